@@ -1,0 +1,93 @@
+# gpuimg: `make deps demo` sets everything up and shows it, `make deps test` tests it.
+#
+#   CUDA=auto|0|1   the CUDA backend: where nvcc is found, never, always (default auto)
+#   CUDA_ARCH=...   device code for one architecture, e.g. sm_90 (default: all that nvcc knows)
+#   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer
+#   CC=gcc|clang    PREFIX=/usr/local  DESTDIR=
+
+CC      = gcc
+NVCC   ?= nvcc
+CUDA   ?= auto
+PREFIX ?= /usr/local
+CUDA_ARCH ?= all-major
+
+ifeq ($(CUDA),auto)
+  HAVE_CUDA := $(if $(shell command -v $(NVCC) 2>/dev/null),1,0)
+else
+  HAVE_CUDA := $(CUDA)
+endif
+ifeq ($(HAVE_CUDA),1)
+  NVCC_PATH := $(shell command -v $(NVCC) 2>/dev/null)
+  ifeq ($(NVCC_PATH),)
+    $(error CUDA=1 wants nvcc on the PATH (or NVCC=/path/to/nvcc), and there is none)
+  endif
+  CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
+endif
+
+# Each configuration has its own objects; build/gpuimg is a link to the program built last.
+CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda,cpu)$(if $(filter all-major,$(CUDA_ARCH)),,-$(CUDA_ARCH))$(if $(SANITIZE),-sanitize)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+B := build/$(CONFIG)
+
+WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
+CFLAGS ?= -O2 -g
+# The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
+             -DGI_HAVE_CUDA=$(HAVE_CUDA) $(SAN) $(EXTRA_CFLAGS)
+SAN    = $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+comma := ,
+NVCCFLAGS = -std=c++17 -O3 -lineinfo -arch=$(CUDA_ARCH) --fmad=false -I. -MMD -MP -t 2 \
+            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti
+LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
+
+# The kernels of the CPU are compiled once for each instruction level and picked at run time.
+ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
+  LEVELS := scalar avx2 avx512
+else
+  LEVELS := scalar
+endif
+FLAGS_scalar :=
+FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt
+FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
+
+SRC     := $(wildcard imgio/*.c kernels/*.c filters/*.c cli/*.c)
+CPU_SRC := $(wildcard kernels/cpu/*.c)
+CU_SRC  := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/cuda/*.cu))
+MAIN    := $(B)/cli/main.o
+OBJ     := $(SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%.$l.o)) $(CU_SRC:%.cu=$(B)/%.cu.o)
+LIB     := $(B)/libgpuimg.a
+CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
+
+.PHONY: all
+all: $(B)/gpuimg
+	@ln -sfn $(CONFIG)/gpuimg build/gpuimg
+	@echo "built $(B)/gpuimg ($(if $(filter 1,$(HAVE_CUDA)),with CUDA by $(NVCC_PATH) for $(CUDA_ARCH),CPU only: $(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))"
+
+$(B)/gpuimg: $(MAIN) $(LIB)
+	$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+
+$(LIB): $(filter-out $(MAIN),$(OBJ))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+define LEVEL_RULE
+$$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) -O3 $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
+endef
+$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
+
+$(B)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
+
+include $(wildcard tests/tests.mk)
+
+.PHONY: clean
+clean:
+	rm -rf build demo
+
+-include $(shell find build -name '*.d' 2>/dev/null)

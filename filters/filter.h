@@ -1,0 +1,100 @@
+/* An operation is one row: its name, manual, options and plan. The list is in filters.c.
+ *
+ * A plan is the same for every backend: it makes weights or tables on the host, in double, and calls
+ * primitives through the context. It sees no argv, no file and no device.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_FILTER_H
+#define GI_FILTERS_FILTER_H
+
+#include "filters/option.h"
+#include "imgio/image.h"
+#include "kernels/kernels.h"
+
+/* Estimated work a colour sample, for choosing a device: see filters/run.c. */
+struct gi_cost {
+    double flops; /* fused multiply-adds, or what takes as long, a sample */
+};
+
+struct gi_filter {
+    const char *name;    /* the subcommand and the file in filters/ */
+    const char *summary; /* one line, no full stop */
+    const char *manual;  /* paragraphs, parted by blank lines; formulas with their source */
+    const struct gi_option *options;
+    size_t params_nbytes;
+
+    /* Tests the options against each other, before any file is read; fills what follows from others.
+     * NULL: nothing to test. Errors: GI_E_USAGE. */
+    enum gi_status (*check)(void *params, struct gi_err *err);
+
+    /* Rows above and below that a row of output needs; an image is cut into bands with this halo where
+     * it does not fit on the device. NULL: none. */
+    int (*halo)(const void *params);
+
+    struct gi_cost (*cost)(const struct gi_image *src, const void *params);
+
+    /* Image to image. The runner gives `dst` on the backend with the shape of `src`, channels
+     * included. `state` is what `measure` found, NULL without `measure`. NULL: an analysis. */
+    enum gi_status (*run)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                          const void *params, const void *state, struct gi_err *err);
+
+    /* Looks at the whole image first, band by band without halo, summing into `state` (zeroed before
+     * the first band), where `needs_measure` says so. NULL: never. `state` holds no pointers. */
+    size_t state_nbytes;
+    bool (*needs_measure)(const void *params);
+    enum gi_status (*measure)(struct gi_context *cx, void *state, const struct gi_image *band,
+                              const void *params, struct gi_err *err);
+
+    /* Analysis: image to result. `src` is on the backend; `result` (result_nbytes, zeroed) is filled
+     * and owned by the caller, who frees it with result_free (also after an error).
+     * `result_equal`: the same to the bit; used by selftest and tests. */
+    size_t result_nbytes;
+    enum gi_status (*analyse)(struct gi_context *cx, void *result, const struct gi_image *src,
+                              const void *params, struct gi_err *err);
+    void (*result_free)(void *result);
+    bool (*result_equal)(const void *a, const void *b);
+};
+
+/* Every filter, in the order of the help; ends with NULL. */
+extern const struct gi_filter *const gi_filters[];
+
+/* The filter of that name, or NULL. */
+const struct gi_filter *gi_filter_find(const char *name);
+
+/* Parts that several rows share. --border and --border-value set a struct gi_border_params; the
+ * macro's `params` is the struct that holds one as member `edge`. */
+struct gi_border_params {
+    int border; /* enum gi_border */
+    struct gi_reals value;
+};
+
+extern const struct gi_choice gi_border_choices[];
+
+#define GI_BORDER_OPTIONS(params)                                                                  \
+    {.name = "border",                                                                             \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(params, edge.border),                                                      \
+     .default_text = "clamp",                                                                      \
+     .choices = gi_border_choices,                                                                 \
+     .help = "What stands outside the image"},                                                     \
+    {                                                                                              \
+        .name = "border-value", .type = GI_OPT_REALS, .offset = offsetof(params, edge.value),      \
+        .default_text = "0", .metavar = "V[,V...]",                                                \
+        .help = "Sample value outside the image under --border border: one for all channels, or "  \
+                "one a channel, alpha last"                                                        \
+    }
+
+/* The edge for an image of `src`'s channels. A single value serves all channels. */
+struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src);
+
+/* A level as a sample value of `type`; `otsu` is the value found for GI_LEVEL_OTSU. */
+float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu);
+
+/* Otsu's threshold: the value t that maximises the between-class variance of v <= t and v > t, the
+ * lowest of equals (N. Otsu, 1979, IEEE Trans. SMC 9(1)). `counts` has nbins entries; the answer is a
+ * bin number. Equals OpenCV's and scikit-image's for 8 bits. */
+int gi_otsu(const uint64_t *counts, int nbins);
+
+/* All counts an Otsu threshold needs, of one gray or luma image: 256, 65536 (both whole), or for float
+ * images 256 bins between the smallest and largest finite value. */
+
+#endif

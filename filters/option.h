@@ -1,0 +1,75 @@
+/* An option is one row: parser, help, man page, completion and `list` are all printed from it.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_OPTION_H
+#define GI_FILTERS_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "imgio/status.h"
+
+enum gi_option_type {
+    GI_OPT_FLAG,    /* bool; takes no argument; always starts false */
+    GI_OPT_INT,     /* int; unset: 0 */
+    GI_OPT_ODD,     /* int, odd; unset: 0 */
+    GI_OPT_REAL,    /* double; unset: NAN */
+    GI_OPT_REALS,   /* struct gi_reals: numbers parted by commas; unset: n = 0 */
+    GI_OPT_CHOICE,  /* int: the index in `choices` of the choice or of the choice it is an alias of */
+    GI_OPT_LEVEL,   /* struct gi_level: a number, a per cent "50%", or "otsu"; unset: GI_LEVEL_UNSET */
+    GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
+                       (powers of 1024); unset: 0 */
+    GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
+    GI_OPT_CONTENT, /* const char *: text as given, or where it names a readable file the content of
+                       that file (the reader of options owns it); unset: NULL */
+    GI_OPT_PATH,    /* const char *: a file or folder; unset: NULL */
+};
+
+enum { GI_REALS_MAX = 32 };
+
+struct gi_reals {
+    double v[GI_REALS_MAX];
+    int n;
+};
+
+enum gi_level_kind { GI_LEVEL_UNSET, GI_LEVEL_VALUE, GI_LEVEL_PERCENT, GI_LEVEL_OTSU };
+
+struct gi_level {
+    enum gi_level_kind kind;
+    double value; /* sample units, or per cent of full scale */
+};
+
+struct gi_choice {
+    const char *name;
+    const char *alias_of; /* NULL: a choice of its own; else the name of an earlier choice */
+    const char *help;     /* NULL where the name says it all */
+};
+
+/* Ends a list of rows, and of choices: a row whose name is NULL. */
+struct gi_option {
+    const char *name; /* without dashes */
+    char letter;      /* the short form, or 0 */
+    enum gi_option_type type;
+    size_t offset;            /* of the value in the parameter struct, by offsetof */
+    const char *default_text; /* read by the parser as if given; NULL: unset, see the types */
+    double min, max;          /* inclusive; both 0: no range (INT, ODD, REAL, each of REALS, SIZE) */
+    const char *unit;         /* "px", "samples"; NULL: none */
+    const struct gi_choice *choices; /* GI_OPT_CHOICE */
+    const char *metavar;      /* how help names the argument: "N"; NULL: by type */
+    const char *help;         /* one sentence; no range, default, unit or choices: those are printed
+                                 from the columns above */
+};
+
+/* Sets every value of `params` to its row's default. */
+void gi_options_default(void *params, const struct gi_option *rows);
+
+/* Reads `text` (NULL for a flag) into the row's value of `params`. GI_OPT_CONTENT is stored as given;
+ * the caller replaces it by the file's content first. Errors: GI_E_USAGE with the text
+ * "--sigma 999: want 0.1 to 250 px". */
+enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
+                              struct gi_err *err);
+
+/* What a value must look like, as messages and help print it: "0.1 to 250 px", "odd, 1 to 4001",
+ * "clamp, border or wrap". Returns buffer. */
+const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nbytes);
+
+#endif

@@ -1,0 +1,36 @@
+/* Running a filter on a host image: upload, bands where needed, plan, download.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_RUN_H
+#define GI_FILTERS_RUN_H
+
+#include "filters/filter.h"
+
+/* Milliseconds of each stage, summed over bands, and the bytes that the plan must at least read and
+ * write. On the CPU upload and download are 0. */
+struct gi_run_times {
+    double upload_ms, kernels_ms, download_ms;
+    double kernel_nbytes;
+    int bands; /* 1 where the image went whole */
+};
+
+/* dst = filter(src), both host images; `dst` is made here and freed by the caller. Cuts the image into
+ * bands where the backend's limits want it. `times` may be NULL. Errors: as the primitives';
+ * GI_E_DEVICE_MEMORY where not even one row with its halo fits. */
+enum gi_status gi_run_filter(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                             const struct gi_filter *filter, const void *params,
+                             struct gi_run_times *times, struct gi_err *err);
+
+/* result = analysis(src); `result` is filter->result_nbytes of zeroed memory. */
+enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct gi_image *src,
+                               const struct gi_filter *filter, const void *params,
+                               struct gi_run_times *times, struct gi_err *err);
+
+/* Estimated seconds of a whole run on each kind of device; the reason `auto` gives. */
+struct gi_estimate {
+    double cpu_s, cuda_s;
+};
+
+struct gi_estimate gi_run_estimate(const struct gi_filter *filter, const void *params,
+                                   const struct gi_image *src, int images, int threads);
+
+#endif

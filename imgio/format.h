@@ -1,0 +1,39 @@
+/* A format is one row: how it is known, read and written. The table is in formats.c.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_FORMAT_H
+#define GI_IMGIO_FORMAT_H
+
+#include "imgio/imgio.h"
+
+/* What a decoder gets: all bytes of the file, and where to put things. */
+struct gi_decode {
+    const unsigned char *bytes;
+    size_t nbytes;
+    const struct gi_load_options *options;
+    struct gi_image *image;       /* made by the decoder (gi_decode_alloc) */
+    struct gi_metadata *metadata; /* never NULL here */
+    struct gi_file_info *info;    /* never NULL here */
+    struct gi_err *warning;       /* never NULL here */
+};
+
+/* Tests the shape against the limits, then makes decode->image. */
+enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
+                               int channels, enum gi_type type, struct gi_err *err);
+
+struct gi_format {
+    struct gi_format_info info;
+    /* True where the bytes start as this format does. NULL: write only. */
+    bool (*probe)(const unsigned char *bytes, size_t nbytes);
+    /* On an error the caller frees what was made. */
+    enum gi_status (*decode)(struct gi_decode *decode, struct gi_err *err);
+    /* NULL: read only. Gets only types and channel counts that its info allows. */
+    enum gi_status (*encode)(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+    bool gray, rgb; /* channel counts it can write without alpha */
+};
+
+/* Every format, in the order of probing; ends with NULL. */
+extern const struct gi_format *const gi_formats[];
+
+#endif

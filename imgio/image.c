@@ -1,0 +1,84 @@
+/* Making, freeing, viewing and converting images in host memory.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
+                              enum gi_type type, struct gi_err *err)
+{
+    *image = (struct gi_image){.width = width, .height = height, .channels = channels,
+                               .type = type, .owner = GI_OWNER_HOST};
+    size_t row = gi_row_nbytes(image); /* 2^31 * 4 * 4 fits in 64 bits */
+    image->stride = (row + GI_ROW_ALIGN - 1) / GI_ROW_ALIGN * GI_ROW_ALIGN;
+    size_t nbytes;
+    if (!gi_mul_size(&nbytes, image->stride, (size_t)height) ||
+        !(image->data = aligned_alloc(GI_ROW_ALIGN, nbytes)))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: an image of %d x %d x %d samples", width,
+                       height, channels);
+    return GI_OK;
+}
+
+void gi_image_free(struct gi_image *image)
+{
+    if (image->owner == GI_OWNER_HOST)
+        free(image->data);
+    image->data = NULL;
+    image->owner = GI_OWNER_NONE;
+}
+
+struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1)
+{
+    struct gi_image view = *image;
+    view.data = gi_row(image, y0);
+    view.height = y1 - y0;
+    view.owner = GI_OWNER_NONE;
+    return view;
+}
+
+static float sample_get(const void *row, size_t i, enum gi_type type)
+{
+    switch (type) {
+    case GI_U8:
+        return ((const uint8_t *)row)[i];
+    case GI_U16:
+        return ((const uint16_t *)row)[i];
+    default:
+        return ((const float *)row)[i];
+    }
+}
+
+static void row_convert(void *dst, enum gi_type to, const void *src, enum gi_type from, size_t n)
+{
+    double full_to = (double)gi_type_full_scale(to), full_from = (double)gi_type_full_scale(from);
+    for (size_t i = 0; i < n; i++) {
+        double v = (double)sample_get(src, i, from) * full_to / full_from;
+        if (to == GI_F32) {
+            ((float *)dst)[i] = (float)v;
+            continue;
+        }
+        v = v > 0 ? fmin(v, full_to) : 0; /* NaN fails the test */
+        if (to == GI_U8)
+            ((uint8_t *)dst)[i] = (uint8_t)lrint(v);
+        else
+            ((uint16_t *)dst)[i] = (uint16_t)lrint(v);
+    }
+}
+
+enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
+                                struct gi_err *err)
+{
+    enum gi_status status =
+        gi_image_alloc(dst, src->width, src->height, src->channels, type, err);
+    if (status)
+        return status;
+    for (int y = 0; y < src->height; y++) {
+        if (type == src->type)
+            memcpy(gi_row(dst, y), gi_row(src, y), gi_row_nbytes(src));
+        else
+            row_convert(gi_row(dst, y), type, gi_row(src, y), src->type, gi_row_samples(src));
+    }
+    return GI_OK;
+}

@@ -1,0 +1,117 @@
+/* An image in memory: the one type that every folder shares.
+ *
+ * Samples are interleaved, rows from top to bottom, pixels from left to right. Channels: 1 gray,
+ * 2 gray and alpha, 3 red green blue, 4 red green blue and alpha. Alpha is straight (colour is not
+ * multiplied by it) and 0 is transparent. Samples are in host byte order; full scale is 255, 65535
+ * or 1.0 by type; values are as the file holds them (no transfer curve is applied).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_IMAGE_H
+#define GI_IMGIO_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "imgio/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gi_type {
+    GI_U8,
+    GI_U16,
+    GI_F32, /* nominal 0 to 1, but any value is kept, NaN and infinity too */
+    GI_U32, /* labels only: never read from a file, never filtered */
+};
+
+enum gi_owner {
+    GI_OWNER_NONE, /* a view: somebody else frees the samples */
+    GI_OWNER_HOST, /* gi_image_free() frees them */
+    GI_OWNER_CUDA, /* the CUDA context that made it releases them; `data` is a device address */
+};
+
+enum {
+    GI_MAX_CHANNELS = 4,
+    GI_ROW_ALIGN = 64, /* bytes: rows that we allocate start at multiples of this */
+};
+
+struct gi_image {
+    void *data;    /* sample 0 of row 0; row y starts at (char *)data + y * stride */
+    size_t stride; /* bytes from a row to the next; at least gi_row_nbytes(). A view may have any */
+    int width;     /* pixels, 1 or more */
+    int height;    /* rows, 1 or more */
+    int channels;  /* 1 to 4 */
+    enum gi_type type;
+    enum gi_owner owner;
+};
+
+/* Bytes of one sample: 1, 2, 4 or 4. */
+static inline size_t gi_type_nbytes(enum gi_type type)
+{
+    return type == GI_U8 ? 1 : type == GI_U16 ? 2 : 4;
+}
+
+/* The sample value that stands for white or opaque: 255, 65535 or 1. */
+static inline float gi_type_full_scale(enum gi_type type)
+{
+    return type == GI_U8 ? 255.0f : type == GI_U16 ? 65535.0f : 1.0f;
+}
+
+static inline bool gi_has_alpha(const struct gi_image *image)
+{
+    return image->channels == 2 || image->channels == 4;
+}
+
+/* Channels that are colour or gray, that is without alpha: 1 or 3. */
+static inline int gi_colour_channels(const struct gi_image *image)
+{
+    return image->channels - gi_has_alpha(image);
+}
+
+/* Bytes of the samples of one row, without padding. */
+static inline size_t gi_row_nbytes(const struct gi_image *image)
+{
+    return (size_t)image->width * (size_t)image->channels * gi_type_nbytes(image->type);
+}
+
+/* Samples of one row. */
+static inline size_t gi_row_samples(const struct gi_image *image)
+{
+    return (size_t)image->width * (size_t)image->channels;
+}
+
+static inline void *gi_row(const struct gi_image *image, int y)
+{
+    return (char *)image->data + (size_t)y * image->stride;
+}
+
+/* a * b in *product; false where it does not fit in a size_t. The only place sizes multiply. */
+static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+/* Makes a host image; its samples are not initialised, its rows are 64-byte aligned and padded.
+ * `image` need not be initialised. The caller frees it with gi_image_free().
+ * Errors: GI_E_MEMORY (too large for a size_t, or the system has not so much). */
+enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
+                              enum gi_type type, struct gi_err *err);
+
+/* Frees a host image's samples (a view is just forgotten) and sets `data` to NULL. Never call it on
+ * a CUDA image. NULL data: nothing happens. */
+void gi_image_free(struct gi_image *image);
+
+/* The rows y0 <= y < y1 of `image` as a view; both stay valid only as long as `image`. */
+struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
+
+/* `dst`, made here and freed by the caller, gets `src` in another type: full scale stays full scale
+ * (255 -> 65535 -> 1.0), rounded to nearest (half to even), saturated, NaN becomes 0 in integers.
+ * Errors: GI_E_MEMORY. */
+enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
+                                struct gi_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,113 @@
+/* Files to images and back.
+ *
+ * Reading: by content, never by name. Writing: through an unnamed or temporary file and a rename, so
+ * that an output is either whole or not there.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_IMGIO_H
+#define GI_IMGIO_IMGIO_H
+
+#include "imgio/image.h"
+
+/* Limits, tested before memory is taken. */
+enum { GI_DEFAULT_MAX_PIXELS = 1 << 30 };
+#define GI_DEFAULT_MAX_BYTES (UINT64_C(64) << 30)
+
+struct gi_limits {
+    uint64_t max_pixels; /* width * height of a decoded image (--max-pixels). A file that is at least
+                            half as long as its samples has shown its size and is not held to it */
+    uint64_t max_bytes;  /* of the decoded samples, and of input that comes through a pipe
+                            (--max-bytes) */
+};
+
+struct gi_load_options {
+    struct gi_limits limits;
+    bool allow_partial; /* a damaged file yields what could be read (missing samples are 0), and
+                           `warning` is filled */
+};
+
+/* What a file says besides its samples. */
+struct gi_file_info {
+    const char *format; /* name of the format's row: "png" */
+    int bits;           /* a sample, as stored: 1 to 16, 32 for float */
+    const char *detail; /* static words: "palette, interlaced", "progressive"; "" for none */
+    int orientation;    /* EXIF, 1 to 8; 1 where none. Already applied to the image */
+    double dpi_x, dpi_y; /* 0 where unknown */
+    uint64_t nbytes;    /* of the file */
+};
+
+/* Bytes that travel with an image: each NULL where absent, owned here. */
+struct gi_metadata {
+    void *icc; /* ICC profile */
+    size_t icc_nbytes;
+    void *exif; /* TIFF block without the "Exif\0\0" head; its orientation is reset to 1 */
+    size_t exif_nbytes;
+    double dpi_x, dpi_y; /* 0: unknown */
+};
+
+void gi_metadata_free(struct gi_metadata *metadata);
+
+/* Reads the image at `path`; "-" is standard input. `image` is made here and freed by the caller, also
+ * `metadata`. info, metadata and warning may be NULL. The error text starts with the path.
+ * Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
+enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
+                       struct gi_file_info *info, const char *path,
+                       const struct gi_load_options *options, struct gi_err *warning,
+                       struct gi_err *err);
+
+/* The same from memory; `name` stands in messages. What the fuzzers call. */
+enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const void *bytes, size_t nbytes,
+                              const char *name, const struct gi_load_options *options,
+                              struct gi_err *warning, struct gi_err *err);
+
+/* A file being written: nothing stands under its name before gi_sink_commit(). */
+struct gi_sink;
+
+/* Opens a sink for `path`; "-" is standard output (bytes go out as they come). With `no_clobber` an
+ * existing file is an error, also one that appears meanwhile. A path that is a symbolic link is
+ * written through: the link stays. Device files, pipes and the like are written directly.
+ * Errors: GI_E_IO. */
+enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
+                            struct gi_err *err);
+/* Appends bytes; buffered. After an error every further write is quietly refused. */
+enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nbytes,
+                             struct gi_err *err);
+enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Makes the file appear under its name, whole; takes and nulls the sink. On an error nothing appears
+ * and an older file stays. `durable`: fsync first. */
+enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err);
+/* Forgets everything; takes and nulls. NULL: nothing happens. */
+void gi_sink_abandon(struct gi_sink **sink);
+
+struct gi_save_options {
+    const char *format;  /* name of a row; NULL: by prefix ("png:-") or suffix */
+    int quality;         /* JPEG, 1 to 100 */
+    int compression;     /* PNG, 0 to 9 */
+    bool no_clobber;
+    bool durable;
+    bool strict;         /* what the format cannot hold is an error, not a warning */
+};
+
+/* Writes `image` to `path`, which may carry a prefix "png:"; "-" is standard output. A type that the
+ * format cannot hold is converted to the nearest it can (float to 16 bits, 16 to 8); alpha that it
+ * cannot hold is laid over black and named in `warning`. `metadata` may be NULL.
+ * Errors: GI_E_IO, GI_E_USAGE (no format of that name), GI_E_UNSUPPORTED, GI_E_MEMORY. */
+enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                       const char *path, const struct gi_save_options *options,
+                       struct gi_err *warning, struct gi_err *err);
+
+/* Whether gi_save() would know the format, so that a command can refuse before it works.
+ * Errors: GI_E_USAGE with the list of what can be written. */
+enum gi_status gi_save_check(const char *path, const char *format, struct gi_err *err);
+
+/* For `gpuimg list`: the rows of the table of formats; NULL past the end. */
+struct gi_format_info {
+    const char *name;     /* "png" */
+    const char *suffixes; /* "png apng", parted by spaces */
+    const char *summary;  /* "Portable Network Graphics" */
+    bool reads, writes, u8, u16, f32, alpha;
+};
+const struct gi_format_info *gi_format_at(int index);
+
+#endif

@@ -1,0 +1,28 @@
+/* The table of one instruction level.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu_host.h"
+
+extern const struct gi_kernels GI_CPU(kernels);
+
+static enum gi_status open_level(struct gi_context **cx, const struct gi_open_options *options,
+                                 struct gi_err *err)
+{
+    return gi_cpu_host_open(cx, &GI_CPU(kernels), options, err);
+}
+
+const struct gi_kernels GI_CPU(kernels) = {
+    GI_CPU_HOST_SLOTS,
+    .open = open_level,
+    .convolve_separable = GI_CPU(convolve_separable),
+    .convolve_2d = GI_CPU(convolve_2d),
+    .box = GI_CPU(box),
+    .gradient = GI_CPU(gradient),
+    .threshold = GI_CPU(threshold),
+    .luma = GI_CPU(luma),
+    .histogram = GI_CPU(histogram),
+    .moments = GI_CPU(moments),
+    .select = GI_CPU(select),
+    .label = GI_CPU(label),
+    .region_stats = GI_CPU(region_stats),
+};

@@ -1,0 +1,302 @@
+/* The backends: one table of functions, filled once by kernels/cpu/ and once by kernels/cuda/.
+ *
+ * Every primitive gives the same bytes on every backend, thread count and instruction level. So each
+ * comment below is a definition: the order of the float32 operations it names is binding, `fmaf` is
+ * the fused one, nothing else is contracted, and sums start at +0. Images that a primitive takes live
+ * on its backend (made by `alloc`, `upload` or another primitive of the same context). `dst` and
+ * `src` never overlap. Primitives enqueue; only `download`, `sync` and those that return host results
+ * (histogram, moments, select, label, region_stats) wait for the device.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_KERNELS_H
+#define GI_KERNELS_KERNELS_H
+
+#include "imgio/image.h"
+#include "kernels/border.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits a
+                              box sum, 255 * 4001^2, still fits in 32 bits unsigned */
+    GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
+                              within the 32764 bytes of constant memory for its arguments */
+};
+
+/* The neighbours outside the image. */
+struct gi_edge {
+    enum gi_border border;
+    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one a channel, alpha too; a
+                                     rule that premultiplies premultiplies these as well */
+};
+
+/* How a primitive that mixes pixels treats alpha; images without alpha take GI_ALPHA_PLAIN always
+ * (the primitive sees to that). With c a colour sample, a its pixel's alpha, full the full scale:
+ *   PLAIN  every channel is filtered alike.
+ *   WEIGH  colour is filtered as c * a, alpha as a; let A = (filtered a) * (1 / sum of the weights)
+ *          (the reciprocal computed once in float; 1 for a box). Where A > 0 colour is
+ *          (filtered c * a) / A, elsewhere 0 and alpha 0. Alpha becomes A.
+ *   KEEP   colour is filtered as c * a, the result divided by full; alpha is copied from `src`.
+ * The product c * a is one float32 multiplication. */
+enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
+
+/* What happens to a filtered colour value f (after the alpha rule's division) before it is stored;
+ * s is the source sample at the same place. Stored alpha skips this. */
+enum gi_finish_kind {
+    GI_FINISH_STORE,   /* f + bias */
+    GI_FINISH_ABS,     /* |f| + bias */
+    GI_FINISH_UNSHARP, /* d = s - f; |d| > threshold ? fmaf(amount, d, s) : s. Alpha: as `src` */
+};
+
+struct gi_finish {
+    enum gi_finish_kind kind;
+    float bias;              /* sample units */
+    float amount, threshold; /* UNSHARP: a factor; sample units */
+};
+
+/* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to 0,
+ * above full scale to full scale; to GI_F32 as it is. */
+
+/* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
+ * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with
+ * the index ascending. This is correlation: the taps are not turned round. A row outside the image
+ * under GI_BORDER_VALUE is a row of border values and goes through the row taps like any other. */
+struct gi_separable {
+    const float *row, *col; /* host memory, read before the primitive returns */
+    int nrow, ncol;         /* 1 to GI_TAPS_MAX */
+    int row_anchor, col_anchor; /* 0 <= anchor < n */
+    float sum;              /* of all weights (row sum times column sum), for GI_ALPHA_WEIGH */
+    enum gi_alpha_rule alpha;
+    struct gi_edge edge;
+    struct gi_finish finish;
+};
+
+/* f(y, x) = sum of weights[j * width + i] * src(y + j - anchor_y, x + i - anchor_x), as
+ * fmaf(weight, sample, sum) in the order j ascending, within it i ascending. Correlation too. */
+struct gi_dense {
+    const float *weights; /* host memory, read before the primitive returns */
+    int width, height;    /* each 1 or more, the product at most GI_WEIGHTS_MAX */
+    int anchor_x, anchor_y;
+    float sum;
+    enum gi_alpha_rule alpha;
+    struct gi_edge edge;
+    struct gi_finish finish;
+};
+
+/* The mean of k x k pixels, k odd, 1 to GI_TAPS_MAX; GI_U8 and GI_U16 only. Exact in integers:
+ * (2 * S + N) / (2 * N) rounded down, S the sum of the samples, N = k * k. Border values are rounded
+ * to integers (half to even, saturated) first. With alpha under WEIGH: colour is
+ * (2 * S + A) / (2 * A) rounded down, S the sum of c * a, A the sum of a (0 where A is 0); alpha is
+ * its own mean. */
+struct gi_box {
+    int k;
+    enum gi_alpha_rule alpha; /* PLAIN or WEIGH */
+    struct gi_edge edge;
+};
+
+/* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = smooth, each as in
+ * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D;
+ * f = sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. Finish: STORE. */
+struct gi_gradient {
+    float smooth[3];
+    enum gi_alpha_rule alpha; /* PLAIN or KEEP */
+    struct gi_edge edge;
+};
+
+/* A pixel is foreground where its sample of `on` is > above; with `invert` where it is not.
+ * `on` has one channel. NaN is not > anything. */
+struct gi_predicate {
+    const struct gi_image *on;
+    float above; /* sample units */
+    bool invert;
+};
+
+enum gi_histogram_key {
+    GI_KEY_VALUE,      /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
+    GI_KEY_RANGE,      /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
+                          e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
+                          outside lo..hi or NaN is not counted; 1 <= nbins <= 65536 */
+    GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are `prefix`; 65536 bins */
+};
+
+struct gi_histogram_spec {
+    enum gi_histogram_key key;
+    int nbins;
+    double lo, hi;   /* GI_KEY_RANGE */
+    uint16_t prefix; /* GI_KEY_FLOAT_LOW */
+};
+
+/* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
+ * with the sign flipped for positive floats, all flipped for negative ones. Idea: Herf, "Radix
+ * tricks", 2001. NaNs land above +inf or below -inf. */
+GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
+{
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
+{
+    return key & 0x80000000u ? key & 0x7fffffffu : ~key;
+}
+
+/* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
+ * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
+ * lo..hi, 0 where hi <= lo; NaN is left out. 2^32 samples at most. */
+struct gi_sums {
+    uint64_t n;                   /* samples counted */
+    uint64_t q;                   /* sum of q */
+    uint64_t q2_low, q2_high;     /* sum of the lower 32 bits of q * q, and of the upper 32 bits */
+};
+
+/* Host memory: the coordinates and values of the foreground, in raster order. */
+struct gi_points {
+    uint64_t n;
+    uint32_t *x, *y; /* n each; pixels from the left, rows from the top */
+    float *value;    /* n; the sample of the value image */
+};
+
+/* One region of a label image, as integer sums. */
+struct gi_region_sums {
+    uint64_t area;              /* pixels */
+    uint64_t sum_x, sum_y;      /* of pixel coordinates (centres at whole numbers) */
+    uint32_t min_x, min_y, max_x, max_y; /* inclusive */
+    struct gi_sums value;       /* of the intensity; n is smaller than area where it is NaN */
+    uint32_t min_key, max_key;  /* of the intensity: the sample, or gi_float_key(); NaN left out;
+                                   min_key > max_key: none */
+    /* Perimeter after Benkrid and Crookes as scikit-image counts it (neighborhood=4): border pixels
+     * are those of the region with one of their 4 neighbours outside it (outside the image counts);
+     * each border pixel is classed by 10 * (diagonal border neighbours of the region)
+     * + 2 * (4-neighbours that are border pixels of the region) + 1. Classes 5 7 15 17 25 27 count in
+     * straight, 21 33 in diagonal, 13 23 in mixed; others nowhere. */
+    uint64_t straight, diagonal, mixed;
+};
+
+struct gi_context; /* an open backend; one thread uses it at a time */
+
+enum gi_device_kind { GI_DEVICE_CPU, GI_DEVICE_CUDA };
+
+struct gi_open_options {
+    int threads;      /* CPU: workers, 1 or more */
+    int ordinal;      /* CUDA: which device, from 0 */
+    size_t max_bytes; /* CUDA: device memory to use at most; 0: what is free. For tests of bands */
+};
+
+/* What a device can do, for choosing and for `gpuimg devices`. */
+struct gi_device_info {
+    char name[96];        /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
+    int ordinal;
+    int units;            /* multiprocessors, or CPUs this process may run on */
+    int capability;       /* CUDA: 10 * major + minor; else 0 */
+    size_t memory_nbytes; /* total */
+    size_t free_nbytes;
+};
+
+struct gi_kernels {
+    enum gi_device_kind kind;
+    const char *name; /* "cpu" or "cuda" */
+
+    /* Life. `probe` fills at most `max` infos and returns how many devices there are; -1 with `err`
+     * where the driver is missing or fails. `open` makes a context (may take 0.3 s on CUDA; safe on
+     * a side thread, once); errors: GI_E_DEVICE, GI_E_MEMORY. `close` takes it and nulls. */
+    int (*probe)(struct gi_device_info *infos, int max, struct gi_err *err);
+    enum gi_status (*open)(struct gi_context **cx, const struct gi_open_options *options,
+                           struct gi_err *err);
+    void (*close)(struct gi_context **cx);
+
+    /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
+     * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must outlive
+     * it (the CPU's is a view). `download` takes the backend's `src` and makes the host image `host`,
+     * which the caller frees with gi_image_free(). Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY,
+     * GI_E_DEVICE; then nothing is left to free. */
+    enum gi_status (*alloc)(struct gi_context *cx, struct gi_image *image, int width, int height,
+                            int channels, enum gi_type type, struct gi_err *err);
+    void (*release)(struct gi_context *cx, struct gi_image *image);
+    enum gi_status (*upload)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *host,
+                             struct gi_err *err);
+    enum gi_status (*download)(struct gi_context *cx, struct gi_image *host, struct gi_image *src,
+                               struct gi_err *err);
+    enum gi_status (*sync)(struct gi_context *cx, struct gi_err *err);
+
+    /* Bytes of image that one upload plus results may take here, and the largest image a texture can
+     * show: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit (CPU). */
+    void (*limits)(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes);
+
+    /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the time
+     * between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
+    void (*mark)(struct gi_context *cx, int slot);
+    double (*elapsed_ms)(struct gi_context *cx, int from, int to);
+
+    /* Primitives, image to image. `dst` is made by the caller: same width, height and type as `src`,
+     * and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and GI_F32 unless
+     * said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+    enum gi_status (*convolve_separable)(struct gi_context *cx, struct gi_image *dst,
+                                         const struct gi_image *src, const struct gi_separable *spec,
+                                         struct gi_err *err);
+    enum gi_status (*convolve_2d)(struct gi_context *cx, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_dense *spec,
+                                  struct gi_err *err);
+    enum gi_status (*box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_box *spec, struct gi_err *err);
+    enum gi_status (*gradient)(struct gi_context *cx, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_gradient *spec,
+                               struct gi_err *err);
+    /* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. */
+    enum gi_status (*threshold)(struct gi_context *cx, struct gi_image *dst,
+                                const struct gi_image *src, float above, bool invert,
+                                struct gi_err *err);
+    /* `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
+     * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
+    enum gi_status (*luma)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                           struct gi_err *err);
+
+    /* Primitives with host results; they wait. */
+
+    /* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
+     * channels * nbins) before the first band. */
+    enum gi_status (*histogram)(struct gi_context *cx, uint64_t *counts, const struct gi_image *src,
+                                const struct gi_histogram_spec *spec, struct gi_err *err);
+    /* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
+    enum gi_status (*moments)(struct gi_context *cx, struct gi_sums *sums, const struct gi_image *src,
+                              const float *lo, const float *hi, struct gi_err *err);
+    /* `points` is made here; the caller frees it with gi_points_free(). `values` has one channel and
+     * the shape of predicate->on. */
+    enum gi_status (*select)(struct gi_context *cx, struct gi_points *points,
+                             const struct gi_image *values, const struct gi_predicate *predicate,
+                             struct gi_err *err);
+    /* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel, on
+     * the backend, released by the caller) gets 0 for background and 1 to *n in raster order of each
+     * component's first pixel. At most 2^32 - 2 pixels. */
+    enum gi_status (*label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
+                            const struct gi_predicate *predicate, int connectivity,
+                            struct gi_err *err);
+    /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `values`
+     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. */
+    enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions, uint32_t n,
+                                   const struct gi_image *labels, const struct gi_image *values,
+                                   float lo, float hi, struct gi_err *err);
+};
+
+/* The first members of every backend's context. */
+struct gi_context {
+    const struct gi_kernels *k;
+};
+
+/* The CPU table for the best instruction level of this machine, capped by the environment variable
+ * GPUIMG_CPU (scalar, avx2, avx512). Its name: gi_cpu_level(). */
+const struct gi_kernels *gi_kernels_cpu(void);
+const char *gi_cpu_level(void);
+
+/* The CPU table of a level by name, NULL where this build or machine has it not. For tests. */
+const struct gi_kernels *gi_kernels_cpu_level(const char *level);
+
+/* The CUDA table; NULL in a build without CUDA. Calls no driver function. */
+const struct gi_kernels *gi_kernels_cuda(void);
+
+void gi_points_free(struct gi_points *points);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
