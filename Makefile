@@ -84,7 +84,55 @@ $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -c -o $@ $<
 
-include $(wildcard tests/tests.mk)
+include tests/tests.mk
+
+# ---- first contact ----
+
+# Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
+PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
+            libcairo2 $(TEST_PACKAGES)
+MISSING = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done)
+SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
+
+.PHONY: deps
+deps:
+ifeq ($(shell command -v apt-get 2>/dev/null),)
+	@echo "no apt-get here: install what your system calls"; echo "  $(PACKAGES)"
+else
+	@if [ -n "$(strip $(MISSING))" ]; then \
+	    set -e; echo "installing: $(strip $(MISSING))"; $(SUDO) apt-get update -q; \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(MISSING); \
+	else echo "deps: nothing is missing"; fi
+endif
+
+.PHONY: demo
+demo: all
+	@mkdir -p demo
+	@testdata/demo.sh build/gpuimg demo
+
+.PHONY: testdata
+testdata: $(B)/testdata/scene
+	$(B)/testdata/scene testdata
+
+$(B)/testdata/scene: testdata/scene.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+
+MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+# Manual and completions are printed by the program from its own tables.
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
+	install -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
+	set -e; $(B)/gpuimg help --man >$(MANDIR)/gpuimg.1; \
+	for c in $$($(B)/gpuimg list --commands); do $(B)/gpuimg help --man $$c >$(MANDIR)/gpuimg-$$c.1; done
+	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
+	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
+	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
 
 .PHONY: clean
 clean:
