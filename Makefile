@@ -5,6 +5,10 @@
 #   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer
 #   CC=gcc|clang    PREFIX=/usr/local  DESTDIR=
 
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+  MAKEFLAGS += -j$(shell nproc) -Otarget
+endif
+
 CC      = gcc
 NVCC   ?= nvcc
 CUDA   ?= auto
@@ -68,6 +72,11 @@ $(B)/gpuimg: $(MAIN) $(LIB)
 $(LIB): $(filter-out $(MAIN),$(OBJ))
 	@rm -f $@
 	ar rcs $@ $^
+
+# `make deps demo`: nothing is compiled before its headers are installed.
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+$(OBJ) $(MAIN): | deps
+endif
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)

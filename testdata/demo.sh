@@ -1,0 +1,19 @@
+#!/bin/sh
+# Blur, edges, histogram and regions of the pictures in testdata/. Usage: demo.sh GPUIMG FOLDER
+set -eu
+gpuimg=$1
+out=$2
+
+show() {
+    echo "\$ gpuimg $*"
+    "$gpuimg" "$@"
+}
+
+show blur testdata/scene.png "$out/blur.png" --k 9
+show edges testdata/scene.png "$out/edges.png"
+show histogram testdata/coins.png --bins 16 --plot "$out/histogram.png"
+show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out/overlay.png" --labels "$out/labels.png"
+head -4 "$out/regions.csv"
+echo
+echo "written:"
+ls -l "$out" | awk 'NR > 1 {printf "  %-44s %9d bytes\n", "'"$out"'/" $9, $5}'

@@ -1,0 +1,131 @@
+"""What the oracle scripts share: images written by hand, the program run, results counted.
+
+The oracles are numpy and scipy from the distribution; pixels travel as PNM and PFM, written and read
+here without gpuimg's help.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+SEED = int(os.environ.get("SEED", "20261121"))
+
+
+def need(*modules):
+    """Imports the oracles, or says what is missing and ends as skipped."""
+    found = []
+    for name in modules:
+        try:
+            found.append(__import__(name, fromlist=["_"]))
+        except ImportError:
+            print(f"SKIP: python3 has no {name}")
+            print("0 passed, 0 failed, 1 skipped")
+            sys.exit(0)
+    return found
+
+
+(np,) = need("numpy")
+
+
+def write(path, image):
+    """image: (h, w) or (h, w, 3 or 4), uint8, uint16 or float32. PGM/PPM/PAM, or PFM for floats."""
+    h, w = image.shape[:2]
+    channels = 1 if image.ndim == 2 else image.shape[2]
+    with open(path, "wb") as f:
+        if image.dtype == np.float32:
+            f.write(b"%s\n%d %d\n-1.0\n" % (b"Pf" if channels == 1 else b"PF", w, h))
+            f.write(image[::-1].astype("<f4").tobytes())
+            return
+        full = 255 if image.dtype == np.uint8 else 65535
+        if channels in (2, 4):
+            kind = b"GRAYSCALE_ALPHA" if channels == 2 else b"RGB_ALPHA"
+            f.write(b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n"
+                    % (w, h, channels, full, kind))
+        else:
+            f.write(b"%s\n%d %d\n%d\n" % (b"P5" if channels == 1 else b"P6", w, h, full))
+        f.write(image.astype(">u2" if full > 255 else "u1").tobytes())
+
+
+def read(path):
+    data = open(path, "rb").read()
+    if data[:2] in (b"Pf", b"PF"):
+        _, size, scale, rest = data.split(b"\n", 3)
+        w, h = map(int, size.split())
+        channels = 1 if data[:2] == b"Pf" else 3
+        kind = "<f4" if float(scale) < 0 else ">f4"
+        image = np.frombuffer(rest, kind).astype(np.float32).reshape(h, w, channels)[::-1]
+    elif data[:2] == b"P7":
+        head, rest = data.split(b"ENDHDR\n", 1)
+        fields = dict(line.split(None, 1) for line in head.split(b"\n")[1:] if line)
+        w, h, channels = (int(fields[k]) for k in (b"WIDTH", b"HEIGHT", b"DEPTH"))
+        kind = ">u2" if int(fields[b"MAXVAL"]) > 255 else "u1"
+        image = np.frombuffer(rest, kind).reshape(h, w, channels)
+    else:
+        magic, size, full, rest = data.split(b"\n", 3)
+        w, h = map(int, size.split())
+        kind = ">u2" if int(full) > 255 else "u1"
+        image = np.frombuffer(rest, kind).reshape(h, w, 1 if magic == b"P5" else 3)
+    return image[:, :, 0] if image.shape[2] == 1 else image
+
+
+def suffix(image):
+    if image.dtype == np.float32:
+        return ".pfm"
+    return {1: ".pgm", 3: ".ppm"}.get(1 if image.ndim == 2 else image.shape[2], ".pam")
+
+
+class Checks:
+    """Counts checks; a failed one is named. Usage: c = Checks(); ...; c.end()"""
+
+    def __init__(self):
+        if len(sys.argv) != 2:
+            sys.exit(f"usage: {sys.argv[0]} GPUIMG")
+        self.program, self.passed, self.failed, self.skipped = os.path.abspath(sys.argv[1]), 0, 0, 0
+        self.folder = tempfile.TemporaryDirectory(prefix="gpuimg-test-")
+        self.rng = np.random.default_rng(SEED)
+        print(f"SEED={SEED}")
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def check(self, name, ok, detail=""):
+        if ok:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {name} {detail}")
+
+    def skip(self, reason):
+        self.skipped += 1
+        print(f"SKIP: {reason}")
+
+    def run(self, *args, status=0):
+        """Standard output of the program; a wrong exit status raises."""
+        p = subprocess.run([self.program, *map(str, args)], capture_output=True)
+        if p.returncode != status:
+            raise RuntimeError(f"gpuimg {' '.join(map(str, args))}: exit {p.returncode}: {p.stderr!r}")
+        return p.stdout
+
+    def filter(self, image, name, *args):
+        """What the filter makes of the image."""
+        source, result = self.path("in" + suffix(image)), self.path("out" + suffix(image))
+        write(source, image)
+        self.run(name, source, result, *args)
+        return read(result)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        sys.exit(1 if self.failed else 0)
+
+
+def random_image(rng, shape, dtype):
+    if dtype == np.float32:
+        return rng.random(shape, dtype=np.float32)
+    return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+def to_type(exact, dtype):
+    """A double result as the type: rounded half to even and saturated."""
+    if dtype == np.float32:
+        return exact.astype(np.float32)
+    return np.clip(np.rint(exact), 0, np.iinfo(dtype).max).astype(dtype)
