@@ -8,6 +8,9 @@
 #include "filters/filter.h"
 #include "imgio/imgio.h"
 
+#define GI_VERSION      "0.1.0"
+#define GI_VERSION_DATE "2026-11-21" /* of the manual pages */
+
 enum { GI_EXIT_OK = 0, GI_EXIT_FAILED = 1, GI_EXIT_USAGE = 2 };
 
 enum { GI_OPTION_SETS_MAX = 4 };
@@ -22,33 +25,63 @@ struct gi_option_set {
 /* A command is one row. Filters of image to image get theirs made from the filter's row. */
 struct gi_command {
     const char *name;
-    const char *operands; /* for the synopsis: "INPUT OUTPUT" */
-    const char *summary;
-    const char *manual;
+    const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; "" for
+                             none. COMMAND and words parted by | are what completion offers; for any
+                             other it offers files */
+    const char *summary;  /* one line, no full stop */
+    const char *manual;   /* paragraphs, parted by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
     int min_operands, max_operands; /* max -1: any number */
-    struct gi_option_set sets[GI_OPTION_SETS_MAX]; /* ends with rows == NULL */
-    const struct gi_filter *filter; /* NULL: none */
+    struct gi_option_set sets[GI_OPTION_SETS_MAX]; /* ends with rows == NULL, or full */
+    const struct gi_filter *filter; /* NULL: none. One of the sets holds its options; its check() is
+                                       called before `run` */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err` and
-     * returns the status, which becomes the exit status. */
+     * returns the status, which becomes the exit status. An error whose text is "" was already
+     * said (gi_cli_warn). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
 };
 
-/* Every command, filters included, in the order of the help; NULL past the end. */
-const struct gi_command *gi_command_at(int index);
-const struct gi_command *gi_command_find(const char *name);
+/* Every command, filters included, in the order of the help; false past the end. */
+bool gi_command_at(struct gi_command *command, int index);
+bool gi_command_find(struct gi_command *command, const char *name);
+
+/* The set whose rows are `rows`: its index in command->sets, or -1. */
+int gi_command_set(const struct gi_command *command, const struct gi_option *rows);
+
+/* What argv said to one command. */
+struct gi_args {
+    void *params[GI_OPTION_SETS_MAX]; /* defaults, then what was given */
+    char **operands;                  /* point into argv; the array is owned here */
+    int noperands;
+    bool help;       /* --help was given: nothing else was tested */
+    void **contents; /* text of files read for GI_OPT_CONTENT, owned here */
+    int ncontents;
+};
+
+/* Reads argv[1] and on as options and operands of `command` (argv[0] is its name), and checks all of
+ * it before any work. Errors: GI_E_USAGE, GI_E_MEMORY, GI_E_IO; `args` is to be freed always. */
+enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
+                            char **argv, struct gi_err *err);
+void gi_args_free(struct gi_args *args);
+
+/* The command whose name is nearest to `name`, NULL where none is near. */
+const char *gi_command_nearest(const char *name);
+
+/* How many letters to change, add or drop to make b from a; large where the lengths differ much. */
+int gi_word_distance(const char *a, const char *b);
 
 /* Set "Input and output" of commands that read or write images (cli/common.c). */
 struct gi_io_params {
     const char *format;
-    int depth; /* choice: same, 8, 16, float */
+    int depth; /* enum gi_depth */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable;
     uint64_t max_pixels, max_bytes;
 };
-extern const struct gi_option gi_io_options[];       /* commands that write an image */
-extern const struct gi_option gi_input_options[];    /* commands that only read one */
+enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
+extern const struct gi_option gi_io_options[];    /* commands that write an image */
+extern const struct gi_option gi_input_options[]; /* commands that only read one */
 
 /* Set "Running" (cli/device.c). */
 struct gi_device_params {
@@ -65,15 +98,34 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            const struct gi_io_params *io, struct gi_err *err);
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, struct gi_err *err);
+/* Whether gi_cli_save() would know the format and may write there: before any work.
+ * Errors: GI_E_USAGE, GI_E_IO. */
+enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err);
 
 /* One line on stderr: "gpuimg: COMMAND: text". */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The COMMAND of gi_cli_warn(): set once by main(). NULL: none. */
+void gi_cli_name(const char *name);
+
+/* Prints text of files or paths so that it can't drive a terminal: control characters as \xNN. */
+void gi_print_safe(FILE *out, const char *text);
+
+/* A number of bytes for people, "3.1 MB". Returns buffer. */
+const char *gi_text_nbytes(double nbytes, char buffer[32]);
+
+/* Help of all commands, of one, and manual pages (cli/help.c, cli/man.c). */
+void gi_help_all(FILE *out);
+void gi_help_command(FILE *out, const struct gi_command *command);
+void gi_man_all(FILE *out);
+void gi_man_command(FILE *out, const struct gi_command *command);
+const char *gi_option_metavar(const struct gi_option *row); /* "N"; NULL for a flag */
 
 /* A device chosen for one command (cli/device.c): names the choice under -v, opens CUDA on a side
  * thread while the first image is decoded, falls back to the CPU under `auto`. */
 struct gi_runner;
-/* Reads --device before any file is touched; under `cuda` starts to open it. Errors: GI_E_USAGE,
- * GI_E_DEVICE. */
+/* Reads --device before any file is touched; under `cuda` starts to open it. `device` must outlive
+ * the runner. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
 enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_params *device,
                              struct gi_err *err);
 void gi_runner_free(struct gi_runner **runner);
@@ -88,6 +140,14 @@ enum gi_status gi_runner_analysis(struct gi_runner *runner, void *result,
 void gi_runner_note(struct gi_runner *runner, const char *stage, double ms);
 /* Prints the table of --timing to stderr, where it was asked for. */
 void gi_runner_report(struct gi_runner *runner);
+
+/* What --device or GPUIMG_DEVICE names. */
+enum gi_device_choice { GI_CHOOSE_AUTO, GI_CHOOSE_CPU, GI_CHOOSE_CUDA };
+/* NULL text: GPUIMG_DEVICE, then auto. Errors: GI_E_USAGE. */
+enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
+                               struct gi_err *err);
+/* CPUs that this process may run on. */
+int gi_cpu_count(void);
 
 /* Milliseconds of the monotonic clock. */
 double gi_now_ms(void);

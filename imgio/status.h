@@ -18,6 +18,7 @@ enum gi_status {
     GI_E_DEVICE_MEMORY, /* device memory ran out: `auto` may fall back, `cuda` may cut bands */
     GI_E_DEVICE,        /* no such device, no driver, or a failed CUDA call */
     GI_E_DIFFERENT,     /* a comparison asked for on the command line did not hold */
+    GI_E_PIPE,          /* whoever read our output went away (EPIPE): exit 1, say nothing */
 };
 
 /* Filled once, by whoever finds the fault; "" while all is well. `text` is one line without the
