@@ -39,3 +39,8 @@ fuzz:
 	clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -DGI_HAVE_CUDA=0 \
 	    -o build/fuzz/fuzz_load tests/fuzz/fuzz_load.c $(wildcard imgio/*.c) $(LIBS)
 	build/fuzz/fuzz_load -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus $(SEEDS)
+
+# Whole commands beside vips, GraphicsMagick and ImageMagick (those that are installed), by hyperfine.
+.PHONY: bench
+bench: all
+	$(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3) tests/bench/commands.py build/gpuimg --out build/bench-commands.md
