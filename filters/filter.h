@@ -1,7 +1,7 @@
 /* An operation is one row: its name, manual, options and plan. The list is in filters.c.
  *
- * A plan is the same for every backend: it makes weights or tables on the host, in double, and calls
- * primitives through the context. It sees no argv, no file and no device.
+ * A plan is the same for every backend: it makes weights or tables on the host, in double, and
+ * calls primitives through the context. It sees no argv, no file and no device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FILTER_H
 #define GI_FILTERS_FILTER_H
@@ -15,6 +15,13 @@ struct gi_cost {
     double flops; /* fused multiply-adds, or what takes as long, a sample */
 };
 
+/* What a row of output needs besides itself; an image that does not fit on the device is cut into
+ * bands with this many rows more above and below. */
+struct gi_halo {
+    int rows;
+    enum gi_border border; /* what stands outside the image; WRAP needs rows from its other end */
+};
+
 struct gi_filter {
     const char *name;    /* the subcommand and the file in filters/ */
     const char *summary; /* one line, no full stop */
@@ -22,13 +29,12 @@ struct gi_filter {
     const struct gi_option *options;
     size_t params_nbytes;
 
-    /* Tests the options against each other, before any file is read; fills what follows from others.
-     * NULL: nothing to test. Errors: GI_E_USAGE. */
+    /* Tests the options against each other, before any file is read; fills what follows from
+     * others. NULL: nothing to test. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);
 
-    /* Rows above and below that a row of output needs; an image is cut into bands with this halo where
-     * it does not fit on the device. NULL: none. */
-    int (*halo)(const void *params);
+    /* NULL: a row of output needs its own row only. */
+    struct gi_halo (*halo)(const void *params);
 
     struct gi_cost (*cost)(const struct gi_image *src, const void *params);
 
@@ -37,19 +43,24 @@ struct gi_filter {
     enum gi_status (*run)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
                           const void *params, const void *state, struct gi_err *err);
 
-    /* Looks at the whole image first, band by band without halo, summing into `state` (zeroed before
-     * the first band), where `needs_measure` says so. NULL: never. `state` holds no pointers. */
+    /* Looks at the whole image first, `passes` times (0: not at all): `measure` gets every band of
+     * pass 0, then every band of pass 1 and so on, without halo, and sums into `state` (zeroed
+     * before the first band; holds no pointers). `src` gives the shape only. NULL: never. */
     size_t state_nbytes;
-    bool (*needs_measure)(const void *params);
-    enum gi_status (*measure)(struct gi_context *cx, void *state, const struct gi_image *band,
-                              const void *params, struct gi_err *err);
+    int (*passes)(const struct gi_image *src, const void *params);
+    enum gi_status (*measure)(struct gi_context *cx, void *state, int pass,
+                              const struct gi_image *band, const void *params, struct gi_err *err);
 
-    /* Analysis: image to result. `src` is on the backend; `result` (result_nbytes, zeroed) is filled
-     * and owned by the caller, who frees it with result_free (also after an error).
-     * `result_equal`: the same to the bit; used by selftest and tests. */
+    /* Analysis: image to result. `src` is on the backend; `result` (result_nbytes, zeroed) is
+     * filled and owned by the caller, who frees it with result_free (also after an error).
+     * `result_equal`: the same to the bit; used by selftest and tests. An analysis has either
+     * `analyse`, which takes the whole image, or `measure` and `conclude`, which works in bands: it
+     * makes the result on the host from what was measured (`src` gives the shape only). */
     size_t result_nbytes;
     enum gi_status (*analyse)(struct gi_context *cx, void *result, const struct gi_image *src,
                               const void *params, struct gi_err *err);
+    enum gi_status (*conclude)(void *result, const struct gi_image *src, const void *params,
+                               const void *state, struct gi_err *err);
     void (*result_free)(void *result);
     bool (*result_equal)(const void *a, const void *b);
 };
@@ -85,16 +96,5 @@ extern const struct gi_choice gi_border_choices[];
 
 /* The edge for an image of `src`'s channels. A single value serves all channels. */
 struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src);
-
-/* A level as a sample value of `type`; `otsu` is the value found for GI_LEVEL_OTSU. */
-float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu);
-
-/* Otsu's threshold: the value t that maximises the between-class variance of v <= t and v > t, the
- * lowest of equals (N. Otsu, 1979, IEEE Trans. SMC 9(1)). `counts` has nbins entries; the answer is a
- * bin number. Equals OpenCV's and scikit-image's for 8 bits. */
-int gi_otsu(const uint64_t *counts, int nbins);
-
-/* All counts an Otsu threshold needs, of one gray or luma image: 256, 65536 (both whole), or for float
- * images 256 bins between the smallest and largest finite value. */
 
 #endif

@@ -14,8 +14,10 @@ enum gi_option_type {
     GI_OPT_ODD,     /* int, odd; unset: 0 */
     GI_OPT_REAL,    /* double; unset: NAN */
     GI_OPT_REALS,   /* struct gi_reals: numbers parted by commas; unset: n = 0 */
-    GI_OPT_CHOICE,  /* int: the index in `choices` of the choice or of the choice it is an alias of */
-    GI_OPT_LEVEL,   /* struct gi_level: a number, a per cent "50%", or "otsu"; unset: GI_LEVEL_UNSET */
+    GI_OPT_CHOICE,  /* int: the index in `choices` of the choice or of the choice it is an alias of
+                     */
+    GI_OPT_LEVEL,   /* struct gi_level: a number, a per cent "50%", or "otsu"; unset: GI_LEVEL_UNSET
+                     */
     GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
                        (powers of 1024); unset: 0 */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
@@ -51,19 +53,24 @@ struct gi_option {
     enum gi_option_type type;
     size_t offset;            /* of the value in the parameter struct, by offsetof */
     const char *default_text; /* read by the parser as if given; NULL: unset, see the types */
-    double min, max;          /* inclusive; both 0: no range (INT, ODD, REAL, each of REALS, SIZE) */
-    const char *unit;         /* "px", "samples"; NULL: none */
+    double min, max;  /* inclusive; both 0: no range (INT, ODD, REAL, each of REALS, SIZE) */
+    const char *unit; /* "px", "samples"; NULL: none */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
-    const char *metavar;      /* how help names the argument: "N"; NULL: by type */
-    const char *help;         /* one sentence; no range, default, unit or choices: those are printed
-                                 from the columns above */
+    const char *example; /* for an option that must be given: a value that selftest and tests give
+                            it; NULL: the default serves */
+    const char *metavar; /* how help names the argument: "N"; NULL: by type */
+    const char *help;    /* one sentence; no range, default, unit or choices: those are printed
+                            from the columns above */
 };
 
 /* Sets every value of `params` to its row's default. */
 void gi_options_default(void *params, const struct gi_option *rows);
 
-/* Reads `text` (NULL for a flag) into the row's value of `params`. GI_OPT_CONTENT is stored as given;
- * the caller replaces it by the file's content first. Errors: GI_E_USAGE with the text
+/* The same, then reads each row's example: parameters that every filter runs with. */
+void gi_options_example(void *params, const struct gi_option *rows);
+
+/* Reads `text` (NULL for a flag) into the row's value of `params`. GI_OPT_CONTENT is stored as
+ * given; the caller replaces it by the file's content first. Errors: GI_E_USAGE with the text
  * "--sigma 999: want 0.1 to 250 px". */
 enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
                               struct gi_err *err);
@@ -71,5 +78,9 @@ enum gi_status gi_option_read(void *params, const struct gi_option *row, const c
 /* What a value must look like, as messages and help print it: "0.1 to 250 px", "odd, 1 to 4001",
  * "clamp, border or wrap". Returns buffer. */
 const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nbytes);
+
+/* The finite decimal number that `text` starts with ("-1.5e3"; no blank before it, no hexadecimal);
+ * *end is what follows it. False where there is none. */
+bool gi_number_read(double *value, const char *text, const char **end);
 
 #endif

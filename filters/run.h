@@ -13,12 +13,12 @@ struct gi_run_times {
     int bands; /* 1 where the image went whole */
 };
 
-/* dst = filter(src), both host images; `dst` is made here and freed by the caller. Cuts the image into
- * bands where the backend's limits want it. `times` may be NULL. Errors: as the primitives';
+/* dst = filter(src), both host images; `dst` is made here and freed by the caller. Cuts the image
+ * into bands where the backend's limits want it. `times` may be NULL. Errors: as the primitives';
  * GI_E_DEVICE_MEMORY where not even one row with its halo fits. */
-enum gi_status gi_run_filter(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                             const struct gi_filter *filter, const void *params,
-                             struct gi_run_times *times, struct gi_err *err);
+enum gi_status gi_run_filter(struct gi_context *cx, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_filter *filter,
+                             const void *params, struct gi_run_times *times, struct gi_err *err);
 
 /* result = analysis(src); `result` is filter->result_nbytes of zeroed memory. */
 enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct gi_image *src,
