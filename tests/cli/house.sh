@@ -1,0 +1,41 @@
+#!/bin/bash
+# The house rules that a script can see: who includes whom, and how long files and functions are.
+# Usage: house.sh GPUIMG (the program is not run)
+passed=0 failed=0
+
+check() { # check WHAT OFFENDERS: passes where there are none
+    if [[ -z $2 ]]; then
+        ((passed++))
+    else
+        ((failed++))
+        printf 'FAILED: %s\n%s\n' "$1" "$2"
+    fi
+}
+
+includes() { # includes FOLDER FORBIDDEN: lines of FOLDER that include what it may not know
+    grep -rnE "^#include \"($2)" "$1" --include='*.[ch]' --include='*.cu' --include='*.cuh'
+}
+
+check "a kernel knows imgio/image.h (and its status.h) alone" \
+    "$(includes kernels 'filters/|cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
+check "a filter knows kernels and imgio/image.h" \
+    "$(includes filters 'cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
+check "imgio knows nobody" "$(includes imgio 'kernels/|filters/|cli/|tests/')"
+check "a filter sees no device" "$(grep -rnE 'cuda_runtime|gi_kernels_c|kernels/(cpu|cuda)/' filters)"
+check "only cli prints or exits" \
+    "$(grep -rnE '\b(printf|puts|perror|exit|abort)\(' imgio kernels filters --include='*.[ch]' --include='*.cu' | grep -vE '^\S+\s*(\*|//|/\*)|gi_sink_printf|_exit')"
+
+long_files=$(find cli imgio kernels filters testdata tests -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print $2 ": " $1 " lines, want at most 500"}')
+check "no file over 500 lines" "$long_files"
+
+# A function starts at a line with "{" alone at the margin and ends at the next "}" there.
+long_functions=$(for f in $(find cli imgio kernels filters -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'); do
+    awk -v f="$f" '/^{/ {start = FNR} /^}/ && start {n = FNR - start - 1; if (n > (f ~ /cu/ ? 80 : 60)) print f ":" start ": " n " lines"; start = 0}' "$f"
+done)
+check "no function over 60 lines, no kernel over 80" "$long_functions"
+
+check "nothing else stands at the top" \
+    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|\.ci|\.clang-format|\.gitignore')"
+
+echo "$passed passed, $failed failed, 0 skipped"
+((failed == 0))
