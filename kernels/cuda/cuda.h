@@ -1,0 +1,120 @@
+/* The CUDA backend inside: its context, its error macro, scratch, copies and textures. Launchers
+ * set the device by gi_cuda(), enqueue on `stream`, and neither wait nor allocate but by what is
+ * here. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_CUDA_H
+#define GI_KERNELS_CUDA_CUDA_H
+
+#include <cuda_runtime.h>
+
+#include "kernels/kernels.h"
+#include "kernels/parallel.h"
+
+enum {
+    GI_CUDA_ALIGN = 512, /* bytes: start and stride of our images, as a texture wants its start */
+    GI_CUDA_MARKS = 8,
+    GI_CUDA_TEXTURES = 64,
+};
+
+/* A texture over a pitched image. A descriptor only: valid for whatever lies at `data`. */
+struct gi_cuda_texture {
+    struct cudaResourceDesc resource;
+    enum cudaTextureAddressMode mode;
+    cudaTextureObject_t object;
+};
+
+struct gi_cuda_context {
+    struct gi_context base;
+    int ordinal;
+    struct cudaDeviceProp properties;
+    size_t max_bytes; /* 0: no cap but the device's own */
+    cudaStream_t stream;
+    cudaMemPool_t pool; /* device memory: images and scratch, freed in stream order */
+    cudaEvent_t marks[GI_CUDA_MARKS];
+    void *scratch; /* device memory of gi_cuda_scratch() */
+    size_t scratch_nbytes;
+    void *staging[2]; /* pinned host memory, made at the first copy */
+    cudaEvent_t staged[2];
+    struct gi_pool *workers; /* that copy between pageable and pinned memory */
+    struct gi_cuda_texture textures[GI_CUDA_TEXTURES];
+    int ntextures;
+};
+
+/* The context as the CUDA backend sees it, its device made the thread's current one. */
+static inline struct gi_cuda_context *gi_cuda(struct gi_context *cx)
+{
+    struct gi_cuda_context *cu = (struct gi_cuda_context *)cx;
+    cudaSetDevice(cu->ordinal);
+    return cu;
+}
+
+/* Records a failed call; GI_E_DEVICE_MEMORY where memory ran out, else GI_E_DEVICE. */
+enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call);
+
+/* Returns from the function, through the `err` in scope, where the call failed. */
+#define GI_CUDA_TRY(call)                                                                          \
+    do {                                                                                           \
+        cudaError_t gi_cuda_error_ = (call);                                                       \
+        if (gi_cuda_error_ != cudaSuccess)                                                         \
+            return gi_cuda_fail(err, gi_cuda_error_, #call);                                       \
+    } while (0)
+
+/* After a launch: did it start? */
+#define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
+
+/* Device memory for the primitive at work, GI_CUDA_ALIGN aligned, contents undefined; valid until
+ * the next call on this context (one block a primitive: carve it up yourself). Grows in stream
+ * order, so kernels already enqueued keep what they had. */
+enum gi_status gi_cuda_scratch(struct gi_cuda_context *cu, void **scratch, size_t nbytes,
+                               struct gi_err *err);
+
+/* Rows of bytes from the device to pageable host memory and back, through pinned staging; the first
+ * waits until the bytes are there, the second only until `host` has been read. */
+enum gi_status gi_cuda_copy_to_host(struct gi_cuda_context *cu, void *host, size_t host_stride,
+                                    const void *device, size_t device_stride, size_t row_nbytes,
+                                    size_t nrows, struct gi_err *err);
+enum gi_status gi_cuda_copy_to_device(struct gi_cuda_context *cu, void *device,
+                                      size_t device_stride, const void *host, size_t host_stride,
+                                      size_t row_nbytes, size_t nrows, struct gi_err *err);
+
+/* A point-sampled texture over `image` (made by this backend) whose texels are `texel_nbytes` wide:
+ * 4, 8 or 16, read as unsigned int, uint2, uint4. The last texel of a row may reach into padding.
+ * The context keeps the object; nothing to destroy. */
+enum gi_status gi_cuda_texture(struct gi_cuda_context *cu, cudaTextureObject_t *texture,
+                               const struct gi_image *image, int texel_nbytes,
+                               enum cudaTextureAddressMode mode, struct gi_err *err);
+
+/* The primitives, as the slots of struct gi_kernels. */
+enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_separable *spec, struct gi_err *err);
+enum gi_status gi_cuda_convolve_2d(struct gi_context *cx, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_dense *spec,
+                                   struct gi_err *err);
+enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_box *spec, struct gi_err *err);
+enum gi_status gi_cuda_gradient(struct gi_context *cx, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err);
+enum gi_status gi_cuda_threshold(struct gi_context *cx, struct gi_image *dst,
+                                 const struct gi_image *src, float above, bool invert,
+                                 struct gi_err *err);
+enum gi_status gi_cuda_luma(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                            struct gi_err *err);
+enum gi_status gi_cuda_histogram(struct gi_context *cx, uint64_t *counts,
+                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                 struct gi_err *err);
+enum gi_status gi_cuda_moments(struct gi_context *cx, struct gi_sums *sums,
+                               const struct gi_image *src, const float *lo, const float *hi,
+                               struct gi_err *err);
+enum gi_status gi_cuda_select(struct gi_context *cx, struct gi_points *points,
+                              const struct gi_image *values, const struct gi_predicate *predicate,
+                              struct gi_err *err);
+enum gi_status gi_cuda_label(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
+                             const struct gi_predicate *predicate, int connectivity,
+                             struct gi_err *err);
+enum gi_status gi_cuda_region_stats(struct gi_context *cx, struct gi_region_sums *regions,
+                                    uint32_t n, const struct gi_image *labels,
+                                    const struct gi_image *values, float lo, float hi,
+                                    struct gi_err *err);
+
+#endif
