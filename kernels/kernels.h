@@ -116,9 +116,11 @@ enum gi_histogram_key {
     GI_KEY_VALUE,      /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
     GI_KEY_RANGE,      /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
                           e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
-                          outside lo..hi or NaN is not counted; 1 <= nbins <= 65536 */
+                          outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
+                          counted where hi - lo is negative or not finite */
     GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
-    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are `prefix`; 65536 bins */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are `prefix`, NaN not
+                          counted; 65536 bins */
 };
 
 struct gi_histogram_spec {
@@ -143,7 +145,7 @@ GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
 
 /* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
  * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
- * lo..hi, 0 where hi <= lo; NaN is left out. 2^32 samples at most. */
+ * lo..hi, 0 where hi <= lo or hi - lo is not finite; NaN is left out. 2^32 samples at most. */
 struct gi_sums {
     uint64_t n;                   /* samples counted */
     uint64_t q;                   /* sum of q */
@@ -266,13 +268,14 @@ struct gi_kernels {
                              const struct gi_image *values, const struct gi_predicate *predicate,
                              struct gi_err *err);
     /* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel, on
-     * the backend, released by the caller) gets 0 for background and 1 to *n in raster order of each
-     * component's first pixel. At most 2^32 - 2 pixels. */
+     * the backend) is made here and released by the caller: 0 for background and 1 to *n in raster
+     * order of each component's first pixel. At most 2^32 - 2 pixels. */
     enum gi_status (*label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
                             const struct gi_predicate *predicate, int connectivity,
                             struct gi_err *err);
     /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `values`
-     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. */
+     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. A label
+     * that does not occur has 0 everywhere but in min_x, min_y and min_key, 2^32 - 1 there. */
     enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions, uint32_t n,
                                    const struct gi_image *labels, const struct gi_image *values,
                                    float lo, float hi, struct gi_err *err);
