@@ -7,6 +7,10 @@
 
 #include "imgio/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gi_pool;
 
 /* A job: `index` is its number; `scratch` is the worker's own buffer of the size asked for, 64-byte
@@ -25,4 +29,7 @@ int gi_pool_threads(const struct gi_pool *pool);
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

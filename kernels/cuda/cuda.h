@@ -25,8 +25,9 @@ struct gi_cuda_texture {
 struct gi_cuda_context {
     struct gi_context base;
     int ordinal;
-    struct cudaDeviceProp properties;
-    size_t max_bytes; /* 0: no cap but the device's own */
+    int units;         /* multiprocessors */
+    int shared_nbytes; /* of shared memory that one block may have, opted in */
+    size_t max_bytes;  /* 0: no cap but the device's own */
     cudaStream_t stream;
     cudaMemPool_t pool; /* device memory: images and scratch, freed in stream order */
     cudaEvent_t marks[GI_CUDA_MARKS];

@@ -1,0 +1,262 @@
+/* The CUDA backend's contexts: memory, scratch, textures, the stopwatch.
+ * Nothing here is global, so several contexts may live at once.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call)
+{
+    cudaGetLastError(); /* so that the next check does not see this error again */
+    enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY : GI_E_DEVICE;
+    return gi_fail(err, status, "CUDA: %s (%.*s)", cudaGetErrorString(error),
+                   (int)strcspn(call, "("), call);
+}
+
+static enum gi_status device_info(struct gi_device_info *info, int ordinal, struct gi_err *err)
+{
+    struct cudaDeviceProp properties;
+    GI_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal));
+    memset(info, 0, sizeof *info);
+    snprintf(info->name, sizeof info->name, "%s", properties.name);
+    info->ordinal = ordinal;
+    info->units = properties.multiProcessorCount;
+    info->capability = 10 * properties.major + properties.minor;
+    GI_CUDA_TRY(cudaSetDevice(ordinal));
+    GI_CUDA_TRY(cudaMemGetInfo(&info->free_nbytes, &info->memory_nbytes));
+    return GI_OK;
+}
+
+int gi_cuda_probe(struct gi_device_info *infos, int max, struct gi_err *err)
+{
+    int n = 0;
+    cudaError_t error = cudaGetDeviceCount(&n);
+    if (error == cudaErrorNoDevice) {
+        cudaGetLastError();
+        return 0;
+    }
+    if (error != cudaSuccess) {
+        gi_cuda_fail(err, error, "cudaGetDeviceCount");
+        return -1;
+    }
+    for (int i = 0; i < n && i < max; i++)
+        if (device_info(&infos[i], i, err))
+            return -1;
+    return n;
+}
+
+/* The parts of a context that can fail; gi_cuda_close() takes what was made. */
+static enum gi_status context_fill(struct gi_cuda_context *cu, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
+    GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->units, cudaDevAttrMultiProcessorCount, cu->ordinal));
+    GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       cu->ordinal));
+    GI_CUDA_TRY(cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking));
+
+    struct cudaMemPoolProps properties;
+    memset(&properties, 0, sizeof properties);
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = cu->ordinal;
+    GI_CUDA_TRY(cudaMemPoolCreate(&cu->pool, &properties));
+    uint64_t keep = UINT64_MAX; /* freed memory stays ours for the next image */
+    GI_CUDA_TRY(cudaMemPoolSetAttribute(cu->pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    for (int i = 0; i < GI_CUDA_MARKS; i++)
+        GI_CUDA_TRY(cudaEventCreate(&cu->marks[i]));
+    for (int i = 0; i < 2; i++)
+        GI_CUDA_TRY(cudaEventCreateWithFlags(&cu->staged[i], cudaEventDisableTiming));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_open(struct gi_context **cx, const struct gi_open_options *options,
+                            struct gi_err *err)
+{
+    struct gi_cuda_context *cu = (struct gi_cuda_context *)calloc(1, sizeof *cu);
+    if (!cu)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a context");
+    cu->base.k = gi_kernels_cuda();
+    cu->ordinal = options->ordinal;
+    cu->max_bytes = options->max_bytes;
+    *cx = &cu->base;
+    enum gi_status status =
+        gi_pool_new(&cu->workers, options->threads < 1 ? 1 : options->threads, err);
+    if (!status)
+        status = context_fill(cu, err);
+    if (status)
+        gi_cuda_close(cx);
+    return status;
+}
+
+/* Frees what this program holds; the driver's own context goes with the process. */
+void gi_cuda_close(struct gi_context **cx)
+{
+    if (!*cx)
+        return;
+    struct gi_cuda_context *cu = gi_cuda(*cx);
+    if (cu->stream)
+        cudaStreamSynchronize(cu->stream);
+    for (int i = 0; i < cu->ntextures; i++)
+        cudaDestroyTextureObject(cu->textures[i].object);
+    for (int i = 0; i < GI_CUDA_MARKS; i++)
+        if (cu->marks[i])
+            cudaEventDestroy(cu->marks[i]);
+    for (int i = 0; i < 2; i++) {
+        if (cu->staged[i])
+            cudaEventDestroy(cu->staged[i]);
+        cudaFreeHost(cu->staging[i]);
+    }
+    if (cu->scratch)
+        cudaFreeAsync(cu->scratch, cu->stream);
+    if (cu->pool)
+        cudaMemPoolDestroy(cu->pool);
+    if (cu->stream)
+        cudaStreamDestroy(cu->stream);
+    cudaGetLastError();
+    gi_pool_free(&cu->workers);
+    free(cu);
+    *cx = NULL;
+}
+
+enum gi_status gi_cuda_alloc(struct gi_context *cx, struct gi_image *image, int width, int height,
+                             int channels, enum gi_type type, struct gi_err *err)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    memset(image, 0, sizeof *image);
+    image->width = width;
+    image->height = height;
+    image->channels = channels;
+    image->type = type;
+    size_t row = gi_row_nbytes(image), nbytes;
+    image->stride = (row + GI_CUDA_ALIGN - 1) / GI_CUDA_ALIGN * GI_CUDA_ALIGN;
+    if (!gi_mul_size(&nbytes, image->stride, (size_t)height))
+        return gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: an image of %d x %d", width,
+                       height);
+    void *data;
+    GI_CUDA_TRY(cudaMallocFromPoolAsync(&data, nbytes, cu->pool, cu->stream));
+    image->data = data;
+    image->owner = GI_OWNER_CUDA;
+    /* Wide texels read the padding next to the last sample: give it a value, whatever it be. */
+    size_t texels = (row + 15) / 16 * 16;
+    if (texels > row)
+        GI_CUDA_TRY(cudaMemset2DAsync((char *)data + row, image->stride, 0, texels - row,
+                                      (size_t)height, cu->stream));
+    return GI_OK;
+}
+
+void gi_cuda_release(struct gi_context *cx, struct gi_image *image)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    if (image->data && image->owner == GI_OWNER_CUDA)
+        cudaFreeAsync(image->data, cu->stream);
+    image->data = NULL;
+    image->owner = GI_OWNER_NONE;
+}
+
+enum gi_status gi_cuda_scratch(struct gi_cuda_context *cu, void **scratch, size_t nbytes,
+                               struct gi_err *err)
+{
+    if (nbytes > cu->scratch_nbytes) {
+        if (cu->scratch)
+            GI_CUDA_TRY(cudaFreeAsync(cu->scratch, cu->stream));
+        cu->scratch = NULL;
+        cu->scratch_nbytes = 0;
+        GI_CUDA_TRY(cudaMallocFromPoolAsync(&cu->scratch, nbytes, cu->pool, cu->stream));
+        cu->scratch_nbytes = nbytes;
+    }
+    *scratch = cu->scratch;
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_sync(struct gi_context *cx, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaStreamSynchronize(gi_cuda(cx)->stream));
+    return GI_OK;
+}
+
+void gi_cuda_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    size_t free_nbytes = 0, total = 0;
+    uint64_t reserved = 0, used = 0;
+    cudaMemGetInfo(&free_nbytes, &total);
+    cudaMemPoolGetAttribute(cu->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+    cudaMemPoolGetAttribute(cu->pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    free_nbytes += (size_t)(reserved - used);
+    free_nbytes -= free_nbytes / 16; /* the driver and fragments want some */
+    *nbytes = cu->max_bytes && cu->max_bytes < free_nbytes ? cu->max_bytes : free_nbytes;
+
+    int pitch = 0, texels = 0;
+    cudaDeviceGetAttribute(rows, cudaDevAttrMaxTexture2DLinearHeight, cu->ordinal);
+    cudaDeviceGetAttribute(&texels, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
+    cudaDeviceGetAttribute(&pitch, cudaDevAttrMaxTexture2DLinearPitch, cu->ordinal);
+    size_t widest = (size_t)texels * 8; /* bytes; the narrowest texel that primitives use */
+    pitch -= pitch % GI_CUDA_ALIGN;
+    *row_nbytes = widest < (size_t)pitch ? widest : (size_t)pitch;
+}
+
+void gi_cuda_mark(struct gi_context *cx, int slot)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    cudaEventRecord(cu->marks[slot], cu->stream);
+}
+
+double gi_cuda_elapsed_ms(struct gi_context *cx, int from, int to)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    float ms = 0;
+    cudaEventElapsedTime(&ms, cu->marks[from], cu->marks[to]);
+    return ms;
+}
+
+/* Textures are descriptors: one made for memory that was freed is right again for any image of the
+ * same shape that lands there. When the list is full it is emptied, which has to wait. */
+static enum gi_status textures_empty(struct gi_cuda_context *cu, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+    while (cu->ntextures > 0)
+        GI_CUDA_TRY(cudaDestroyTextureObject(cu->textures[--cu->ntextures].object));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_texture(struct gi_cuda_context *cu, cudaTextureObject_t *texture,
+                               const struct gi_image *image, int texel_nbytes,
+                               enum cudaTextureAddressMode mode, struct gi_err *err)
+{
+    struct cudaResourceDesc resource;
+    memset(&resource, 0, sizeof resource);
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D.devPtr = image->data;
+    resource.res.pitch2D.pitchInBytes = image->stride;
+    resource.res.pitch2D.width = (gi_row_nbytes(image) + texel_nbytes - 1) / texel_nbytes;
+    resource.res.pitch2D.height = (size_t)image->height;
+    resource.res.pitch2D.desc =
+        cudaCreateChannelDesc(32, texel_nbytes >= 8 ? 32 : 0, texel_nbytes >= 16 ? 32 : 0,
+                              texel_nbytes >= 16 ? 32 : 0, cudaChannelFormatKindUnsigned);
+    for (int i = 0; i < cu->ntextures; i++) {
+        const struct gi_cuda_texture *t = &cu->textures[i];
+        if (t->mode == mode && memcmp(&t->resource, &resource, sizeof resource) == 0) {
+            *texture = t->object;
+            return GI_OK;
+        }
+    }
+    if (cu->ntextures == GI_CUDA_TEXTURES) {
+        enum gi_status status = textures_empty(cu, err);
+        if (status)
+            return status;
+    }
+    struct cudaTextureDesc sampling;
+    memset(&sampling, 0, sizeof sampling);
+    sampling.addressMode[0] = sampling.addressMode[1] = mode;
+    sampling.filterMode = cudaFilterModePoint;
+    sampling.readMode = cudaReadModeElementType;
+    struct gi_cuda_texture *t = &cu->textures[cu->ntextures];
+    GI_CUDA_TRY(cudaCreateTextureObject(&t->object, &resource, &sampling, NULL));
+    t->resource = resource;
+    t->mode = mode;
+    cu->ntextures++;
+    *texture = t->object;
+    return GI_OK;
+}
