@@ -1,0 +1,66 @@
+/* The list of operations, and what several of their rows share.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+
+#include <string.h>
+
+extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_sharpen,
+    gi_filter_convolve, gi_filter_edges, gi_filter_threshold;
+
+const struct gi_filter *const gi_filters[] = {
+    &gi_filter_blur,
+    &gi_filter_gaussian,
+    &gi_filter_sharpen,
+    &gi_filter_convolve,
+    &gi_filter_edges,
+    &gi_filter_threshold,
+    NULL,
+};
+
+const struct gi_filter *gi_filter_find(const char *name)
+{
+    for (int i = 0; gi_filters[i]; i++)
+        if (strcmp(gi_filters[i]->name, name) == 0)
+            return gi_filters[i];
+    return NULL;
+}
+
+/* In the order of enum gi_border, then the names by which other programs call them. */
+const struct gi_choice gi_border_choices[] = {
+    {"clamp", NULL, "the nearest pixel of the image"},
+    {"border", NULL, "the value of --border-value"},
+    {"wrap", NULL, "the image again, as if tiled"},
+    {"mirror", NULL, "the image mirrored, its edge pixel twice"},
+    {"reflect101", NULL, "the image mirrored, its edge pixel once"},
+    {"edge", "clamp", NULL},
+    {"replicate", "clamp", NULL},
+    {"nearest", "clamp", NULL},
+    {"copy", "clamp", NULL},
+    {"constant", "border", NULL},
+    {"zero", "border", NULL},
+    {"black", "border", NULL},
+    {"tile", "wrap", NULL},
+    {"repeat", "wrap", NULL},
+    {"periodic", "wrap", NULL},
+    {"reflect", "mirror", NULL},
+    {"symmetric", "mirror", NULL},
+    {"reflect_101", "reflect101", NULL},
+    {"default", "reflect101", NULL},
+    {NULL, NULL, NULL},
+};
+
+struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src)
+{
+    struct gi_edge edge = {.border = (enum gi_border)params->border};
+    const struct gi_reals *given = &params->value;
+    for (int c = 0; c < src->channels && given->n > 0; c++) {
+        bool alpha = gi_has_alpha(src) && c == src->channels - 1;
+        if (given->n == 1)
+            edge.value[c] = (float)given->v[0];
+        else if (c < given->n)
+            edge.value[c] = (float)given->v[c];
+        else /* colour was given without alpha: opaque */
+            edge.value[c] = alpha ? gi_type_full_scale(src->type) : (float)given->v[given->n - 1];
+    }
+    return edge;
+}

@@ -1,0 +1,299 @@
+/* Reading option values from text, strictly: what a row does not name is refused with its own
+ * words. SPDX-License-Identifier: MIT */
+#include "filters/option.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool gi_number_read(double *value, const char *text, const char **end)
+{
+    /* strtod() takes blanks, hexadecimal, "inf" and "nan" too: only what it reads from these
+     * letters is decimal. */
+    if (text[strspn(text, "+-.")] < '0' || text[strspn(text, "+-.")] > '9')
+        return false;
+    size_t n = strspn(text, "+-.0123456789eE");
+    char *stop;
+    *value = strtod(text, &stop);
+    *end = stop;
+    return stop > text && stop <= text + n && isfinite(*value);
+}
+
+static bool has_range(const struct gi_option *row)
+{
+    return row->min != 0 || row->max != 0;
+}
+
+static bool in_range(const struct gi_option *row, double v)
+{
+    return !has_range(row) || (v >= row->min && v <= row->max);
+}
+
+static bool read_real(double *value, const struct gi_option *row, const char *text)
+{
+    const char *end;
+    return gi_number_read(value, text, &end) && *end == '\0' && in_range(row, *value);
+}
+
+static bool read_int(int *value, const struct gi_option *row, const char *text)
+{
+    double v;
+    if (text[strspn(text, "+-0123456789")] != '\0' || !read_real(&v, row, text) || v < INT_MIN ||
+        v > INT_MAX)
+        return false;
+    *value = (int)v;
+    return row->type != GI_OPT_ODD || *value % 2 != 0;
+}
+
+static bool read_reals(struct gi_reals *reals, const struct gi_option *row, const char *text)
+{
+    reals->n = 0;
+    while (reals->n < GI_REALS_MAX) {
+        double v;
+        if (!gi_number_read(&v, text, &text) || !in_range(row, v))
+            return false;
+        reals->v[reals->n++] = v;
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+    return false;
+}
+
+static bool read_choice(int *value, const struct gi_option *row, const char *text)
+{
+    for (const struct gi_choice *c = row->choices; c->name; c++)
+        if (strcmp(c->name, text) == 0) {
+            if (c->alias_of)
+                return read_choice(value, row, c->alias_of);
+            *value = (int)(c - row->choices);
+            return true;
+        }
+    return false;
+}
+
+static bool read_level(struct gi_level *level, const struct gi_option *row, const char *text)
+{
+    const char *end;
+    double v;
+    if (strcmp(text, "otsu") == 0) {
+        *level = (struct gi_level){.kind = GI_LEVEL_OTSU};
+        return true;
+    }
+    if (!gi_number_read(&v, text, &end))
+        return false;
+    if (strcmp(end, "%") == 0) {
+        *level = (struct gi_level){.kind = GI_LEVEL_PERCENT, .value = v};
+        return v >= 0 && v <= 100;
+    }
+    *level = (struct gi_level){.kind = GI_LEVEL_VALUE, .value = v};
+    return *end == '\0' && in_range(row, v);
+}
+
+/* Powers of 1000, then of 1024, each from the first on. */
+static const char *const size_suffixes[] = {"K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"};
+
+static bool read_size(uint64_t *value, const struct gi_option *row, const char *text)
+{
+    uint64_t v = 0;
+    if (*text < '0' || *text > '9')
+        return false;
+    for (; *text >= '0' && *text <= '9'; text++)
+        if (__builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+            return false;
+    if (*text) {
+        int i = 0;
+        while (i < 8 && strcmp(size_suffixes[i], text) != 0)
+            i++;
+        if (i == 8)
+            return false;
+        for (int times = i % 4 + 1; times > 0; times--)
+            if (__builtin_mul_overflow(v, i < 4 ? 1000 : 1024, &v))
+                return false;
+    }
+    *value = v;
+    return in_range(row, (double)v);
+}
+
+/* Reads into `value`, which gets rubbish where the answer is false. */
+static bool read_value(void *value, const struct gi_option *row, const char *text)
+{
+    switch (row->type) {
+    case GI_OPT_FLAG:
+        *(bool *)value = true;
+        return true;
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+        return read_int(value, row, text);
+    case GI_OPT_REAL:
+        return read_real(value, row, text);
+    case GI_OPT_REALS:
+        return read_reals(value, row, text);
+    case GI_OPT_CHOICE:
+        return read_choice(value, row, text);
+    case GI_OPT_LEVEL:
+        return read_level(value, row, text);
+    case GI_OPT_SIZE:
+        return read_size(value, row, text);
+    case GI_OPT_TEXT:
+    case GI_OPT_CONTENT:
+    case GI_OPT_PATH:
+        *(const char **)value = text;
+        return true;
+    }
+    return false;
+}
+
+enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
+                              struct gi_err *err)
+{
+    char want[512];
+    if (row->type != GI_OPT_FLAG && !text)
+        return gi_fail(err, GI_E_USAGE, "--%s: a value is missing: want %s", row->name,
+                       gi_option_want(row, want, sizeof want));
+    if ((row->type == GI_OPT_FLAG && text) || !read_value((char *)params + row->offset, row, text))
+        return gi_fail(err, GI_E_USAGE, "--%s %s: want %s", row->name, text,
+                       gi_option_want(row, want, sizeof want));
+    return GI_OK;
+}
+
+static void unset(void *value, enum gi_option_type type)
+{
+    switch (type) {
+    case GI_OPT_FLAG:
+        *(bool *)value = false;
+        break;
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+    case GI_OPT_CHOICE:
+        *(int *)value = 0;
+        break;
+    case GI_OPT_REAL:
+        *(double *)value = NAN;
+        break;
+    case GI_OPT_REALS:
+        *(struct gi_reals *)value = (struct gi_reals){0};
+        break;
+    case GI_OPT_LEVEL:
+        *(struct gi_level *)value = (struct gi_level){0};
+        break;
+    case GI_OPT_SIZE:
+        *(uint64_t *)value = 0;
+        break;
+    case GI_OPT_TEXT:
+    case GI_OPT_CONTENT:
+    case GI_OPT_PATH:
+        *(const char **)value = NULL;
+        break;
+    }
+}
+
+void gi_options_default(void *params, const struct gi_option *rows)
+{
+    for (const struct gi_option *row = rows; row->name; row++) {
+        unset((char *)params + row->offset, row->type);
+        if (row->default_text)
+            gi_option_read(params, row, row->default_text, NULL);
+    }
+}
+
+void gi_options_example(void *params, const struct gi_option *rows)
+{
+    gi_options_default(params, rows);
+    for (const struct gi_option *row = rows; row->name; row++)
+        if (row->example)
+            gi_option_read(params, row, row->example, NULL);
+}
+
+/* Text that grows in a buffer and stops at its end. */
+struct line {
+    char *text;
+    size_t n, room;
+};
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line->text + line->n, line->room - line->n, format, args);
+    va_end(args);
+    if (n > 0)
+        line->n = line->n + (size_t)n < line->room ? line->n + (size_t)n : line->room - 1;
+}
+
+static void add_choices(struct line *line, const struct gi_choice *choices)
+{
+    int left = 0;
+    for (const struct gi_choice *c = choices; c->name; c++)
+        left += !c->alias_of;
+    for (const struct gi_choice *c = choices; c->name; c++)
+        if (!c->alias_of)
+            add(line, "%s%s", c->name, --left > 1 ? ", " : left == 1 ? " or " : "");
+}
+
+/* "1 to 9 px", or `otherwise` without a range. */
+static void add_range(struct line *line, const struct gi_option *row, const char *otherwise)
+{
+    if (has_range(row))
+        add(line, "%.10g to %.10g", row->min, row->max);
+    else
+        add(line, "%s", otherwise);
+    if (row->unit)
+        add(line, " %s", row->unit);
+}
+
+const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    struct line line = {buffer, 0, nbytes};
+    buffer[0] = '\0';
+    switch (row->type) {
+    case GI_OPT_FLAG:
+        add(&line, "no value");
+        break;
+    case GI_OPT_INT:
+        add_range(&line, row, "a whole number");
+        break;
+    case GI_OPT_ODD:
+        add(&line, "odd, ");
+        add_range(&line, row, "a whole number");
+        break;
+    case GI_OPT_REAL:
+        add_range(&line, row, "a number");
+        break;
+    case GI_OPT_REALS:
+        add(&line, "numbers parted by commas, ");
+        if (has_range(row))
+            add(&line, "each ");
+        add_range(&line, row, "as many as 32");
+        break;
+    case GI_OPT_CHOICE:
+        add_choices(&line, row->choices);
+        break;
+    case GI_OPT_LEVEL:
+        add_range(&line, row, "a sample value");
+        add(&line, ", 0%% to 100%% of full scale, or otsu");
+        break;
+    case GI_OPT_SIZE:
+        add_range(&line, row, "a whole number");
+        add(&line, ", also with K, M, G, T or Ki, Mi, Gi, Ti");
+        break;
+    case GI_OPT_TEXT:
+        add(&line, "text");
+        break;
+    case GI_OPT_CONTENT:
+        add(&line, "text or the name of a file");
+        break;
+    case GI_OPT_PATH:
+        add(&line, "a path");
+        break;
+    }
+    return buffer;
+}

@@ -1,0 +1,20 @@
+/* Weights that several filters share, made in double and rounded to float once.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_WEIGHTS_H
+#define GI_FILTERS_WEIGHTS_H
+
+/* Taps on each side of the centre that reach `sigma` (px, above 0) four times: k = 2 ceil(4 sigma)
+ * + 1. */
+int gi_gaussian_k(double sigma);
+
+/* The standard deviation, px, that OpenCV's getGaussianKernel() takes for k taps. */
+double gi_gaussian_sigma(int k);
+
+/* taps[0..k) = exp(-(i - k/2)^2 / (2 sigma^2)) over their sum; k odd. Returns the sum of the
+ * rounded taps, which differs from 1 by less than the rounding of the largest. */
+double gi_gaussian_taps(float *taps, int k, double sigma);
+
+/* taps[0..k) = 1 / k, k odd. Returns their sum. */
+double gi_box_taps(float *taps, int k);
+
+#endif
