@@ -36,13 +36,13 @@ struct gi_edge {
  *   PLAIN  every channel is filtered alike.
  *   WEIGH  colour is filtered as c * a, alpha as a; let A = (filtered a) * (1 / sum of the weights)
  *          (the reciprocal computed once in float; 1 for a box). Where A > 0 colour is
- *          (filtered c * a) / A, elsewhere 0 and alpha 0. Alpha becomes A.
+ *          (filtered c * a) / A, elsewhere 0 (before the finish) and alpha 0. Alpha becomes A.
  *   KEEP   colour is filtered as c * a, the result divided by full; alpha is copied from `src`.
  * The product c * a is one float32 multiplication. */
 enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
 
 /* What happens to a filtered colour value f (after the alpha rule's division) before it is stored;
- * s is the source sample at the same place. Stored alpha skips this. */
+ * s is the source sample at the same place. Alpha skips this under every rule, GI_ALPHA_PLAIN too. */
 enum gi_finish_kind {
     GI_FINISH_STORE,   /* f + bias */
     GI_FINISH_ABS,     /* |f| + bias */
@@ -56,7 +56,8 @@ struct gi_finish {
 };
 
 /* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to 0,
- * above full scale to full scale; to GI_F32 as it is. */
+ * above full scale to full scale; to GI_F32 as it is, but any NaN as 0x7fc00000 (processors differ in
+ * the NaNs they make, so the mixing primitives and luma of colour store only this one). */
 
 /* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
  * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with

@@ -1,0 +1,236 @@
+/* The mean of k x k pixels by running sums: a sum down each column is kept up from row to row, and
+ * their sum along the row from pixel to pixel, so that the cost does not depend on k.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STRIP_MAX = 8192 /* samples */ };
+
+struct box {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_box *spec;
+    struct gi_tiling tiling;
+    bool weigh;
+    bool wide; /* sums need more than 32 bits */
+};
+
+struct worker {
+    const struct box *box;
+    struct gi_tile tile;
+    int channels;
+    size_t nwindow, n; /* samples: of the window of columns, of the tile's row */
+    void *columns;     /* nwindow sums, uint32_t or uint64_t */
+    void *sums;        /* n sums, likewise */
+    void *fresh, *old; /* nwindow samples: the rows that enter and leave the columns */
+};
+
+/* Border values as samples. */
+static void border_pixel(void *pixel, const struct box *box)
+{
+    float v[GI_MAX_CHANNELS];
+    memcpy(v, box->spec->edge.value, sizeof v);
+    GI_CPU(samples_store)(pixel, v, (size_t)box->src->channels, box->src->type);
+}
+
+/* The window's samples of the row at position p, borders included: in the image itself where the
+ * window is inside, else in `buffer`. */
+static const void *window_row(const struct worker *w, void *buffer, long long p)
+{
+    const struct gi_image *src = w->box->src;
+    enum gi_border border = w->box->spec->edge.border;
+    size_t nbytes = (size_t)w->channels * gi_type_nbytes(src->type); /* of a pixel */
+    long long x0 = (long long)w->tile.x0 - w->box->spec->k / 2;
+    long long x1 = x0 + (long long)(w->nwindow / (size_t)w->channels);
+    int y = gi_border_index(p, src->height, border);
+    const char *row = y < 0 ? NULL : gi_row(src, y);
+    if (row && x0 >= 0 && x1 <= src->width)
+        return row + (size_t)x0 * nbytes;
+    char outside[GI_MAX_CHANNELS * sizeof(float)], *out = buffer;
+    border_pixel(outside, w->box);
+    for (long long x = x0; x < x1;) {
+        size_t run = 1; /* pixels */
+        int i = row ? gi_border_index(x, src->width, border) : -1;
+        if (i >= 0 && i == x)
+            run = (size_t)((x1 < src->width ? x1 : src->width) - x);
+        memcpy(out, i < 0 ? outside : row + (size_t)i * nbytes, run * nbytes);
+        out += run * nbytes;
+        x += (long long)run;
+    }
+    return buffer;
+}
+
+/* columns += fresh - old; sums wrap round and come back. */
+#define MOVE_COLUMNS(name, sum, sample)                                                            \
+    static void name(sum *columns, const sample *fresh, const sample *old, size_t n)               \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            columns[i] += (sum)fresh[i] - (sum)old[i];                                             \
+    }
+
+MOVE_COLUMNS(move_u32_u8, uint32_t, uint8_t)
+MOVE_COLUMNS(move_u32_u16, uint32_t, uint16_t)
+MOVE_COLUMNS(move_u64_u16, uint64_t, uint16_t)
+
+#define MOVE_WEIGHED(name, sample)                                                                 \
+    static void name(uint64_t *columns, const sample *fresh, const sample *old, size_t n,          \
+                     size_t channels)                                                              \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += channels) {                                                 \
+            uint64_t a = fresh[i + channels - 1], b = old[i + channels - 1];                       \
+            for (size_t c = 0; c < channels - 1; c++)                                              \
+                columns[i + c] += fresh[i + c] * a - old[i + c] * b;                               \
+            columns[i + channels - 1] += a - b;                                                    \
+        }                                                                                          \
+    }
+
+MOVE_WEIGHED(move_weighed_u8, uint8_t)
+MOVE_WEIGHED(move_weighed_u16, uint16_t)
+
+static void move(const struct worker *w, const void *fresh, const void *old)
+{
+    bool is_u8 = w->box->src->type == GI_U8;
+    if (w->box->weigh && is_u8)
+        move_weighed_u8(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
+    else if (w->box->weigh)
+        move_weighed_u16(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
+    else if (w->box->wide)
+        move_u64_u16(w->columns, fresh, old, w->nwindow);
+    else if (is_u8)
+        move_u32_u8(w->columns, fresh, old, w->nwindow);
+    else
+        move_u32_u16(w->columns, fresh, old, w->nwindow);
+}
+
+/* sums[x] = the sum of `reach` / step columns from x on, `step` apart. */
+#define ROW_SUMS(name, sum)                                                                        \
+    static void name(sum *sums, const sum *columns, size_t n, size_t reach, size_t step)           \
+    {                                                                                              \
+        for (size_t c = 0; c < step; c++) {                                                        \
+            sum s = 0;                                                                             \
+            for (size_t i = c; i < reach; i += step)                                               \
+                s += columns[i];                                                                   \
+            for (size_t x = c; x < n; x += step) {                                                 \
+                sums[x] = s;                                                                       \
+                s += columns[x + reach] - columns[x];                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+ROW_SUMS(row_sums_u32, uint32_t)
+ROW_SUMS(row_sums_u64, uint64_t)
+
+/* (2 S + N) / (2 N) rounded down, as S * (1 / N) + 1/2 in double cut off. N = k * k is odd, so 2 S
+ * + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2 N) > 3.1e-8
+ * away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient below 65536 by
+ * less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
+#define MEANS(name, sample, sum, integer)                                                          \
+    static void name(sample *out, const sum *sums, size_t n, double inverse)                       \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            out[i] = (sample)(integer)((double)sums[i] * inverse + 0.5);                           \
+    }
+
+MEANS(means_u8, uint8_t, uint32_t, int32_t)
+MEANS(means_u16, uint16_t, uint32_t, int32_t)
+MEANS(means_wide_u16, uint16_t, uint64_t, int32_t)
+
+/* Alpha is a plain mean; colour is (2 S + A) / (2 A) rounded down, 0 where A is 0. S is at most
+ * 65535^2 * 4001^2 < 2^56, so 2 S + A fits. */
+#define WEIGHED_MEANS(name, sample)                                                                \
+    static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i += channels) {                                                 \
+            uint64_t a = sums[i + channels - 1];                                                   \
+            for (size_t c = 0; c < channels - 1; c++)                                              \
+                out[i + c] = a ? (sample)((2 * sums[i + c] + a) / (2 * a)) : 0;                    \
+            out[i + channels - 1] = (sample)((double)a * inverse + 0.5);                           \
+        }                                                                                          \
+    }
+
+WEIGHED_MEANS(weighed_means_u8, uint8_t)
+WEIGHED_MEANS(weighed_means_u16, uint16_t)
+
+static void row_means(const struct worker *w, void *out)
+{
+    size_t channels = (size_t)w->channels, k = (size_t)w->box->spec->k;
+    double inverse = 1.0 / (double)(k * k);
+    bool is_u8 = w->box->src->type == GI_U8;
+    if (w->box->wide)
+        row_sums_u64(w->sums, w->columns, w->n, k * channels, channels);
+    else
+        row_sums_u32(w->sums, w->columns, w->n, k * channels, channels);
+    if (w->box->weigh && is_u8)
+        weighed_means_u8(out, w->sums, w->n, channels, inverse);
+    else if (w->box->weigh)
+        weighed_means_u16(out, w->sums, w->n, channels, inverse);
+    else if (w->box->wide)
+        means_wide_u16(out, w->sums, w->n, inverse);
+    else if (is_u8)
+        means_u8(out, w->sums, w->n, inverse);
+    else
+        means_u16(out, w->sums, w->n, inverse);
+}
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 127) / 64 * 64;
+}
+
+/* Returns the size of the scratch; with `scratch`, shares it out. */
+static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
+{
+    size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;
+    size_t strip = (size_t)box->tiling.strip, window = strip + (size_t)box->spec->k;
+    size_t row = round_up(window * channels * gi_type_nbytes(box->src->type));
+    size_t columns = round_up(window * channels * nsum);
+    w->box = box;
+    w->channels = (int)channels;
+    if (scratch) {
+        w->fresh = scratch;
+        w->old = scratch + row;
+        w->columns = scratch + 2 * row;
+        w->sums = scratch + 2 * row + columns;
+    }
+    return 2 * row + columns + round_up(strip * channels * nsum);
+}
+
+static void box_tile(void *arg, int index, void *scratch)
+{
+    const struct box *box = arg;
+    struct worker w;
+    size_t nbytes = lay_out(&w, box, scratch);
+    int k = box->spec->k, half = k / 2;
+    memset(scratch, 0, nbytes);
+    w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
+    w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
+    /* The columns start with the rows above the first one's newest; `old` is still all 0. */
+    for (int i = 0; i < k - 1; i++)
+        move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
+    size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);
+    for (int y = w.tile.y0; y < w.tile.y1; y++) {
+        const void *old = w.old;
+        if (y > w.tile.y0)
+            old = window_row(&w, w.old, (long long)y - half - 1);
+        move(&w, window_row(&w, w.fresh, (long long)y + half), old);
+        row_means(&w, (char *)gi_row(box->dst, y) + first);
+    }
+}
+
+enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_box *spec, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(cx);
+    struct box box = {.dst = dst, .src = src, .spec = spec};
+    box.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
+    box.wide = box.weigh || n * (src->type == GI_U8 ? 255 : 65535) > UINT32_MAX;
+    box.tiling =
+        GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
+    struct worker w;
+    return gi_pool_run(pool, box.tiling.nstrips * box.tiling.nbands, box_tile, &box,
+                       lay_out(&w, &box, NULL), err);
+}

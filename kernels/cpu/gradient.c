@@ -1,0 +1,58 @@
+/* Gradient magnitude: a slot of the ring holds a row differenced and the same row smoothed.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/simd.h"
+
+static const float difference[3] = {-1, 0, 1};
+
+/* Where the smoothed row begins in a slot; as far as a plane reaches, slack included. */
+static size_t second_plane(size_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
+{
+    const struct gi_gradient *spec = sweep->spec;
+    int step = sweep->src->channels;
+    GI_CPU(row_filter)(slot, padded, n, difference, 3, step);
+    GI_CPU(row_filter)(slot + second_plane(n), padded, n, spec->smooth, 3, step);
+}
+
+static inline GI_VEC column3(const float *const *rows, size_t x, const float *taps)
+{
+    GI_VEC sum = vec_set(0);
+    for (int j = 0; j < 3; j++)
+        sum = vec_fma(vec_set(taps[j]), vec_load(rows[j] + x), sum);
+    return sum;
+}
+
+static void combine(const struct gi_sweep *sweep, float *f, const float *const *rows, size_t n)
+{
+    const struct gi_gradient *spec = sweep->spec;
+    for (size_t x = 0; x < n; x += GI_LANES) {
+        GI_VEC gx = column3(rows, x, spec->smooth);
+        GI_VEC gy = column3(rows, x + second_plane(n), difference);
+        vec_store(f + x, vec_sqrt(vec_fma(gx, gx, vec_mul(gy, gy))));
+    }
+}
+
+enum gi_status GI_CPU(gradient)(struct gi_context *cx, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err)
+{
+    struct gi_sweep sweep = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .finish = {.kind = GI_FINISH_STORE},
+                             .alpha = gi_has_alpha(src) ? spec->alpha : GI_ALPHA_PLAIN,
+                             .spec = spec,
+                             .left = 1,
+                             .right = 1,
+                             .above = 1,
+                             .nrows = 3,
+                             .planes = 2,
+                             .make = make,
+                             .combine = combine};
+    return GI_CPU(sweep)(cx, &sweep, err);
+}

@@ -1,0 +1,179 @@
+/* Rows of samples to padded floats and back.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/simd.h"
+
+/* Samples of `type` at p + i to GI_LANES floats and back. */
+static inline GI_VEC load_samples(const void *p, size_t i, enum gi_type type)
+{
+    if (type == GI_U8)
+        return vec_load_u8((const uint8_t *)p + i);
+    if (type == GI_U16)
+        return vec_load_u16((const uint16_t *)p + i);
+    return vec_load((const float *)p + i);
+}
+
+static inline void store_samples(void *p, size_t i, GI_VEC v, enum gi_type type)
+{
+    if (type == GI_U8)
+        vec_store_u8((uint8_t *)p + i, v);
+    else if (type == GI_U16)
+        vec_store_u16((uint16_t *)p + i, v);
+    else
+        vec_store_f32((float *)p + i, v);
+}
+
+static inline void load_type(float *out, const void *in, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store(out + i, load_samples(in, i, type));
+    if (i < n) { /* not a byte past the row */
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
+        vec_store(last, load_samples(last, 0, type));
+        memcpy(out + i, last, (n - i) * sizeof *out);
+    }
+}
+
+static inline void store_type(void *out, const float *in, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        store_samples(out, i, vec_load(in + i), type);
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        memcpy(last, in + i, (n - i) * sizeof *in);
+        store_samples(last, 0, vec_load(last), type);
+        memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+void GI_CPU(samples_store)(void *out, const float *in, size_t n, enum gi_type type)
+{
+    if (type == GI_U8)
+        store_type(out, in, n, GI_U8);
+    else if (type == GI_U16)
+        store_type(out, in, n, GI_U16);
+    else
+        store_type(out, in, n, GI_F32);
+}
+
+void GI_CPU(samples_load)(float *out, const void *in, size_t n, enum gi_type type)
+{
+    if (type == GI_U8)
+        load_type(out, in, n, GI_U8);
+    else if (type == GI_U16)
+        load_type(out, in, n, GI_U16);
+    else
+        memcpy(out, in, n * sizeof *out);
+}
+
+static float sample(const void *row, size_t i, enum gi_type type)
+{
+    if (type == GI_U8)
+        return ((const uint8_t *)row)[i];
+    if (type == GI_U16)
+        return ((const uint16_t *)row)[i];
+    return ((const float *)row)[i];
+}
+
+/* The pixels x0 <= x < x1 where x is outside the image or the row is (y is -1). */
+static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long long x0,
+                           long long x1)
+{
+    const struct gi_image *src = sweep->src;
+    size_t channels = (size_t)src->channels;
+    for (long long x = x0; x < x1; x++) {
+        int i = y < 0 ? -1 : gi_border_index(x, src->width, sweep->edge->border);
+        for (size_t c = 0; c < channels; c++)
+            *out++ = i < 0 ? sweep->edge->value[c]
+                           : sample(gi_row(src, y), (size_t)i * channels + c, src->type);
+    }
+    return out;
+}
+
+static void premultiply(float *row, size_t n, int channels)
+{
+    for (size_t i = 0; i < n; i += GI_LANES) {
+        GI_VEC v = vec_load(row + i), a = vec_alpha(v, channels);
+        vec_store(row + i, vec_with_alpha(vec_mul(v, a), a, channels));
+    }
+}
+
+void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count)
+{
+    const struct gi_image *src = sweep->src;
+    long long x1 = x0 + (long long)count;
+    long long in0 = x0 < 0 ? 0 : x0, in1 = x1 < src->width ? x1 : src->width;
+    size_t channels = (size_t)src->channels;
+    float *p = out;
+    if (y < 0 || in0 >= in1) {
+        load_outside(sweep, p, y, x0, x1);
+    } else {
+        size_t n = (size_t)(in1 - in0) * channels;
+        const char *row = gi_row(src, y);
+        p = load_outside(sweep, p, y, x0, in0);
+        GI_CPU(samples_load)
+        (p, row + (size_t)in0 * channels * gi_type_nbytes(src->type), n, src->type);
+        load_outside(sweep, p + n, y, in1, x1);
+    }
+    if (sweep->alpha != GI_ALPHA_PLAIN)
+        premultiply(out, count * channels, src->channels);
+}
+
+/* GI_LANES filtered samples f, s their source, to what is rounded and stored. */
+static inline GI_VEC finish(const struct gi_sweep *sweep, GI_VEC f, GI_VEC s)
+{
+    const struct gi_finish *how = &sweep->finish;
+    GI_VEC alpha = f, zero = vec_set(0);
+    int channels = sweep->src->channels;
+    if (sweep->alpha == GI_ALPHA_WEIGH) {
+        alpha = vec_mul(vec_alpha(f, channels), vec_set(sweep->inverse_sum));
+        f = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
+        alpha = vec_if_greater(alpha, zero, alpha, zero);
+    } else if (sweep->alpha == GI_ALPHA_KEEP) {
+        f = vec_div(f, vec_set(gi_type_full_scale(sweep->src->type)));
+        alpha = s;
+    }
+    if (how->kind == GI_FINISH_UNSHARP) {
+        GI_VEC d = vec_sub(s, f);
+        f = vec_if_greater(vec_abs(d), vec_set(how->threshold), vec_fma(vec_set(how->amount), d, s),
+                           s);
+        alpha = s;
+    } else {
+        f = vec_add(how->kind == GI_FINISH_ABS ? vec_abs(f) : f, vec_set(how->bias));
+    }
+    return channels % 2 ? f : vec_with_alpha(f, alpha, channels);
+}
+
+static inline void finish_type(const struct gi_sweep *sweep, const float *f, void *out,
+                               const void *in, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES) {
+        GI_VEC s = load_samples(in, i, type);
+        store_samples(out, i, finish(sweep, vec_load(f + i), s), type);
+    }
+    if (i < n) { /* not a byte past the rows */
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
+        GI_VEC s = load_samples(last, 0, type);
+        store_samples(last, 0, finish(sweep, vec_load(f + i), s), type);
+        memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n)
+{
+    enum gi_type type = sweep->src->type;
+    size_t first = (size_t)x0 * (size_t)sweep->src->channels * gi_type_nbytes(type);
+    char *out = (char *)gi_row(sweep->dst, y) + first;
+    const char *in = (const char *)gi_row(sweep->src, y) + first;
+    if (type == GI_U8)
+        finish_type(sweep, f, out, in, n, GI_U8);
+    else if (type == GI_U16)
+        finish_type(sweep, f, out, in, n, GI_U16);
+    else
+        finish_type(sweep, f, out, in, n, GI_F32);
+}

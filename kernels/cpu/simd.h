@@ -1,0 +1,342 @@
+/* Float lanes of one instruction level: the only place where the levels differ. Every operation is
+ * the plain IEEE one in each lane, so a result never depends on the number of lanes.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SIMD_H
+#define GI_KERNELS_CPU_SIMD_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+/* GI_VEC holds GI_LANES floats, a multiple of 4, so that whole pixels with alpha fit in it. Loads
+ * and stores take any alignment. The stores to integers round half to even; NaN and below 0 become
+ * 0, above full scale becomes full scale. vec_store_f32 stores every NaN as the quiet NaN
+ * 0x7fc00000. vec_alpha spreads the alpha of each pixel of `channels` (2 or 4) samples over its
+ * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. */
+
+#if GI_LEVEL_avx512
+
+#define GI_LANES 16
+#define GI_VEC   __m512
+
+static inline GI_VEC vec_set(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    _mm512_storeu_ps(p, v);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    _mm512_storeu_ps(p, _mm512_mask_blend_ps(nan, v, _mm512_set1_ps(NAN)));
+}
+
+/* What does not fit in 32 bits converts to 0x80000000, which saturates as it should. */
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(i));
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtusepi32_epi16(i));
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    return _mm512_sqrt_ps(a);
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    return _mm512_abs_ps(a);
+}
+
+/* a > b ? x : y */
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    return channels == 4 ? _mm512_permute_ps(v, 0xff) : _mm512_movehdup_ps(v);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    return _mm512_mask_blend_ps(channels == 4 ? 0x8888 : 0xaaaa, c, a);
+}
+
+#elif GI_LEVEL_avx2
+
+#define GI_LANES 8
+#define GI_VEC   __m256
+
+static inline GI_VEC vec_set(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
+    _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
+}
+
+/* To 16 bits; `full` keeps the value within what converts to 32 bits. */
+static inline __m128i vec_round(GI_VEC v, float full)
+{
+    v = _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), _mm256_set1_ps(full));
+    __m256i i = _mm256_cvtps_epi32(v);
+    return _mm_packus_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
+}
+
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    __m128i i = vec_round(v, 255.0f);
+    _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    _mm_storeu_si128((__m128i *)p, vec_round(v, 65535.0f));
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    return _mm256_sqrt_ps(a);
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    return channels == 4 ? _mm256_permute_ps(v, 0xff) : _mm256_movehdup_ps(v);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    return channels == 4 ? _mm256_blend_ps(c, a, 0x88) : _mm256_blend_ps(c, a, 0xaa);
+}
+
+#else
+
+#define GI_LANES 4
+#define GI_VEC   struct gi_vec
+
+struct gi_vec {
+    float x[GI_LANES];
+};
+
+#define GI_EACH_LANE(expression)                                                                   \
+    struct gi_vec r;                                                                               \
+    for (int l = 0; l < GI_LANES; l++)                                                             \
+        r.x[l] = expression;                                                                       \
+    return r
+
+static inline GI_VEC vec_set(float x)
+{
+    GI_EACH_LANE(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    memcpy(p, v.x, sizeof v.x);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = v.x[l] != v.x[l] ? NAN : v.x[l];
+}
+
+static inline long vec_round(float v, float full)
+{
+    return lrintf(v > 0 ? v < full ? v : full : 0);
+}
+
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = (uint8_t)vec_round(v.x[l], 255.0f);
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = (uint16_t)vec_round(v.x[l], 65535.0f);
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    GI_EACH_LANE(fmaf(a.x[l], b.x[l], c.x[l]));
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] + b.x[l]);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] - b.x[l]);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] * b.x[l]);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] / b.x[l]);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    GI_EACH_LANE(sqrtf(a.x[l]));
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    GI_EACH_LANE(fabsf(a.x[l]));
+}
+
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    GI_EACH_LANE(a.x[l] > b.x[l] ? x.x[l] : y.x[l]);
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    GI_EACH_LANE(v.x[l | (channels - 1)]);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    GI_EACH_LANE((l + 1) % channels ? c.x[l] : a.x[l]);
+}
+
+#endif
+
+#endif

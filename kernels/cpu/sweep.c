@@ -1,0 +1,163 @@
+/* The sweep: strips of columns times bands of rows, each with a ring of prepared rows in scratch.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/rows.h"
+
+#include <string.h>
+
+enum {
+    RING_NBYTES = 192 << 10, /* what a ring may take of a core's own cache */
+    STRIP_MIN = 128,         /* samples: below, rows cost more than their samples */
+    STRIP_MAX = 8192,
+    NO_ROW = -2, /* in `held`: the slot is empty */
+};
+
+struct worker {
+    const struct gi_sweep *sweep;
+    struct gi_tile tile;
+    size_t n;           /* samples of a tile's row */
+    float *ring;        /* nrows slots */
+    size_t slot_floats; /* from one slot to the next */
+    float *padded;
+    float *f;
+    int *held;          /* nrows: the source row that the slot was made from */
+    const float **rows; /* nrows: the slots in the order of the window */
+};
+
+static size_t round_up(size_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+static int min_int(long long a, long long b)
+{
+    return (int)(a < b ? a : b);
+}
+
+struct gi_tiling GI_CPU(tiling)(const struct gi_image *image, int threads, size_t max_strip,
+                                int overlap)
+{
+    struct gi_tiling t;
+    size_t width = (size_t)image->width;
+    size_t nstrips = (width + max_strip - 1) / max_strip;
+    t.strip = (int)((width + nstrips - 1) / nstrips);
+    t.nstrips = (int)((width + (size_t)t.strip - 1) / (size_t)t.strip);
+    int want = threads < 2 ? 1 : 4 * threads / t.nstrips + 1;
+    int cheap = min_int(image->height / (2LL * overlap + 1), want);
+    int least = min_int((threads + t.nstrips - 1) / t.nstrips, image->height);
+    int nbands = cheap > least ? cheap : least;
+    t.band = (image->height + nbands - 1) / nbands;
+    t.nbands = (image->height + t.band - 1) / t.band;
+    return t;
+}
+
+struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *image, int index)
+{
+    int x0 = index % t->nstrips * t->strip, y0 = index / t->nstrips * t->band;
+    return (struct gi_tile){.x0 = x0,
+                            .x1 = min_int((long long)x0 + t->strip, image->width),
+                            .y0 = y0,
+                            .y1 = min_int((long long)y0 + t->band, image->height)};
+}
+
+/* Floats of a padded row and of a slot, for strips of the tiling's width; 64 bytes of slack. */
+static size_t padded_floats(const struct gi_sweep *sweep)
+{
+    size_t pixels = (size_t)sweep->tiling.strip + (size_t)sweep->left + (size_t)sweep->right;
+    return round_up(pixels * (size_t)sweep->src->channels) + 16;
+}
+
+static size_t plane_floats(const struct gi_sweep *sweep)
+{
+    return round_up((size_t)sweep->tiling.strip * (size_t)sweep->src->channels) + 16;
+}
+
+static size_t slot_floats(const struct gi_sweep *sweep)
+{
+    return sweep->planes ? (size_t)sweep->planes * plane_floats(sweep) : padded_floats(sweep);
+}
+
+/* The ring comes last, so that its size can't disturb the alignment of the rest. */
+static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scratch)
+{
+    size_t nrows = (size_t)sweep->nrows;
+    size_t padded = padded_floats(sweep) * sizeof(float), f = plane_floats(sweep) * sizeof(float);
+    size_t rows = round_up(nrows) * sizeof(float *), held = round_up(nrows) * sizeof(int);
+    w->sweep = sweep;
+    w->slot_floats = slot_floats(sweep);
+    if (scratch) {
+        w->padded = (float *)scratch;
+        w->f = (float *)(scratch + padded);
+        w->rows = (const float **)(scratch + padded + f);
+        w->held = (int *)(scratch + padded + f + rows);
+        w->ring = (float *)(scratch + padded + f + rows + held);
+    }
+    return padded + f + rows + held + nrows * w->slot_floats * sizeof(float);
+}
+
+static float *slot_at(const struct worker *w, int slot)
+{
+    return w->ring + (size_t)slot * w->slot_floats;
+}
+
+/* Puts the row at position p, maybe outside the image, into its slot. Outside, the same source row
+ * is often still in the ring. */
+static void fill_slot(struct worker *w, long long p, int slot)
+{
+    const struct gi_sweep *sweep = w->sweep;
+    int y = gi_border_index(p, sweep->src->height, sweep->edge->border);
+    float *out = slot_at(w, slot);
+    if (y != p)
+        for (int i = 0; i < sweep->nrows; i++)
+            if (w->held[i] == y) {
+                if (i != slot)
+                    memcpy(out, slot_at(w, i), w->slot_floats * sizeof(float));
+                w->held[slot] = y;
+                return;
+            }
+    size_t pixels = (size_t)(w->tile.x1 - w->tile.x0) + (size_t)sweep->left + (size_t)sweep->right;
+    float *padded = sweep->planes ? w->padded : out;
+    GI_CPU(row_load)(sweep, padded, y, (long long)w->tile.x0 - sweep->left, pixels);
+    if (sweep->planes)
+        sweep->make(sweep, out, padded, w->n);
+    w->held[slot] = y;
+}
+
+static void sweep_tile(void *arg, int index, void *scratch)
+{
+    const struct gi_sweep *sweep = arg;
+    struct worker w;
+    lay_out(&w, sweep, scratch);
+    w.tile = GI_CPU(tile)(&sweep->tiling, sweep->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)sweep->src->channels;
+    for (int i = 0; i < sweep->nrows; i++)
+        w.held[i] = NO_ROW;
+    long long top = (long long)w.tile.y0 - sweep->above;
+    for (int i = 0; i < sweep->nrows - 1; i++)
+        fill_slot(&w, top + i, i);
+    int oldest = 0; /* the slot of the window's first row */
+    for (int y = w.tile.y0; y < w.tile.y1; y++) {
+        int newest = oldest ? oldest - 1 : sweep->nrows - 1;
+        fill_slot(&w, (long long)y - sweep->above + sweep->nrows - 1, newest);
+        for (int i = 0, slot = oldest; i < sweep->nrows; i++) {
+            w.rows[i] = slot_at(&w, slot);
+            slot = slot + 1 < sweep->nrows ? slot + 1 : 0;
+        }
+        sweep->combine(sweep, w.f, w.rows, w.n);
+        GI_CPU(row_finish)(sweep, w.f, y, w.tile.x0, w.n);
+        oldest = oldest + 1 < sweep->nrows ? oldest + 1 : 0;
+    }
+}
+
+enum gi_status GI_CPU(sweep)(struct gi_context *cx, struct gi_sweep *sweep, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(cx);
+    size_t channels = (size_t)sweep->src->channels;
+    size_t planes = sweep->planes ? (size_t)sweep->planes : 1;
+    size_t samples = RING_NBYTES / sizeof(float) / ((size_t)sweep->nrows * planes);
+    samples = samples < STRIP_MIN ? STRIP_MIN : samples > STRIP_MAX ? STRIP_MAX : samples;
+    sweep->tiling =
+        GI_CPU(tiling)(sweep->src, gi_pool_threads(pool), samples / channels, sweep->nrows - 1);
+    struct worker w;
+    return gi_pool_run(pool, sweep->tiling.nstrips * sweep->tiling.nbands, sweep_tile, sweep,
+                       lay_out(&w, sweep, NULL), err);
+}

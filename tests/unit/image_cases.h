@@ -1,0 +1,83 @@
+/* Shapes, random contents and random operations for tests of the image primitives.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_IMAGE_CASES_H
+#define GI_TESTS_IMAGE_CASES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "guard.h"
+#include "kernels/kernels.h"
+
+static const int case_sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}};
+enum { CASE_SIZES = 6, CASE_BORDERS = 5, CASE_TAPS_MAX = 300 };
+
+static const char *const case_levels[] = {"scalar", "avx2", "avx512"};
+enum { CASE_LEVELS = 3 };
+
+/* A linear congruential generator with its upper bits returned (Knuth's MMIX constants). */
+static uint32_t case_random(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33);
+}
+
+static int case_between(uint64_t *seed, int lo, int hi)
+{
+    return lo + (int)(case_random(seed) % (uint32_t)(hi - lo + 1));
+}
+
+/* -1 to 1 */
+static float case_real(uint64_t *seed)
+{
+    return (float)case_random(seed) / (float)(1u << 30) - 1.0f;
+}
+
+/* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. */
+static void case_fill(struct gi_image *image, uint64_t *seed)
+{
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            uint32_t r = case_random(seed);
+            uint32_t pick = r >> 16 & 15, v = pick == 0 ? 0 : pick < 3 ? 65535 : r & 65535;
+            if (image->type == GI_U8)
+                ((uint8_t *)gi_row(image, y))[i] = (uint8_t)(v >> 8);
+            else if (image->type == GI_U16)
+                ((uint16_t *)gi_row(image, y))[i] = (uint16_t)v;
+            else
+                ((float *)gi_row(image, y))[i] = (float)v / 65535.0f;
+        }
+}
+
+static struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
+{
+    struct gi_edge edge = {.border = border};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        edge.value[c] = (case_real(seed) + 1) / 2 * gi_type_full_scale(type);
+    return edge;
+}
+
+static void case_open(struct gi_context **cx, const struct gi_kernels *k, int threads)
+{
+    struct gi_open_options options = {.threads = threads};
+    struct gi_err err = {0};
+    assert_int_equal(k->open(cx, &options, &err), GI_OK);
+}
+
+/* Fails where a sample of `got` is another than that of `want`, and says which. */
+static void case_equal(const struct gi_image *got, const struct gi_image *want, const char *what)
+{
+    size_t nbytes = gi_type_nbytes(want->type);
+    for (int y = 0; y < want->height; y++) {
+        const char *a = gi_row(got, y), *b = gi_row(want, y);
+        if (memcmp(a, b, gi_row_nbytes(want)) == 0)
+            continue;
+        size_t i = 0;
+        while (memcmp(a + i * nbytes, b + i * nbytes, nbytes) == 0)
+            i++;
+        fail_msg("%s: %d x %d x %d, type %d: row %d, sample %zu of %zu differs", what, want->width,
+                 want->height, want->channels, (int)want->type, y, i, gi_row_samples(want));
+    }
+}
+
+#endif

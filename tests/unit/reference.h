@@ -1,0 +1,174 @@
+/* The definitions of kernels.h in plain loops over single samples. Included twice: with REAL float
+ * they are the definition to the bit, with REAL double what it should come to. REF(name) makes the
+ * names, FMA is the fused one or not.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+
+static REAL REF(sample)(const struct gi_image *image, int y, int x, int c)
+{
+    size_t i = (size_t)x * (size_t)image->channels + (size_t)c;
+    if (image->type == GI_U8)
+        return ((const uint8_t *)gi_row(image, y))[i];
+    if (image->type == GI_U16)
+        return ((const uint16_t *)gi_row(image, y))[i];
+    return ((const float *)gi_row(image, y))[i];
+}
+
+static void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
+{
+    size_t i = (size_t)x * (size_t)image->channels + (size_t)c;
+    double full = (double)gi_type_full_scale(image->type);
+    double whole = v > 0 ? rint(fmin((double)v, full)) : 0;
+    if (image->type == GI_U8)
+        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)whole;
+    else if (image->type == GI_U16)
+        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)whole;
+    else
+        ((float *)gi_row(image, y))[i] = isnan(v) ? NAN : (float)v;
+}
+
+/* The value that is filtered: borders and premultiplication. */
+static REAL REF(at)(const struct gi_image *src, const struct gi_edge *edge, enum gi_alpha_rule rule,
+                    long long y, long long x, int c)
+{
+    int i = gi_border_index(y, src->height, edge->border);
+    int j = gi_border_index(x, src->width, edge->border);
+    int last = src->channels - 1;
+    bool outside = i < 0 || j < 0;
+    REAL v = outside ? (REAL)edge->value[c] : REF(sample)(src, i, j, c);
+    if (rule == GI_ALPHA_PLAIN || c == last)
+        return v;
+    return v * (outside ? (REAL)edge->value[last] : REF(sample)(src, i, j, last));
+}
+
+/* Pixel f of all channels, filtered: alpha rule, finish, store. */
+static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const REAL *f, int y,
+                        int x, enum gi_alpha_rule rule, REAL sum, const struct gi_finish *how)
+{
+    int channels = src->channels;
+    for (int c = 0; c < channels; c++) {
+        REAL s = REF(sample)(src, y, x, c), v = f[c];
+        bool is_alpha = channels % 2 == 0 && c == channels - 1;
+        if (rule == GI_ALPHA_WEIGH) {
+            REAL alpha = f[channels - 1] * ((REAL)1 / sum);
+            v = !(alpha > 0) ? 0 : is_alpha ? alpha : v / alpha;
+        } else if (rule == GI_ALPHA_KEEP) {
+            v = is_alpha ? s : v / (REAL)gi_type_full_scale(src->type);
+        }
+        if (how->kind == GI_FINISH_UNSHARP) {
+            REAL d = s - v;
+            REAL sharp = d > how->threshold || -d > how->threshold ? FMA(how->amount, d, s) : s;
+            v = is_alpha ? s : sharp;
+        } else if (!is_alpha) {
+            v = (how->kind == GI_FINISH_ABS && v < 0 ? -v : v) + (REAL)how->bias;
+        }
+        REF(put)(dst, y, x, c, v);
+    }
+}
+
+static enum gi_alpha_rule REF(rule)(const struct gi_image *src, enum gi_alpha_rule rule)
+{
+    return src->channels % 2 ? GI_ALPHA_PLAIN : rule;
+}
+
+/* f[(y * width + x) * channels + c], made here, freed by the caller. */
+static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int w = src->width, h = src->height, n = src->channels, rows = h + spec->ncol - 1;
+    enum gi_alpha_rule rule = REF(rule)(src, spec->alpha);
+    REAL *r = calloc((size_t)rows * (size_t)w * (size_t)n, sizeof *r);
+    REAL *f = calloc((size_t)h * (size_t)w * (size_t)n, sizeof *f);
+    for (int y = 0; y < rows; y++)
+        for (int x = 0; x < w; x++)
+            for (int c = 0; c < n; c++) {
+                REAL *sum = &r[((size_t)y * (size_t)w + (size_t)x) * (size_t)n + (size_t)c];
+                for (int i = 0; i < spec->nrow; i++)
+                    *sum = FMA(spec->row[i],
+                               REF(at)(src, &spec->edge, rule, y - spec->col_anchor,
+                                       (long long)x + i - spec->row_anchor, c),
+                               *sum);
+            }
+    size_t row = (size_t)w * (size_t)n;
+    for (size_t y = 0; y < (size_t)h; y++)
+        for (size_t x = 0; x < row; x++)
+            for (int j = 0; j < spec->ncol; j++)
+                f[y * row + x] = FMA(spec->col[j], r[(y + (size_t)j) * row + x], f[y * row + x]);
+    free(r);
+    return f;
+}
+
+static void REF(finish_all)(struct gi_image *dst, const struct gi_image *src, REAL *f,
+                            enum gi_alpha_rule rule, REAL sum, const struct gi_finish *how)
+{
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            REF(finish)
+    (dst, src, f + ((size_t)y * (size_t)src->width + (size_t)x) * (size_t)src->channels, y, x,
+     REF(rule)(src, rule), sum, how);
+    free(f);
+}
+
+static void REF(separable)(struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_separable *spec)
+{
+    REF(finish_all)
+    (dst, src, REF(separable_sums)(src, spec), spec->alpha, spec->sum, &spec->finish);
+}
+
+static void REF(dense)(struct gi_image *dst, const struct gi_image *src,
+                       const struct gi_dense *spec)
+{
+    int w = src->width, h = src->height, n = src->channels;
+    enum gi_alpha_rule rule = REF(rule)(src, spec->alpha);
+    REAL *f = calloc((size_t)h * (size_t)w * (size_t)n, sizeof *f), *sum = f;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            for (int c = 0; c < n; c++, sum++)
+                for (int j = 0; j < spec->height; j++)
+                    for (int i = 0; i < spec->width; i++)
+                        *sum =
+                            FMA(spec->weights[j * spec->width + i],
+                                REF(at)(src, &spec->edge, rule, (long long)y + j - spec->anchor_y,
+                                        (long long)x + i - spec->anchor_x, c),
+                                *sum);
+    REF(finish_all)(dst, src, f, spec->alpha, spec->sum, &spec->finish);
+}
+
+static void REF(gradient)(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_gradient *spec)
+{
+    static const float d[3] = {-1, 0, 1};
+    struct gi_separable one = {.row = d,
+                               .col = spec->smooth,
+                               .nrow = 3,
+                               .ncol = 3,
+                               .row_anchor = 1,
+                               .col_anchor = 1,
+                               .alpha = spec->alpha,
+                               .edge = spec->edge};
+    REAL *gx = REF(separable_sums)(src, &one);
+    one.row = spec->smooth;
+    one.col = d;
+    REAL *gy = REF(separable_sums)(src, &one);
+    size_t n = (size_t)src->height * gi_row_samples(src);
+    for (size_t i = 0; i < n; i++)
+        gx[i] = (REAL)SQRT(FMA(gx[i], gx[i], gy[i] * gy[i]));
+    free(gy);
+    struct gi_finish store = {.kind = GI_FINISH_STORE};
+    REF(finish_all)(dst, src, gx, spec->alpha, 1, &store);
+}
+
+static void REF(luma)(struct gi_image *dst, const struct gi_image *src)
+{
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++) {
+            REAL v = REF(sample)(src, y, x, 0);
+            if (src->channels > 2)
+                v = FMA((REAL)0.0722f, REF(sample)(src, y, x, 2),
+                        FMA((REAL)0.7152f, REF(sample)(src, y, x, 1), (REAL)0.2126f * v));
+            REF(put)(dst, y, x, 0, v);
+        }
+}

@@ -1,0 +1,258 @@
+/* The image primitives of the CPU are their definitions to the bit, at every instruction level and
+ * number of threads, and keep within the samples of their images.
+ * SPDX-License-Identifier: MIT */
+#include "image_cases.h"
+
+#define REAL      float
+#define REF(name) exact_##name
+#define FMA       fmaf
+#define SQRT      sqrtf
+#include "reference.h"
+
+enum { SEED = 20240611 };
+
+/* An operation as the walk below sees it: on the table under test, and by its definition. */
+struct operation {
+    const char *name;
+    enum { SEPARABLE, DENSE, BOX, GRADIENT, THRESHOLD, LUMA } which;
+    struct gi_separable separable;
+    struct gi_dense dense;
+    struct gi_box box;
+    struct gi_gradient gradient;
+    float above;
+    bool invert;
+    float row[CASE_TAPS_MAX], col[CASE_TAPS_MAX];
+};
+
+static void exact_box(struct gi_image *dst, const struct gi_image *src, const struct gi_box *spec)
+{
+    int n = src->channels, k = spec->k, half = k / 2;
+    bool weigh = n % 2 == 0 && spec->alpha == GI_ALPHA_WEIGH;
+    struct gi_edge edge = spec->edge;
+    for (int c = 0; c < n; c++)
+        edge.value[c] = rintf(fminf(edge.value[c], gi_type_full_scale(src->type)));
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++) {
+            uint64_t s[4] = {0}, count = (uint64_t)k * (uint64_t)k;
+            for (int j = -half; j <= half; j++)
+                for (int i = -half; i <= half; i++)
+                    for (int c = 0; c < n; c++) {
+                        enum gi_alpha_rule plain = GI_ALPHA_PLAIN;
+                        uint64_t v = (uint64_t)exact_at(src, &edge, plain, y + j, x + i, c);
+                        uint64_t a = (uint64_t)exact_at(src, &edge, plain, y + j, x + i, n - 1);
+                        s[c] += weigh && c < n - 1 ? v * a : v;
+                    }
+            for (int c = 0; c < n; c++) {
+                uint64_t by = weigh && c < n - 1 ? s[n - 1] : count;
+                uint64_t v = by ? (2 * s[c] + by) / (2 * by) : 0;
+                exact_put(dst, y, x, c, (float)v);
+            }
+        }
+}
+
+static void exact_threshold(struct gi_image *dst, const struct gi_image *src, float above,
+                            bool invert)
+{
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < src->channels; c++) {
+                float s = exact_sample(src, y, x, c);
+                bool is_alpha = src->channels % 2 == 0 && c == src->channels - 1;
+                float v = (s > above) != invert ? gi_type_full_scale(src->type) : 0;
+                exact_put(dst, y, x, c, is_alpha ? s : v);
+            }
+}
+
+static void run(struct gi_context *cx, const struct operation *op, struct gi_image *dst,
+                const struct gi_image *src)
+{
+    struct gi_err err = {0};
+    enum gi_status status = GI_E_USAGE;
+    if (op->which == SEPARABLE)
+        status = cx->k->convolve_separable(cx, dst, src, &op->separable, &err);
+    else if (op->which == DENSE)
+        status = cx->k->convolve_2d(cx, dst, src, &op->dense, &err);
+    else if (op->which == BOX)
+        status = cx->k->box(cx, dst, src, &op->box, &err);
+    else if (op->which == GRADIENT)
+        status = cx->k->gradient(cx, dst, src, &op->gradient, &err);
+    else if (op->which == THRESHOLD)
+        status = cx->k->threshold(cx, dst, src, op->above, op->invert, &err);
+    else if (op->which == LUMA)
+        status = cx->k->luma(cx, dst, src, &err);
+    assert_int_equal(status, GI_OK);
+}
+
+static void define(const struct operation *op, struct gi_image *dst, const struct gi_image *src)
+{
+    if (op->which == SEPARABLE)
+        exact_separable(dst, src, &op->separable);
+    else if (op->which == DENSE)
+        exact_dense(dst, src, &op->dense);
+    else if (op->which == BOX)
+        exact_box(dst, src, &op->box);
+    else if (op->which == GRADIENT)
+        exact_gradient(dst, src, &op->gradient);
+    else if (op->which == THRESHOLD)
+        exact_threshold(dst, src, op->above, op->invert);
+    else
+        exact_luma(dst, src);
+}
+
+/* Runs `op` on a random image of the shape at all levels and 1, 2, 3 and 7 threads (the last three
+ * where `threads`), against its definition. */
+static void check(const struct operation *op, const int *size, int channels, enum gi_type type,
+                  uint64_t *seed, bool threads)
+{
+    struct guard src, want, got;
+    size_t pad = gi_type_nbytes(type) * (size_t)case_between(seed, 0, 70);
+    int out = op->which == LUMA ? 1 : channels;
+    guard_alloc(&src, size[0], size[1], channels, type, pad);
+    guard_alloc(&want, size[0], size[1], out, type, 0);
+    case_fill(&src.image, seed);
+    define(op, &want.image, &src.image);
+    for (int l = 0; l < CASE_LEVELS; l++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
+        static const int counts[] = {1, 2, 3, 7};
+        for (int t = 0; k && t < (threads ? 4 : 1); t++) {
+            struct gi_context *cx;
+            char what[100];
+            snprintf(what, sizeof what, "%s at %s, %d threads", op->name, case_levels[l],
+                     counts[t]);
+            case_open(&cx, k, counts[t]);
+            guard_alloc(&got, size[0], size[1], out, type, pad);
+            run(cx, op, &got.image, &src.image);
+            case_equal(&got.image, &want.image, what);
+            guard_check(&got);
+            guard_free(&got);
+            k->close(&cx);
+        }
+    }
+    guard_free(&src);
+    guard_free(&want);
+}
+
+static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
+{
+    float full = gi_type_full_scale(type);
+    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
+                              .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
+                              .amount = 2 * case_real(seed),
+                              .threshold = full * 0.05f};
+}
+
+static void random_separable(struct operation *op, uint64_t *seed, enum gi_border border,
+                             enum gi_type type, bool long_taps)
+{
+    static const int counts[] = {1, 2, 3, 5, 8, 31, CASE_TAPS_MAX};
+    struct gi_separable *s = &op->separable;
+    *s = (struct gi_separable){.row = op->row, .col = op->col};
+    s->nrow = counts[case_between(seed, 0, long_taps ? 6 : 4)];
+    s->ncol = counts[case_between(seed, 0, long_taps ? 6 : 4)];
+    s->row_anchor = case_between(seed, 0, s->nrow - 1);
+    s->col_anchor = case_between(seed, 0, s->ncol - 1);
+    float row = 0, col = 0;
+    for (int i = 0; i < s->nrow; i++)
+        row += op->row[i] = (case_real(seed) + 0.5f) / (float)s->nrow;
+    for (int i = 0; i < s->ncol; i++)
+        col += op->col[i] = (case_real(seed) + 0.5f) / (float)s->ncol;
+    s->sum = row * col;
+    s->alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
+    s->edge = case_edge(seed, border, type);
+    s->finish = random_finish(seed, type);
+}
+
+static void random_dense(struct operation *op, uint64_t *seed, enum gi_border border,
+                         enum gi_type type)
+{
+    struct gi_dense *d = &op->dense;
+    *d = (struct gi_dense){.weights = op->row};
+    d->width = case_between(seed, 1, 9);
+    d->height = case_between(seed, 1, 7);
+    d->anchor_x = case_between(seed, 0, d->width - 1);
+    d->anchor_y = case_between(seed, 0, d->height - 1);
+    for (int i = 0; i < d->width * d->height; i++)
+        d->sum += op->row[i] = (case_real(seed) + 0.5f) / (float)(d->width * d->height);
+    d->alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
+    d->edge = case_edge(seed, border, type);
+    d->finish = random_finish(seed, type);
+}
+
+static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,
+                        enum gi_type type)
+{
+    static const float smooth[][3] = {{1, 2, 1}, {3, 10, 3}, {1, 1, 1}};
+    memcpy(op->gradient.smooth, smooth[case_between(seed, 0, 2)], sizeof smooth[0]);
+    op->gradient.alpha = case_between(seed, 0, 1) ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
+    op->gradient.edge = op->box.edge = case_edge(seed, border, type);
+    op->box.k = 2 * case_between(seed, 0, 5) + 1;
+    op->box.alpha = case_between(seed, 0, 1) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN;
+    op->above = (case_real(seed) * 0.6f + 0.5f) * gi_type_full_scale(type);
+    op->invert = case_between(seed, 0, 1);
+}
+
+/* Every type, number of channels, border and size, each with a new random operation. */
+static void walk(struct operation *op)
+{
+    uint64_t seed = SEED;
+    printf("%s: seed %d\n", op->name, SEED);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int border = 0; border < CASE_BORDERS; border++)
+                for (int i = 0; i < CASE_SIZES; i++) {
+                    if (op->which == BOX && type == GI_F32)
+                        continue;
+                    bool large = i == CASE_SIZES - 1;
+                    random_separable(op, &seed, (enum gi_border)border, (enum gi_type)type, !large);
+                    if (op->which == DENSE)
+                        random_dense(op, &seed, (enum gi_border)border, (enum gi_type)type);
+                    random_rest(op, &seed, (enum gi_border)border, (enum gi_type)type);
+                    bool threads = large ? border == channels : border == 0;
+                    check(op, case_sizes[i], channels, (enum gi_type)type, &seed, threads);
+                }
+}
+
+static void separable(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "convolve_separable", .which = SEPARABLE});
+}
+
+static void dense(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "convolve_2d", .which = DENSE});
+}
+
+static void box(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "box", .which = BOX});
+}
+
+static void gradient(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "gradient", .which = GRADIENT});
+}
+
+static void threshold(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "threshold", .which = THRESHOLD});
+}
+
+static void luma(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "luma", .which = LUMA});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(separable), cmocka_unit_test(dense),     cmocka_unit_test(box),
+        cmocka_unit_test(gradient),  cmocka_unit_test(threshold), cmocka_unit_test(luma),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
