@@ -31,12 +31,12 @@ struct gi_command {
     const char *summary;  /* one line, no full stop */
     const char *manual;   /* paragraphs, parted by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
-    int min_operands, max_operands; /* max -1: any number */
+    int min_operands, max_operands;                /* max -1: any number */
     struct gi_option_set sets[GI_OPTION_SETS_MAX]; /* ends with rows == NULL, or full */
     const struct gi_filter *filter; /* NULL: none. One of the sets holds its options; its check() is
                                        called before `run` */
-    /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err` and
-     * returns the status, which becomes the exit status. An error whose text is "" was already
+    /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`
+     * and returns the status, which becomes the exit status. An error whose text is "" was already
      * said (gi_cli_warn). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
@@ -59,8 +59,8 @@ struct gi_args {
     int ncontents;
 };
 
-/* Reads argv[1] and on as options and operands of `command` (argv[0] is its name), and checks all of
- * it before any work. Errors: GI_E_USAGE, GI_E_MEMORY, GI_E_IO; `args` is to be freed always. */
+/* Reads argv[1] and on as options and operands of `command` (argv[0] is its name), and checks all
+ * of it before any work. Errors: GI_E_USAGE, GI_E_MEMORY, GI_E_IO; `args` is to be freed always. */
 enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
                             char **argv, struct gi_err *err);
 void gi_args_free(struct gi_args *args);
@@ -119,7 +119,16 @@ void gi_help_all(FILE *out);
 void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
-const char *gi_option_metavar(const struct gi_option *row); /* "N"; NULL for a flag */
+
+/* How help names the argument: "N"; NULL for a flag. */
+const char *gi_option_metavar(const struct gi_option *row);
+/* "Side of the box (odd, 1 to 4001 px; default 3)". Returns buffer. */
+const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes);
+/* Whether each choice is worth a line of its own, and what that line says: "the nearest pixel of
+ * the image (also edge, copy)". `choice` is no alias. Returns buffer. */
+bool gi_choices_have_help(const struct gi_option *row);
+const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
+                               char *buffer, size_t nbytes);
 
 /* A device chosen for one command (cli/device.c): names the choice under -v, opens CUDA on a side
  * thread while the first image is decoded, falls back to the CPU under `auto`. */

@@ -1,0 +1,86 @@
+/* The list of commands: filters of image to image first, then those with a file of their own.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <string.h>
+
+static const struct gi_command *const commands[] = {
+    &gi_command_info,     &gi_command_devices,    &gi_command_list,
+    &gi_command_selftest, &gi_command_completion, &gi_command_help,
+};
+
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+bool gi_command_at(struct gi_command *command, int index)
+{
+    int nfilters = 0;
+    for (int i = 0; gi_filters[i]; i++) {
+        if (!gi_filters[i]->run)
+            continue;
+        if (nfilters++ == index) {
+            *command = gi_filter_command(gi_filters[i]);
+            return true;
+        }
+    }
+    if (index < 0 || index - nfilters >= NCOMMANDS)
+        return false;
+    *command = *commands[index - nfilters];
+    return true;
+}
+
+bool gi_command_find(struct gi_command *command, const char *name)
+{
+    for (int i = 0; gi_command_at(command, i); i++)
+        if (strcmp(command->name, name) == 0)
+            return true;
+    return false;
+}
+
+bool gi_command_is_operation(const struct gi_command *command)
+{
+    bool reads = gi_command_set(command, gi_io_options) >= 0 ||
+                 gi_command_set(command, gi_input_options) >= 0;
+    return reads && gi_command_set(command, gi_device_options) >= 0;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance, one row of the table at a time. */
+int gi_word_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    int row[LONGEST + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[nb];
+}
+
+const char *gi_command_nearest(const char *name)
+{
+    const char *nearest = NULL;
+    int near = least(3, (int)strlen(name)); /* a word of two letters is near to nothing */
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        int distance = gi_word_distance(command.name, name);
+        if (distance < near) {
+            near = distance;
+            nearest = command.name;
+        }
+    }
+    return nearest;
+}

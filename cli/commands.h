@@ -1,0 +1,21 @@
+/* The rows of commands that have a file of their own.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_COMMANDS_H
+#define GI_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const struct gi_command gi_command_info, gi_command_devices, gi_command_list,
+    gi_command_selftest, gi_command_completion, gi_command_help;
+
+/* The command of a filter of image to image: gpuimg FILTER [OPTION...] INPUT OUTPUT. */
+struct gi_command gi_filter_command(const struct gi_filter *filter);
+
+/* Whether the command computes on images: what `list` calls an operation. */
+bool gi_command_is_operation(const struct gi_command *command);
+
+/* Prints what the last of `words` could become, one "WORD<tab>what it is" a line, and ":files"
+ * where it could be a file. The words follow "gpuimg"; what bash parts at "=" may come in three. */
+void gi_complete(int nwords, char **words);
+
+#endif

@@ -1,0 +1,224 @@
+/* What commands share: loading and saving with their options, messages, clocks.
+ * SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct gi_choice depth_choices[] = {
+    {"same", NULL, "as the input file has it"},
+    {"8", NULL, "whole numbers, 0 to 255"},
+    {"16", NULL, "whole numbers, 0 to 65535"},
+    {"float", NULL, "32-bit float, 0 to 1"},
+    {0},
+};
+
+#define IO_INPUT                                                                                   \
+    {.name = "allow-partial",                                                                      \
+     .type = GI_OPT_FLAG,                                                                          \
+     .offset = offsetof(struct gi_io_params, allow_partial),                                       \
+     .help = "Take what can be read of a damaged file, with a warning; missing samples are 0"},    \
+        {.name = "depth",                                                                          \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(struct gi_io_params, depth),                                           \
+         .default_text = "same",                                                                   \
+         .choices = depth_choices,                                                                 \
+         .help = "Convert the input to these samples before anything else"},                       \
+        {.name = "max-pixels",                                                                     \
+         .type = GI_OPT_SIZE,                                                                      \
+         .offset = offsetof(struct gi_io_params, max_pixels),                                      \
+         .default_text = "1Gi",                                                                    \
+         .min = 1,                                                                                 \
+         .max = 4294967294.0,                                                                      \
+         .unit = "pixels",                                                                         \
+         .help = "Refuse an image of more, unless its file is at least half as long as its "       \
+                 "samples"},                                                                       \
+    {                                                                                              \
+        .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
+        .offset = offsetof(struct gi_io_params, max_bytes), .default_text = "64Gi", .min = 1,      \
+        .max = 1e15, .unit = "bytes",                                                              \
+        .help = "Refuse an image whose samples take more, and input through a pipe that is longer" \
+    }
+
+const struct gi_option gi_input_options[] = {IO_INPUT, {0}};
+
+const struct gi_option gi_io_options[] = {
+    {.name = "format",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_io_params, format),
+     .metavar = "NAME",
+     .help = "Format of the output, where neither its suffix nor a prefix as in png:- shall say; "
+             "gpuimg list names them"},
+    {.name = "quality",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_io_params, quality),
+     .default_text = "90",
+     .min = 1,
+     .max = 100,
+     .help = "Quality of JPEG"},
+    {.name = "compression",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_io_params, compression),
+     .default_text = "1",
+     .min = 0,
+     .max = 9,
+     .help = "Effort to make PNG small; 0 stores"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, no_clobber),
+     .help = "Never replace a file that exists"},
+    {.name = "durable",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, durable),
+     .help = "Wait until the output is on the disk before it gets its name"},
+    {.name = "strict",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, strict),
+     .help = "Fail where the output format can't hold all that the input has, rather than warn"},
+    IO_INPUT,
+    {0},
+};
+
+/* The one thing that is the same for every message of a process. */
+static const char *command_name;
+
+void gi_cli_name(const char *name)
+{
+    command_name = name;
+}
+
+void gi_print_safe(FILE *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0; /* U+0080 to U+009F in UTF-8 */
+        if (*p < 0x20 || *p == 0x7f)
+            fprintf(out, "\\x%02x", *p);
+        else if (c1)
+            fprintf(out, "\\x%02x", *++p);
+        else
+            putc(*p, out);
+    }
+}
+
+void gi_cli_warn(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *name = command_name;
+    flockfile(stderr);
+    fprintf(stderr, "gpuimg: %s%s", name ? name : "", name ? ": " : "");
+    gi_print_safe(stderr, text);
+    putc('\n', stderr);
+    funlockfile(stderr);
+}
+
+const char *gi_text_nbytes(double nbytes, char buffer[32])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    for (; nbytes >= 999.5 && unit < 4; unit++)
+        nbytes /= 1000;
+    snprintf(buffer, 32, "%.*f %s", unit && nbytes < 99.95 ? 1 : 0, nbytes, units[unit]);
+    return buffer;
+}
+
+double gi_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+int gi_cpu_count(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+static enum gi_status convert_depth(struct gi_image *image, int depth, struct gi_err *err)
+{
+    static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
+    if (depth == GI_DEPTH_SAME || image->type == types[depth])
+        return GI_OK;
+    struct gi_image converted;
+    enum gi_status status = gi_image_convert(&converted, image, types[depth], err);
+    gi_image_free(image);
+    if (!status)
+        *image = converted;
+    return status;
+}
+
+enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
+                           struct gi_file_info *info, const char *path,
+                           const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_load_options options = {
+        .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
+        .allow_partial = io->allow_partial,
+    };
+    struct gi_err warning = {0};
+    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    enum gi_status status = gi_load(image, metadata, info, path, &options, &warning, err);
+    if (status)
+        return status;
+    if (*warning.text)
+        gi_cli_warn("%s", warning.text);
+    status = convert_depth(image, io->depth, err);
+    if (status && metadata)
+        gi_metadata_free(metadata);
+    return status;
+}
+
+/* "png:-" and "-" are standard output; "a:-" in general is what imgio takes for it. */
+static bool is_stdout(const char *path)
+{
+    const char *colon = strrchr(path, ':');
+    return strcmp(colon ? colon + 1 : path, "-") == 0;
+}
+
+enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
+                                 struct gi_err *err)
+{
+    enum gi_status status = gi_save_check(path, io->format, err);
+    if (status)
+        return status;
+    if (is_stdout(path))
+        return isatty(STDOUT_FILENO)
+                   ? gi_fail(err, GI_E_USAGE,
+                             "%s: standard output is a terminal, want a file or a pipe", path)
+                   : GI_OK;
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return GI_OK;
+    if (S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
+    if (io->no_clobber)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    return GI_OK;
+}
+
+enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                           const char *path, const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_save_options options = {
+        .format = io->format,
+        .quality = io->quality,
+        .compression = io->compression,
+        .no_clobber = io->no_clobber,
+        .durable = io->durable,
+        .strict = io->strict,
+    };
+    struct gi_err warning = {0};
+    enum gi_status status = gi_save(image, metadata, path, &options, &warning, err);
+    if (!status && *warning.text)
+        gi_cli_warn("%s", warning.text);
+    return status;
+}

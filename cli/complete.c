@@ -1,0 +1,235 @@
+/* gpuimg completion: small scripts that ask the program itself, which answers from the rows.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <string.h>
+
+static const char bash_script[] = "# bash completion of gpuimg\n"
+                                  "_gpuimg() {\n"
+                                  "    local line\n"
+                                  "    COMPREPLY=()\n"
+                                  "    while IFS= read -r line; do\n"
+                                  "        if [[ $line == :files ]]; then\n"
+                                  "            compopt -o default\n"
+                                  "        else\n"
+                                  "            COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
+                                  "        fi\n"
+                                  "    done < <(\"${1/#\\~\\//$HOME/}\" __complete "
+                                  "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+                                  "}\n"
+                                  "complete -F _gpuimg gpuimg\n";
+
+static const char zsh_script[] =
+    "#compdef gpuimg\n"
+    "_gpuimg() {\n"
+    "    local line\n"
+    "    local -a found\n"
+    "    for line in \"${(@f)$(\"${(Q)words[1]}\" __complete \"${(@)words[2,CURRENT]}\" "
+    "2>/dev/null)}\"; do\n"
+    "        if [[ $line == :files ]]; then\n"
+    "            compset -P '--*='\n"
+    "            _files\n"
+    "        elif [[ -n $line ]]; then\n"
+    "            found+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
+    "        fi\n"
+    "    done\n"
+    "    (( $#found )) && _describe gpuimg found\n"
+    "}\n"
+    "if [[ ${funcstack[1]} == _gpuimg ]]; then _gpuimg \"$@\"; else compdef _gpuimg gpuimg; fi\n";
+
+static const char fish_script[] =
+    "# fish completion of gpuimg\n"
+    "function __gpuimg_complete\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l current (commandline -ct)\n"
+    "    set -l head (string match -r '^--[^=]*=' -- $current)\n"
+    "    for line in ($words[1] __complete $words[2..-1] \"$current\" 2>/dev/null)\n"
+    "        if test \"$line\" = ':files'\n"
+    "            for path in (__fish_complete_path (string replace -r '^--[^=]*=' '' -- "
+    "\"$current\"))\n"
+    "                echo -- \"$head$path\"\n"
+    "            end\n"
+    "        else\n"
+    "            echo -- \"$line\"\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "complete -c gpuimg -f -a '(__gpuimg_complete)'\n";
+
+/* The text that is typed, and what of it stands before the part to complete ("--border="). */
+struct typed {
+    const char *head;
+    int nhead;
+    const char *part;
+};
+
+static void offer(const struct typed *typed, const char *word, size_t n, const char *what)
+{
+    size_t given = strlen(typed->part);
+    if (n >= given && strncmp(word, typed->part, given) == 0)
+        printf("%.*s%.*s\t%s\n", typed->nhead, typed->head, (int)n, word, what);
+}
+
+/* "auto|cpu|cuda[:N]": each word, without what stands in brackets. */
+static void offer_words(const struct typed *typed, const char *words)
+{
+    while (*words) {
+        size_t n = strcspn(words, "|");
+        size_t bracket = strcspn(words, "[");
+        offer(typed, words, bracket < n ? bracket : n, "");
+        words += n + (words[n] == '|');
+    }
+}
+
+static void offer_commands(const struct typed *typed)
+{
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++)
+        offer(typed, command.name, strlen(command.name), command.summary);
+}
+
+static void offer_formats(const struct typed *typed)
+{
+    const struct gi_format_info *format;
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (format->writes)
+            offer(typed, format->name, strlen(format->name), format->summary);
+}
+
+static void offer_values(const struct typed *typed, const struct gi_option *row)
+{
+    switch (row->type) {
+    case GI_OPT_CHOICE:
+        for (const struct gi_choice *c = row->choices; c->name; c++)
+            if (!c->alias_of || *typed->part)
+                offer(typed, c->name, strlen(c->name),
+                      c->help       ? c->help
+                      : c->alias_of ? c->alias_of
+                                    : "");
+        break;
+    case GI_OPT_LEVEL:
+        offer_words(typed, "otsu");
+        break;
+    case GI_OPT_TEXT:
+        if (row == gi_io_options) /* --format stands first there */
+            offer_formats(typed);
+        else if (row->metavar && strchr(row->metavar, '|'))
+            offer_words(typed, row->metavar);
+        break;
+    case GI_OPT_CONTENT:
+    case GI_OPT_PATH:
+        puts(":files");
+        break;
+    default:
+        break;
+    }
+}
+
+static void offer_options(const struct typed *typed, const struct gi_command *command)
+{
+    char name[64];
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
+            int n = snprintf(name, sizeof name, "--%s", row->name);
+            offer(typed, name, (size_t)n, row->help);
+        }
+    offer(typed, "--help", 6, "Explain the command");
+}
+
+/* The row that `word` ("--border", "--border=x", "-v") names; NULL: none. */
+static const struct gi_option *find_row(const struct gi_command *command, const char *word)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
+            size_t n = strlen(row->name);
+            bool is_long = strncmp(word, "--", 2) == 0 && strncmp(word + 2, row->name, n) == 0 &&
+                           (!word[2 + n] || word[2 + n] == '=');
+            bool is_short = row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
+            if (is_long || is_short)
+                return row;
+        }
+    return NULL;
+}
+
+static void offer_operands(const struct typed *typed, const struct gi_command *command)
+{
+    if (strstr(command->operands, "COMMAND"))
+        offer_commands(typed);
+    else if (strchr(command->operands, '|'))
+        offer_words(typed, command->operands);
+    else if (*command->operands)
+        puts(":files");
+}
+
+/* A word of the command's own; words[0] is the command's name. */
+static void complete_word(const struct gi_command *command, int n, char **words)
+{
+    struct typed typed = {.part = words[n - 1]};
+    const char *before = n > 2 ? words[n - 2] : "", *equals = strchr(typed.part, '=');
+    const struct gi_option *row = NULL;
+    bool operands_only = false;
+    for (int i = 1; i < n - 1; i++)
+        operands_only = operands_only || strcmp(words[i], "--") == 0;
+    if (strcmp(typed.part, "=") == 0) { /* bash: --border = */
+        row = find_row(command, before);
+        typed.part = "";
+    } else if (strcmp(before, "=") == 0 && n > 3) { /* bash: --border = cl */
+        row = find_row(command, words[n - 3]);
+    } else if (strncmp(typed.part, "--", 2) == 0 && equals) {
+        row = find_row(command, typed.part);
+        typed = (struct typed){typed.part, (int)(equals - typed.part) + 1, equals + 1};
+    } else if (*before == '-') {
+        row = find_row(command, before);
+    }
+    if (row && row->type != GI_OPT_FLAG && !operands_only)
+        offer_values(&typed, row);
+    else if (*typed.part == '-' && !operands_only)
+        offer_options(&typed, command);
+    else
+        offer_operands(&typed, command);
+}
+
+void gi_complete(int nwords, char **words)
+{
+    struct gi_command command;
+    struct typed typed = {.part = nwords > 0 ? words[0] : ""};
+    if (nwords > 1) {
+        if (gi_command_find(&command, words[0]))
+            complete_word(&command, nwords, words);
+    } else {
+        offer_commands(&typed);
+        if (*typed.part == '-')
+            offer_words(&typed, "--help|--version");
+    }
+}
+
+static enum gi_status run_completion(const struct gi_command *self, void *const *params,
+                                     char **operands, int noperands, struct gi_err *err)
+{
+    (void)params;
+    (void)noperands;
+    static const struct {
+        const char *shell, *script;
+    } scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (strcmp(operands[0], scripts[i].shell) == 0) {
+            fputs(scripts[i].script, stdout);
+            return GI_OK;
+        }
+    return gi_fail(err, GI_E_USAGE, "%s: want %s", operands[0], self->operands);
+}
+
+const struct gi_command gi_command_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .summary = "Print a script that completes command lines",
+    .manual =
+        "The script asks gpuimg itself what fits: commands, options, what an option takes, and "
+        "files.",
+    .examples = "gpuimg completion bash >~/.local/share/bash-completion/completions/gpuimg\n"
+                "gpuimg completion zsh >\"${fpath[1]}/_gpuimg\"\n"
+                "gpuimg completion fish >~/.config/fish/completions/gpuimg.fish",
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_completion,
+};

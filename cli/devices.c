@@ -1,0 +1,98 @@
+/* gpuimg devices: where this machine can compute.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/json.h"
+
+enum { DEVICES_MAX = 64 };
+
+struct params {
+    bool json;
+};
+
+static const struct gi_option options[] = {
+    {.name = "json",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, json),
+     .help = "Print a JSON object"},
+    {0},
+};
+
+/* How many CUDA devices there are; with none `err` says why. */
+static int probe_cuda(struct gi_device_info *infos, struct gi_err *err)
+{
+    const struct gi_kernels *k = gi_kernels_cuda();
+    if (!k) {
+        gi_fail(err, GI_E_DEVICE, "this build has no CUDA backend");
+        return 0;
+    }
+    int n = k->probe(infos, DEVICES_MAX, err);
+    if (n == 0)
+        gi_fail(err, GI_E_DEVICE, "no device");
+    return n < 0 ? 0 : n < DEVICES_MAX ? n : DEVICES_MAX;
+}
+
+static void print_text(const struct gi_device_info *cpu, const struct gi_device_info *cuda, int n,
+                       const struct gi_err *why)
+{
+    char total[32], free_text[32];
+    printf("cpu     %s, %d thread%s, %s of memory\n", cpu->name, cpu->units,
+           cpu->units == 1 ? "" : "s", gi_text_nbytes((double)cpu->memory_nbytes, total));
+    if (n == 0)
+        printf("cuda    none: %s\n", why->text);
+    for (int i = 0; i < n; i++)
+        printf("cuda:%-2d %s, capability %d.%d, %d multiprocessors, %s of memory, %s free\n",
+               cuda[i].ordinal, cuda[i].name, cuda[i].capability / 10, cuda[i].capability % 10,
+               cuda[i].units, gi_text_nbytes((double)cuda[i].memory_nbytes, total),
+               gi_text_nbytes((double)cuda[i].free_nbytes, free_text));
+}
+
+static enum gi_status print_json(const struct gi_device_info *cpu,
+                                 const struct gi_device_info *cuda, int n, const struct gi_err *why,
+                                 struct gi_err *err)
+{
+    json_t *all = json_object(), *host = json_object(), *array = json_array();
+    json_object_set_new(host, "level", gi_json_text(cpu->name));
+    json_object_set_new(host, "threads", json_integer(cpu->units));
+    json_object_set_new(host, "bytes", json_integer((json_int_t)cpu->memory_nbytes));
+    for (int i = 0; i < n; i++) {
+        json_t *device = json_object();
+        json_object_set_new(device, "ordinal", json_integer(cuda[i].ordinal));
+        json_object_set_new(device, "name", gi_json_text(cuda[i].name));
+        json_object_set_new(device, "capability", json_integer(cuda[i].capability));
+        json_object_set_new(device, "multiprocessors", json_integer(cuda[i].units));
+        json_object_set_new(device, "bytes", json_integer((json_int_t)cuda[i].memory_nbytes));
+        json_object_set_new(device, "free_bytes", json_integer((json_int_t)cuda[i].free_nbytes));
+        json_array_append_new(array, device);
+    }
+    json_object_set_new(all, "cpu", host);
+    json_object_set_new(all, "cuda", array);
+    json_object_set_new(all, "cuda_missing", n ? json_null() : gi_json_text(why->text));
+    return gi_json_print(stdout, all, 2, err);
+}
+
+static enum gi_status run_devices(const struct gi_command *self, void *const *params,
+                                  char **operands, int noperands, struct gi_err *err)
+{
+    (void)self;
+    (void)operands;
+    (void)noperands;
+    struct gi_device_info cpu = {0}, cuda[DEVICES_MAX] = {0};
+    struct gi_err why = {0};
+    gi_kernels_cpu()->probe(&cpu, 1, err);
+    int n = probe_cuda(cuda, &why);
+    if (((const struct params *)params[0])->json)
+        return print_json(&cpu, cuda, n, &why, err);
+    print_text(&cpu, cuda, n, &why);
+    return GI_OK;
+}
+
+const struct gi_command gi_command_devices = {
+    .name = "devices",
+    .operands = "",
+    .summary = "Say where this machine can compute",
+    .manual = "The CPU with the instruction level that was picked (GPUIMG_CPU caps it) and the "
+              "threads it runs, and every CUDA device, or why there is none.",
+    .examples = "gpuimg devices",
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_devices,
+};

@@ -1,0 +1,68 @@
+/* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+enum { SET_FILTER, SET_IO, SET_DEVICE };
+
+/* `dst` = filter of the file; the input image is freed before the output is encoded. */
+static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *metadata,
+                                   struct gi_runner *runner, const struct gi_command *command,
+                                   void *const *params, const char *path, struct gi_err *err)
+{
+    struct gi_image src;
+    double start = gi_now_ms();
+    enum gi_status status = gi_cli_load(&src, metadata, NULL, path, params[SET_IO], err);
+    if (status)
+        return status;
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    status = gi_runner_filter(runner, dst, &src, command->filter, params[SET_FILTER], err);
+    gi_image_free(&src);
+    if (status)
+        gi_metadata_free(metadata);
+    return status;
+}
+
+static enum gi_status run_filter(const struct gi_command *command, void *const *params,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    (void)noperands;
+    const struct gi_io_params *io = params[SET_IO];
+    struct gi_runner *runner;
+    enum gi_status status = gi_cli_check_save(operands[1], io, err);
+    if (status)
+        return status;
+    status = gi_runner_new(&runner, params[SET_DEVICE], err);
+    if (status)
+        return status;
+    struct gi_image image;
+    struct gi_metadata metadata = {0};
+    status = load_and_run(&image, &metadata, runner, command, params, operands[0], err);
+    if (!status) {
+        double start = gi_now_ms();
+        status = gi_cli_save(&image, &metadata, operands[1], io, err);
+        gi_runner_note(runner, "encode", gi_now_ms() - start);
+        gi_image_free(&image);
+        gi_metadata_free(&metadata);
+    }
+    if (!status)
+        gi_runner_report(runner);
+    gi_runner_free(&runner);
+    return status;
+}
+
+struct gi_command gi_filter_command(const struct gi_filter *filter)
+{
+    return (struct gi_command){
+        .name = filter->name,
+        .operands = "INPUT OUTPUT",
+        .summary = filter->summary,
+        .manual = filter->manual,
+        .min_operands = 2,
+        .max_operands = 2,
+        .sets = {{"Options", filter->options, filter->params_nbytes},
+                 {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+                 {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+        .filter = filter,
+        .run = run_filter,
+    };
+}

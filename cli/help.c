@@ -1,0 +1,233 @@
+/* Help, printed from the rows of commands and options.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 14 };
+
+const char *gi_option_metavar(const struct gi_option *row)
+{
+    if (row->metavar)
+        return row->metavar;
+    switch (row->type) {
+    case GI_OPT_FLAG:
+        return NULL;
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+        return "N";
+    case GI_OPT_REAL:
+        return "X";
+    case GI_OPT_REALS:
+        return "X[,X...]";
+    case GI_OPT_CHOICE:
+        return "WORD";
+    case GI_OPT_LEVEL:
+        return "LEVEL";
+    case GI_OPT_SIZE:
+        return "SIZE";
+    case GI_OPT_TEXT:
+        return "TEXT";
+    case GI_OPT_CONTENT:
+        return "TEXT|FILE";
+    case GI_OPT_PATH:
+        return "PATH";
+    }
+    return NULL;
+}
+
+bool gi_choices_have_help(const struct gi_option *row)
+{
+    if (row->type == GI_OPT_CHOICE)
+        for (const struct gi_choice *c = row->choices; c->name; c++)
+            if (c->help || c->alias_of)
+                return true;
+    return false;
+}
+
+const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
+                               char *buffer, size_t nbytes)
+{
+    int n = snprintf(buffer, nbytes, "%s", choice->help ? choice->help : ""), aliases = 0;
+    for (const struct gi_choice *c = row->choices; c->name; c++)
+        if (c->alias_of && strcmp(c->alias_of, choice->name) == 0 && (size_t)n < nbytes)
+            n += snprintf(buffer + n, nbytes - (size_t)n, "%s%s",
+                          aliases++ ? ", "
+                          : n       ? " (also "
+                                    : "(also ",
+                          c->name);
+    if (aliases && (size_t)n < nbytes)
+        snprintf(buffer + n, nbytes - (size_t)n, ")");
+    return buffer;
+}
+
+const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    bool says_little = row->type == GI_OPT_FLAG || row->type == GI_OPT_TEXT ||
+                       row->type == GI_OPT_PATH || row->type == GI_OPT_CONTENT;
+    char want[512] = "";
+    if (!says_little && !gi_choices_have_help(row))
+        gi_option_want(row, want, sizeof want);
+    const char *default_text = row->default_text;
+    if (!default_text && row->example)
+        default_text = "none, must be given";
+    else if (!default_text)
+        default_text = "";
+    snprintf(buffer, nbytes, "%s%s%s%s%s%s%s", row->help, *want || *default_text ? " (" : "", want,
+             *want && *default_text ? "; " : "", *default_text ? "default " : "", default_text,
+             *want || *default_text ? ")" : "");
+    return buffer;
+}
+
+/* Prints text in lines of WIDTH that start at column `indent`; the first one goes on at `column`.
+ */
+static void wrap(FILE *out, const char *text, int indent, int column)
+{
+    bool start = true;
+    while (*text) {
+        int n = (int)strcspn(text, " \n");
+        if (!start && column + 1 + n > WIDTH) {
+            putc('\n', out);
+            column = 0;
+            start = true;
+        }
+        if (start)
+            column += fprintf(out, "%*s", column < indent ? indent - column : 0, "");
+        else if (n)
+            column += fprintf(out, " ");
+        column += fprintf(out, "%.*s", n, text);
+        start = start && n == 0;
+        text += n;
+        text += strspn(text, " \n");
+    }
+    putc('\n', out);
+}
+
+/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. */
+static void print_manual(FILE *out, const char *manual)
+{
+    while (*manual) {
+        const char *end = strstr(manual, "\n\n");
+        int n = end ? (int)(end - manual) : (int)strlen(manual);
+        char paragraph[4096];
+        snprintf(paragraph, sizeof paragraph, "%.*s", n, manual);
+        putc('\n', out);
+        if (*paragraph == ' ')
+            fprintf(out, "%s\n", paragraph);
+        else
+            wrap(out, paragraph, 0, 0);
+        manual += n;
+        manual += strspn(manual, "\n");
+    }
+}
+
+static void print_option(FILE *out, const struct gi_option *row)
+{
+    char text[1024];
+    const char *metavar = gi_option_metavar(row);
+    char letter[8] = "    ";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    int column = fprintf(out, "  %s--%s%s%s", row->letter ? letter : "", row->name,
+                         metavar ? " " : "", metavar ? metavar : "");
+    if (column > OPTION_INDENT - 2) {
+        putc('\n', out);
+        column = 0;
+    }
+    wrap(out, gi_option_describe(row, text, sizeof text), OPTION_INDENT, column);
+    if (!gi_choices_have_help(row))
+        return;
+    for (const struct gi_choice *c = row->choices; c->name; c++) {
+        if (c->alias_of)
+            continue;
+        column = fprintf(out, "%*s%-*s", OPTION_INDENT + 2, "", CHOICE_INDENT - 2, c->name);
+        wrap(out, gi_choice_describe(row, c, text, sizeof text), OPTION_INDENT + CHOICE_INDENT + 2,
+             column);
+    }
+}
+
+void gi_help_command(FILE *out, const struct gi_command *command)
+{
+    fprintf(out, "Usage: gpuimg %s [OPTION...]%s%s\n\n%s.\n", command->name,
+            *command->operands ? " " : "", command->operands, command->summary);
+    if (command->manual)
+        print_manual(out, command->manual);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        if (!command->sets[s].rows->name)
+            continue;
+        fprintf(out, "\n%s:\n", command->sets[s].title);
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            print_option(out, row);
+    }
+    if (command->examples)
+        fprintf(out, "\nExamples:\n");
+    for (const char *line = command->examples; line && *line;) {
+        int n = (int)strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", n, line);
+        line += n + (line[n] == '\n');
+    }
+}
+
+void gi_help_all(FILE *out)
+{
+    fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n", out);
+    wrap(out,
+         "Filters images, measures them and extracts their regions, on the CPU and, where it "
+         "pays, on an NVIDIA GPU, with the same bytes out of both.",
+         0, 0);
+    fputs("\nCommands:\n", out);
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        int column = fprintf(out, "  %-*s", COMMAND_INDENT - 2, command.name);
+        wrap(out, command.summary, COMMAND_INDENT, column);
+    }
+    putc('\n', out);
+    wrap(out,
+         "gpuimg help COMMAND tells all about one. An operand - is standard input or output; "
+         "png:- names the format too.",
+         0, 0);
+}
+
+struct help_params {
+    bool man;
+};
+
+static const struct gi_option help_options[] = {
+    {.name = "man",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct help_params, man),
+     .help = "Print a manual page, the source that man(1) formats"},
+    {0},
+};
+
+static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    (void)self;
+    bool man = ((const struct help_params *)params[0])->man;
+    if (noperands == 0) {
+        (man ? gi_man_all : gi_help_all)(stdout);
+        return GI_OK;
+    }
+    struct gi_command command;
+    if (!gi_command_find(&command, operands[0])) {
+        const char *nearest = gi_command_nearest(operands[0]);
+        return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", operands[0],
+                       nearest ? ", did you mean " : "", nearest ? nearest : "",
+                       nearest ? "?" : "");
+    }
+    (man ? gi_man_command : gi_help_command)(stdout, &command);
+    return GI_OK;
+}
+
+const struct gi_command gi_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "Explain a command, or list them all",
+    .manual = "Prints what the command does, its options with what they take, and examples; the "
+              "same as gpuimg COMMAND --help.",
+    .examples = "gpuimg help blur\ngpuimg help --man blur | man -l -",
+    .max_operands = 1,
+    .sets = {{"Options", help_options, sizeof(struct help_params)}},
+    .run = run_help,
+};

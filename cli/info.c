@@ -1,0 +1,120 @@
+/* gpuimg info: what files hold.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/json.h"
+
+#include <inttypes.h>
+
+enum { SET_OWN, SET_INPUT };
+
+struct params {
+    bool json;
+};
+
+static const struct gi_option options[] = {
+    {.name = "json",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, json),
+     .help = "Print one JSON object a line"},
+    {0},
+};
+
+static const char *channel_names(const struct gi_image *image)
+{
+    static const char *const names[] = {"", "gray", "gray and alpha", "RGB", "RGBA"};
+    return names[image->channels];
+}
+
+static void print_text(const char *path, const struct gi_image *image,
+                       const struct gi_metadata *metadata, const struct gi_file_info *info)
+{
+    char bytes[32];
+    gi_print_safe(stdout, path);
+    printf(": %s, %d x %d, %s, %d bits%s%s%s", info->format, image->width, image->height,
+           channel_names(image), info->bits, info->bits == 32 ? " float" : "",
+           *info->detail ? ", " : "", info->detail);
+    if (info->orientation > 1)
+        printf(", orientation %d (applied)", info->orientation);
+    if (metadata->dpi_x > 0)
+        printf(", %.4g x %.4g dpi", metadata->dpi_x, metadata->dpi_y);
+    if (metadata->icc)
+        printf(", ICC profile of %zu bytes", metadata->icc_nbytes);
+    if (metadata->exif)
+        printf(", EXIF of %zu bytes", metadata->exif_nbytes);
+    printf(", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
+}
+
+static enum gi_status print_json(const char *path, const struct gi_image *image,
+                                 const struct gi_metadata *metadata,
+                                 const struct gi_file_info *info, struct gi_err *err)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "file", gi_json_text(path));
+    json_object_set_new(object, "format", gi_json_text(info->format));
+    json_object_set_new(object, "width", json_integer(image->width));
+    json_object_set_new(object, "height", json_integer(image->height));
+    json_object_set_new(object, "channels", json_integer(image->channels));
+    json_object_set_new(object, "bits", json_integer(info->bits));
+    json_object_set_new(object, "float", json_boolean(info->bits == 32));
+    json_object_set_new(object, "detail", gi_json_text(info->detail));
+    json_object_set_new(object, "orientation", json_integer(info->orientation));
+    json_object_set_new(object, "dpi_x",
+                        metadata->dpi_x > 0 ? gi_json_real(metadata->dpi_x) : json_null());
+    json_object_set_new(object, "dpi_y",
+                        metadata->dpi_y > 0 ? gi_json_real(metadata->dpi_y) : json_null());
+    json_object_set_new(object, "icc_bytes", json_integer((json_int_t)metadata->icc_nbytes));
+    json_object_set_new(object, "exif_bytes", json_integer((json_int_t)metadata->exif_nbytes));
+    json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
+    return gi_json_print(stdout, object, 0, err);
+}
+
+static enum gi_status print_file(const char *path, const struct params *own,
+                                 const struct gi_io_params *input, struct gi_err *err)
+{
+    struct gi_image image;
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, input, err);
+    if (status)
+        return status;
+    if (own->json)
+        status = print_json(path, &image, &metadata, &info, err);
+    else
+        print_text(path, &image, &metadata, &info);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+static enum gi_status run_info(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    (void)self;
+    enum gi_status worst = GI_OK;
+    for (int i = 0; i < noperands; i++) {
+        enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);
+        if (status == GI_E_PIPE)
+            return status;
+        if (status) {
+            gi_cli_warn("%s", err->text);
+            err->text[0] = '\0'; /* said */
+            worst = status;
+        }
+    }
+    return worst;
+}
+
+const struct gi_command gi_command_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .summary = "Say what image files hold",
+    .manual =
+        "Format, size, channels, depth, resolution and profiles. The whole file is decoded, so "
+        "a damaged one is found out. The size is that after the orientation was applied.",
+    .examples = "gpuimg info photo.jpg\ngpuimg info --json *.png",
+    .min_operands = 1,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)}},
+    .run = run_info,
+};

@@ -1,0 +1,102 @@
+/* The program: finds the command, runs it, and says what went wrong.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Descriptors 0 to 2 must be taken, or an output file would become standard output. The stand-ins
+ * fail on use: the null device opened the wrong way round. */
+static void open_standard_files(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            _exit(GI_EXIT_FAILED);
+}
+
+static void clean_up_and_die(int signal_number)
+{
+    gi_sink_signal_cleanup();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* A closed pipe and a file over the size limit become errors of write(). */
+static void set_signals(void)
+{
+    static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction old, act = {.sa_handler = clean_up_and_die, .sa_flags = SA_NODEFER};
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(deadly[i], &act, NULL); /* what nohup ignores stays ignored */
+}
+
+static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
+{
+    bool bad = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !bad)
+        return status;
+    if (status)
+        return status;
+    if (errno == EPIPE)
+        return GI_E_PIPE;
+    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
+}
+
+static enum gi_status run(const struct gi_command *command, int argc, char **argv,
+                          struct gi_err *err)
+{
+    struct gi_args args;
+    enum gi_status status = gi_args_read(&args, command, argc, argv, err);
+    if (!status && args.help)
+        gi_help_command(stdout, command);
+    else if (!status)
+        status = command->run(command, args.params, args.operands, args.noperands, err);
+    gi_args_free(&args);
+    return flush_stdout(status, err);
+}
+
+static int finish(enum gi_status status, const struct gi_err *err)
+{
+    if (status && status != GI_E_PIPE && *err->text)
+        gi_cli_warn("%s", err->text);
+    return !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    open_standard_files();
+    set_signals();
+    if (argc < 2) {
+        gi_help_all(stderr);
+        return GI_EXIT_USAGE;
+    }
+    struct gi_err err = {0};
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        printf("gpuimg %s\n", GI_VERSION);
+        return finish(flush_stdout(GI_OK, &err), &err);
+    }
+    if (strcmp(name, "__complete") == 0) { /* what the scripts of `gpuimg completion` call */
+        gi_complete(argc - 2, argv + 2);
+        return finish(flush_stdout(GI_OK, &err), &err);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    struct gi_command command;
+    if (!gi_command_find(&command, name)) {
+        const char *nearest = gi_command_nearest(name);
+        gi_fail(&err, GI_E_USAGE, "%s: no such command%s%s%s (try gpuimg help)", name,
+                nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        return finish(GI_E_USAGE, &err);
+    }
+    gi_cli_name(command.name);
+    return finish(run(&command, argc - 1, argv + 1, &err), &err);
+}

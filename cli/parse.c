@@ -1,0 +1,271 @@
+/* argv to parameter structs: the tables of getopt_long are made from the option rows.
+ * SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    CODE_OPERAND = 1, /* getopt's own code for what is no option */
+    CODE_HELP = 256,  /* codes above every letter; rows follow in order */
+    CODE_ROW,
+    CONTENT_MAX = 4 << 20, /* bytes of a file that an option names; a kernel of 7921 weights with
+                              20 digits each is 0.2 MB */
+};
+
+/* The rows of a command's sets one after the other, and what getopt makes of them. */
+struct table {
+    const struct gi_option **rows;
+    int *sets; /* the set of each row */
+    int nrows;
+    struct option *longs; /* nrows + 2 */
+    char *shorts;         /* "-:hv..." */
+};
+
+static void table_free(struct table *t)
+{
+    free(t->rows);
+    free(t->sets);
+    free(t->longs);
+    free(t->shorts);
+}
+
+static int count_rows(const struct gi_command *command)
+{
+    int n = 0;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            n++;
+    return n;
+}
+
+static enum gi_status table_make(struct table *t, const struct gi_command *command,
+                                 struct gi_err *err)
+{
+    size_t n = (size_t)count_rows(command);
+    t->rows = calloc(n + 1, sizeof *t->rows);
+    t->sets = calloc(n + 1, sizeof *t->sets);
+    t->longs = calloc(n + 2, sizeof *t->longs);
+    t->shorts = calloc(2 * n + 8, 1);
+    if (!t->rows || !t->sets || !t->longs || !t->shorts)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: options");
+    /* '-': operands come in place, wherever they stand; ':': a missing argument has its own code.
+     */
+    char *letter = t->shorts + sprintf(t->shorts, "-:h");
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
+            bool flag = row->type == GI_OPT_FLAG;
+            t->rows[t->nrows] = row;
+            t->sets[t->nrows] = s;
+            t->longs[t->nrows] = (struct option){row->name, flag ? no_argument : required_argument,
+                                                 NULL, CODE_ROW + t->nrows};
+            if (row->letter)
+                letter += sprintf(letter, "%c%s", row->letter, flag ? "" : ":");
+            t->nrows++;
+        }
+    t->longs[n] = (struct option){"help", no_argument, NULL, CODE_HELP};
+    return GI_OK;
+}
+
+static int row_of_code(const struct table *t, int code)
+{
+    if (code >= CODE_ROW)
+        return code - CODE_ROW;
+    for (int i = 0; i < t->nrows; i++)
+        if (code > 0 && t->rows[i]->letter == code)
+            return i;
+    return -1;
+}
+
+/* "--foo: no such option", or which ones an abbreviation may mean. */
+static enum gi_status fail_unknown(const struct table *t, const char *command, const char *word,
+                                   int letter, struct gi_err *err)
+{
+    if (letter)
+        return gi_fail(err, GI_E_USAGE, "-%c: no such option (try gpuimg help %s)", letter,
+                       command);
+    size_t n = strcspn(word, "=");
+    char name[64] = "", fits[256] = "", *nearest = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)n - 2, word + 2);
+    int nfits = 0, least = 3;
+    for (int i = 0; i <= t->nrows; i++) {
+        const char *candidate = t->longs[i].name;
+        size_t used = strlen(fits);
+        if (strncmp(candidate, name, strlen(name)) == 0 && nfits++ < 6)
+            snprintf(fits + used, sizeof fits - used, "%s--%s", used ? ", " : "", candidate);
+        int distance = gi_word_distance(candidate, name);
+        if (distance < least) {
+            least = distance;
+            nearest = (char *)candidate;
+        }
+    }
+    if (nfits > 1)
+        return gi_fail(err, GI_E_USAGE, "%.*s: could be any of %s", (int)n, word, fits);
+    if (nearest)
+        return gi_fail(err, GI_E_USAGE,
+                       "%.*s: no such option, did you mean --%s? (try gpuimg help %s)", (int)n,
+                       word, nearest, command);
+    return gi_fail(err, GI_E_USAGE, "%.*s: no such option (try gpuimg help %s)", (int)n, word,
+                   command);
+}
+
+/* getopt's '?' covers an unknown option, an abbreviation of several, and --flag=text. */
+static enum gi_status fail_option(const struct table *t, const char *command, const char *word,
+                                  int code, struct gi_err *err)
+{
+    int row = row_of_code(t, code);
+    if (code == CODE_HELP)
+        return gi_fail(err, GI_E_USAGE, "--help takes no argument");
+    if (row >= 0)
+        return gi_fail(err, GI_E_USAGE, "--%s takes no argument (%s)", t->rows[row]->name, word);
+    return fail_unknown(t, command, word, code, err);
+}
+
+/* *text becomes the content of the file it names; it stays where it names none. */
+static enum gi_status read_content(struct gi_args *args, const struct gi_option *row,
+                                   const char **text, struct gi_err *err)
+{
+    struct stat st;
+    if (stat(*text, &st) != 0)
+        return GI_OK;
+    if (S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_USAGE, "--%s %s: is a folder, want a text or a file", row->name,
+                       *text);
+    FILE *file = fopen(*text, "rb");
+    if (!file)
+        return gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(errno));
+    char *content = malloc(CONTENT_MAX + 1);
+    void **contents = realloc(args->contents, ((size_t)args->ncontents + 1) * sizeof *contents);
+    if (contents)
+        args->contents = contents;
+    if (!content || !contents) {
+        free(content);
+        fclose(file);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: --%s %s", row->name, *text);
+    }
+    args->contents[args->ncontents++] = content;
+    size_t n = fread(content, 1, CONTENT_MAX + 1, file);
+    int failed = ferror(file) ? errno : 0;
+    fclose(file);
+    if (failed)
+        return gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(failed));
+    if (n > CONTENT_MAX)
+        return gi_fail(err, GI_E_LIMIT, "--%s %s: longer than %d bytes", row->name, *text,
+                       CONTENT_MAX);
+    if (memchr(content, 0, n))
+        return gi_fail(err, GI_E_USAGE, "--%s %s: holds a zero byte, want text", row->name, *text);
+    content[n] = '\0';
+    *text = content;
+    return GI_OK;
+}
+
+static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
+                               const char *text, struct gi_err *err)
+{
+    const struct gi_option *row = t->rows[index];
+    if (row->type == GI_OPT_CONTENT) {
+        enum gi_status status = read_content(args, row, &text, err);
+        if (status)
+            return status;
+    }
+    return gi_option_read(args->params[t->sets[index]], row, text, err);
+}
+
+static enum gi_status read_words(struct gi_args *args, const struct table *t, int argc, char **argv,
+                                 struct gi_err *err)
+{
+    opterr = 0;
+    optind = 0; /* glibc and musl: start anew, also where an earlier command line was read */
+    for (;;) {
+        int word = optind ? optind : 1;
+        optopt = 0;
+        int code = getopt_long(argc, argv, t->shorts, t->longs, NULL);
+        if (code == -1)
+            break;
+        enum gi_status status = GI_OK;
+        int row = row_of_code(t, code);
+        if (code == CODE_OPERAND)
+            args->operands[args->noperands++] = optarg;
+        else if (code == CODE_HELP || code == 'h')
+            args->help = true;
+        else if (code == ':' && (row = row_of_code(t, optopt)) >= 0)
+            status = gi_fail(err, GI_E_USAGE, "--%s: wants an argument: %s", t->rows[row]->name,
+                             gi_option_metavar(t->rows[row]));
+        else if (row >= 0)
+            status = read_row(args, t, row, optarg, err);
+        else
+            status = fail_option(t, argv[0], argv[word], optopt, err);
+        if (status || args->help)
+            return status;
+    }
+    while (optind < argc)
+        args->operands[args->noperands++] = argv[optind++];
+    return GI_OK;
+}
+
+static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
+                                     struct gi_err *err)
+{
+    int max = command->max_operands;
+    if (max >= 0 && args->noperands > max)
+        return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)",
+                       args->operands[max], command->name, *command->operands ? " " : "",
+                       command->operands);
+    if (args->noperands < command->min_operands)
+        return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
+                       command->operands, args->noperands ? args->operands[0] : "nothing",
+                       command->name, command->operands);
+    for (int i = 0; i < args->noperands; i++)
+        if (!*args->operands[i])
+            return gi_fail(err, GI_E_USAGE, "operand %d is empty, want %s", i + 1,
+                           command->operands);
+    return GI_OK;
+}
+
+int gi_command_set(const struct gi_command *command, const struct gi_option *rows)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (command->sets[s].rows == rows)
+            return s;
+    return -1;
+}
+
+enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *command, int argc,
+                            char **argv, struct gi_err *err)
+{
+    *args = (struct gi_args){.operands = calloc((size_t)argc + 1, sizeof *args->operands)};
+    if (!args->operands)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: operands");
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        args->params[s] = calloc(1, command->sets[s].params_nbytes);
+        if (!args->params[s])
+            return gi_fail(err, GI_E_MEMORY, "out of memory: options");
+        gi_options_default(args->params[s], command->sets[s].rows);
+    }
+    struct table t = {0};
+    enum gi_status status = table_make(&t, command, err);
+    if (!status)
+        status = read_words(args, &t, argc, argv, err);
+    table_free(&t);
+    if (status || args->help)
+        return status;
+    status = check_operands(args, command, err);
+    if (status || !command->filter || !command->filter->check)
+        return status;
+    int set = gi_command_set(command, command->filter->options);
+    return set < 0 ? GI_OK : command->filter->check(args->params[set], err);
+}
+
+void gi_args_free(struct gi_args *args)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX; s++)
+        free(args->params[s]);
+    for (int i = 0; i < args->ncontents; i++)
+        free(args->contents[i]);
+    free(args->contents);
+    free(args->operands);
+    *args = (struct gi_args){0};
+}

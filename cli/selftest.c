@@ -1,0 +1,343 @@
+/* gpuimg selftest: every operation on every backend of this machine must give the same bytes as the
+ * plain C of one thread does.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/selftest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/run.h"
+
+enum {
+    BACKENDS_MAX = 32,
+    THREADS = 3,             /* so that an image is cut where no single thread cuts it */
+    BAND_NBYTES = 256 << 10, /* device memory at most: the largest images go in bands */
+    HEAVY_PIXELS = 33 * 33,
+};
+
+struct backend {
+    char name[16], detail[32]; /* "avx2", "avx2, 3 threads" */
+    struct gi_context *cx;
+    bool may_be_full; /* its memory is capped: a case that does not fit is passed over */
+};
+
+/* Backend 0 is the reference. */
+struct bench {
+    struct backend backends[BACKENDS_MAX];
+    int n;
+};
+
+static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *k,
+                                  const struct gi_open_options *options, const char *name,
+                                  const char *detail, struct gi_err *err)
+{
+    if (bench->n == BACKENDS_MAX)
+        return GI_OK;
+    struct backend *backend = &bench->backends[bench->n];
+    snprintf(backend->name, sizeof backend->name, "%s", name);
+    snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
+    backend->may_be_full = options->max_bytes != 0;
+    enum gi_status status = k->open(&backend->cx, options, err);
+    bench->n += !status;
+    return status;
+}
+
+static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
+{
+    static const char *const levels[] = {"scalar", "avx2", "avx512"};
+    char detail[16];
+    snprintf(detail, sizeof detail, ", %d threads", THREADS);
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; !status && i < sizeof levels / sizeof *levels; i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(levels[i]);
+        struct gi_open_options one = {.threads = 1}, several = {.threads = THREADS};
+        if (!k)
+            continue;
+        status = add_backend(bench, k, &one, levels[i], ", 1 thread", err);
+        if (!status)
+            status = add_backend(bench, k, &several, levels[i], detail, err);
+    }
+    return status;
+}
+
+/* One device, whole and in bands. */
+static enum gi_status add_cuda_device(struct bench *bench, int ordinal, struct gi_err *err)
+{
+    const struct gi_kernels *k = gi_kernels_cuda();
+    struct gi_open_options whole = {.threads = 1, .ordinal = ordinal}, bands = whole;
+    bands.max_bytes = BAND_NBYTES;
+    char name[16];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    enum gi_status status = add_backend(bench, k, &whole, name, "", err);
+    return status ? status : add_backend(bench, k, &bands, name, ", in bands", err);
+}
+
+/* What --device asks for; without a wish every device there is. `skipped` gets the reason where no
+ * CUDA device takes part. */
+static enum gi_status add_cuda(struct bench *bench, const char *device, struct gi_err *skipped,
+                               struct gi_err *err)
+{
+    enum gi_device_choice choice;
+    struct gi_device_info infos[8];
+    int ordinal;
+    enum gi_status status = gi_device_parse(&choice, &ordinal, device, err);
+    if (status)
+        return status;
+    if (choice == GI_CHOOSE_CPU) {
+        gi_fail(skipped, GI_E_DEVICE, "the CPU was asked for");
+        return GI_OK;
+    }
+    if (!gi_kernels_cuda())
+        gi_fail(skipped, GI_E_DEVICE, "this build has no CUDA backend");
+    int n = *skipped->text ? 0 : gi_kernels_cuda()->probe(infos, 8, skipped);
+    if (choice == GI_CHOOSE_CUDA && *skipped->text)
+        return gi_fail(err, GI_E_DEVICE, "--device %s: %s", device ? device : "cuda",
+                       skipped->text);
+    if (choice == GI_CHOOSE_CUDA)
+        return add_cuda_device(bench, ordinal, err);
+    if (n == 0)
+        gi_fail(skipped, GI_E_DEVICE, "no device");
+    for (int i = 0; !status && i < n && i < 8; i++)
+        status = add_cuda_device(bench, infos[i].ordinal, err);
+    return status;
+}
+
+static void close_backends(struct bench *bench)
+{
+    for (int i = 0; i < bench->n; i++)
+        bench->backends[i].cx->k->close(&bench->backends[i].cx);
+}
+
+/* The walk of one filter. */
+struct test {
+    struct bench *bench;
+    const struct gi_filter *filter;
+    const struct gi_variant *variant;
+    struct gi_image src;
+    int cases;
+    char difference[512]; /* "" while all is equal */
+    struct gi_err err;    /* of the reference: a case that can't be run at all */
+};
+
+static void describe_case(struct test *test, const struct backend *backend, const char *what)
+{
+    static const char *const types[] = {"8-bit", "16-bit", "float"};
+    const struct gi_image *src = &test->src;
+    snprintf(test->difference, sizeof test->difference, "%s: %d x %d, %d channels, %s, %s: %s",
+             backend->detail, src->width, src->height, src->channels, types[src->type],
+             *test->variant->text ? test->variant->text : "defaults", what);
+}
+
+static double sample(const struct gi_image *image, int y, size_t i)
+{
+    const void *row = gi_row(image, y);
+    return image->type == GI_U8    ? ((const uint8_t *)row)[i]
+           : image->type == GI_U16 ? ((const uint16_t *)row)[i]
+                                   : (double)((const float *)row)[i];
+}
+
+static bool compare_images(struct test *test, const struct backend *backend,
+                           const struct gi_image *want, const struct gi_image *got)
+{
+    char what[160];
+    for (int y = 0; y < want->height; y++) {
+        const char *a = gi_row(want, y), *b = gi_row(got, y);
+        if (memcmp(a, b, gi_row_nbytes(want)) == 0)
+            continue;
+        size_t size = gi_type_nbytes(want->type), i = 0;
+        while (memcmp(a + i * size, b + i * size, size) == 0)
+            i++;
+        snprintf(what, sizeof what, "pixel (%zu, %d) channel %zu is %.9g, want %.9g",
+                 i / (size_t)want->channels, y, i % (size_t)want->channels, sample(got, y, i),
+                 sample(want, y, i));
+        describe_case(test, backend, what);
+        return false;
+    }
+    return true;
+}
+
+static bool test_filter(struct test *test)
+{
+    const struct backend *backends = test->bench->backends;
+    struct gi_image want, got;
+    if (gi_run_filter(backends[0].cx, &want, &test->src, test->filter, test->variant->params, NULL,
+                      &test->err))
+        return false;
+    bool equal = true;
+    for (int i = 1; equal && i < test->bench->n; i++) {
+        struct gi_err err = {0};
+        enum gi_status status = gi_run_filter(backends[i].cx, &got, &test->src, test->filter,
+                                              test->variant->params, NULL, &err);
+        if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
+            continue;
+        if (status) {
+            describe_case(test, &backends[i], err.text);
+            equal = false;
+            continue;
+        }
+        equal = compare_images(test, &backends[i], &want, &got);
+        gi_image_free(&got);
+    }
+    gi_image_free(&want);
+    return equal;
+}
+
+static bool test_analysis(struct test *test)
+{
+    const struct backend *backends = test->bench->backends;
+    const struct gi_filter *filter = test->filter;
+    const void *params = test->variant->params;
+    void *want = calloc(1, filter->result_nbytes), *got = malloc(filter->result_nbytes);
+    bool equal = want && got;
+    if (!equal)
+        gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
+    else if (gi_run_analysis(backends[0].cx, want, &test->src, filter, params, NULL, &test->err))
+        equal = false;
+    for (int i = 1; equal && i < test->bench->n; i++) {
+        struct gi_err err = {0};
+        memset(got, 0, filter->result_nbytes);
+        enum gi_status status =
+            gi_run_analysis(backends[i].cx, got, &test->src, filter, params, NULL, &err);
+        equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
+                       : filter->result_equal(want, got);
+        if (!equal)
+            describe_case(test, &backends[i], status ? err.text : "the results differ");
+        if (filter->result_free)
+            filter->result_free(got);
+    }
+    if (want && filter->result_free)
+        filter->result_free(want);
+    free(want);
+    free(got);
+    return equal;
+}
+
+static bool test_image(struct test *test, int width, int height, int channels, enum gi_type type)
+{
+    uint64_t seed = (uint64_t)test->cases + 1;
+    if (gi_image_alloc(&test->src, width, height, channels, type, &test->err))
+        return false;
+    gi_selftest_fill(&test->src, seed);
+    bool equal = test->filter->run ? test_filter(test) : test_analysis(test);
+    gi_image_free(&test->src);
+    test->cases += equal;
+    return equal;
+}
+
+/* Called for each variant of the parameters. */
+static bool test_variant(void *arg, const struct gi_variant *variant)
+{
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}};
+    struct test *test = arg;
+    test->variant = variant;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int width = sizes[s][0], height = sizes[s][1];
+        if (variant->heavy && width * height > HEAVY_PIXELS)
+            continue;
+        for (int type = GI_U8; type <= GI_F32; type++)
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+                if (!test_image(test, width, height, channels, (enum gi_type)type))
+                    return false;
+    }
+    return true;
+}
+
+static void print_backends(const struct bench *bench)
+{
+    for (int i = bench->n - 1; i >= 0; i--)
+        if (i == bench->n - 1 || strcmp(bench->backends[i].name, bench->backends[i + 1].name) != 0)
+            printf(" %s", bench->backends[i].name);
+    putchar('\n');
+}
+
+/* Prints one line; false where a backend differs. */
+static bool test_operation(struct bench *bench, const struct gi_filter *filter, struct gi_err *err)
+{
+    struct test test = {.bench = bench, .filter = filter};
+    enum gi_status status = gi_variants_walk(filter, test_variant, &test, err);
+    if (status || test.err.status) {
+        printf("%-12s failed  %s\n", filter->name, status ? err->text : test.err.text);
+    } else if (*test.difference) {
+        printf("%-12s DIFFERS after %d equal cases: %s\n", filter->name, test.cases,
+               test.difference);
+    } else {
+        printf("%-12s equal   %6d cases on", filter->name, test.cases);
+        print_backends(bench);
+    }
+    fflush(stdout);
+    return !status && !test.err.status && !*test.difference;
+}
+
+static enum gi_status check_names(char **names, int n, struct gi_err *err)
+{
+    for (int i = 0; i < n; i++)
+        if (!gi_filter_find(names[i]))
+            return gi_fail(err, GI_E_USAGE, "%s: no such operation (try gpuimg list)", names[i]);
+    return GI_OK;
+}
+
+static bool is_named(const char *name, char **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return n == 0;
+}
+
+struct params {
+    const char *device;
+};
+
+static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
+                                   char **operands, int noperands, struct gi_err *err)
+{
+    (void)self;
+    const char *device = ((const struct params *)params[0])->device;
+    struct bench bench = {0};
+    struct gi_err skipped = {0};
+    enum gi_status status = check_names(operands, noperands, err);
+    if (!status)
+        status = add_cpu(&bench, err);
+    if (!status)
+        status = add_cuda(&bench, device, &skipped, err);
+    int wrong = 0;
+    for (int i = 0; !status && gi_filters[i]; i++)
+        if (is_named(gi_filters[i]->name, operands, noperands))
+            wrong += !test_operation(&bench, gi_filters[i], err);
+    close_backends(&bench);
+    if (status)
+        return status;
+    if (*skipped.text)
+        printf("CUDA: skipped, %s\n", skipped.text);
+    return wrong ? gi_fail(err, GI_E_DIFFERENT, "%d operation%s not the same everywhere", wrong,
+                           wrong == 1 ? " is" : "s are")
+                 : GI_OK;
+}
+
+static const struct gi_option options[] = {
+    {.name = "device",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, device),
+     .metavar = "auto|cpu|cuda[:N]",
+     .help =
+         "What takes part: auto is the CPU and every CUDA device, cuda one device, which must be "
+         "there, cpu no device"},
+    {0},
+};
+
+const struct gi_command gi_command_selftest = {
+    .name = "selftest",
+    .operands = "[OPERATION...]",
+    .summary = "Prove that every backend of this machine gives the same bytes",
+    .manual =
+        "Runs every operation over sample types, channels, borders, sizes and options, on the CPU "
+        "at "
+        "every instruction level that it has, with one thread and with several, and on every CUDA "
+        "device, whole and in bands. The reference is plain C on one thread. Prints a line an "
+        "operation; the first difference is named, and the exit status is 1.",
+    .examples = "gpuimg selftest\ngpuimg selftest gaussian --device cuda:1",
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_selftest,
+};
