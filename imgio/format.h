@@ -30,8 +30,14 @@ struct gi_format {
     enum gi_status (*encode)(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
-    bool gray, rgb; /* channel counts it can write without alpha */
+    bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
+    bool metadata;  /* writes ICC profile, EXIF and resolution */
 };
+
+/* For a decoder whose data ends early or is damaged: GI_OK and `warning` filled where partial
+ * images are allowed (the decoder goes on with what it has), else GI_E_FORMAT. */
+enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
+                                 ...) __attribute__((format(printf, 3, 4)));
 
 /* Every format, in the order of probing; ends with NULL. */
 extern const struct gi_format *const gi_formats[];

@@ -9,8 +9,11 @@
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err)
 {
-    *image = (struct gi_image){.width = width, .height = height, .channels = channels,
-                               .type = type, .owner = GI_OWNER_HOST};
+    *image = (struct gi_image){.width = width,
+                               .height = height,
+                               .channels = channels,
+                               .type = type,
+                               .owner = GI_OWNER_HOST};
     size_t row = gi_row_nbytes(image); /* 2^31 * 4 * 4 fits in 64 bits */
     image->stride = (row + GI_ROW_ALIGN - 1) / GI_ROW_ALIGN * GI_ROW_ALIGN;
     size_t nbytes;
@@ -70,8 +73,7 @@ static void row_convert(void *dst, enum gi_type to, const void *src, enum gi_typ
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err)
 {
-    enum gi_status status =
-        gi_image_alloc(dst, src->width, src->height, src->channels, type, err);
+    enum gi_status status = gi_image_alloc(dst, src->width, src->height, src->channels, type, err);
     if (status)
         return status;
     for (int y = 0; y < src->height; y++) {

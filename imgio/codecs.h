@@ -1,0 +1,36 @@
+/* The rows of the table of formats, and a helper or two that several codecs share.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_CODECS_H
+#define GI_IMGIO_CODECS_H
+
+#include "imgio/format.h"
+
+extern const struct gi_format gi_format_png;
+extern const struct gi_format gi_format_jpeg;
+extern const struct gi_format gi_format_pgm;
+extern const struct gi_format gi_format_ppm;
+extern const struct gi_format gi_format_pbm;
+extern const struct gi_format gi_format_pam;
+extern const struct gi_format gi_format_pnm;
+extern const struct gi_format gi_format_pfm;
+extern const struct gi_format gi_format_bmp;
+extern const struct gi_format gi_format_tga;
+extern const struct gi_format gi_format_hdr;
+
+/* A copy of `nbytes` at `bytes`, owned by the caller. NULL where memory is out or nbytes is 0. */
+void *gi_memory_copy(const void *bytes, size_t nbytes);
+
+/* Writes one image as PNG (png_write.c); as gi_format.encode. */
+enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+
+/* Writers of PGM/PPM (by channels) and PAM (pnm_write.c); as gi_format.encode. */
+enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* The one EXIF field that changes pixels: orientation.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_EXIF_H
+#define GI_IMGIO_EXIF_H
+
+#include "imgio/image.h"
+
+/* Orientation, 1 to 8, in a TIFF block (without "Exif\0\0"); 1 where it has none or is damaged. */
+int gi_exif_orientation(const void *exif, size_t nbytes);
+
+/* Sets the orientation of the block to 1, where it has one. */
+void gi_exif_reset(void *exif, size_t nbytes);
+
+/* Turns and mirrors the host image in place of its samples so that it is seen as `orientation`
+ * (1 to 8) says. On an error the image is as before. Errors: GI_E_MEMORY. */
+enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* The table of formats, and what loading has in common for all of them.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+#include "imgio/exif.h"
+#include "imgio/source.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct gi_format *const gi_formats[] = {
+    &gi_format_png, &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm, &gi_format_pbm, &gi_format_pam,
+    &gi_format_pnm, &gi_format_pfm,  &gi_format_bmp, &gi_format_tga, &gi_format_hdr, NULL,
+};
+
+const struct gi_format_info *gi_format_at(int index)
+{
+    int count = (int)(sizeof gi_formats / sizeof gi_formats[0]) - 1;
+    return index >= 0 && index < count ? &gi_formats[index]->info : NULL;
+}
+
+void gi_metadata_free(struct gi_metadata *metadata)
+{
+    free(metadata->icc);
+    free(metadata->exif);
+    *metadata = (struct gi_metadata){0};
+}
+
+enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
+                                 ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!decode->options->allow_partial)
+        return gi_fail(err, GI_E_FORMAT, "%s (--allow-partial takes what can be read)", text);
+    if (!decode->warning->status)
+        gi_fail(decode->warning, GI_E_FORMAT, "%s", text);
+    return GI_OK;
+}
+
+enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
+                               int channels, enum gi_type type, struct gi_err *err)
+{
+    const struct gi_limits *limits = &decode->options->limits;
+    if (!width || !height)
+        return gi_fail(err, GI_E_FORMAT, "is %llu x %llu pixels, which is no image",
+                       (unsigned long long)width, (unsigned long long)height);
+    if (width > INT_MAX || height > INT_MAX)
+        return gi_fail(err, GI_E_LIMIT, "is %llu x %llu pixels; at most %d a side can be held",
+                       (unsigned long long)width, (unsigned long long)height, INT_MAX);
+    uint64_t pixels = width * height, nbytes;
+    if (__builtin_mul_overflow(pixels, (uint64_t)channels * gi_type_nbytes(type), &nbytes))
+        nbytes = UINT64_MAX;
+    if (pixels > limits->max_pixels && decode->nbytes < nbytes / 2)
+        return gi_fail(err, GI_E_LIMIT,
+                       "is %llu x %llu pixels, over the limit of %llu; --max-pixels raises it",
+                       (unsigned long long)width, (unsigned long long)height,
+                       (unsigned long long)limits->max_pixels);
+    if (nbytes > limits->max_bytes)
+        return gi_fail(err, GI_E_LIMIT,
+                       "decodes to %llu bytes, over the limit of %llu; --max-bytes raises it",
+                       (unsigned long long)nbytes, (unsigned long long)limits->max_bytes);
+    enum gi_status status =
+        gi_image_alloc(decode->image, (int)width, (int)height, channels, type, err);
+    /* What a damaged file does not hold is 0. */
+    if (!status && decode->options->allow_partial)
+        memset(decode->image->data, 0, decode->image->stride * (size_t)height);
+    return status;
+}
+
+static const struct gi_format *probe(const unsigned char *bytes, size_t nbytes)
+{
+    for (int i = 0; gi_formats[i]; i++)
+        if (gi_formats[i]->probe && gi_formats[i]->probe(bytes, nbytes))
+            return gi_formats[i];
+    return NULL;
+}
+
+static enum gi_status fail_unknown(struct gi_err *err)
+{
+    char names[256] = "";
+    for (int i = 0; gi_formats[i]; i++) {
+        size_t used = strlen(names);
+        if (gi_formats[i]->probe)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     gi_formats[i]->info.name);
+    }
+    return gi_fail(err, GI_E_FORMAT, "is no image of a known format (want %s)", names);
+}
+
+/* Pixels are turned as EXIF says, and EXIF is told so. */
+static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    int orientation = gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    decode->info->orientation = orientation;
+    gi_exif_reset(metadata->exif, metadata->exif_nbytes);
+    if (orientation >= 5) {
+        double dpi_x = metadata->dpi_x;
+        metadata->dpi_x = metadata->dpi_y;
+        metadata->dpi_y = dpi_x;
+    }
+    return gi_orientation_apply(decode->image, orientation, err);
+}
+
+static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
+{
+    const struct gi_format *format = probe(decode->bytes, decode->nbytes);
+    if (!format)
+        return fail_unknown(err);
+    decode->info->format = format->info.name;
+    decode->info->detail = "";
+    decode->info->nbytes = decode->nbytes;
+    enum gi_status status = format->decode(decode, err);
+    if (!status)
+        status = orient(decode, err);
+    decode->info->dpi_x = decode->metadata->dpi_x;
+    decode->info->dpi_y = decode->metadata->dpi_y;
+    return status;
+}
+
+enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const void *bytes, size_t nbytes,
+                              const char *name, const struct gi_load_options *options,
+                              struct gi_err *warning, struct gi_err *err)
+{
+    struct gi_metadata own_metadata = {0};
+    struct gi_file_info own_info = {0};
+    struct gi_err own_warning = {0};
+    struct gi_decode decode = {
+        .bytes = bytes,
+        .nbytes = nbytes,
+        .options = options,
+        .image = image,
+        .metadata = &own_metadata,
+        .info = &own_info,
+        .warning = &own_warning,
+    };
+    *image = (struct gi_image){0};
+    enum gi_status status = decode_bytes(&decode, err);
+    if (status) {
+        gi_image_free(image);
+        gi_err_prefix(err, "%s", name);
+    }
+    if (own_warning.status)
+        gi_err_prefix(&own_warning, "%s", name);
+    if (warning)
+        *warning = own_warning;
+    if (info)
+        *info = own_info;
+    if (status || !metadata)
+        gi_metadata_free(&own_metadata);
+    if (metadata)
+        *metadata = own_metadata;
+    return status;
+}
+
+enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
+                       struct gi_file_info *info, const char *path,
+                       const struct gi_load_options *options, struct gi_err *warning,
+                       struct gi_err *err)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    *image = (struct gi_image){0};
+    if (metadata)
+        *metadata = (struct gi_metadata){0};
+    if (warning)
+        *warning = (struct gi_err){0};
+    struct gi_source source;
+    enum gi_status status = gi_source_open(&source, path, &options->limits, err);
+    if (status) {
+        gi_err_prefix(err, "%s", name);
+        return status;
+    }
+    status = gi_load_memory(image, metadata, info, source.bytes, source.nbytes, name, options,
+                            warning, err);
+    enum gi_status closed = gi_source_close(&source, status ? NULL : err);
+    if (status || !closed)
+        return status;
+    gi_err_prefix(err, "%s", name);
+    gi_image_free(image);
+    if (metadata)
+        gi_metadata_free(metadata);
+    return closed;
+}

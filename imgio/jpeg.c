@@ -1,0 +1,331 @@
+/* JPEG through libjpeg-turbo: gray, RGB and CMYK in (CMYK becomes RGB), gray and RGB out.
+ *
+ * libjpeg reports damage as a warning and goes on; here a warning that means wrong pixels is an
+ * error. SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+enum {
+    APP_EXIF = JPEG_APP0 + 1,
+    APP_ICC = JPEG_APP0 + 2,
+    EXIF_HEAD = 6,    /* "Exif\0\0" */
+    SCANS_MAX = 1000, /* each costs a pass over the image; encoders use about ten */
+    FULL_COLOUR = 90, /* quality from which colour keeps its full resolution */
+    OUT_NBYTES = 1 << 16,
+};
+
+/* libjpeg's two callbacks find their owner by these being first. */
+struct errors {
+    struct jpeg_error_mgr base;
+    jmp_buf jump;
+    struct gi_err *err;
+    struct gi_decode *decode; /* NULL when writing */
+    enum gi_status status;
+};
+
+static void on_error(j_common_ptr cinfo)
+{
+    struct errors *e = (struct errors *)cinfo->err;
+    char text[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, text);
+    int code = cinfo->err->msg_code;
+    if (code == JERR_BAD_PRECISION)
+        e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "is a JPEG of other than 8 bits a sample");
+    else if (code == JERR_SOF_UNSUPPORTED || code == JERR_CONVERSION_NOTIMPL ||
+             code == JERR_CCIR601_NOTIMPL || code == JERR_FRACT_SAMPLE_NOTIMPL ||
+             code == JERR_COMPONENT_COUNT)
+        e->status =
+            gi_fail(e->err, GI_E_UNSUPPORTED, "is a kind of JPEG that can't be read: %s", text);
+    else if (code == JERR_OUT_OF_MEMORY)
+        e->status = gi_fail(e->err, GI_E_MEMORY, "out of memory");
+    else
+        e->status = gi_fail(e->err, GI_E_FORMAT, "is damaged: %s", text);
+    longjmp(e->jump, 1);
+}
+
+/* Warnings after which every pixel is still what the encoder meant. */
+static bool is_harmless(int code)
+{
+    return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
+}
+
+static void on_message(j_common_ptr cinfo, int level)
+{
+    struct errors *e = (struct errors *)cinfo->err;
+    if (level >= 0 || !e->decode || is_harmless(cinfo->err->msg_code))
+        return;
+    char text[JMSG_LENGTH_MAX];
+    cinfo->err->format_message(cinfo, text);
+    e->status = gi_decode_damaged(e->decode, e->err, "is damaged: %s", text);
+    if (e->status)
+        longjmp(e->jump, 1);
+}
+
+static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_err *err)
+{
+    jpeg_std_error(&e->base);
+    e->base.error_exit = on_error;
+    e->base.emit_message = on_message;
+    e->err = err;
+    e->decode = decode;
+    e->status = GI_OK;
+}
+
+static void on_progress(j_common_ptr cinfo)
+{
+    struct errors *e = (struct errors *)cinfo->err;
+    if (((j_decompress_ptr)cinfo)->input_scan_number <= SCANS_MAX)
+        return;
+    e->status = gi_fail(e->err, GI_E_FORMAT, "is damaged: more than %d scans", SCANS_MAX);
+    longjmp(e->jump, 1);
+}
+
+static void read_exif(struct gi_metadata *metadata, jpeg_saved_marker_ptr marker)
+{
+    for (; marker && !metadata->exif; marker = marker->next) {
+        if (marker->marker != APP_EXIF || marker->data_length <= EXIF_HEAD ||
+            memcmp(marker->data, "Exif\0", EXIF_HEAD) != 0)
+            continue;
+        size_t nbytes = marker->data_length - EXIF_HEAD;
+        metadata->exif = gi_memory_copy(marker->data + EXIF_HEAD, nbytes);
+        metadata->exif_nbytes = metadata->exif ? nbytes : 0;
+    }
+}
+
+static void read_metadata(struct gi_decode *decode, j_decompress_ptr cinfo)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    read_exif(metadata, cinfo->marker_list);
+    JOCTET *icc;
+    unsigned icc_nbytes;
+    if (jpeg_read_icc_profile(cinfo, &icc, &icc_nbytes)) {
+        metadata->icc = icc; /* from malloc(), as its manual says */
+        metadata->icc_nbytes = icc_nbytes;
+    }
+    double unit = cinfo->density_unit == 1 ? 1 : cinfo->density_unit == 2 ? 2.54 : 0;
+    if (cinfo->saw_JFIF_marker && cinfo->X_density && cinfo->Y_density) {
+        metadata->dpi_x = cinfo->X_density * unit;
+        metadata->dpi_y = cinfo->Y_density * unit;
+    }
+}
+
+static void describe(struct gi_file_info *info, j_decompress_ptr cinfo)
+{
+    bool cmyk = cinfo->num_components == 4;
+    info->bits = cinfo->data_precision;
+    info->detail = cinfo->progressive_mode ? (cmyk ? "progressive, CMYK" : "progressive")
+                   : cinfo->arith_code     ? (cmyk ? "arithmetic, CMYK" : "arithmetic")
+                   : cmyk                  ? "CMYK"
+                                           : "";
+}
+
+static void choose_colour(j_decompress_ptr cinfo)
+{
+    cinfo->out_color_space = cinfo->num_components == 1   ? JCS_GRAYSCALE
+                             : cinfo->num_components == 4 ? JCS_CMYK
+                                                          : JCS_RGB;
+}
+
+/* CMYK without a profile: each of red, green, blue is what its ink and the black leave. Adobe's
+ * programs store inks inverted (Adobe Technical Note 5116). */
+static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inverted)
+{
+    unsigned flip = inverted ? 0 : 255;
+    for (int x = 0; x < width; x++, rgb += 3, cmyk += 4)
+        for (int c = 0; c < 3; c++)
+            rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+}
+
+static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk)
+{
+    while (cinfo->output_scanline < cinfo->output_height) {
+        uint8_t *row = gi_row(decode->image, (int)cinfo->output_scanline);
+        JSAMPROW target = cmyk ? cmyk : row;
+        jpeg_read_scanlines(cinfo, &target, 1);
+        if (cmyk)
+            cmyk_to_rgb(row, cmyk, decode->image->width, cinfo->saw_Adobe_marker);
+    }
+}
+
+/* Everything that may jump. */
+static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
+                                struct gi_err *err)
+{
+    if (setjmp(e->jump))
+        return e->status;
+    struct jpeg_progress_mgr progress = {.progress_monitor = on_progress};
+    jpeg_create_decompress(cinfo);
+    cinfo->progress = &progress;
+    jpeg_mem_src(cinfo, decode->bytes, decode->nbytes);
+    jpeg_save_markers(cinfo, APP_EXIF, 0xffff);
+    jpeg_save_markers(cinfo, APP_ICC, 0xffff);
+    jpeg_read_header(cinfo, TRUE);
+    describe(decode->info, cinfo);
+    read_metadata(decode, cinfo);
+    choose_colour(cinfo);
+    int channels = cinfo->num_components == 1 ? 1 : 3;
+    enum gi_status status =
+        gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
+    if (status)
+        return status;
+    jpeg_start_decompress(cinfo);
+    uint8_t *cmyk = NULL;
+    if (cinfo->out_color_space == JCS_CMYK) /* freed with cinfo */
+        cmyk = (*cinfo->mem->alloc_large)((j_common_ptr)cinfo, JPOOL_IMAGE,
+                                          (size_t)cinfo->output_width * 4);
+    read_rows(decode, cinfo, cmyk);
+    jpeg_finish_decompress(cinfo);
+    return GI_OK;
+}
+
+static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
+{
+    struct errors e;
+    struct gi_err fault = {0};
+    struct jpeg_decompress_struct cinfo = {.err = &e.base};
+    errors_init(&e, decode, &fault);
+    enum gi_status status = read_jpeg(decode, &cinfo, &e, &fault);
+    jpeg_destroy_decompress(&cinfo);
+    if (!status)
+        return GI_OK;
+    /* Damage so bad that libjpeg stops still leaves an image, if it came that far. */
+    if (status == GI_E_FORMAT && decode->image->data && decode->options->allow_partial)
+        return gi_decode_damaged(decode, err, "%s", fault.text);
+    if (err)
+        *err = fault;
+    return status;
+}
+
+static bool probe_jpeg(const unsigned char *bytes, size_t nbytes)
+{
+    return nbytes >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
+}
+
+/* libjpeg's way out, into a sink. */
+struct destination {
+    struct jpeg_destination_mgr base;
+    struct gi_sink *sink;
+    JOCTET buffer[OUT_NBYTES];
+};
+
+static void start_output(j_compress_ptr cinfo)
+{
+    struct destination *out = (struct destination *)cinfo->dest;
+    out->base.next_output_byte = out->buffer;
+    out->base.free_in_buffer = OUT_NBYTES;
+}
+
+static void write_buffer(j_compress_ptr cinfo, size_t nbytes)
+{
+    struct destination *out = (struct destination *)cinfo->dest;
+    struct errors *e = (struct errors *)cinfo->err;
+    e->status = gi_sink_write(out->sink, out->buffer, nbytes, e->err);
+    if (e->status)
+        longjmp(e->jump, 1);
+}
+
+static boolean on_full_buffer(j_compress_ptr cinfo)
+{
+    write_buffer(cinfo, OUT_NBYTES);
+    start_output(cinfo);
+    return TRUE;
+}
+
+static void end_output(j_compress_ptr cinfo)
+{
+    write_buffer(cinfo, OUT_NBYTES - cinfo->dest->free_in_buffer);
+}
+
+static void set_density(j_compress_ptr cinfo, const struct gi_metadata *metadata)
+{
+    if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
+        metadata->dpi_y >= 65535)
+        return;
+    cinfo->density_unit = 1;
+    cinfo->X_density = (UINT16)(metadata->dpi_x + 0.5);
+    cinfo->Y_density = (UINT16)(metadata->dpi_y + 0.5);
+}
+
+static void write_metadata(j_compress_ptr cinfo, const struct gi_metadata *metadata)
+{
+    if (metadata->exif && metadata->exif_nbytes <= 65533 - EXIF_HEAD) {
+        jpeg_write_m_header(cinfo, APP_EXIF, (unsigned)(metadata->exif_nbytes + EXIF_HEAD));
+        for (int i = 0; i < EXIF_HEAD; i++)
+            jpeg_write_m_byte(cinfo, "Exif\0"[i]);
+        for (size_t i = 0; i < metadata->exif_nbytes; i++)
+            jpeg_write_m_byte(cinfo, ((unsigned char *)metadata->exif)[i]);
+    }
+    if (metadata->icc)
+        jpeg_write_icc_profile(cinfo, metadata->icc, (unsigned)metadata->icc_nbytes);
+}
+
+static enum gi_status write_jpeg(j_compress_ptr cinfo, struct jpeg_destination_mgr *out,
+                                 const struct gi_image *image, const struct gi_metadata *metadata,
+                                 int quality, struct errors *e)
+{
+    if (setjmp(e->jump))
+        return e->status;
+    jpeg_create_compress(cinfo);
+    cinfo->dest = out;
+    cinfo->image_width = (JDIMENSION)image->width;
+    cinfo->image_height = (JDIMENSION)image->height;
+    cinfo->input_components = image->channels;
+    cinfo->in_color_space = image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(cinfo);
+    jpeg_set_quality(cinfo, quality, TRUE);
+    if (quality >= FULL_COLOUR && image->channels == 3)
+        cinfo->comp_info[0].h_samp_factor = cinfo->comp_info[0].v_samp_factor = 1;
+    if (metadata)
+        set_density(cinfo, metadata);
+    jpeg_start_compress(cinfo, TRUE);
+    if (metadata)
+        write_metadata(cinfo, metadata);
+    while (cinfo->next_scanline < cinfo->image_height) {
+        JSAMPROW row = gi_row(image, (int)cinfo->next_scanline);
+        jpeg_write_scanlines(cinfo, &row, 1);
+    }
+    jpeg_finish_compress(cinfo);
+    return GI_OK;
+}
+
+static enum gi_status encode_jpeg(struct gi_sink *sink, const struct gi_image *image,
+                                  const struct gi_metadata *metadata,
+                                  const struct gi_save_options *options, struct gi_err *err)
+{
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
+                       image->width, image->height, (long)JPEG_MAX_DIMENSION);
+    struct errors e;
+    struct jpeg_compress_struct cinfo = {.err = &e.base};
+    struct destination out = {.base = {.init_destination = start_output,
+                                       .empty_output_buffer = on_full_buffer,
+                                       .term_destination = end_output},
+                              .sink = sink};
+    errors_init(&e, NULL, err);
+    enum gi_status status = write_jpeg(&cinfo, &out.base, image, metadata, options->quality, &e);
+    jpeg_destroy_compress(&cinfo);
+    return status;
+}
+
+const struct gi_format gi_format_jpeg = {
+    .info = {.name = "jpeg",
+             .suffixes = "jpg jpeg jpe jfif",
+             .summary = "JPEG (8 bits)",
+             .reads = true,
+             .writes = true,
+             .u8 = true},
+    .probe = probe_jpeg,
+    .decode = decode_jpeg,
+    .encode = encode_jpeg,
+    .gray = true,
+    .rgb = true,
+    .metadata = true,
+};

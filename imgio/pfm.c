@@ -1,0 +1,140 @@
+/* Portable float map: "PF" or "Pf", size, scale, then rows from bottom to top. The sign of the
+ * scale is the byte order (negative: little-endian); its size is a unit that we neither use nor
+ * keep. SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKEN_MAX = 32, PIECE = 4096 /* samples */ };
+
+static bool is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Copies the next word of the header, and takes the one white space after it. */
+static bool read_token(char *token, const unsigned char **at, const unsigned char *end)
+{
+    size_t n = 0;
+    while (*at < end && is_space(**at))
+        ++*at;
+    for (; *at < end && !is_space(**at) && n < TOKEN_MAX - 1; ++*at)
+        token[n++] = (char)**at;
+    token[n] = 0;
+    return n && *at < end && is_space(*(*at)++);
+}
+
+static bool parse_size(const char *token, uint64_t *size)
+{
+    char *end;
+    *size = strtoull(token, &end, 10);
+    return token[0] >= '0' && token[0] <= '9' && !*end && *size <= INT_MAX;
+}
+
+static float get_float(const unsigned char *p, bool little_endian)
+{
+    uint32_t word = little_endian
+                        ? (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0]
+                        : (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static enum gi_status read_rows(struct gi_decode *decode, const unsigned char *raster, size_t have,
+                                bool little_endian, struct gi_err *err)
+{
+    const struct gi_image *image = decode->image;
+    size_t samples = gi_row_samples(image);
+    int rows = image->height;
+    if (have / (4 * samples) < (size_t)rows) {
+        rows = (int)(have / (4 * samples));
+        enum gi_status status =
+            gi_decode_damaged(decode, err, "ends early, in row %d of %d", rows, image->height);
+        if (status)
+            return status;
+    }
+    for (int y = 0; y < rows; y++) {
+        const unsigned char *in = raster + (size_t)y * samples * 4;
+        float *out = gi_row(image, image->height - 1 - y);
+        for (size_t i = 0; i < samples; i++)
+            out[i] = get_float(in + 4 * i, little_endian);
+    }
+    return GI_OK;
+}
+
+static enum gi_status decode_pfm(struct gi_decode *decode, struct gi_err *err)
+{
+    const unsigned char *at = decode->bytes + 2, *end = decode->bytes + decode->nbytes;
+    char token[TOKEN_MAX];
+    uint64_t width, height;
+    if (!read_token(token, &at, end) || !parse_size(token, &width) ||
+        !read_token(token, &at, end) || !parse_size(token, &height))
+        return gi_fail(err, GI_E_FORMAT,
+                       "has a damaged header: want width and height, 1 to 2147483647");
+    char *rest;
+    double scale = read_token(token, &at, end) ? strtod(token, &rest) : 0;
+    if (!(scale > 0 || scale < 0) || *rest)
+        return gi_fail(err, GI_E_FORMAT, "has a damaged header: want a scale other than 0");
+    decode->info->bits = 32;
+    decode->info->detail = scale < 0 ? "little-endian" : "big-endian";
+    enum gi_status status =
+        gi_decode_alloc(decode, width, height, decode->bytes[1] == 'F' ? 3 : 1, GI_F32, err);
+    return status ? status : read_rows(decode, at, (size_t)(end - at), scale < 0, err);
+}
+
+static bool probe_pfm(const unsigned char *bytes, size_t nbytes)
+{
+    return nbytes >= 3 && bytes[0] == 'P' && (bytes[1] == 'F' || bytes[1] == 'f') &&
+           is_space(bytes[2]);
+}
+
+static enum gi_status write_row(struct gi_sink *sink, const float *row, size_t samples,
+                                struct gi_err *err)
+{
+    unsigned char piece[4 * PIECE];
+    enum gi_status status = GI_OK;
+    for (size_t done = 0; done < samples && !status;) {
+        size_t n = samples - done < PIECE ? samples - done : PIECE;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t word;
+            memcpy(&word, &row[done + i], sizeof word);
+            for (int b = 0; b < 4; b++)
+                piece[4 * i + (size_t)b] = (unsigned char)(word >> (8 * b));
+        }
+        status = gi_sink_write(sink, piece, 4 * n, err);
+        done += n;
+    }
+    return status;
+}
+
+static enum gi_status encode_pfm(struct gi_sink *sink, const struct gi_image *image,
+                                 const struct gi_metadata *metadata,
+                                 const struct gi_save_options *options, struct gi_err *err)
+{
+    (void)metadata;
+    (void)options;
+    enum gi_status status =
+        gi_sink_printf(sink, err, "P%c\n%d %d\n-1.0\n", image->channels == 3 ? 'F' : 'f',
+                       image->width, image->height);
+    for (int y = image->height; y-- > 0 && !status;)
+        status = write_row(sink, gi_row(image, y), gi_row_samples(image), err);
+    return status;
+}
+
+const struct gi_format gi_format_pfm = {
+    .info = {.name = "pfm",
+             .suffixes = "pfm",
+             .summary = "Portable float map",
+             .reads = true,
+             .writes = true,
+             .f32 = true},
+    .probe = probe_pfm,
+    .decode = decode_pfm,
+    .encode = encode_pfm,
+    .gray = true,
+    .rgb = true,
+};

@@ -1,0 +1,376 @@
+/* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5) say.
+ * Only the first image of a file is read.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes, and how far they are read. */
+struct cursor {
+    const unsigned char *at, *end;
+};
+
+struct header {
+    char magic; /* '1' to '7' */
+    unsigned width, height, channels, maxval;
+};
+
+static bool is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Skips white space and comments, which run from '#' to the end of a line. */
+static void skip_space(struct cursor *in)
+{
+    for (; in->at < in->end; in->at++) {
+        if (*in->at == '#')
+            while (in->at < in->end && *in->at != '\n' && *in->at != '\r')
+                in->at++;
+        else if (!is_space(*in->at))
+            return;
+        if (in->at == in->end)
+            return;
+    }
+}
+
+/* A decimal number up to INT_MAX. False where there is none, or a larger one. */
+static bool read_number(struct cursor *in, unsigned *value)
+{
+    skip_space(in);
+    const unsigned char *start = in->at;
+    unsigned v = 0;
+    for (; in->at < in->end && *in->at >= '0' && *in->at <= '9'; in->at++) {
+        unsigned digit = (unsigned)(*in->at - '0');
+        if (v > (INT_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    *value = v;
+    return in->at > start;
+}
+
+static enum gi_status fail_header(struct gi_err *err, const char *what)
+{
+    return gi_fail(err, GI_E_FORMAT, "has a damaged header: want %s", what);
+}
+
+static enum gi_status read_pnm_header(struct cursor *in, struct header *head, struct gi_err *err)
+{
+    if (!read_number(in, &head->width) || !read_number(in, &head->height))
+        return fail_header(err, "width and height, 1 to 2147483647");
+    bool bits = head->magic == '1' || head->magic == '4';
+    head->maxval = 1;
+    if (!bits && !read_number(in, &head->maxval))
+        return fail_header(err, "the largest sample value, 1 to 65535");
+    head->channels = head->magic == '3' || head->magic == '6' ? 3 : 1;
+    /* One white space ends the header; a raw raster may start with bytes that look like more. */
+    if (in->at == in->end || !is_space(*in->at))
+        return fail_header(err, "white space before the raster");
+    in->at++;
+    return GI_OK;
+}
+
+static bool starts_with(const struct cursor *in, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(in->end - in->at) >= n && memcmp(in->at, word, n) == 0;
+}
+
+static void skip_line(struct cursor *in)
+{
+    while (in->at < in->end && *in->at != '\n')
+        in->at++;
+    in->at += in->at < in->end;
+}
+
+static enum gi_status read_pam_header(struct cursor *in, struct header *head, struct gi_err *err)
+{
+    static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH", "MAXVAL"};
+    unsigned *const values[] = {&head->width, &head->height, &head->channels, &head->maxval};
+    unsigned seen = 0;
+    for (;;) {
+        skip_space(in);
+        if (in->at == in->end)
+            return fail_header(err, "ENDHDR");
+        if (starts_with(in, "ENDHDR")) {
+            skip_line(in);
+            break;
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            if (!starts_with(in, words[i]))
+                continue;
+            in->at += strlen(words[i]);
+            if (!read_number(in, values[i]))
+                return fail_header(err, "a number after WIDTH, HEIGHT, DEPTH and MAXVAL");
+            seen |= 1u << i;
+        }
+        skip_line(in); /* TUPLTYPE says nothing that DEPTH does not */
+    }
+    if (seen != 15)
+        return fail_header(err, "each of WIDTH, HEIGHT, DEPTH and MAXVAL");
+    if (head->channels < 1 || head->channels > GI_MAX_CHANNELS)
+        return gi_fail(err, GI_E_UNSUPPORTED, "has %u channels; 1 to 4 can be read",
+                       head->channels);
+    return GI_OK;
+}
+
+static enum gi_status read_header(struct cursor *in, struct header *head, struct gi_err *err)
+{
+    head->magic = (char)in->at[1];
+    in->at += 2;
+    enum gi_status status =
+        head->magic == '7' ? read_pam_header(in, head, err) : read_pnm_header(in, head, err);
+    if (!status && (head->maxval < 1 || head->maxval > 65535))
+        return gi_fail(err, GI_E_FORMAT, "has %u as its largest sample value; want 1 to 65535",
+                       head->maxval);
+    return status;
+}
+
+/* v of 0..maxval as 0..full, rounded to nearest; more than maxval is cut. */
+static unsigned scale(unsigned v, unsigned maxval, unsigned full)
+{
+    return v >= maxval ? full : (unsigned)(((uint64_t)v * full + maxval / 2) / maxval);
+}
+
+/* Samples of one row from the raster into an image row. Returns the largest value seen, which is
+ * not computed (0) where every value is allowed. */
+static unsigned unpack_row(void *row, const unsigned char *raster, size_t samples,
+                           const struct header *head, const uint8_t *table)
+{
+    unsigned largest = 0;
+    uint8_t *out8 = row;
+    uint16_t *out16 = row;
+    if (head->magic == '4') {
+        for (size_t i = 0; i < samples; i++)
+            out8[i] = raster[i / 8] >> (7 - i % 8) & 1 ? 0 : 255;
+    } else if (head->maxval == 255) {
+        memcpy(row, raster, samples);
+    } else if (head->maxval < 255) {
+        for (size_t i = 0; i < samples; i++) {
+            largest = raster[i] > largest ? raster[i] : largest;
+            out8[i] = table[raster[i]];
+        }
+    } else {
+        for (size_t i = 0; i < samples; i++)
+            out16[i] = (uint16_t)(raster[2 * i] << 8 | raster[2 * i + 1]);
+        for (size_t i = 0; head->maxval < 65535 && i < samples; i++) {
+            largest = out16[i] > largest ? out16[i] : largest;
+            out16[i] = (uint16_t)scale(out16[i], head->maxval, 65535);
+        }
+    }
+    return largest;
+}
+
+static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
+                                  const struct header *head, int y, struct gi_err *err)
+{
+    return gi_decode_damaged(decode, err, "row %d has the sample %u, over its own maximum %u", y,
+                             value, head->maxval);
+}
+
+static enum gi_status read_raw(struct gi_decode *decode, struct cursor *in,
+                               const struct header *head, struct gi_err *err)
+{
+    const struct gi_image *image = decode->image;
+    size_t samples = gi_row_samples(image), have = (size_t)(in->end - in->at);
+    size_t row_nbytes =
+        head->magic == '4' ? (samples + 7) / 8 : samples * (head->maxval > 255 ? 2 : 1);
+    uint8_t table[256];
+    for (unsigned v = 0; head->maxval < 256 && v < 256; v++)
+        table[v] = (uint8_t)scale(v, head->maxval, 255);
+    int rows = image->height;
+    if (have / row_nbytes < (size_t)rows) {
+        rows = (int)(have / row_nbytes);
+        enum gi_status status =
+            gi_decode_damaged(decode, err, "ends early, in row %d of %d", rows, image->height);
+        if (status)
+            return status;
+    }
+    for (int y = 0; y < rows; y++, in->at += row_nbytes) {
+        unsigned largest = unpack_row(gi_row(image, y), in->at, samples, head, table);
+        enum gi_status status =
+            largest > head->maxval ? over_maxval(decode, largest, head, y, err) : GI_OK;
+        if (status)
+            return status;
+    }
+    return GI_OK;
+}
+
+/* One sample of a plain raster; P1's digits may stand without white space. */
+static bool read_plain(struct cursor *in, const struct header *head, unsigned *value)
+{
+    if (head->magic != '1')
+        return read_number(in, value);
+    skip_space(in);
+    if (in->at == in->end || (*in->at != '0' && *in->at != '1'))
+        return false;
+    *value = *in->at++ == '0'; /* 1 is black */
+    return true;
+}
+
+static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor *in,
+                                        const struct header *head, struct gi_err *err)
+{
+    const struct gi_image *image = decode->image;
+    size_t samples = gi_row_samples(image);
+    unsigned full = image->type == GI_U8 ? 255 : 65535;
+    for (int y = 0; y < image->height; y++) {
+        void *row = gi_row(image, y);
+        for (size_t i = 0; i < samples; i++) {
+            unsigned v;
+            enum gi_status status = GI_OK;
+            if (!read_plain(in, head, &v))
+                return gi_decode_damaged(decode, err, "%s in row %d of %d",
+                                         in->at == in->end ? "ends early," : "is no number", y,
+                                         image->height);
+            if (v > head->maxval)
+                status = over_maxval(decode, v, head, y, err);
+            if (status)
+                return status;
+            v = scale(v, head->maxval, full);
+            if (image->type == GI_U8)
+                ((uint8_t *)row)[i] = (uint8_t)v;
+            else
+                ((uint16_t *)row)[i] = (uint16_t)v;
+        }
+    }
+    return GI_OK;
+}
+
+/* A plain sample takes two characters (P1: one), so a short file can't claim a huge raster. */
+static enum gi_status check_plain_length(struct gi_decode *decode, const struct cursor *in,
+                                         const struct header *head, struct gi_err *err)
+{
+    uint64_t samples = (uint64_t)head->width * head->height; /* without channels: a lower bound */
+    uint64_t have = (uint64_t)(in->end - in->at);
+    if (head->magic != '1')
+        have = (have + 1) / 2;
+    return samples <= have
+               ? GI_OK
+               : gi_decode_damaged(decode, err, "ends early: %llu samples of %llu",
+                                   (unsigned long long)have, (unsigned long long)samples);
+}
+
+static int bits_of(unsigned maxval)
+{
+    int bits = 1;
+    while (maxval >> bits)
+        bits++;
+    return bits;
+}
+
+static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
+{
+    struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
+    struct header head = {0};
+    enum gi_status status = read_header(&in, &head, err);
+    if (status)
+        return status;
+    bool plain = head.magic <= '3';
+    decode->info->bits = bits_of(head.maxval);
+    decode->info->detail = plain ? "plain" : "";
+    if (plain)
+        status = check_plain_length(decode, &in, &head, err);
+    if (!status)
+        status = gi_decode_alloc(decode, head.width, head.height, (int)head.channels,
+                                 head.maxval > 255 ? GI_U16 : GI_U8, err);
+    if (status)
+        return status;
+    return plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
+}
+
+static bool has_magic(const unsigned char *bytes, size_t nbytes, char plain, char raw)
+{
+    return nbytes >= 3 && bytes[0] == 'P' && (bytes[1] == plain || bytes[1] == raw) &&
+           (is_space(bytes[2]) || bytes[2] == '#');
+}
+
+static bool probe_pbm(const unsigned char *bytes, size_t nbytes)
+{
+    return has_magic(bytes, nbytes, '1', '4');
+}
+
+static bool probe_pgm(const unsigned char *bytes, size_t nbytes)
+{
+    return has_magic(bytes, nbytes, '2', '5');
+}
+
+static bool probe_ppm(const unsigned char *bytes, size_t nbytes)
+{
+    return has_magic(bytes, nbytes, '3', '6');
+}
+
+static bool probe_pam(const unsigned char *bytes, size_t nbytes)
+{
+    return has_magic(bytes, nbytes, '7', '7');
+}
+
+const struct gi_format gi_format_pbm = {
+    .info = {.name = "pbm",
+             .suffixes = "pbm",
+             .summary = "Portable bitmap, P1 and P4",
+             .reads = true,
+             .u8 = true},
+    .probe = probe_pbm,
+    .decode = decode_pnm,
+    .gray = true,
+};
+
+const struct gi_format gi_format_pgm = {
+    .info = {.name = "pgm",
+             .suffixes = "pgm",
+             .summary = "Portable graymap, P2 and P5",
+             .reads = true,
+             .writes = true,
+             .u8 = true,
+             .u16 = true},
+    .probe = probe_pgm,
+    .decode = decode_pnm,
+    .encode = gi_pnm_encode,
+    .gray = true,
+};
+
+const struct gi_format gi_format_ppm = {
+    .info = {.name = "ppm",
+             .suffixes = "ppm",
+             .summary = "Portable pixmap, P3 and P6",
+             .reads = true,
+             .writes = true,
+             .u8 = true,
+             .u16 = true},
+    .probe = probe_ppm,
+    .decode = decode_pnm,
+    .encode = gi_pnm_encode,
+    .rgb = true,
+};
+
+const struct gi_format gi_format_pnm = {
+    .info = {.name = "pnm",
+             .suffixes = "pnm",
+             .summary = "PGM or PPM, by the image's channels",
+             .writes = true,
+             .u8 = true,
+             .u16 = true},
+    .encode = gi_pnm_encode,
+    .gray = true,
+    .rgb = true,
+};
+
+const struct gi_format gi_format_pam = {
+    .info = {.name = "pam",
+             .suffixes = "pam",
+             .summary = "Portable arbitrary map, P7",
+             .reads = true,
+             .writes = true,
+             .u8 = true,
+             .u16 = true,
+             .alpha = true},
+    .probe = probe_pam,
+    .decode = decode_pnm,
+    .encode = gi_pam_encode,
+    .gray = true,
+    .rgb = true,
+};

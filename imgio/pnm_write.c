@@ -1,0 +1,62 @@
+/* Raw PGM, PPM and PAM. Rows go to the sink as they are; 16 bits are turned to big-endian by
+ * pieces. SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+enum { PIECE = 4096 /* samples */ };
+
+static enum gi_status write_row16(struct gi_sink *sink, const uint16_t *row, size_t samples,
+                                  struct gi_err *err)
+{
+    unsigned char piece[2 * PIECE];
+    enum gi_status status = GI_OK;
+    for (size_t done = 0; done < samples && !status;) {
+        size_t n = samples - done < PIECE ? samples - done : PIECE;
+        for (size_t i = 0; i < n; i++) {
+            piece[2 * i] = (unsigned char)(row[done + i] >> 8);
+            piece[2 * i + 1] = (unsigned char)row[done + i];
+        }
+        status = gi_sink_write(sink, piece, 2 * n, err);
+        done += n;
+    }
+    return status;
+}
+
+static enum gi_status write_raster(struct gi_sink *sink, const struct gi_image *image,
+                                   struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    /* Rows without a gap between them are one piece, which the sink needn't copy. */
+    if (image->type == GI_U8 && image->stride == gi_row_nbytes(image))
+        return gi_sink_write(sink, image->data, image->stride * (size_t)image->height, err);
+    for (int y = 0; y < image->height && !status; y++)
+        status = image->type == GI_U8
+                     ? gi_sink_write(sink, gi_row(image, y), gi_row_nbytes(image), err)
+                     : write_row16(sink, gi_row(image, y), gi_row_samples(image), err);
+    return status;
+}
+
+enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
+{
+    (void)metadata;
+    (void)options;
+    enum gi_status status =
+        gi_sink_printf(sink, err, "P%c\n%d %d\n%d\n", image->channels == 1 ? '5' : '6',
+                       image->width, image->height, image->type == GI_U8 ? 255 : 65535);
+    return status ? status : write_raster(sink, image, err);
+}
+
+enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
+{
+    (void)metadata;
+    (void)options;
+    static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
+    enum gi_status status = gi_sink_printf(
+        sink, err, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nTUPLTYPE %s\nENDHDR\n",
+        image->width, image->height, image->channels, image->type == GI_U8 ? 255 : 65535,
+        tuples[image->channels]);
+    return status ? status : write_raster(sink, image, err);
+}

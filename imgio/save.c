@@ -1,0 +1,263 @@
+/* Writing: which format, what it can't hold, and the conversions that bring the image into it.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void *gi_memory_copy(const void *bytes, size_t nbytes)
+{
+    void *copy = nbytes ? malloc(nbytes) : NULL;
+    return copy ? memcpy(copy, bytes, nbytes) : NULL;
+}
+
+/* The row whose name is the first `n` characters of `name`. */
+static const struct gi_format *by_name(const char *name, size_t n)
+{
+    for (int i = 0; gi_formats[i]; i++) {
+        const char *known = gi_formats[i]->info.name;
+        if (strlen(known) == n && strncasecmp(known, name, n) == 0)
+            return gi_formats[i];
+    }
+    return NULL;
+}
+
+static const struct gi_format *by_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (!dot || (slash && dot < slash))
+        return NULL;
+    size_t n = strlen(dot + 1);
+    for (int i = 0; gi_formats[i]; i++)
+        for (const char *s = gi_formats[i]->info.suffixes; *s; s += *s == ' ') {
+            size_t length = strcspn(s, " ");
+            if (length == n && strncasecmp(s, dot + 1, n) == 0)
+                return gi_formats[i];
+            s += length;
+        }
+    return NULL;
+}
+
+static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path)
+{
+    char names[256] = "";
+    for (int i = 0; gi_formats[i]; i++) {
+        size_t used = strlen(names);
+        if (gi_formats[i]->encode)
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     gi_formats[i]->info.name);
+    }
+    if (format)
+        return gi_fail(err, GI_E_USAGE, "--format %s: want one of %s", format, names);
+    return gi_fail(err, GI_E_USAGE,
+                   "%s: no image format goes by this name; want a suffix, --format or a prefix "
+                   "\"png:\" of %s",
+                   path, names);
+}
+
+/* Finds the row, and in *path what stands after a prefix. */
+static enum gi_status choose(const struct gi_format **chosen, const char **path, const char *format,
+                             struct gi_err *err)
+{
+    const char *colon = strchr(*path, ':');
+    const struct gi_format *prefix = colon ? by_name(*path, (size_t)(colon - *path)) : NULL;
+    const char *whole = *path;
+    if (prefix)
+        *path = colon + 1;
+    *chosen = format ? by_name(format, strlen(format)) : prefix ? prefix : by_suffix(*path);
+    if (!*chosen || !(*chosen)->encode)
+        return fail_usage(err, format, whole);
+    if (!**path)
+        return gi_fail(err, GI_E_USAGE, "%s: want a file name or - after the prefix", whole);
+    return GI_OK;
+}
+
+enum gi_status gi_save_check(const char *path, const char *format, struct gi_err *err)
+{
+    const struct gi_format *chosen;
+    return choose(&chosen, &path, format, err);
+}
+
+/* The type nearest to `type` that the format holds. */
+static enum gi_type nearest_type(const struct gi_format *format, enum gi_type type)
+{
+    const struct gi_format_info *info = &format->info;
+    bool holds[] = {info->u8, info->u16, info->f32};
+    if (type == GI_F32)
+        return info->f32 ? GI_F32 : info->u16 ? GI_U16 : GI_U8;
+    for (int wider = (int)type; wider <= GI_F32; wider++)
+        if (holds[wider])
+            return (enum gi_type)wider;
+    return info->u16 && type == GI_U16 ? GI_U16 : GI_U8;
+}
+
+static const char *type_words(enum gi_type type)
+{
+    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
+}
+
+/* Colour model that a profile is for: "RGB", "GRAY"... (ICC.1:2022, 7.2.6: bytes 16 to 19). */
+static bool profile_fits(const struct gi_metadata *metadata, int colour_channels)
+{
+    const char *want = colour_channels == 1 ? "GRAY" : "RGB ";
+    return metadata->icc_nbytes >= 128 && memcmp((char *)metadata->icc + 16, want, 4) == 0;
+}
+
+/* What of `image` and `metadata` is lost in `format`, as "a, b"; "" for nothing. */
+static void list_losses(char *words, size_t size, const struct gi_format *format,
+                        const struct gi_image *image, const struct gi_metadata *metadata)
+{
+    int colours = gi_colour_channels(image);
+    const char *losses[5];
+    int n = 0;
+    char samples[64];
+    enum gi_type type = nearest_type(format, image->type);
+    if (type < image->type) {
+        snprintf(samples, sizeof samples, "%s samples (rounded to %s)", type_words(image->type),
+                 type_words(type));
+        losses[n++] = samples;
+    }
+    if (gi_has_alpha(image) && !format->info.alpha)
+        losses[n++] = "alpha (laid over black)";
+    if (metadata && metadata->icc && (!format->metadata || !profile_fits(metadata, colours)))
+        losses[n++] =
+            format->metadata ? "an ICC profile of another colour model" : "the ICC profile";
+    if (metadata && metadata->exif && !format->metadata)
+        losses[n++] = "EXIF";
+    if (metadata && metadata->dpi_x > 0 && !format->metadata)
+        losses[n++] = "the resolution";
+    words[0] = 0;
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(words);
+        snprintf(words + used, size - used, "%s%s", i ? ", " : "", losses[i]);
+    }
+}
+
+static double sample_at(const void *row, size_t i, enum gi_type type)
+{
+    return type == GI_U8    ? ((const uint8_t *)row)[i]
+           : type == GI_U16 ? ((const uint16_t *)row)[i]
+                            : (double)((const float *)row)[i];
+}
+
+static void set_sample(void *row, size_t i, enum gi_type type, double value)
+{
+    if (type == GI_U8)
+        ((uint8_t *)row)[i] = (uint8_t)lrint(value);
+    else if (type == GI_U16)
+        ((uint16_t *)row)[i] = (uint16_t)lrint(value);
+    else
+        ((float *)row)[i] = (float)value;
+}
+
+/* `dst`, made here, is `src` with alpha multiplied in and dropped (unless `keep_alpha`), and gray
+ * repeated as red, green and blue where `to_rgb`. */
+static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, bool keep_alpha,
+                              bool to_rgb, struct gi_err *err)
+{
+    int colours = gi_colour_channels(src), alpha = gi_has_alpha(src);
+    int channels = (to_rgb ? 3 : colours) + (alpha && keep_alpha);
+    enum gi_status status = gi_image_alloc(dst, src->width, src->height, channels, src->type, err);
+    if (status)
+        return status;
+    double full = (double)gi_type_full_scale(src->type);
+    for (int y = 0; y < src->height; y++) {
+        const void *in = gi_row(src, y);
+        void *out = gi_row(dst, y);
+        for (int x = 0; x < src->width; x++) {
+            size_t from = (size_t)x * (size_t)src->channels, to = (size_t)x * (size_t)channels;
+            double opacity = alpha ? sample_at(in, from + (size_t)colours, src->type) / full : 1;
+            for (int c = 0; c < (to_rgb ? 3 : colours); c++) {
+                double v = sample_at(in, from + (size_t)(colours == 1 ? 0 : c), src->type);
+                set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity);
+            }
+            if (alpha && keep_alpha)
+                set_sample(out, to + (size_t)channels - 1, src->type, opacity * full);
+        }
+    }
+    return GI_OK;
+}
+
+/* Converts `image` to what the format holds, then encodes. */
+static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_format *format,
+                                         const struct gi_image *image,
+                                         const struct gi_metadata *metadata,
+                                         const struct gi_save_options *options, struct gi_err *err)
+{
+    struct gi_image typed = {0}, shaped = {0};
+    struct gi_metadata without = {0};
+    enum gi_status status = GI_OK;
+    bool drop_alpha = gi_has_alpha(image) && !format->info.alpha;
+    bool to_rgb = gi_colour_channels(image) == 1 && !format->gray;
+    if (metadata && metadata->icc && !profile_fits(metadata, gi_colour_channels(image))) {
+        without = *metadata;
+        without.icc = NULL;
+        without.icc_nbytes = 0;
+        metadata = &without;
+    }
+    enum gi_type type = nearest_type(format, image->type);
+    if (type != image->type) {
+        status = gi_image_convert(&typed, image, type, err);
+        image = &typed;
+    }
+    if (!status && (drop_alpha || to_rgb)) {
+        status = reshape(&shaped, image, !drop_alpha, to_rgb, err);
+        image = &shaped;
+    }
+    if (!status)
+        status = format->encode(sink, image, metadata, options, err);
+    gi_image_free(&typed);
+    gi_image_free(&shaped);
+    return status;
+}
+
+static enum gi_status save_to(const char *path, const struct gi_format *format,
+                              const struct gi_image *image, const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    struct gi_sink *sink;
+    enum gi_status status = gi_sink_open(&sink, path, options->no_clobber, err);
+    if (status)
+        return status;
+    struct gi_err fault = {0};
+    status = convert_and_encode(sink, format, image, metadata, options, &fault);
+    if (!status)
+        return gi_sink_commit(&sink, options->durable, err);
+    gi_sink_abandon(&sink);
+    /* The sink's own errors name the file already. */
+    if (err)
+        *err = fault;
+    if (status != GI_E_IO)
+        gi_err_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard output" : path);
+    return status;
+}
+
+enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                       const char *path, const struct gi_save_options *options,
+                       struct gi_err *warning, struct gi_err *err)
+{
+    const struct gi_format *format;
+    enum gi_status status = choose(&format, &path, options->format, err);
+    if (status)
+        return status;
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    if (warning)
+        *warning = (struct gi_err){0};
+    if (image->type == GI_U32)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: no format holds 32-bit integers", name);
+    if (gi_colour_channels(image) == 3 && !format->rgb)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s holds gray only, and the image has colour",
+                       name, format->info.name);
+    char losses[256];
+    list_losses(losses, sizeof losses, format, image, metadata);
+    if (losses[0] && options->strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s cannot hold %s", name,
+                       format->info.name, losses);
+    if (losses[0])
+        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s cannot hold %s", name, format->info.name,
+                losses);
+    return save_to(path, format, image, metadata, options, err);
+}

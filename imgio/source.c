@@ -1,0 +1,190 @@
+/* Input files: large regular files are mapped, everything else is read into a buffer.
+ *
+ * A mapping spares the second copy of a file of gigabytes. Its price is SIGBUS when somebody
+ * shortens the file meanwhile; a handler puts zeros there, and closing the source reports it.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MAP_FROM_NBYTES = 1 << 20, /* below, read() is as quick and cannot fault */
+    READ_NBYTES = 1 << 16,     /* first buffer of a pipe; doubles */
+    GUARDS = 64,               /* mappings at one time; further files are read instead */
+};
+
+/* One guarded mapping. A signal handler can be told nothing, so these are global. */
+struct guard {
+    atomic_uintptr_t base; /* 0: free */
+    atomic_size_t nbytes;
+    atomic_bool faulted;
+};
+static struct guard guards[GUARDS];
+static struct sigaction action_before;
+static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
+
+/* Zeros from the faulting page to the end of its mapping; a fault elsewhere is handed to whoever
+ * was there before by faulting again. */
+static void on_sigbus(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)ucontext;
+    int saved = errno;
+    uintptr_t at = (uintptr_t)info->si_addr;
+    for (int i = 0; i < GUARDS; i++) {
+        uintptr_t base = atomic_load(&guards[i].base);
+        uintptr_t end = base + atomic_load(&guards[i].nbytes);
+        if (!base || at < base || at >= end)
+            continue;
+        uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+        atomic_store(&guards[i].faulted, true);
+        if (mmap((void *)page, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                 0) != MAP_FAILED) {
+            errno = saved;
+            return;
+        }
+    }
+    sigaction(signal, &action_before, NULL);
+    errno = saved;
+}
+
+static void install_handler(void)
+{
+    struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, &action_before);
+}
+
+static int guard_take(void *base, size_t nbytes)
+{
+    pthread_once(&guard_once, install_handler);
+    for (int i = 0; i < GUARDS; i++) {
+        uintptr_t unused = 0;
+        /* The length is stored after the slot is ours; until then the handler sees an empty range.
+         */
+        if (atomic_compare_exchange_strong(&guards[i].base, &unused, (uintptr_t)base)) {
+            atomic_store(&guards[i].faulted, false);
+            atomic_store(&guards[i].nbytes, nbytes);
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool map_file(struct gi_source *source, int fd, size_t nbytes)
+{
+    void *bytes = mmap(NULL, nbytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    source->guard = guard_take(bytes, nbytes);
+    if (source->guard < 0) {
+        munmap(bytes, nbytes);
+        return false;
+    }
+    madvise(bytes, nbytes, MADV_SEQUENTIAL);
+    source->bytes = bytes;
+    source->nbytes = nbytes;
+    return true;
+}
+
+static enum gi_status too_long(const struct gi_limits *limits, struct gi_err *err)
+{
+    return gi_fail(err, GI_E_LIMIT, "more than %llu bytes of input; --max-bytes raises the limit",
+                   (unsigned long long)limits->max_bytes);
+}
+
+/* Reads to the end of `fd`; `expected` is the size that the system names, 0 where it can't. */
+static enum gi_status read_all(struct gi_source *source, int fd, size_t expected,
+                               const struct gi_limits *limits, struct gi_err *err)
+{
+    /* One byte more than expected, so that the end shows without growing. */
+    size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
+    unsigned char *buffer = malloc(capacity);
+    while (buffer) {
+        ssize_t n = read(fd, buffer + used, capacity - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            int why = errno;
+            free(buffer);
+            return gi_fail(err, GI_E_IO, "%s", strerror(why));
+        }
+        if (n == 0) {
+            *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
+            return GI_OK;
+        }
+        used += (size_t)n;
+        if (used > limits->max_bytes) {
+            free(buffer);
+            return too_long(limits, err);
+        }
+        if (used == capacity) {
+            unsigned char *grown = realloc(buffer, capacity * 2);
+            if (!grown)
+                free(buffer);
+            buffer = grown;
+            capacity *= 2;
+        }
+    }
+    return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of input", capacity);
+}
+
+static enum gi_status open_fd(struct gi_source *source, int fd, const struct gi_limits *limits,
+                              struct gi_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return gi_fail(err, GI_E_IO, "%s", strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "is a directory, want an image file");
+    bool sized = S_ISREG(st.st_mode) && st.st_size > 0;
+    /* Standard input may stand in the middle of a file: then it is read from there. */
+    if (sized && st.st_size >= MAP_FROM_NBYTES && lseek(fd, 0, SEEK_CUR) == 0 &&
+        map_file(source, fd, (size_t)st.st_size))
+        return GI_OK;
+    if (sized && (uint64_t)st.st_size > limits->max_bytes)
+        return too_long(limits, err);
+    enum gi_status status = read_all(source, fd, sized ? (size_t)st.st_size : 0, limits, err);
+    if (status || source->nbytes)
+        return status;
+    free((void *)source->bytes);
+    return gi_fail(err, GI_E_FORMAT, "is empty, want an image");
+}
+
+enum gi_status gi_source_open(struct gi_source *source, const char *path,
+                              const struct gi_limits *limits, struct gi_err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return open_fd(source, STDIN_FILENO, limits, err);
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return gi_fail(err, GI_E_IO, "%s", strerror(errno));
+    enum gi_status status = open_fd(source, fd, limits, err);
+    close(fd);
+    return status;
+}
+
+enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err)
+{
+    if (source->guard < 0) {
+        free((void *)source->bytes);
+        return GI_OK;
+    }
+    struct guard *guard = &guards[source->guard];
+    bool faulted = atomic_load(&guard->faulted);
+    atomic_store(&guard->nbytes, 0);
+    atomic_store(&guard->base, 0);
+    munmap((void *)source->bytes, source->nbytes);
+    return faulted ? gi_fail(err, GI_E_IO, "the file shrank while it was read") : GI_OK;
+}

@@ -1,0 +1,24 @@
+/* All bytes of an input: a mapped file, or a buffer.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_SOURCE_H
+#define GI_IMGIO_SOURCE_H
+
+#include "imgio/imgio.h"
+
+struct gi_source {
+    const unsigned char *bytes; /* owned here; valid until gi_source_close() */
+    size_t nbytes;              /* 1 or more */
+    int guard;                  /* slot of the mapping's guard; -1: `bytes` is a buffer */
+};
+
+/* Reads the file at `path`, "-" is standard input. A buffer is bounded by limits->max_bytes.
+ * Errors, without the path: GI_E_IO (also a directory), GI_E_FORMAT (empty), GI_E_LIMIT,
+ * GI_E_MEMORY; nothing to close then. */
+enum gi_status gi_source_open(struct gi_source *source, const char *path,
+                              const struct gi_limits *limits, struct gi_err *err);
+
+/* Releases the bytes. GI_E_IO: the file shrank while it was read, and the bytes past its new end
+ * were seen as zeros. */
+enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);
+
+#endif
