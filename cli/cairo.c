@@ -1,0 +1,70 @@
+/* libcairo at run time.
+ * SPDX-License-Identifier: MIT */
+#include "cli/cairo.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#define FUNCTION(name)                                                                             \
+    {                                                                                              \
+        "cairo_" #name, offsetof(struct gi_cairo, name)                                            \
+    }
+
+static const struct {
+    const char *symbol;
+    size_t offset;
+} functions[] = {
+    FUNCTION(create),
+    FUNCTION(destroy),
+    FUNCTION(status),
+    FUNCTION(status_to_string),
+    FUNCTION(image_surface_create),
+    FUNCTION(svg_surface_create_for_stream),
+    FUNCTION(surface_write_to_png_stream),
+    FUNCTION(surface_finish),
+    FUNCTION(surface_status),
+    FUNCTION(surface_destroy),
+    FUNCTION(set_source_rgba),
+    FUNCTION(set_line_width),
+    FUNCTION(move_to),
+    FUNCTION(line_to),
+    FUNCTION(rectangle),
+    FUNCTION(fill),
+    FUNCTION(stroke),
+    FUNCTION(paint),
+    FUNCTION(save),
+    FUNCTION(restore),
+    FUNCTION(translate),
+    FUNCTION(rotate),
+    FUNCTION(select_font_face),
+    FUNCTION(set_font_size),
+    FUNCTION(text_extents),
+    FUNCTION(show_text),
+};
+
+enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
+{
+    *cairo = (struct gi_cairo){.library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL)};
+    if (!cairo->library)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "plots need the cairo library, which is not installed (Debian and Ubuntu: "
+                       "package libcairo2)");
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *found = dlsym(cairo->library, functions[i].symbol);
+        if (!found) {
+            gi_cairo_close(cairo);
+            return gi_fail(err, GI_E_UNSUPPORTED, "the cairo library here lacks %s",
+                           functions[i].symbol);
+        }
+        memcpy((char *)cairo + functions[i].offset, &found, sizeof found);
+    }
+    return GI_OK;
+}
+
+void gi_cairo_close(struct gi_cairo *cairo)
+{
+    if (cairo->library)
+        dlclose(cairo->library);
+    *cairo = (struct gi_cairo){0};
+}

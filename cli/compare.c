@@ -1,0 +1,233 @@
+/* gpuimg compare: how far two images are apart, for people, programs and exit status.
+ * SPDX-License-Identifier: MIT */
+#include "filters/compare.h"
+
+#include <math.h>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "filters/histogram.h"
+
+enum { SET_COMPARE, SET_INPUT };
+
+enum { QUALITY = 90, COMPRESSION = 6, CELL = 12 };
+
+struct compare_params {
+    double max_diff, min_psnr; /* NAN: not asked */
+    int format;                /* 0 text, 1 JSON */
+    int threads;
+    const char *diff;
+    double gain;
+};
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "lines for people"},
+    {"json", NULL, "one object"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "max-diff",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct compare_params, max_diff),
+     .min = 0,
+     .max = 1e9,
+     .metavar = "N",
+     .help = "Fail (exit status 1) where any sample differs by more, in sample units"},
+    {.name = "min-psnr",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct compare_params, min_psnr),
+     .min = 0,
+     .max = 1000,
+     .unit = "dB",
+     .metavar = "DB",
+     .help = "Fail (exit status 1) where the PSNR is lower"},
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct compare_params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "What to print"},
+    {.name = "diff",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct compare_params, diff),
+     .metavar = "FILE",
+     .help = "Write the picture of the absolute difference"},
+    {.name = "gain",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct compare_params, gain),
+     .default_text = "1",
+     .min = 0.001,
+     .max = 65535,
+     .help = "Multiply the difference in the picture"},
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct compare_params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads; without it as many as there are CPUs"},
+    {0},
+};
+
+/* One row of the text: the whole, then each channel. `offset` is of a double. */
+static void print_row(const char *name, const struct gi_comparison *comparison, size_t offset)
+{
+    printf("%-*s", CELL + 4, name);
+    for (int c = -1; c < comparison->nchannels; c++) {
+        const struct gi_difference *d = c < 0 ? &comparison->all : &comparison->channels[c];
+        if (c >= 0 && comparison->nchannels == 1)
+            break;
+        double value = *(const double *)(const void *)((const char *)d + offset);
+        printf("%*.6g", CELL, value);
+    }
+    putchar('\n');
+}
+
+static void print_text(const struct gi_comparison *comparison, const struct gi_image *a,
+                       char **names)
+{
+    static const char *const depths[] = {"8-bit", "16-bit", "float"};
+    gi_print_safe(stdout, names[0]);
+    fputs(" and ", stdout);
+    gi_print_safe(stdout, names[1]);
+    printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
+           a->channels == 1 ? "" : "s", depths[comparison->type], CELL + 4, "", CELL, "all");
+    for (int c = 0; c < a->channels && a->channels > 1; c++)
+        printf("%*s", CELL, gi_channel_name(a, c));
+    putchar('\n');
+    printf("%-*s%*llu", CELL + 4, "differing", CELL, (unsigned long long)comparison->all.differing);
+    for (int c = 0; c < a->channels && a->channels > 1; c++)
+        printf("%*llu", CELL, (unsigned long long)comparison->channels[c].differing);
+    putchar('\n');
+    print_row("max difference", comparison, offsetof(struct gi_difference, max));
+    print_row("mse", comparison, offsetof(struct gi_difference, mse));
+    print_row("psnr, dB", comparison, offsetof(struct gi_difference, psnr));
+    print_row("ssim", comparison, offsetof(struct gi_difference, ssim));
+}
+
+static void add_json(json_t *object, const struct gi_difference *difference)
+{
+    json_object_set_new(object, "samples", json_integer((json_int_t)difference->samples));
+    json_object_set_new(object, "differing", json_integer((json_int_t)difference->differing));
+    json_object_set_new(object, "max_difference", gi_json_real(difference->max));
+    json_object_set_new(object, "mse", gi_json_real(difference->mse));
+    json_object_set_new(object, "psnr", gi_json_real(difference->psnr));
+    json_object_set_new(object, "ssim", gi_json_real(difference->ssim));
+}
+
+static enum gi_status print_json(const struct gi_comparison *comparison, const struct gi_image *a,
+                                 char **names, struct gi_err *err)
+{
+    json_t *object = json_object(), *channels = json_array();
+    json_object_set_new(object, "a", gi_json_text(names[0]));
+    json_object_set_new(object, "b", gi_json_text(names[1]));
+    json_object_set_new(object, "width", json_integer(a->width));
+    json_object_set_new(object, "height", json_integer(a->height));
+    json_object_set_new(object, "depth",
+                        json_integer((json_int_t)(8 * gi_type_nbytes(comparison->type))));
+    add_json(object, &comparison->all);
+    for (int c = 0; c < comparison->nchannels; c++) {
+        json_t *channel = json_object();
+        json_object_set_new(channel, "name", json_string(gi_channel_name(a, c)));
+        add_json(channel, &comparison->channels[c]);
+        json_array_append_new(channels, channel);
+    }
+    json_object_set_new(object, "channels", channels);
+    return gi_json_print(stdout, object, 0, err);
+}
+
+/* Saves the picture of --diff. */
+static enum gi_status save_picture(const struct gi_image *a, const struct gi_image *b,
+                                   const struct compare_params *p, const struct gi_io_params *io,
+                                   struct gi_err *err)
+{
+    struct gi_image picture;
+    enum gi_status status = gi_compare_picture(&picture, a, b, p->gain, err);
+    if (status)
+        return status;
+    status = gi_cli_save(&picture, NULL, p->diff, io, err);
+    gi_image_free(&picture);
+    return status;
+}
+
+/* Whether the wishes of --max-diff and --min-psnr hold. NaN limits: none. */
+static enum gi_status judge(const struct gi_difference *all, const struct compare_params *p,
+                            struct gi_err *err)
+{
+    if (all->max > p->max_diff)
+        return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
+                       p->max_diff);
+    if (all->psnr < p->min_psnr || (isnan(all->psnr) && !isnan(p->min_psnr)))
+        return gi_fail(err, GI_E_DIFFERENT, "PSNR %.6g dB: want at least %.6g dB", all->psnr,
+                       p->min_psnr);
+    return GI_OK;
+}
+
+static enum gi_status compare(const struct gi_image *a, const struct gi_image *b, char **names,
+                              const struct compare_params *p, const struct gi_io_params *io,
+                              struct gi_err *err)
+{
+    struct gi_comparison comparison;
+    enum gi_status status = gi_compare(&comparison, a, b, p->threads, err);
+    if (status) {
+        gi_err_prefix(err, "%s and %s", names[0], names[1]);
+        return status;
+    }
+    if (p->diff)
+        status = save_picture(a, b, p, io, err);
+    if (!status && p->format == 1)
+        status = print_json(&comparison, a, names, err);
+    else if (!status)
+        print_text(&comparison, a, names);
+    return status ? status : judge(&comparison.all, p, err);
+}
+
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    (void)command;
+    (void)noperands;
+    const struct compare_params *p = params[SET_COMPARE];
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_INPUT];
+    struct gi_image a = {0}, b = {0};
+    io.quality = QUALITY;
+    io.compression = COMPRESSION;
+    enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
+    if (!status)
+        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, err);
+    if (!status)
+        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, err);
+    if (!status)
+        status = compare(&a, &b, operands, p, &io, err);
+    gi_image_free(&a);
+    gi_image_free(&b);
+    return status;
+}
+
+const struct gi_command gi_command_compare = {
+    .name = "compare",
+    .operands = "A B",
+    .summary = "Measure how far two images are apart",
+    .manual =
+        "Prints how many samples differ, the largest absolute difference, the mean squared error "
+        "(mse), the peak signal-to-noise ratio (psnr = 10 log10(full scale^2 / mse), infinite for "
+        "equal images, null in JSON) and the mean structural similarity (ssim), of everything and "
+        "of "
+        "each channel. The images must have the same size and channels; where their depths differ "
+        "the shallower one is converted to the other first.\n\n"
+        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 x 11 "
+        "pixels "
+        "with sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population "
+        "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
+        "that "
+        "fits.\n\n"
+        "The exit status is 1 where --max-diff or --min-psnr was given and does not hold.",
+    .examples = "gpuimg compare before.png after.png\n"
+                "gpuimg compare a.png b.png --max-diff 1 --format json\n"
+                "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = {{"Options", options, sizeof(struct compare_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)}},
+    .run = run,
+};

@@ -1,0 +1,280 @@
+/* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
+ * SPDX-License-Identifier: MIT */
+#include "cli/extract.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "cli/commands.h"
+#include "cli/npy.h"
+
+enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
+
+static const struct gi_choice formats[] = {
+    {"auto", NULL, "by the table's suffix; CSV on standard output"},
+    {"csv", NULL, "a line for each region under a line of names"},
+    {"json", NULL, "one object"},
+    {"jsonl", NULL, "an object on a line for each region"},
+    {0},
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "mask-image",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, mask_image),
+     .metavar = "FILE",
+     .help = "Take what is not 0 in this image of the same size as foreground, in place of --at"},
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_extract_output, format),
+     .default_text = "auto",
+     .choices = formats,
+     .help = "Format of the table"},
+    {.name = "labels",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, labels),
+     .metavar = "FILE",
+     .help = "Write the label of each pixel: 16 bits as .png, .pgm or .pam, float as .pfm, 32 bits "
+             "as .npy"},
+    {.name = "mask",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, mask),
+     .metavar = "FILE",
+     .help = "Write white where a region is, black elsewhere"},
+    {.name = "overlay",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, overlay),
+     .metavar = "FILE",
+     .help = "Write the input with a box and its label drawn at each region"},
+    {.name = "crops",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, crops),
+     .metavar = "DIR",
+     .help = "Write each region's part of the input to region-000001.png and so on, by label"},
+    {.name = "crop-margin",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_extract_output, crop_margin),
+     .default_text = "0",
+     .min = 0,
+     .max = 1000000,
+     .unit = "px",
+     .help = "Cut crops wider on each side"},
+    {.name = "crop-format",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_extract_output, crop_format),
+     .default_text = "png",
+     .metavar = "NAME",
+     .help = "Suffix and format of crops"},
+    {.name = "points",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, points),
+     .metavar = "FILE",
+     .help = "Write x, y and value of each pixel of the regions in raster order, as .npy (a "
+             "structured array) or .csv"},
+    {.name = "compression",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_extract_output, compression),
+     .default_text = "6",
+     .min = 0,
+     .max = 9,
+     .help = "Effort to make PNG small; 0 stores"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_output, no_clobber),
+     .help = "Never replace a file that exists"},
+    {0},
+};
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, suffix) == 0;
+}
+
+static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
+                                  struct gi_err *err)
+{
+    if (asked)
+        *format = (enum gi_table_format)(asked - 1);
+    else if (has_suffix(path, ".json"))
+        *format = GI_TABLE_JSON;
+    else if (has_suffix(path, ".jsonl") || has_suffix(path, ".ndjson"))
+        *format = GI_TABLE_JSONL;
+    else if (strcmp(path, "-") != 0 && !has_suffix(path, ".csv"))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: want a name that ends in .csv, .json or .jsonl, or "
+                       "--format",
+                       path);
+    return GI_OK;
+}
+
+static bool to_stdout(const char *path)
+{
+    size_t n = path ? strlen(path) : 0;
+    return n > 0 && path[n - 1] == '-' && (n == 1 || path[n - 2] == ':');
+}
+
+/* Everything that can be told before any work. */
+static enum gi_status check(enum gi_table_format *format, const char *table,
+                            const struct gi_extract_output *output, struct gi_err *err)
+{
+    const char *const paths[] = {table, output->labels, output->mask, output->overlay,
+                                 output->points};
+    int taken = 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (to_stdout(paths[i]) && taken++)
+            return gi_fail(err, GI_E_USAGE,
+                           "%s: standard output already takes another result, want a file for one "
+                           "of them",
+                           paths[i]);
+    enum gi_status status = pick_format(format, table, output->format, err);
+    if (!status && output->points && !to_stdout(output->points) && !gi_npy_is(output->points) &&
+        !has_suffix(output->points, ".csv"))
+        status = gi_fail(err, GI_E_USAGE, "--points %s: want a name that ends in .csv or .npy",
+                         output->points);
+    return status ? status : gi_extract_check_images(output, err);
+}
+
+/* 1 where any colour sample is not 0, else 0. */
+static void mark_foreground(struct gi_image *mask, const struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++) {
+        const void *row = gi_row(image, y);
+        uint8_t *to = gi_row(mask, y);
+        for (size_t x = 0; x < (size_t)image->width; x++) {
+            to[x] = 0;
+            for (size_t c = 0; c < (size_t)gi_colour_channels(image); c++) {
+                size_t i = x * (size_t)image->channels + c;
+                bool on = image->type == GI_U8 ? ((const uint8_t *)row)[i] != 0
+                          : image->type == GI_U16
+                              ? ((const uint16_t *)row)[i] != 0
+                              : ((const float *)row)[i] < 0 || ((const float *)row)[i] > 0;
+                to[x] |= on;
+            }
+        }
+    }
+}
+
+/* Reads the mask image; NULL path: `mask` stays empty. */
+static enum gi_status load_mask(struct gi_image *mask, const char *path,
+                                const struct gi_image *image, const struct gi_io_params *input,
+                                struct gi_err *err)
+{
+    struct gi_image file;
+    struct gi_io_params as_stored = *input;
+    as_stored.depth = GI_DEPTH_SAME;
+    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, err);
+    if (status)
+        return status;
+    if (file.width != image->width || file.height != image->height)
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "--mask-image %s: is %d x %d, want %d x %d as the "
+                         "input",
+                         path, file.width, file.height, image->width, image->height);
+    if (!status)
+        status = gi_image_alloc(mask, file.width, file.height, 1, GI_U8, err);
+    if (!status)
+        mark_foreground(mask, &file);
+    gi_image_free(&file);
+    return status;
+}
+
+/* The table and the points: nothing stands under their names before all else has been written. */
+struct sinks {
+    struct gi_sink *table, *points;
+};
+
+static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_view *view,
+                                enum gi_table_format format, struct gi_err *err)
+{
+    enum gi_status status = gi_extract_images(view, err);
+    if (!status && sinks->points)
+        status = gi_extract_points(sinks->points, view, view->output->points, err);
+    if (!status)
+        status = gi_extract_table(sinks->table, view, format, err);
+    if (!status && sinks->points)
+        status = gi_sink_commit(&sinks->points, false, err);
+    if (!status)
+        status = gi_sink_commit(&sinks->table, false, err);
+    return status;
+}
+
+static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, const char *path,
+                              void *const *params, enum gi_table_format format, struct gi_err *err)
+{
+    const struct gi_extract_output *output = params[SET_OUTPUT];
+    struct gi_extract_params asked = *(const struct gi_extract_params *)params[SET_FILTER];
+    struct gi_extract result = {0};
+    struct gi_image image, mask = {0};
+    double start = gi_now_ms();
+    enum gi_status status = gi_cli_load(&image, NULL, NULL, path, params[SET_INPUT], err);
+    if (status)
+        return status;
+    if (output->mask_image) {
+        status = load_mask(&mask, output->mask_image, &image, params[SET_INPUT], err);
+        asked.mask = &mask;
+    }
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    asked.no_labels = !output->labels && !output->mask;
+    asked.no_points = !output->points;
+    if (!status)
+        status = gi_runner_analysis(runner, &result, &image, &gi_filter_extract, &asked, err);
+    start = gi_now_ms();
+    struct gi_extract_view view = {.extract = &result,
+                                   .image = &image,
+                                   .file = path,
+                                   .connectivity = asked.connectivity ? 8 : 4,
+                                   .masked = output->mask_image != NULL,
+                                   .output = output};
+    if (!status)
+        status = write_all(sinks, &view, format, err);
+    gi_runner_note(runner, "write", gi_now_ms() - start);
+    gi_filter_extract.result_free(&result);
+    gi_image_free(&mask);
+    gi_image_free(&image);
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    (void)command;
+    const struct gi_extract_output *output = params[SET_OUTPUT];
+    const char *table = noperands > 1 ? operands[1] : "-";
+    enum gi_table_format format = GI_TABLE_CSV;
+    struct sinks sinks = {0};
+    struct gi_runner *runner = NULL;
+    enum gi_status status = check(&format, table, output, err);
+    if (!status)
+        status = gi_runner_new(&runner, params[SET_DEVICE], err);
+    if (!status)
+        status = gi_sink_open(&sinks.table, table, output->no_clobber, err);
+    if (!status && output->points)
+        status = gi_sink_open(&sinks.points, output->points, output->no_clobber, err);
+    if (!status)
+        status = extract(runner, &sinks, operands[0], params, format, err);
+    gi_sink_abandon(&sinks.points);
+    gi_sink_abandon(&sinks.table);
+    if (!status)
+        gi_runner_report(runner);
+    if (runner)
+        gi_runner_free(&runner);
+    return status;
+}
+
+const struct gi_command gi_command_extract = {
+    .name = "extract",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg extract coins.png\n"
+                "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
+                "gpuimg extract cells.png cells.csv --at 50% --labels labels.npy --crops cells/\n"
+                "gpuimg extract map.png --mask-image mask.png --points points.npy",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Output", output_options, sizeof(struct gi_extract_output)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+    .filter = &gi_filter_extract,
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* gpuimg extract: what its outputs share.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_EXTRACT_H
+#define GI_CLI_EXTRACT_H
+
+#include "cli/cli.h"
+#include "filters/extract.h"
+
+enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
+
+/* Options of the set "Output". */
+struct gi_extract_output {
+    int format; /* 0: by suffix; else 1 + enum gi_table_format */
+    const char *mask_image, *labels, *mask, *overlay, *crops, *crop_format, *points;
+    int crop_margin, compression;
+    bool no_clobber;
+};
+
+/* A finished extraction and where it came from. */
+struct gi_extract_view {
+    const struct gi_extract *extract;
+    const struct gi_image *image;
+    const char *file;
+    int connectivity; /* 4 or 8 */
+    bool masked;      /* by an image: there is no threshold */
+    const struct gi_extract_output *output;
+};
+
+/* The table of regions, streamed (cli/extract_table.c). */
+enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_view *view,
+                                enum gi_table_format format, struct gi_err *err);
+/* The points, as .npy or CSV by `path`. */
+enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_view *view,
+                                 const char *path, struct gi_err *err);
+
+/* Whether the outputs that are images can be written at all, before any work; and writes those that
+ * were asked for (cli/extract_images.c). */
+enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err);
+enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err);
+
+#endif

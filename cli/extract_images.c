@@ -1,0 +1,192 @@
+/* The outputs of extract that are images: labels, mask, overlay, crops.
+ * SPDX-License-Identifier: MIT */
+#include "cli/extract.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/npy.h"
+#include "cli/overlay.h"
+
+enum { QUALITY = 90, PATH_NBYTES = 4096 };
+
+/* Label images that a file can hold, by suffix or prefix. */
+static const struct label_format {
+    const char *name;
+    enum gi_type type;
+    uint32_t most;
+} label_formats[] = {{"png", GI_U16, 65535}, {"pgm", GI_U16, 65535},   {"pnm", GI_U16, 65535},
+                     {"pam", GI_U16, 65535}, {"pfm", GI_F32, 1 << 24}, {"npy", GI_U32, UINT32_MAX}};
+
+static const struct label_format *label_format(const char *path)
+{
+    const char *dot = strrchr(path, '.'), *colon = strchr(path, ':');
+    for (size_t i = 0; i < sizeof label_formats / sizeof *label_formats; i++) {
+        const char *name = label_formats[i].name;
+        bool prefixed = colon && (size_t)(colon - path) == strlen(name) &&
+                        strncasecmp(path, name, strlen(name)) == 0;
+        if (prefixed || (dot && strcasecmp(dot + 1, name) == 0))
+            return &label_formats[i];
+    }
+    return NULL;
+}
+
+static struct gi_io_params io_of(const struct gi_extract_output *output)
+{
+    return (struct gi_io_params){
+        .quality = QUALITY, .compression = output->compression, .no_clobber = output->no_clobber};
+}
+
+static enum gi_status crop_path(char path[PATH_NBYTES], const struct gi_extract_output *output,
+                                uint32_t label, struct gi_err *err)
+{
+    int n =
+        snprintf(path, PATH_NBYTES, "%s/region-%06u.%s", output->crops, label, output->crop_format);
+    return n < PATH_NBYTES
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE, "--crops %.40s...: the name is too long", output->crops);
+}
+
+enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err)
+{
+    struct gi_io_params io = io_of(output);
+    enum gi_status status = GI_OK;
+    const struct label_format *format = output->labels ? label_format(output->labels) : NULL;
+    if (output->labels && !format)
+        return gi_fail(err, GI_E_USAGE,
+                       "--labels %s: want a name that ends in .png, .pgm, .pnm, .pam, .pfm or .npy",
+                       output->labels);
+    if (format && format->type != GI_U32)
+        status = gi_cli_check_save(output->labels, &io, err);
+    if (!status && output->mask)
+        status = gi_cli_check_save(output->mask, &io, err);
+    if (!status && output->overlay)
+        status = gi_cli_check_save(output->overlay, &io, err);
+    if (!status && output->crops) {
+        char path[PATH_NBYTES];
+        status = crop_path(path, output, 1, err);
+        if (!status)
+            status = gi_save_check(path, NULL, err);
+    }
+    return status;
+}
+
+static enum gi_status save_npy(const struct gi_image *labels, const char *path, bool no_clobber,
+                               struct gi_err *err)
+{
+    struct gi_sink *sink;
+    const uint64_t shape[] = {(uint64_t)labels->height, (uint64_t)labels->width};
+    enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    if (status)
+        return status;
+    status = gi_npy_head(sink, "'" GI_NPY_ORDER "u4'", shape, 2, err);
+    for (int y = 0; y < labels->height && !status; y++)
+        status = gi_sink_write(sink, gi_row(labels, y), gi_row_nbytes(labels), err);
+    if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+/* The label image in another type; GI_U8 is the mask. */
+static enum gi_status save_as(const struct gi_image *labels, enum gi_type type, const char *path,
+                              const struct gi_io_params *io, struct gi_err *err)
+{
+    struct gi_image image;
+    enum gi_status status = gi_image_alloc(&image, labels->width, labels->height, 1, type, err);
+    if (status)
+        return status;
+    for (int y = 0; y < image.height; y++) {
+        const uint32_t *from = gi_row(labels, y);
+        void *to = gi_row(&image, y);
+        for (int x = 0; x < image.width; x++) {
+            if (type == GI_U8)
+                ((uint8_t *)to)[x] = from[x] ? 255 : 0;
+            else if (type == GI_U16)
+                ((uint16_t *)to)[x] = (uint16_t)from[x];
+            else
+                ((float *)to)[x] = (float)from[x];
+        }
+    }
+    status = gi_cli_save(&image, NULL, path, io, err);
+    gi_image_free(&image);
+    return status;
+}
+
+static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_err *err)
+{
+    const char *path = view->output->labels;
+    const struct label_format *format = label_format(path);
+    struct gi_io_params io = io_of(view->output);
+    if (view->extract->n > format->most)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--labels %s: %u regions, and this format counts to %u: want .npy", path,
+                       view->extract->n, format->most);
+    if (format->type == GI_U32)
+        return save_npy(&view->extract->labels, path, io.no_clobber, err);
+    return save_as(&view->extract->labels, format->type, path, &io, err);
+}
+
+static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi_err *err)
+{
+    struct gi_image image;
+    struct gi_io_params io = io_of(view->output);
+    enum gi_status status = gi_overlay(&image, view->image, view->extract, err);
+    if (status)
+        return status;
+    status = gi_cli_save(&image, NULL, view->output->overlay, &io, err);
+    gi_image_free(&image);
+    return status;
+}
+
+/* The bounding box with its margin, cut off at the edges of the image, as a view. */
+static struct gi_image crop_of(const struct gi_image *image, const struct gi_region_sums *region,
+                               int margin)
+{
+    long x0 = (long)region->min_x - margin, x1 = (long)region->max_x + margin + 1;
+    long y0 = (long)region->min_y - margin, y1 = (long)region->max_y + margin + 1;
+    x0 = x0 < 0 ? 0 : x0;
+    y0 = y0 < 0 ? 0 : y0;
+    x1 = x1 > image->width ? image->width : x1;
+    y1 = y1 > image->height ? image->height : y1;
+    struct gi_image crop = gi_image_rows(image, (int)y0, (int)y1);
+    crop.data =
+        (char *)crop.data + (size_t)x0 * (size_t)image->channels * gi_type_nbytes(image->type);
+    crop.width = (int)(x1 - x0);
+    return crop;
+}
+
+static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_err *err)
+{
+    const struct gi_extract_output *output = view->output;
+    struct gi_io_params io = io_of(output);
+    enum gi_status status = GI_OK;
+    if (mkdir(output->crops, 0777) != 0 && errno != EEXIST)
+        return gi_fail(err, GI_E_IO, "--crops %s: %s", output->crops, strerror(errno));
+    for (uint32_t i = 0; i < view->extract->n && !status; i++) {
+        char path[PATH_NBYTES];
+        struct gi_image crop =
+            crop_of(view->image, &view->extract->regions[i], output->crop_margin);
+        status = crop_path(path, output, i + 1, err);
+        if (!status)
+            status = gi_cli_save(&crop, NULL, path, &io, err);
+    }
+    return status;
+}
+
+enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err)
+{
+    const struct gi_extract_output *output = view->output;
+    struct gi_io_params io = io_of(output);
+    enum gi_status status = output->labels ? save_labels(view, err) : GI_OK;
+    if (!status && output->mask)
+        status = save_as(&view->extract->labels, GI_U8, output->mask, &io, err);
+    if (!status && output->overlay)
+        status = save_overlay(view, err);
+    if (!status && output->crops)
+        status = save_crops(view, err);
+    return status;
+}

@@ -1,0 +1,274 @@
+/* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
+ * SPDX-License-Identifier: MIT */
+#include "cli/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/plot.h"
+
+enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
+enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+
+struct output_params {
+    int format;
+    bool cumulative, log, bars, no_clobber;
+    const char *plot;
+};
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "a table for people, with bars on a terminal"},
+    {"csv", NULL, "a line for each bin"},
+    {"json", NULL, "an object with everything"},
+    {0},
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct output_params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "What to print"},
+    {.name = "cumulative",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, cumulative),
+     .help = "Let each bin count itself and all below"},
+    {.name = "log",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, log),
+     .help = "Draw bars and the plot with a logarithmic axis"},
+    {.name = "bars",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, bars),
+     .help = "Print bars in place of counts also where the output is no terminal"},
+    {.name = "plot",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct output_params, plot),
+     .metavar = "FILE",
+     .help = "Draw the histogram to this file too, .png or .svg"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, no_clobber),
+     .help = "Never replace a plot that exists"},
+    {0},
+};
+
+/* "p1", "p2.5" */
+static json_t *percentiles_json(const struct gi_histogram_view *view, int c)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < view->histogram->npercentiles; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p%.15g", view->percentiles[i]);
+        json_object_set_new(object, name,
+                            gi_json_real(view->histogram->channels[c].percentiles[i]));
+    }
+    return object;
+}
+
+static json_t *channel_json(const struct gi_histogram_view *view, int c)
+{
+    const struct gi_histogram_channel *channel = &view->histogram->channels[c];
+    json_t *bins = json_array(), *object = json_object();
+    for (int i = 0; i < view->histogram->nbins; i++)
+        json_array_append_new(bins, json_integer((json_int_t)channel->bins[i]));
+    json_object_set_new(object, "name", json_string(channel->name));
+    json_object_set_new(object, "range",
+                        json_pack("[o,o]", gi_json_real(channel->lo), gi_json_real(channel->hi)));
+    json_object_set_new(object, "bins", bins);
+    json_object_set_new(object, "total", json_integer((json_int_t)channel->total));
+    json_object_set_new(object, "nan", json_integer((json_int_t)channel->nan));
+    json_object_set_new(object, "mean", gi_json_real(channel->mean));
+    json_object_set_new(object, "stddev", gi_json_real(channel->stddev));
+    json_object_set_new(object, "min", gi_json_real(channel->min));
+    json_object_set_new(object, "max", gi_json_real(channel->max));
+    json_object_set_new(object, "median", gi_json_real(channel->median));
+    json_object_set_new(object, "percentiles", percentiles_json(view, c));
+    json_object_set_new(object, "entropy", gi_json_real(channel->entropy));
+    return object;
+}
+
+static enum gi_status print_json(const struct gi_histogram_view *view, struct gi_err *err)
+{
+    json_t *channels = json_array(), *object = json_object();
+    for (int c = 0; c < view->histogram->nchannels; c++)
+        json_array_append_new(channels, channel_json(view, c));
+    json_object_set_new(object, "file", gi_json_text(view->file));
+    json_object_set_new(object, "width", json_integer(view->image->width));
+    json_object_set_new(object, "height", json_integer(view->image->height));
+    json_object_set_new(object, "depth",
+                        json_integer((json_int_t)(8 * gi_type_nbytes(view->image->type))));
+    if (view->cumulative)
+        json_object_set_new(object, "cumulative", json_true());
+    json_object_set_new(object, "channels", channels);
+    return gi_json_print(stdout, object, 0, err);
+}
+
+static void print_csv(const struct gi_histogram_view *view)
+{
+    const struct gi_histogram *histogram = view->histogram;
+    printf("bin,lo,hi");
+    for (int c = 0; c < histogram->nchannels; c++)
+        printf(",%s", histogram->channels[c].name);
+    putchar('\n');
+    for (int i = 0; i < histogram->nbins; i++) {
+        printf("%d,%.12g,%.12g", i, gi_histogram_edge(histogram, i),
+               gi_histogram_edge(histogram, i + 1));
+        for (int c = 0; c < histogram->nchannels; c++)
+            printf(",%llu", (unsigned long long)histogram->channels[c].bins[i]);
+        putchar('\n');
+    }
+}
+
+static enum gi_status draw(const struct gi_histogram_view *view, const struct output_params *output,
+                           struct gi_err *err)
+{
+    static const struct {
+        const char *name;
+        double red, green, blue;
+    } inks[] = {{"red", 0.84, 0.15, 0.16},
+                {"green", 0.17, 0.60, 0.17},
+                {"blue", 0.12, 0.40, 0.78},
+                {"alpha", 0.60, 0.35, 0.70}};
+    const struct gi_histogram *histogram = view->histogram;
+    const char *base = strrchr(view->file, '/');
+    json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo wants UTF-8 too */
+    char subtitle[64];
+    snprintf(subtitle, sizeof subtitle, "%d x %d pixels, %d bins", view->image->width,
+             view->image->height, histogram->nbins);
+    struct gi_plot plot = {.title = title ? json_string_value(title) : "",
+                           .subtitle = subtitle,
+                           .x_label = "sample value",
+                           .y_label = view->cumulative ? "samples up to here" : "samples a bin",
+                           .lo = histogram->channels[0].lo,
+                           .hi = histogram->channels[0].hi,
+                           .nbins = histogram->nbins,
+                           .log = output->log,
+                           .nseries = histogram->nchannels};
+    for (int c = 0; c < histogram->nchannels; c++) {
+        const char *name = histogram->channels[c].name;
+        plot.series[c] = (struct gi_plot_series){.name = name,
+                                                 .counts = histogram->channels[c].bins,
+                                                 .red = 0.3,
+                                                 .green = 0.3,
+                                                 .blue = 0.3};
+        for (size_t i = 0; i < sizeof inks / sizeof *inks; i++)
+            if (strcmp(inks[i].name, name) == 0) {
+                plot.series[c].red = inks[i].red;
+                plot.series[c].green = inks[i].green;
+                plot.series[c].blue = inks[i].blue;
+            }
+    }
+    enum gi_status status = gi_plot_save(&plot, output->plot, output->no_clobber, err);
+    json_decref(title);
+    return status;
+}
+
+/* Whether the locale says that the terminal shows UTF-8; the first variable that is set counts. */
+static bool shows_unicode(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
+    }
+    return false;
+}
+
+static void make_cumulative(struct gi_histogram *histogram)
+{
+    for (int c = 0; c < histogram->nchannels; c++)
+        for (int i = 1; i < histogram->nbins; i++)
+            histogram->channels[c].bins[i] += histogram->channels[c].bins[i - 1];
+}
+
+static enum gi_status report(struct gi_histogram *histogram, const struct gi_image *image,
+                             const char *file, void *const *params, struct gi_err *err)
+{
+    const struct gi_histogram_params *asked = params[SET_FILTER];
+    const struct output_params *output = params[SET_OUTPUT];
+    struct gi_histogram_view view = {
+        .histogram = histogram,
+        .image = image,
+        .file = file,
+        .percentiles = asked->percentiles.v,
+        .cumulative = output->cumulative,
+        .log = output->log,
+        .bars = output->bars || isatty(STDOUT_FILENO),
+        .unicode = shows_unicode(),
+    };
+    enum gi_status status = GI_OK;
+    if (output->cumulative)
+        make_cumulative(histogram);
+    if (output->plot)
+        status = draw(&view, output, err);
+    if (!status && output->format == FORMAT_JSON)
+        status = print_json(&view, err);
+    else if (!status && output->format == FORMAT_CSV)
+        print_csv(&view);
+    else if (!status)
+        gi_histogram_text(stdout, &view);
+    return status;
+}
+
+static enum gi_status measure(struct gi_runner *runner, void *const *params, const char *path,
+                              struct gi_err *err)
+{
+    struct gi_image image;
+    struct gi_histogram histogram = {0};
+    double start = gi_now_ms();
+    enum gi_status status = gi_cli_load(&image, NULL, NULL, path, params[SET_INPUT], err);
+    if (status)
+        return status;
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    status = gi_runner_analysis(runner, &histogram, &image, &gi_filter_histogram,
+                                params[SET_FILTER], err);
+    gi_image_free(&image);
+    start = gi_now_ms();
+    if (!status)
+        status = report(&histogram, &image, path, params, err);
+    gi_runner_note(runner, "report", gi_now_ms() - start);
+    gi_filter_histogram.result_free(&histogram);
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    (void)command;
+    (void)noperands;
+    const struct output_params *output = params[SET_OUTPUT];
+    struct gi_runner *runner;
+    enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
+    if (!status)
+        status = gi_runner_new(&runner, params[SET_DEVICE], err);
+    if (status)
+        return status;
+    status = measure(runner, params, operands[0], err);
+    if (!status)
+        gi_runner_report(runner);
+    gi_runner_free(&runner);
+    return status;
+}
+
+const struct gi_command gi_command_histogram = {
+    .name = "histogram",
+    .operands = "INPUT",
+    .examples = "gpuimg histogram photo.png\n"
+                "gpuimg histogram photo.png --bins 64 --format csv > bins.csv\n"
+                "gpuimg histogram photo.png --luminance --percentiles 5,95 --format json\n"
+                "gpuimg histogram photo.png --log --plot histogram.svg",
+    .min_operands = 1,
+    .max_operands = 1,
+    .sets = {{0}, /* the filter's */
+             {"Output", output_options, sizeof(struct output_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+    .filter = &gi_filter_histogram,
+    .run = run,
+};

@@ -1,0 +1,26 @@
+/* The head of NumPy's .npy files.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_NPY_H
+#define GI_CLI_NPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "imgio/imgio.h"
+
+/* Little- or big-endian, as this machine stores what follows. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GI_NPY_ORDER ">"
+#else
+#define GI_NPY_ORDER "<"
+#endif
+
+/* Whether a file's name ends in .npy. */
+bool gi_npy_is(const char *path);
+
+/* Writes the head of an array of ndim (1 or 2) axes in C order; `type` is a Python literal such as
+ * "'<u4'". The samples follow as they lie in memory. Errors: GI_E_IO. */
+enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
+                           struct gi_err *err);
+
+#endif

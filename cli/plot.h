@@ -1,0 +1,36 @@
+/* A chart of counts over bins, as PNG or SVG.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_PLOT_H
+#define GI_CLI_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "imgio/status.h"
+
+enum { GI_PLOT_SERIES_MAX = 4 };
+
+struct gi_plot_series {
+    const char *name;        /* in the legend */
+    const uint64_t *counts;  /* nbins */
+    double red, green, blue; /* 0 to 1 */
+};
+
+struct gi_plot {
+    const char *title, *subtitle;
+    const char *x_label, *y_label;
+    double lo, hi; /* ends of the first and last bin */
+    int nbins;
+    bool log; /* the y axis is logarithmic */
+    int nseries;
+    struct gi_plot_series series[GI_PLOT_SERIES_MAX];
+};
+
+/* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
+enum gi_status gi_plot_check(const char *path, struct gi_err *err);
+
+/* Draws `plot` to `path`. Errors: GI_E_UNSUPPORTED (no cairo here), GI_E_IO, GI_E_MEMORY. */
+enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
+                            struct gi_err *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* How far two images are apart.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_COMPARE_H
+#define GI_FILTERS_COMPARE_H
+
+#include "filters/option.h"
+#include "imgio/image.h"
+
+/* All numbers are in sample units of `type`. Two NaN are equal, and so are equal infinities; NaN or
+ * an infinity beside anything else is infinitely far from it. */
+struct gi_difference {
+    uint64_t samples;
+    uint64_t differing;
+    double max;  /* largest absolute difference */
+    double mse;  /* mean squared difference */
+    double psnr; /* dB: 10 log10(full scale^2 / mse); INFINITY for equal images */
+    double
+        ssim; /* mean structural similarity, 1 for equal images; NAN where a sample is not finite */
+};
+
+struct gi_comparison {
+    enum gi_type type;        /* what the images were compared as */
+    struct gi_difference all; /* ssim: the mean over the channels */
+    struct gi_difference channels[GI_MAX_CHANNELS];
+    int nchannels;
+};
+
+/* Compares two host images of the same width, height and channels. Where their types differ the
+ * shallower one is converted to the other first, full scale to full scale. SSIM after Z. Wang et
+ * al., 2004, IEEE Trans. Image Processing 13(4): Gaussian windows of 11 x 11 pixels and sigma 1.5
+ * that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population covariance. Along a side
+ * shorter than 11 pixels the window has the largest odd length that fits. `threads` 0: as many as
+ * CPUs; the numbers don't depend on it. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
+enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a,
+                          const struct gi_image *b, int threads, struct gi_err *err);
+
+/* The picture of the difference, made here and freed by the caller: |a - b| * gain, saturated, of
+ * the type that the images were compared as and of their colour channels; where alpha differs more
+ * than a channel, alpha's difference shows in it. Errors: as gi_compare(). */
+enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
+                                  const struct gi_image *b, double gain, struct gi_err *err);
+
+#endif
