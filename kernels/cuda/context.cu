@@ -20,7 +20,7 @@ static enum gi_status device_info(struct gi_device_info *info, int ordinal, stru
     struct cudaDeviceProp properties;
     GI_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal));
     memset(info, 0, sizeof *info);
-    snprintf(info->name, sizeof info->name, "%s", properties.name);
+    snprintf(info->name, sizeof info->name, "%.95s", properties.name);
     info->ordinal = ordinal;
     info->units = properties.multiProcessorCount;
     info->capability = 10 * properties.major + properties.minor;

@@ -1,0 +1,102 @@
+/* Separable convolution: by the march where the kernel is small, else rows into a float scratch and
+ * columns out of it, band by band so that the scratch stays in the L2 cache.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolve_separable.h"
+
+#include <math.h>
+
+#include "kernels/cuda/march.cuh"
+
+template <typename T, int CHANNELS, int N, int WORDS>
+static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_separable *spec,
+                             struct gi_err *err)
+{
+    struct march_args<MARCH_SEPARABLE, N> args = {
+    };
+    args.src = source_of(src, &spec->edge, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
+    for (int i = 0; i < spec->nrow; i++)
+        args.weights.w[N / 2 - spec->row_anchor + i] = spec->row[i];
+    for (int i = 0; i < spec->ncol; i++)
+        args.weights.w[N + N / 2 - spec->col_anchor + i] = spec->col[i];
+    return march_launch<MARCH_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
+}
+
+/* The largest N that is compiled for a type and number of channels: beyond it the sums in flight no
+ * longer fit in registers, or the case is rare. Rows of gray need the fewest. */
+template <typename T, int CHANNELS> struct march_limits {
+    enum { N = CHANNELS == 1 ? (sizeof(T) == 1 ? 15 : 9) : (sizeof(T) == 1 ? 7 : 5) };
+};
+
+static int march_limit(const struct gi_image *src)
+{
+    bool u8 = src->type == GI_U8;
+    return src->channels == 1 ? (u8 ? 15 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
+}
+
+template <typename T, int CHANNELS, int WORDS>
+static enum gi_status launch_size(struct gi_cuda_context *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err)
+{
+    enum { LIMIT = march_limits<T, CHANNELS>::N };
+    if (n == 3)
+        return launch<T, CHANNELS, 3, WORDS>(cu, dst, src, spec, err);
+    if (n == 5)
+        return launch<T, CHANNELS, 5, WORDS>(cu, dst, src, spec, err);
+    if (n == 7)
+        return launch < T, CHANNELS, LIMIT < 7 ? LIMIT : 7, WORDS > (cu, dst, src, spec, err);
+    if (n == 9)
+        return launch < T, CHANNELS, LIMIT < 9 ? LIMIT : 9, WORDS > (cu, dst, src, spec, err);
+    if (n == 11)
+        return launch < T, CHANNELS, LIMIT < 11 ? LIMIT : 11, WORDS > (cu, dst, src, spec, err);
+    return launch<T, CHANNELS, LIMIT, WORDS>(cu, dst, src, spec, err);
+}
+
+template <typename T, int WORDS>
+static enum gi_status launch_type(struct gi_cuda_context *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err)
+{
+    if (src->channels == 1)
+        return launch_size<T, 1, WORDS>(cu, dst, src, spec, n, err);
+    if (src->channels == 3)
+        return launch_size<T, 3, WORDS>(cu, dst, src, spec, n, err);
+    return launch_size<T, 4, WORDS>(cu, dst, src, spec, n, err);
+}
+
+/* The N of the march that takes `spec`, or 0. Taps may be padded with zeros to a centred N where
+ * that can't be seen: not where samples can be infinite or the sign of a zero shows (GI_F32). */
+static int march_size(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int nrow = march_centred(spec->nrow, spec->row_anchor);
+    int ncol = march_centred(spec->ncol, spec->col_anchor);
+    int n = nrow > ncol ? nrow : ncol;
+    n = n < 3 ? 3 : n;
+    if (n > march_limit(src))
+        return 0;
+    n = n == 13 ? 15 : n;
+    if (src->type == GI_F32)
+        return spec->nrow == n && spec->ncol == n ? n : 0;
+    double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
+    return most < MARCH_MOST ? n : 0;
+}
+
+enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_separable *spec, struct gi_err *err)
+{
+    struct gi_cuda_context *cu = gi_cuda(cx);
+    int n = march_size(src, spec);
+    if (n == 0)
+        return gi_cuda_two_passes(cu, dst, src, spec, err);
+    switch (src->type) {
+    case GI_U8:
+        return launch_type<uint8_t, 2>(cu, dst, src, spec, n, err);
+    case GI_U16:
+        return launch_type<uint16_t, 4>(cu, dst, src, spec, n, err);
+    default:
+        return launch_type<float, 4>(cu, dst, src, spec, n, err);
+    }
+}

@@ -1,0 +1,13 @@
+/* Separable convolution of any size, beside the march.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_CONVOLVE_SEPARABLE_H
+#define GI_KERNELS_CUDA_CONVOLVE_SEPARABLE_H
+
+#include "kernels/cuda/cuda.h"
+
+/* As convolve_separable: rows into a float scratch, columns out of it. */
+enum gi_status gi_cuda_two_passes(struct gi_cuda_context *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  struct gi_err *err);
+
+#endif

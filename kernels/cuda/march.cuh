@@ -1,0 +1,325 @@
+/* The march: small neighbourhoods of N x N, one warp a strip of columns, every thread the samples
+ * of one texel, going down the rows. Sums of the outputs in flight stay in registers: a new row
+ * adds its part to each, and each moves one place on in the same fmaf. The columns next to the left
+ * and right edge, whose windows leave the image, march in warps of their own, a thread a sample.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MARCH_CUH
+#define GI_KERNELS_CUDA_MARCH_CUH
+
+#include "kernels/cuda/sample.cuh"
+
+enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT, MARCH_BOX };
+
+enum {
+    MARCH_THREADS = 128,
+    MARCH_EDGE_ROWS = 32, /* rows that a thread at the edge makes */
+};
+
+/* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones; BOX 1 / N^2. They
+ * lie with the kernel's arguments in constant memory, at offsets known when compiling. */
+template <enum march_kind KIND, int N> struct march_weights {
+    float w[KIND == MARCH_DENSE ? N * N : 2 * N];
+};
+
+template <enum march_kind KIND, int N> struct march_args {
+    cudaTextureObject_t texture;
+    struct source src;
+    struct target dst;
+    struct rule rule;
+    bool modes;            /* rows outside come from the texture's address mode */
+    int first, end;        /* texels of a row whose windows lie inside */
+    int strips, band_rows; /* of the inside: warps across, and rows of each */
+    int left, columns;     /* samples at the left edge; at both edges */
+    int edge_strips, edge_warps;
+    struct march_weights<KIND, N> weights;
+};
+
+/* Sums in flight: row j of `acc` has seen j + 1 of its N rows. */
+template <enum march_kind KIND, int N, int S> struct march_state {
+    float acc[KIND == MARCH_GRADIENT ? 4 : N - 1][S];
+};
+
+/* One more row: its samples w, CHANNELS apart in a window, give the S finished sums f. */
+template <enum march_kind KIND, int N, int S, int CHANNELS>
+static __device__ __forceinline__ void march_step(float *f, struct march_state<KIND, N, S> *state,
+                                                  const float *w, const float *weights)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        if (KIND == MARCH_DENSE) {
+#pragma unroll
+            for (int j = N - 1; j >= 0; j--) {
+                float sum = j ? state->acc[j - 1][s] : 0.0f;
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    sum = __fmaf_rn(weights[j * N + i], w[s + i * CHANNELS], sum);
+                if (j == N - 1)
+                    f[s] = sum;
+                else
+                    state->acc[j][s] = sum;
+            }
+        } else if (KIND == MARCH_GRADIENT) {
+            float d = 0, m = 0;
+            const float difference[3] = {-1, 0, 1};
+#pragma unroll
+            for (int i = 0; i < 3; i++) {
+                d = __fmaf_rn(difference[i], w[s + i * CHANNELS], d);
+                m = __fmaf_rn(weights[i], w[s + i * CHANNELS], m);
+            }
+            float gx = __fmaf_rn(weights[2], d, state->acc[1][s]);
+            float gy = __fmaf_rn(1.0f, m, state->acc[3][s]);
+            state->acc[1][s] = __fmaf_rn(weights[1], d, state->acc[0][s]);
+            state->acc[3][s] = __fmaf_rn(0.0f, m, state->acc[2][s]);
+            state->acc[0][s] = __fmaf_rn(weights[0], d, 0.0f);
+            state->acc[2][s] = __fmaf_rn(-1.0f, m, 0.0f);
+            f[s] = __fsqrt_rn(__fmaf_rn(gx, gx, __fmul_rn(gy, gy)));
+        } else {
+            float r = 0;
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                r = KIND == MARCH_BOX ? r + w[s + i * CHANNELS]
+                                      : __fmaf_rn(weights[i], w[s + i * CHANNELS], r);
+#pragma unroll
+            for (int j = N - 1; j >= 0; j--) {
+                float sum = j ? state->acc[j - 1][s] : 0.0f;
+                sum = KIND == MARCH_BOX ? sum + r : __fmaf_rn(weights[N + j], r, sum);
+                if (j == N - 1)
+                    f[s] = sum;
+                else
+                    state->acc[j][s] = sum;
+            }
+        }
+    }
+}
+
+/* The mean as kernels.h has it, from exact sums below 2^24: `f` over the weights `a`, N^2 where no
+ * alpha weighs. N^2 is odd, so there are no ties, and one step of correction finds the quotient. */
+static __device__ __forceinline__ float box_mean(float f, float n, float inverse)
+{
+    float q = rintf(f * inverse), rest = __fmaf_rn(-q, n, f);
+    return 2.0f * rest > n ? q + 1.0f : -2.0f * rest > n ? q - 1.0f : q;
+}
+
+static __device__ __forceinline__ float box_weighed(float f, float a)
+{
+    unsigned sum = (unsigned)f, n = (unsigned)a;
+    return n ? (float)((2 * sum + n) / (2 * n)) : 0.0f;
+}
+
+/* S sums f to the values to be stored; phase 0 is the first channel of a pixel. */
+template <enum march_kind KIND, typename T, int N, int S, int CHANNELS>
+static __device__ __forceinline__ void march_finish(float *f, const float *source,
+                                                    const struct rule *rule, const float *weights)
+{
+    float out[S];
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        bool is_alpha = CHANNELS % 2 == 0 && s % CHANNELS == CHANNELS - 1;
+        float a = CHANNELS % 2 == 0 ? f[s | (CHANNELS - 1)] : 0.0f;
+        if (KIND == MARCH_BOX)
+            out[s] = rule->alpha == GI_ALPHA_WEIGH && !is_alpha
+                         ? box_weighed(f[s], a)
+                         : box_mean(f[s], (float)(N * N), weights[0]);
+        else if (rule->plain)
+            out[s] = is_alpha ? f[s] : __fadd_rn(f[s], rule->finish.bias);
+        else
+            out[s] = is_alpha ? finish_alpha(rule, f[s], source[s])
+                              : finish_colour(rule, f[s], a, source[s]);
+    }
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        f[s] = out[s];
+}
+
+template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
+static __device__ __forceinline__ void march_inside(const struct march_args<KIND, N> *args,
+                                                    int task)
+{
+    enum {
+        S = WORDS * 4 / (int)sizeof(T), /* samples a thread */
+        HALO = N / 2 * CHANNELS,        /* samples on each side */
+        SIDE = (HALO + S - 1) / S,      /* texels on each side */
+        TEXELS = 2 * SIDE + 1,
+        SKIP = SIDE * S - HALO, /* samples before the window in the first texel */
+        WINDOW = S + 2 * HALO,
+    };
+    const struct source *src = &args->src;
+    int x = args->first + task % args->strips * 32 + (int)(threadIdx.x % 32);
+    int y0 = task / args->strips * args->band_rows, y1 = min(y0 + args->band_rows, src->height);
+    if (x >= args->end)
+        return;
+    struct march_state<KIND, N, S> state;
+#pragma unroll
+    for (int j = 0; j < (int)(sizeof state.acc / sizeof state.acc[0]); j++)
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            state.acc[j][s] = 0;
+    char *out = args->dst.data + (size_t)y0 * args->dst.stride + (size_t)x * (WORDS * 4);
+
+    unsigned next[TEXELS * WORDS];
+    int row = y0 - N / 2; /* of the source, maybe outside */
+    int at = args->modes ? row : gi_border_index(row, src->height, src->border);
+#pragma unroll
+    for (int t = 0; t < TEXELS; t++)
+        texel_load<WORDS>(next + t * WORDS, args->texture, x - SIDE + t, at);
+    for (int y = y0 - (N - 1); y < y1; y++) {
+        float w[WINDOW], f[S];
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++)
+            w[k] = sample_unpack<T>(next, SKIP + k);
+        if (!args->modes && at < 0) {
+#pragma unroll
+            for (int k = 0; k < WINDOW; k++)
+                w[k] = src->value[(x * S + k) % CHANNELS];
+        }
+        row++;
+        at = args->modes ? row : gi_border_index(row, src->height, src->border);
+#pragma unroll
+        for (int t = 0; t < TEXELS; t++)
+            texel_load<WORDS>(next + t * WORDS, args->texture, x - SIDE + t, at);
+        if (CHANNELS % 2 == 0 && src->premultiply) {
+#pragma unroll
+            for (int k = 0; k < WINDOW; k++)
+                if (k % CHANNELS != CHANNELS - 1)
+                    w[k] = __fmul_rn(w[k], w[k | (CHANNELS - 1)]);
+        }
+        march_step<KIND, N, S, CHANNELS>(f, &state, w, args->weights.w);
+        if (y < y0)
+            continue;
+        float source[S];
+        if (KIND != MARCH_BOX && !args->rule.plain) {
+            unsigned centre[WORDS];
+            texel_load<WORDS>(centre, args->texture, x, y);
+#pragma unroll
+            for (int s = 0; s < S; s++)
+                source[s] = sample_unpack<T>(centre, s);
+        }
+        march_finish<KIND, T, N, S, CHANNELS>(f, source, &args->rule, args->weights.w);
+        unsigned words[WORDS];
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            words[i] = sample_pack<T>(f + i * (S / WORDS));
+        words_store<WORDS>(out, words);
+        out += args->dst.stride;
+    }
+}
+
+/* One column of samples, or one column of pixels where alpha matters to colour: then a thread keeps
+ * a second march of alpha. */
+template <enum march_kind KIND, typename T, int N>
+static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> *args, int task)
+{
+    const struct source *src = &args->src;
+    int i = task % args->edge_strips * 32 + (int)(threadIdx.x % 32);
+    int y0 = task / args->edge_strips * MARCH_EDGE_ROWS;
+    int y1 = min(y0 + MARCH_EDGE_ROWS, src->height);
+    if (i >= args->columns)
+        return;
+    int samples = src->width * src->channels;
+    int sample = i < args->left ? i : samples - args->columns + i;
+    int x = sample / src->channels, c = sample % src->channels, last = src->channels - 1;
+    bool is_alpha = src->channels % 2 == 0 && c == last;
+    bool weighed = args->rule.alpha == GI_ALPHA_WEIGH && !is_alpha;
+
+    struct march_state<KIND, N, 1> colour, alpha;
+#pragma unroll
+    for (int j = 0; j < (int)(sizeof colour.acc / sizeof colour.acc[0]); j++)
+        colour.acc[j][0] = alpha.acc[j][0] = 0;
+    for (int y = y0 - (N - 1); y < y1; y++) {
+        float w[N], f, a = 0;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            w[k] = source_at<T>(src, x + k - N / 2, y + N / 2, c);
+        march_step<KIND, N, 1, 1>(&f, &colour, w, args->weights.w);
+        if (weighed) {
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                w[k] = source_at<T>(src, x + k - N / 2, y + N / 2, last);
+            march_step<KIND, N, 1, 1>(&a, &alpha, w, args->weights.w);
+        }
+        if (y < y0)
+            continue;
+        float s = (float)((const T *)(src->data + (size_t)y * src->stride))[sample], v;
+        if (KIND == MARCH_BOX)
+            v = weighed ? box_weighed(f, a) : box_mean(f, (float)(N * N), args->weights.w[0]);
+        else
+            v = is_alpha ? finish_alpha(&args->rule, f, s) : finish_colour(&args->rule, f, a, s);
+        sample_store((T *)(args->dst.data + (size_t)y * args->dst.stride) + sample, v);
+    }
+}
+
+template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
+static __global__ void __launch_bounds__(MARCH_THREADS)
+    march(const __grid_constant__ struct march_args<KIND, N> args)
+{
+    int task = (int)(blockIdx.x * (MARCH_THREADS / 32) + threadIdx.x / 32);
+    if (task < args.edge_warps)
+        march_edge<KIND, T, N>(&args, task);
+    else
+        march_inside<KIND, T, CHANNELS, N, WORDS>(&args, task - args.edge_warps);
+}
+
+/* The least odd size that holds n taps round their anchor in its middle. */
+static inline int march_centred(int n, int anchor)
+{
+    int after = n - 1 - anchor;
+    return 2 * (anchor > after ? anchor : after) + 1;
+}
+
+/* By how much weights can enlarge a sample; below MARCH_MOST no sum over 16-bit samples times alpha
+ * overflows, so zero taps add exactly nothing. */
+#define MARCH_MOST 1e20
+
+static inline double march_most(const float *weights, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most += weights[i] < 0 ? -(double)weights[i] : (double)weights[i];
+    return most;
+}
+
+/* Fills in the division of work and launches. */
+template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
+static enum gi_status march_launch(struct gi_cuda_context *cu, struct gi_image *dst,
+                                   const struct gi_image *src, struct march_args<KIND, N> *args,
+                                   struct gi_err *err)
+{
+    enum { S = WORDS * 4 / (int)sizeof(T), HALO = N / 2 * CHANNELS };
+    bool zero = true;
+    for (int c = 0; c < src->channels; c++)
+        zero = zero && args->src.value[c] == 0;
+    bool border = args->src.border == GI_BORDER_VALUE && zero;
+    args->modes = border || args->src.border == GI_BORDER_CLAMP;
+    enum gi_status status =
+        gi_cuda_texture(cu, &args->texture, src, WORDS * 4,
+                        border ? cudaAddressModeBorder : cudaAddressModeClamp, err);
+    if (status)
+        return status;
+    args->dst = target_of(dst);
+
+    int samples = (int)gi_row_samples(src);
+    args->first = ceil_div(HALO, S);
+    args->end = samples > HALO ? (samples - HALO) / S : 0;
+    args->end = args->end > args->first ? args->end : args->first;
+    int inside = args->end - args->first;
+    args->left = inside ? args->first * S : samples;
+    args->columns = samples - inside * S;
+    args->edge_strips = ceil_div(args->columns, 32);
+    args->edge_warps = args->edge_strips * ceil_div(src->height, MARCH_EDGE_ROWS);
+
+    int blocks_per_unit = 1;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks_per_unit, march<KIND, T, CHANNELS, N, WORDS>, MARCH_THREADS, 0));
+    int resident = blocks_per_unit * cu->units * (MARCH_THREADS / 32);
+    args->strips = ceil_div(inside, 32);
+    int bands = args->strips && resident > args->strips ? resident / args->strips : 1;
+    args->band_rows = ceil_div(src->height, bands);
+    args->band_rows = args->band_rows < 2 * N ? 2 * N : args->band_rows;
+    int warps = args->edge_warps + args->strips * ceil_div(src->height, args->band_rows);
+    march<KIND, T, CHANNELS, N, WORDS>
+        <<<ceil_div(warps, MARCH_THREADS / 32), MARCH_THREADS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* Samples on the device: fetched, also outside the image, to float; finished; rounded and packed.
+ * Explicit intrinsics where the bytes depend on it; see kernels.h for what is being computed.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_SAMPLE_CUH
+#define GI_KERNELS_CUDA_SAMPLE_CUH
+
+#include "kernels/cuda/cuda.h"
+
+static inline int ceil_div(long long a, long long b)
+{
+    return (int)((a + b - 1) / b);
+}
+
+/* A source image as kernels take it. */
+struct source {
+    const char *data;
+    size_t stride; /* bytes */
+    int width, height, channels;
+    enum gi_border border;
+    bool premultiply; /* colour is taken times the alpha of its pixel */
+    float value[GI_MAX_CHANNELS];
+};
+
+struct target {
+    char *data;
+    size_t stride; /* bytes */
+};
+
+/* From a filtered value to the one that is rounded and stored. */
+struct rule {
+    enum gi_alpha_rule alpha;
+    struct gi_finish finish;
+    float inverse_sum, full;
+    bool plain; /* alpha PLAIN and STORE: only the bias to add */
+};
+
+static inline struct source source_of(const struct gi_image *image, const struct gi_edge *edge,
+                                      enum gi_alpha_rule alpha)
+{
+    struct source s = {(const char *)image->data,
+                       image->stride,
+                       image->width,
+                       image->height,
+                       image->channels,
+                       edge->border,
+                       gi_has_alpha(image) && alpha != GI_ALPHA_PLAIN,
+                       {edge->value[0], edge->value[1], edge->value[2], edge->value[3]}};
+    return s;
+}
+
+static inline struct target target_of(const struct gi_image *image)
+{
+    struct target t = {(char *)image->data, image->stride};
+    return t;
+}
+
+static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_rule alpha,
+                                  const struct gi_finish *finish, float sum)
+{
+    if (!gi_has_alpha(image))
+        alpha = GI_ALPHA_PLAIN;
+    struct rule r = {alpha, *finish, 1.0f / sum, gi_type_full_scale(image->type),
+                     alpha == GI_ALPHA_PLAIN && finish->kind == GI_FINISH_STORE};
+    return r;
+}
+
+/* The sample of channel c at pixel (x, y), which may be anywhere. */
+template <typename T>
+static __device__ float source_at(const struct source *src, long long x, long long y, int c)
+{
+    int xi = gi_border_index(x, src->width, src->border);
+    int yi = gi_border_index(y, src->height, src->border);
+    int last = src->channels - 1;
+    bool weigh = src->premultiply && c != last;
+    if (xi < 0 || yi < 0)
+        return weigh ? __fmul_rn(src->value[c], src->value[last]) : src->value[c];
+    const T *pixel = (const T *)(src->data + (size_t)yi * src->stride) + (size_t)xi * src->channels;
+    float v = (float)pixel[c];
+    return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
+}
+
+/* Where float a lies in shared memory: threads read at a distance of RUN * channels from each
+ * other, and one float more every 8 spreads that over the banks. */
+static __device__ __forceinline__ int skewed(int a)
+{
+    return a + (a >> 3);
+}
+
+/* n samples, from channel 0 of pixel x on, of the row y or its stand-in. */
+template <typename T, int THREADS>
+static __device__ void stage(float *staged, const struct source *src, long long x, int y, int n)
+{
+    int channels = src->channels;
+    int yi = gi_border_index(y, src->height, src->border);
+    if (yi >= 0 && x >= 0 && x + n / channels <= src->width && !src->premultiply) {
+        const T *row = (const T *)(src->data + (size_t)yi * src->stride) + x * channels;
+        for (int a = (int)threadIdx.x; a < n; a += THREADS)
+            staged[skewed(a)] = (float)row[a];
+        return;
+    }
+    for (int a = (int)threadIdx.x; a < n; a += THREADS)
+        staged[skewed(a)] = source_at<T>(src, x + a / channels, y, a % channels);
+}
+
+/* f: filtered; a: the filtered alpha of its pixel; s: the source sample at the same place. */
+static __device__ __forceinline__ float finish_colour(const struct rule *rule, float f, float a,
+                                                      float s)
+{
+    if (rule->alpha == GI_ALPHA_WEIGH) {
+        a = __fmul_rn(a, rule->inverse_sum);
+        f = a > 0 ? __fdiv_rn(f, a) : 0.0f;
+    } else if (rule->alpha == GI_ALPHA_KEEP) {
+        f = __fdiv_rn(f, rule->full);
+    }
+    if (rule->finish.kind == GI_FINISH_UNSHARP) {
+        float d = __fsub_rn(s, f);
+        return fabsf(d) > rule->finish.threshold ? __fmaf_rn(rule->finish.amount, d, s) : s;
+    }
+    return __fadd_rn(rule->finish.kind == GI_FINISH_ABS ? fabsf(f) : f, rule->finish.bias);
+}
+
+static __device__ __forceinline__ float finish_alpha(const struct rule *rule, float a, float s)
+{
+    if (rule->finish.kind == GI_FINISH_UNSHARP || rule->alpha == GI_ALPHA_KEEP)
+        return s;
+    if (rule->alpha == GI_ALPHA_PLAIN)
+        return a;
+    a = __fmul_rn(a, rule->inverse_sum);
+    return a > 0 ? a : 0.0f;
+}
+
+/* One sample, rounded. __float2int_rn() saturates and makes 0 of NaN. All NaNs are stored alike. */
+static __device__ __forceinline__ void sample_store(uint8_t *p, float v)
+{
+    *p = (uint8_t)min(max(__float2int_rn(v), 0), 255);
+}
+
+static __device__ __forceinline__ void sample_store(uint16_t *p, float v)
+{
+    *p = (uint16_t)min(max(__float2int_rn(v), 0), 65535);
+}
+
+static __device__ __forceinline__ float canonical(float v)
+{
+    return v != v ? __int_as_float(0x7fc00000) : v;
+}
+
+static __device__ __forceinline__ void sample_store(float *p, float v)
+{
+    *p = canonical(v);
+}
+
+/* Sample k of a run that lies in 32-bit words; k a constant after unrolling. An integer below 2^23
+ * put into the mantissa of 2^23 is that float plus 2^23. */
+template <typename T>
+static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k);
+
+template <> __device__ __forceinline__ float sample_unpack<uint8_t>(const unsigned *words, int k)
+{
+    unsigned bits = __byte_perm(words[k >> 2], 0x4b000000u, 0x7440u | (k & 3));
+    return __fsub_rn(__uint_as_float(bits), 8388608.0f);
+}
+
+template <> __device__ __forceinline__ float sample_unpack<uint16_t>(const unsigned *words, int k)
+{
+    unsigned bits = __byte_perm(words[k >> 1], 0x4b000000u, k & 1 ? 0x7432u : 0x7410u);
+    return __fsub_rn(__uint_as_float(bits), 8388608.0f);
+}
+
+template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned *words, int k)
+{
+    return __uint_as_float(words[k]);
+}
+
+/* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
+template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
+
+template <> __device__ __forceinline__ unsigned sample_pack<uint8_t>(const float *v)
+{
+    unsigned high, word;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(high)
+        : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(word)
+        : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
+    return word;
+}
+
+template <> __device__ __forceinline__ unsigned sample_pack<uint16_t>(const float *v)
+{
+    unsigned word;
+    asm("cvt.pack.sat.u16.s32 %0, %1, %2;"
+        : "=r"(word)
+        : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])));
+    return word;
+}
+
+template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *v)
+{
+    return __float_as_uint(canonical(v[0]));
+}
+
+/* The texel of WORDS 32-bit words (2 or 4) at column x of row y. */
+template <int WORDS>
+static __device__ __forceinline__ void texel_load(unsigned *words, cudaTextureObject_t texture,
+                                                  int x, int y);
+
+template <>
+__device__ __forceinline__ void texel_load<2>(unsigned *words, cudaTextureObject_t texture, int x,
+                                              int y)
+{
+    uint2 t = tex2D<uint2>(texture, x, y);
+    words[0] = t.x, words[1] = t.y;
+}
+
+template <>
+__device__ __forceinline__ void texel_load<4>(unsigned *words, cudaTextureObject_t texture, int x,
+                                              int y)
+{
+    uint4 t = tex2D<uint4>(texture, x, y);
+    words[0] = t.x, words[1] = t.y, words[2] = t.z, words[3] = t.w;
+}
+
+/* As many words to memory that is aligned for them. */
+template <int WORDS>
+static __device__ __forceinline__ void words_store(void *p, const unsigned *words)
+{
+    if (WORDS == 4)
+        *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
+    else
+        *(uint2 *)p = make_uint2(words[0], words[1]);
+}
+
+#endif
