@@ -1,0 +1,208 @@
+/* Option values: what is read, what is refused, and in which words.
+ * SPDX-License-Identifier: MIT */
+#include "guard.h"
+
+#include <math.h>
+
+#include "filters/option.h"
+
+struct params {
+    bool flag;
+    int whole, odd, choice;
+    double real;
+    struct gi_reals reals;
+    struct gi_level level;
+    uint64_t size;
+    const char *text;
+};
+
+static const struct gi_choice choices[] = {
+    {"one", NULL, NULL}, {"two", NULL, NULL}, {"three", NULL, NULL}, {"zwei", "two", NULL}, {0}};
+
+#define ROW(n, t, ...)                                                                             \
+    {                                                                                              \
+        .name = #n, .type = t, .offset = offsetof(struct params, n), __VA_ARGS__                   \
+    }
+
+static const struct gi_option rows[] = {
+    ROW(flag, GI_OPT_FLAG, .help = ""),
+    ROW(whole, GI_OPT_INT, .min = -5, .max = 100, .default_text = "7"),
+    ROW(odd, GI_OPT_ODD, .min = 1, .max = 4001, .unit = "px"),
+    ROW(choice, GI_OPT_CHOICE, .choices = choices, .default_text = "zwei"),
+    ROW(real, GI_OPT_REAL, .min = 0.1, .max = 250, .unit = "px"),
+    ROW(reals, GI_OPT_REALS, .help = "", .example = "4,5"),
+    ROW(level, GI_OPT_LEVEL, .default_text = "50%"),
+    ROW(size, GI_OPT_SIZE, .help = ""),
+    ROW(text, GI_OPT_TEXT, .help = ""),
+    {0},
+};
+
+static const struct gi_option *row_of(const char *name)
+{
+    const struct gi_option *row = rows;
+    while (strcmp(row->name, name))
+        row++;
+    return row;
+}
+
+static struct params read_ok(const char *name, const char *text)
+{
+    struct params p = {0};
+    struct gi_err err = {0};
+    if (gi_option_read(&p, row_of(name), text, &err))
+        fail_msg("%s %s: %s", name, text, err.text);
+    return p;
+}
+
+static void refused(const char *name, const char *text, const char *want)
+{
+    struct params p = {0};
+    struct gi_err err = {0};
+    if (gi_option_read(&p, row_of(name), text, &err) != GI_E_USAGE)
+        fail_msg("--%s %s was taken", name, text);
+    if (want)
+        assert_string_equal(err.text, want);
+}
+
+static void test_whole(void **unused)
+{
+    (void)unused;
+    assert_int_equal(read_ok("whole", "-5").whole, -5);
+    assert_int_equal(read_ok("whole", "100").whole, 100);
+    assert_int_equal(read_ok("whole", "+3").whole, 3);
+    static const char *const bad[] = {"",    " 1",   "1 ",  "1x",  "1.0",
+                                      "1e1", "0x10", "-6",  "101", "nan",
+                                      "inf", "-",    "--1", "1,2", "99999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("whole", bad[i], NULL);
+    refused("whole", "3.5", "--whole 3.5: want -5 to 100");
+    refused("whole", NULL, "--whole: a value is missing: want -5 to 100");
+}
+
+static void test_odd(void **unused)
+{
+    (void)unused;
+    assert_int_equal(read_ok("odd", "1").odd, 1);
+    assert_int_equal(read_ok("odd", "4001").odd, 4001);
+    refused("odd", "4", "--odd 4: want odd, 1 to 4001 px");
+    refused("odd", "4003", NULL);
+    refused("odd", "-1", NULL);
+}
+
+static void test_real(void **unused)
+{
+    (void)unused;
+    assert_true(read_ok("real", "0.1").real == 0.1);
+    assert_true(read_ok("real", "2.5e2").real == 250);
+    assert_true(read_ok("real", ".5").real == 0.5);
+    refused("real", "999", "--real 999: want 0.1 to 250 px");
+    static const char *const bad[] = {"",    " 1", "1 ",    "1px", "nan", "inf", "-inf",
+                                      "1e9", "0",  "0x1p3", ".",   "e5",  "1,5", "1e999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("real", bad[i], NULL);
+}
+
+static void test_reals(void **unused)
+{
+    (void)unused;
+    struct params p = read_ok("reals", "1,-2.5,3e2");
+    assert_int_equal(p.reals.n, 3);
+    assert_true(p.reals.v[0] == 1 && p.reals.v[1] == -2.5 && p.reals.v[2] == 300);
+    static const char *const bad[] = {"",
+                                      ",",
+                                      "1,",
+                                      ",1",
+                                      "1 2",
+                                      "1;2",
+                                      "1,nan",
+                                      "1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,"
+                                      "1,2,3"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("reals", bad[i], NULL);
+}
+
+static void test_choice(void **unused)
+{
+    (void)unused;
+    assert_int_equal(read_ok("choice", "one").choice, 0);
+    assert_int_equal(read_ok("choice", "zwei").choice, 1);
+    refused("choice", "four", "--choice four: want one, two or three");
+    refused("choice", "", NULL);
+    refused("choice", "on", NULL);
+}
+
+static void test_level(void **unused)
+{
+    (void)unused;
+    struct params p = read_ok("level", "12.5%");
+    assert_true(p.level.kind == GI_LEVEL_PERCENT && p.level.value == 12.5);
+    p = read_ok("level", "-3");
+    assert_true(p.level.kind == GI_LEVEL_VALUE && p.level.value == -3);
+    assert_true(read_ok("level", "otsu").level.kind == GI_LEVEL_OTSU);
+    static const char *const bad[] = {"", "%", "101%", "-1%", "5%%", "5 %", "Otsu", "nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("level", bad[i], NULL);
+}
+
+static void test_size(void **unused)
+{
+    (void)unused;
+    assert_true(read_ok("size", "0").size == 0);
+    assert_true(read_ok("size", "64K").size == 64000);
+    assert_true(read_ok("size", "64Ki").size == 65536);
+    assert_true(read_ok("size", "3T").size == UINT64_C(3000000000000));
+    assert_true(read_ok("size", "16Ti").size == UINT64_C(17592186044416));
+    assert_true(read_ok("size", "18446744073709551615").size == UINT64_MAX);
+    static const char *const bad[] = {"",     "-1",   "+1",  "1.5G",
+                                      "1k",   "1KB",  "K",   "18446744073709551616",
+                                      "1 Gi", "1GiB", "1G ", "99999999999T"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("size", bad[i], NULL);
+}
+
+static void test_flag_and_text(void **unused)
+{
+    (void)unused;
+    assert_true(read_ok("flag", NULL).flag);
+    refused("flag", "yes", "--flag yes: want no value");
+    assert_string_equal(read_ok("text", "a b").text, "a b");
+    refused("text", NULL, "--text: a value is missing: want text");
+}
+
+static void test_defaults(void **unused)
+{
+    (void)unused;
+    struct params p;
+    memset(&p, 0x5a, sizeof p);
+    gi_options_default(&p, rows);
+    assert_false(p.flag);
+    assert_int_equal(p.whole, 7);
+    assert_int_equal(p.odd, 0);
+    assert_int_equal(p.choice, 1);
+    assert_true(isnan(p.real));
+    assert_int_equal(p.reals.n, 0);
+    assert_true(p.level.kind == GI_LEVEL_PERCENT && p.level.value == 50);
+    assert_true(p.size == 0);
+    assert_null(p.text);
+    gi_options_example(&p, rows);
+    assert_int_equal(p.reals.n, 2);
+}
+
+static void test_want_is_cut(void **unused)
+{
+    (void)unused;
+    char small[8];
+    assert_string_equal(gi_option_want(row_of("odd"), small, sizeof small), "odd, 1 ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole),    cmocka_unit_test(test_odd),
+        cmocka_unit_test(test_real),     cmocka_unit_test(test_reals),
+        cmocka_unit_test(test_choice),   cmocka_unit_test(test_level),
+        cmocka_unit_test(test_size),     cmocka_unit_test(test_flag_and_text),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_want_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* The rows themselves: what a new operation must have right before any pixel is touched.
+ * SPDX-License-Identifier: MIT */
+#include "filter_cases.h"
+
+#include <ctype.h>
+
+static size_t value_nbytes(enum gi_option_type type)
+{
+    switch (type) {
+    case GI_OPT_FLAG:
+        return sizeof(bool);
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+    case GI_OPT_CHOICE:
+        return sizeof(int);
+    case GI_OPT_REAL:
+        return sizeof(double);
+    case GI_OPT_REALS:
+        return sizeof(struct gi_reals);
+    case GI_OPT_LEVEL:
+        return sizeof(struct gi_level);
+    case GI_OPT_SIZE:
+        return sizeof(uint64_t);
+    default:
+        return sizeof(const char *);
+    }
+}
+
+static bool is_name(const char *name)
+{
+    return name[0] && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+static void check_choices(const char *where, const struct gi_choice *choices)
+{
+    for (const struct gi_choice *c = choices; c->name; c++) {
+        bool known = !c->alias_of;
+        for (const struct gi_choice *d = choices; d != c; d++) {
+            if (strcmp(c->name, d->name) == 0)
+                fail_msg("%s: %s stands twice", where, c->name);
+            known |= c->alias_of && !d->alias_of && strcmp(c->alias_of, d->name) == 0;
+        }
+        if (!known || !is_name(c->name))
+            fail_msg("%s: %s: no such choice before it, or no name", where, c->name);
+    }
+}
+
+/* The help says in words what the columns don't: a number of theirs in it would be a second place.
+ */
+static void check_help(const char *where, const struct gi_option *row)
+{
+    if (!row->help || strlen(row->help) < 10 || !isupper((unsigned char)row->help[0]) ||
+        row->help[strlen(row->help) - 1] == '.')
+        fail_msg("%s: help: want one sentence, no full stop", where);
+    char ends[2][32];
+    snprintf(ends[0], 32, "%.10g", row->min);
+    snprintf(ends[1], 32, "%.10g", row->max);
+    for (int i = 0; i < 2; i++)
+        if (strlen(ends[i]) > 1 && strstr(row->help, ends[i]))
+            fail_msg("%s: help repeats %s", where, ends[i]);
+    if (row->default_text && strlen(row->default_text) > 1 && strstr(row->help, row->default_text))
+        fail_msg("%s: help repeats the default", where);
+}
+
+static void check_option(const struct gi_filter *filter, const struct gi_option *row, void *params)
+{
+    char where[64], want[512];
+    struct gi_err err = {0};
+    snprintf(where, sizeof where, "%s --%s", filter->name, row->name);
+    if (!is_name(row->name) || row->offset + value_nbytes(row->type) > filter->params_nbytes)
+        fail_msg("%s: a bad name, or outside its struct", where);
+    for (const struct gi_option *other = filter->options; other != row; other++)
+        if (strcmp(other->name, row->name) == 0 || other->offset == row->offset ||
+            (row->letter && other->letter == row->letter))
+            fail_msg("%s: like --%s", where, other->name);
+    if (row->default_text && gi_option_read(params, row, row->default_text, &err))
+        fail_msg("%s: default: %s", where, err.text);
+    if (row->example && (row->default_text || gi_option_read(params, row, row->example, &err)))
+        fail_msg("%s: example beside a default, or refused", where);
+    assert_true(row->min <= row->max);
+    assert_int_equal(row->type == GI_OPT_CHOICE, row->choices != NULL);
+    if (row->choices)
+        check_choices(where, row->choices);
+    if (row->min != 0 || row->max != 0)
+        for (int i = 0; i < 2; i++) {
+            char end[32];
+            snprintf(end, sizeof end, "%.17g", i ? row->max : row->min);
+            if (gi_option_read(params, row, end, &err))
+                fail_msg("%s: its own end of range: %s", where, err.text);
+        }
+    assert_true(strlen(gi_option_want(row, want, sizeof want)) > 0);
+    check_help(where, row);
+}
+
+static void check_hooks(const struct gi_filter *filter)
+{
+    bool analysis = filter->run == NULL;
+    assert_non_null(filter->cost);
+    assert_int_equal(filter->passes != NULL, filter->measure != NULL);
+    assert_int_equal(filter->passes != NULL, filter->state_nbytes > 0);
+    if (analysis) {
+        assert_true((filter->analyse != NULL) != (filter->conclude != NULL));
+        assert_true(filter->result_nbytes > 0 && filter->result_free && filter->result_equal);
+    }
+    /* What has neighbours has a border, and the other way round. */
+    if (!analysis)
+        assert_int_equal(filter->halo != NULL, fc_option(filter, "border") != NULL);
+}
+
+static void test_rows(void **unused)
+{
+    (void)unused;
+    for (int i = 0; gi_filters[i]; i++) {
+        const struct gi_filter *filter = gi_filters[i];
+        assert_true(is_name(filter->name));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(filter->name, gi_filters[j]->name);
+        assert_ptr_equal(gi_filter_find(filter->name), filter);
+        assert_true(strlen(filter->summary) > 10 && strlen(filter->summary) < 72);
+        assert_true(filter->summary[strlen(filter->summary) - 1] != '.');
+        assert_true(strlen(filter->manual) > 100);
+        void *params = calloc(1, filter->params_nbytes);
+        for (const struct gi_option *row = filter->options; row->name; row++)
+            check_option(filter, row, params);
+        free(params);
+        free(fc_params(filter, NULL)); /* the example passes the check */
+        check_hooks(filter);
+    }
+    assert_null(gi_filter_find("no-such-filter"));
+}
+
+static void test_border_names(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        enum gi_border border;
+    } names[] = {
+        {"clamp", GI_BORDER_CLAMP},
+        {"edge", GI_BORDER_CLAMP},
+        {"replicate", GI_BORDER_CLAMP},
+        {"nearest", GI_BORDER_CLAMP},
+        {"copy", GI_BORDER_CLAMP},
+        {"border", GI_BORDER_VALUE},
+        {"constant", GI_BORDER_VALUE},
+        {"zero", GI_BORDER_VALUE},
+        {"black", GI_BORDER_VALUE},
+        {"wrap", GI_BORDER_WRAP},
+        {"tile", GI_BORDER_WRAP},
+        {"repeat", GI_BORDER_WRAP},
+        {"periodic", GI_BORDER_WRAP},
+        {"mirror", GI_BORDER_MIRROR},
+        {"reflect", GI_BORDER_MIRROR},
+        {"symmetric", GI_BORDER_MIRROR},
+        {"reflect101", GI_BORDER_REFLECT101},
+        {"reflect_101", GI_BORDER_REFLECT101},
+        {"default", GI_BORDER_REFLECT101},
+    };
+    static const struct gi_option rows[] = {
+        GI_BORDER_OPTIONS(struct { struct gi_border_params edge; }), {0}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct gi_border_params params = {0};
+        assert_int_equal(gi_option_read(&params, &rows[0], names[i].name, NULL), GI_OK);
+        assert_int_equal(params.border, (int)names[i].border);
+    }
+}
+
+static void test_border_values(void **unused)
+{
+    (void)unused;
+    struct gi_image rgba = {.channels = 4, .type = GI_U8}, gray = {.channels = 1, .type = GI_U8};
+    struct gi_border_params p = {GI_BORDER_VALUE, {{9}, 1}};
+    struct gi_edge edge = gi_edge_from(&p, &rgba);
+    for (int c = 0; c < 4; c++)
+        assert_true(edge.value[c] == 9);
+    p.value = (struct gi_reals){{1, 2, 3}, 3};
+    edge = gi_edge_from(&p, &rgba);
+    assert_true(edge.value[0] == 1 && edge.value[2] == 3 && edge.value[3] == 255);
+    p.value = (struct gi_reals){{1, 2, 3, 4}, 4};
+    assert_true(gi_edge_from(&p, &rgba).value[3] == 4);
+    assert_true(gi_edge_from(&p, &gray).value[0] == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_border_names),
+        cmocka_unit_test(test_border_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
