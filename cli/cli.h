@@ -31,8 +31,10 @@ struct gi_command {
     const char *summary;  /* one line, no full stop */
     const char *manual;   /* paragraphs, parted by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
-    int min_operands, max_operands;                /* max -1: any number */
-    struct gi_option_set sets[GI_OPTION_SETS_MAX]; /* ends with rows == NULL, or full */
+    int min_operands, max_operands; /* max -1: any number */
+    /* Ends with rows == NULL, or full. With a filter the first one may be left empty, and `summary`
+     * and `manual` too: gi_command_at() fills them from the filter's row. */
+    struct gi_option_set sets[GI_OPTION_SETS_MAX];
     const struct gi_filter *filter; /* NULL: none. One of the sets holds its options; its check() is
                                        called before `run` */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`

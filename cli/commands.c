@@ -5,11 +5,28 @@
 #include <string.h>
 
 static const struct gi_command *const commands[] = {
-    &gi_command_info,     &gi_command_devices,    &gi_command_list,
-    &gi_command_selftest, &gi_command_completion, &gi_command_help,
+    &gi_command_histogram, &gi_command_extract,    &gi_command_compare,
+    &gi_command_info,      &gi_command_devices,    &gi_command_list,
+    &gi_command_selftest,  &gi_command_completion, &gi_command_help,
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+/* The row of an analysis leaves its first set empty, and summary and manual where the filter's
+ * serve: what another file holds can't stand in a constant. */
+static void take_from_filter(struct gi_command *command)
+{
+    const struct gi_filter *filter = command->filter;
+    if (!filter)
+        return;
+    if (!command->sets[0].rows)
+        command->sets[0] =
+            (struct gi_option_set){"Options", filter->options, filter->params_nbytes};
+    if (!command->summary)
+        command->summary = filter->summary;
+    if (!command->manual)
+        command->manual = filter->manual;
+}
 
 bool gi_command_at(struct gi_command *command, int index)
 {
@@ -25,6 +42,7 @@ bool gi_command_at(struct gi_command *command, int index)
     if (index < 0 || index - nfilters >= NCOMMANDS)
         return false;
     *command = *commands[index - nfilters];
+    take_from_filter(command);
     return true;
 }
 

@@ -96,16 +96,22 @@ static void offer_formats(const struct typed *typed)
             offer(typed, format->name, strlen(format->name), format->summary);
 }
 
+/* The choices themselves; other names for them only where none of these fits. */
+static void offer_choices(const struct typed *typed, const struct gi_choice *choices)
+{
+    bool fits = false;
+    for (const struct gi_choice *c = choices; c->name; c++)
+        fits = fits || (!c->alias_of && strncmp(c->name, typed->part, strlen(typed->part)) == 0);
+    for (const struct gi_choice *c = choices; c->name; c++)
+        if (fits == !c->alias_of)
+            offer(typed, c->name, strlen(c->name), c->help ? c->help : fits ? "" : c->alias_of);
+}
+
 static void offer_values(const struct typed *typed, const struct gi_option *row)
 {
     switch (row->type) {
     case GI_OPT_CHOICE:
-        for (const struct gi_choice *c = row->choices; c->name; c++)
-            if (!c->alias_of || *typed->part)
-                offer(typed, c->name, strlen(c->name),
-                      c->help       ? c->help
-                      : c->alias_of ? c->alias_of
-                                    : "");
+        offer_choices(typed, row->choices);
         break;
     case GI_OPT_LEVEL:
         offer_words(typed, "otsu");

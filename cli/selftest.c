@@ -13,12 +13,12 @@ enum {
     BACKENDS_MAX = 32,
     THREADS = 3,             /* so that an image is cut where no single thread cuts it */
     BAND_NBYTES = 256 << 10, /* device memory at most: the largest images go in bands */
-    HEAVY_PIXELS = 33 * 33,
 };
 
 struct backend {
     char name[16], detail[32]; /* "avx2", "avx2, 3 threads" */
     struct gi_context *cx;
+    bool repeats;     /* its cuts do not show on small images: heavy cases are passed over */
     bool may_be_full; /* its memory is capped: a case that does not fit is passed over */
 };
 
@@ -37,6 +37,7 @@ static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *
     struct backend *backend = &bench->backends[bench->n];
     snprintf(backend->name, sizeof backend->name, "%s", name);
     snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
+    backend->repeats = options->threads > 1;
     backend->may_be_full = options->max_bytes != 0;
     enum gi_status status = k->open(&backend->cx, options, err);
     bench->n += !status;
@@ -96,7 +97,7 @@ static enum gi_status add_cuda(struct bench *bench, const char *device, struct g
                        skipped->text);
     if (choice == GI_CHOOSE_CUDA)
         return add_cuda_device(bench, ordinal, err);
-    if (n == 0)
+    if (n == 0 && !*skipped->text)
         gi_fail(skipped, GI_E_DEVICE, "no device");
     for (int i = 0; !status && i < n && i < 8; i++)
         status = add_cuda_device(bench, infos[i].ordinal, err);
@@ -167,6 +168,8 @@ static bool test_filter(struct test *test)
     bool equal = true;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
+        if (test->variant->heavy && backends[i].repeats)
+            continue;
         enum gi_status status = gi_run_filter(backends[i].cx, &got, &test->src, test->filter,
                                               test->variant->params, NULL, &err);
         if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
@@ -196,6 +199,8 @@ static bool test_analysis(struct test *test)
         equal = false;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
+        if (test->variant->heavy && backends[i].repeats)
+            continue;
         memset(got, 0, filter->result_nbytes);
         enum gi_status status =
             gi_run_analysis(backends[i].cx, got, &test->src, filter, params, NULL, &err);
@@ -228,18 +233,17 @@ static bool test_image(struct test *test, int width, int height, int channels, e
 /* Called for each variant of the parameters. */
 static bool test_variant(void *arg, const struct gi_variant *variant)
 {
-    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}};
+    static const int sizes[][2] = {{19, 3},  {1, 1},  {1, 17},   {17, 1},
+                                   {31, 33}, {67, 5}, {257, 129}};
     struct test *test = arg;
     test->variant = variant;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        int width = sizes[s][0], height = sizes[s][1];
-        if (variant->heavy && width * height > HEAVY_PIXELS)
-            continue;
+    size_t nsizes = variant->heavy ? 1 : sizeof sizes / sizeof *sizes;
+    int step = variant->heavy ? 3 : 1; /* channels 1 and 4 only */
+    for (size_t s = 0; s < nsizes; s++)
         for (int type = GI_U8; type <= GI_F32; type++)
-            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
-                if (!test_image(test, width, height, channels, (enum gi_type)type))
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels += step)
+                if (!test_image(test, sizes[s][0], sizes[s][1], channels, (enum gi_type)type))
                     return false;
-    }
     return true;
 }
 

@@ -9,7 +9,7 @@
 struct gi_variant {
     void *params;   /* owned by the walk */
     char text[128]; /* "--k 5 --border wrap": what differs from the example */
-    bool heavy;     /* an end of a range, which may cost much: for small images */
+    bool heavy;     /* an end of a range, which may cost much: one small image */
 };
 
 /* Calls fn(arg, variant) for every variant of the filter's parameters; stops where it returns

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/selftest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ static bool is_border(const struct gi_option *row)
     return row->type == GI_OPT_CHOICE && row->choices == gi_border_choices;
 }
 
-static void add_ends(struct trials *trials, const struct gi_option *row)
+/* Both ends of the range and a value between. */
+static void add_range(struct trials *trials, const struct gi_option *row)
 {
     char text[64];
     if (row->min == 0 && row->max == 0)
@@ -43,6 +45,11 @@ static void add_ends(struct trials *trials, const struct gi_option *row)
     add(trials, row, text, true);
     snprintf(text, sizeof text, "%.17g", row->max);
     add(trials, row, text, true);
+    double middle = row->min > 0 ? sqrt(row->min * row->max) : 0.3 * row->max + 0.7 * row->min;
+    if (row->type != GI_OPT_REAL)
+        middle = 2 * floor(middle / 2) + 1;
+    snprintf(text, sizeof text, "%.17g", middle);
+    add(trials, row, text, false);
 }
 
 /* What to try for a row besides its default. Borders are walked apart. */
@@ -55,7 +62,7 @@ static void add_row(struct trials *trials, const struct gi_option *row)
     case GI_OPT_INT:
     case GI_OPT_ODD:
     case GI_OPT_REAL:
-        add_ends(trials, row);
+        add_range(trials, row);
         break;
     case GI_OPT_CHOICE:
         for (const struct gi_choice *c = row->choices; c->name && !is_border(row); c++)

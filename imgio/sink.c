@@ -59,7 +59,7 @@ static void replace_name(const char *from, const char *to)
 static enum gi_status sink_fail(struct gi_sink *sink, int why, struct gi_err *err)
 {
     sink->failed = true;
-    return gi_fail(err, GI_E_IO, "%s: %s", sink->name, strerror(why));
+    return gi_fail(err, why == EPIPE ? GI_E_PIPE : GI_E_IO, "%s: %s", sink->name, strerror(why));
 }
 
 /* Nulls; `unlink_it`: also from the disk. */
