@@ -200,7 +200,7 @@ static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
 static void box_tile(void *arg, int index, void *scratch)
 {
     const struct box *box = arg;
-    struct worker w;
+    struct worker w = {0};
     size_t nbytes = lay_out(&w, box, scratch);
     int k = box->spec->k, half = k / 2;
     memset(scratch, 0, nbytes);
@@ -230,7 +230,7 @@ enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const st
     box.wide = box.weigh || n * (src->type == GI_U8 ? 255 : 65535) > UINT32_MAX;
     box.tiling =
         GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
-    struct worker w;
+    struct worker w = {0};
     return gi_pool_run(pool, box.tiling.nstrips * box.tiling.nbands, box_tile, &box,
                        lay_out(&w, &box, NULL), err);
 }

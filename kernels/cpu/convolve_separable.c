@@ -9,10 +9,11 @@ static void make(const struct gi_sweep *sweep, float *slot, const float *padded,
     GI_CPU(row_filter)(slot, padded, n, spec->row, spec->nrow, sweep->src->channels);
 }
 
-static void combine(const struct gi_sweep *sweep, float *f, const float *const *rows, size_t n)
+static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                    const float *const *rows, size_t n)
 {
     const struct gi_separable *spec = sweep->spec;
-    GI_CPU(column_filter)(f, rows, n, spec->col, spec->ncol);
+    GI_CPU(column_filter)(f, stride, nout, rows, n, spec->col, spec->ncol);
 }
 
 enum gi_status GI_CPU(convolve_separable)(struct gi_context *cx, struct gi_image *dst,

@@ -27,14 +27,16 @@ static inline GI_VEC column3(const float *const *rows, size_t x, const float *ta
     return sum;
 }
 
-static void combine(const struct gi_sweep *sweep, float *f, const float *const *rows, size_t n)
+static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                    const float *const *rows, size_t n)
 {
     const struct gi_gradient *spec = sweep->spec;
-    for (size_t x = 0; x < n; x += GI_LANES) {
-        GI_VEC gx = column3(rows, x, spec->smooth);
-        GI_VEC gy = column3(rows, x + second_plane(n), difference);
-        vec_store(f + x, vec_sqrt(vec_fma(gx, gx, vec_mul(gy, gy))));
-    }
+    for (int r = 0; r < nout; r++, rows++, f += stride)
+        for (size_t x = 0; x < n; x += GI_LANES) {
+            GI_VEC gx = column3(rows, x, spec->smooth);
+            GI_VEC gy = column3(rows, x + second_plane(n), difference);
+            vec_store(f + x, vec_sqrt(vec_fma(gx, gx, vec_mul(gy, gy))));
+        }
 }
 
 enum gi_status GI_CPU(gradient)(struct gi_context *cx, struct gi_image *dst,

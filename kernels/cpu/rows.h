@@ -18,6 +18,8 @@ struct gi_tile {
     int x0, x1, y0, y1; /* columns x0 <= x < x1, rows y0 <= y < y1 */
 };
 
+enum { GI_ROWS_AT_ONCE = 4 }; /* result rows of one combine: they share the loads of their slots */
+
 /* One operation on neighbourhoods. For every source row, once in a tile, `make` turns the padded
  * row (floats of the tile's pixels with `left` and `right` more at its sides) into the slot of a
  * ring; for every result row `combine` turns the `nrows` slots from row y - above on into results,
@@ -35,7 +37,8 @@ struct gi_sweep {
     int above, nrows;         /* rows */
     int planes;               /* rows of n samples in a slot; 0: the slot is the padded row */
     void (*make)(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n);
-    void (*combine)(const struct gi_sweep *sweep, float *f, const float *const *rows, size_t n);
+    void (*combine)(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                    const float *const *rows, size_t n);
     struct gi_tiling tiling; /* set by the sweep */
 };
 
@@ -65,8 +68,9 @@ void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int
 void GI_CPU(row_filter)(float *out, const float *in, size_t n, const float *taps, int ntaps,
                         int step);
 
-/* out[x] = sum over j of taps[j] * rows[j][x], fmaf in the order of j, 0 <= x < n. */
-void GI_CPU(column_filter)(float *out, const float *const *rows, size_t n, const float *taps,
-                           int ntaps);
+/* out[r * stride + x] = sum over j of taps[j] * rows[r + j][x], fmaf in the order of j, 0 <= x < n,
+ * 0 <= r < nout, nout 1 or GI_ROWS_AT_ONCE. */
+void GI_CPU(column_filter)(float *out, size_t stride, int nout, const float *const *rows, size_t n,
+                           const float *taps, int ntaps);
 
 #endif

@@ -14,13 +14,14 @@ enum {
 struct worker {
     const struct gi_sweep *sweep;
     struct gi_tile tile;
-    size_t n;           /* samples of a tile's row */
-    float *ring;        /* nrows slots */
+    size_t n;   /* samples of a tile's row */
+    int nslots; /* of the ring: what GI_ROWS_AT_ONCE result rows need */
+    float *ring;
     size_t slot_floats; /* from one slot to the next */
     float *padded;
-    float *f;
-    int *held;          /* nrows: the source row that the slot was made from */
-    const float **rows; /* nrows: the slots in the order of the window */
+    float *f;           /* GI_ROWS_AT_ONCE planes */
+    int *held;          /* nslots: the source row that the slot was made from */
+    const float **rows; /* nslots: the slots in the order of the window */
 };
 
 static size_t round_up(size_t n)
@@ -76,13 +77,15 @@ static size_t slot_floats(const struct gi_sweep *sweep)
     return sweep->planes ? (size_t)sweep->planes * plane_floats(sweep) : padded_floats(sweep);
 }
 
-/* The ring comes last, so that its size can't disturb the alignment of the rest. */
+/* Returns the size of the scratch; with `scratch`, shares it out. */
 static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scratch)
 {
-    size_t nrows = (size_t)sweep->nrows;
-    size_t padded = padded_floats(sweep) * sizeof(float), f = plane_floats(sweep) * sizeof(float);
-    size_t rows = round_up(nrows) * sizeof(float *), held = round_up(nrows) * sizeof(int);
+    size_t nslots = (size_t)sweep->nrows + GI_ROWS_AT_ONCE - 1;
+    size_t padded = padded_floats(sweep) * sizeof(float);
+    size_t f = GI_ROWS_AT_ONCE * plane_floats(sweep) * sizeof(float);
+    size_t rows = round_up(nslots) * sizeof(float *), held = round_up(nslots) * sizeof(int);
     w->sweep = sweep;
+    w->nslots = (int)nslots;
     w->slot_floats = slot_floats(sweep);
     if (scratch) {
         w->padded = (float *)scratch;
@@ -91,7 +94,7 @@ static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scra
         w->held = (int *)(scratch + padded + f + rows);
         w->ring = (float *)(scratch + padded + f + rows + held);
     }
-    return padded + f + rows + held + nrows * w->slot_floats * sizeof(float);
+    return padded + f + rows + held + nslots * w->slot_floats * sizeof(float);
 }
 
 static float *slot_at(const struct worker *w, int slot)
@@ -107,7 +110,7 @@ static void fill_slot(struct worker *w, long long p, int slot)
     int y = gi_border_index(p, sweep->src->height, sweep->edge->border);
     float *out = slot_at(w, slot);
     if (y != p)
-        for (int i = 0; i < sweep->nrows; i++)
+        for (int i = 0; i < w->nslots; i++)
             if (w->held[i] == y) {
                 if (i != slot)
                     memcpy(out, slot_at(w, i), w->slot_floats * sizeof(float));
@@ -122,29 +125,38 @@ static void fill_slot(struct worker *w, long long p, int slot)
     w->held[slot] = y;
 }
 
+/* The slot of the row `ahead` rows after the window's first one. */
+static int slot_after(const struct worker *w, int oldest, int ahead)
+{
+    int slot = oldest + ahead;
+    return slot < w->nslots ? slot : slot - w->nslots;
+}
+
 static void sweep_tile(void *arg, int index, void *scratch)
 {
     const struct gi_sweep *sweep = arg;
-    struct worker w;
+    struct worker w = {0};
     lay_out(&w, sweep, scratch);
     w.tile = GI_CPU(tile)(&sweep->tiling, sweep->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)sweep->src->channels;
-    for (int i = 0; i < sweep->nrows; i++)
+    for (int i = 0; i < w.nslots; i++)
         w.held[i] = NO_ROW;
-    long long top = (long long)w.tile.y0 - sweep->above;
+    long long top = (long long)w.tile.y0 - sweep->above; /* the window's first row */
     for (int i = 0; i < sweep->nrows - 1; i++)
         fill_slot(&w, top + i, i);
-    int oldest = 0; /* the slot of the window's first row */
-    for (int y = w.tile.y0; y < w.tile.y1; y++) {
-        int newest = oldest ? oldest - 1 : sweep->nrows - 1;
-        fill_slot(&w, (long long)y - sweep->above + sweep->nrows - 1, newest);
-        for (int i = 0, slot = oldest; i < sweep->nrows; i++) {
-            w.rows[i] = slot_at(&w, slot);
-            slot = slot + 1 < sweep->nrows ? slot + 1 : 0;
-        }
-        sweep->combine(sweep, w.f, w.rows, w.n);
-        GI_CPU(row_finish)(sweep, w.f, y, w.tile.x0, w.n);
-        oldest = oldest + 1 < sweep->nrows ? oldest + 1 : 0;
+    int oldest = 0, nout; /* the slot of the window's first row */
+    size_t stride = plane_floats(sweep);
+    for (int y = w.tile.y0; y < w.tile.y1; y += nout, top += nout) {
+        nout = w.tile.y1 - y < GI_ROWS_AT_ONCE ? 1 : GI_ROWS_AT_ONCE;
+        int nrows = sweep->nrows + nout - 1;
+        for (int i = sweep->nrows - 1; i < nrows; i++)
+            fill_slot(&w, top + i, slot_after(&w, oldest, i));
+        for (int i = 0; i < nrows; i++)
+            w.rows[i] = slot_at(&w, slot_after(&w, oldest, i));
+        sweep->combine(sweep, w.f, stride, nout, w.rows, w.n);
+        for (int r = 0; r < nout; r++)
+            GI_CPU(row_finish)(sweep, w.f + (size_t)r * stride, y + r, w.tile.x0, w.n);
+        oldest = slot_after(&w, oldest, nout);
     }
 }
 
@@ -157,7 +169,7 @@ enum gi_status GI_CPU(sweep)(struct gi_context *cx, struct gi_sweep *sweep, stru
     samples = samples < STRIP_MIN ? STRIP_MIN : samples > STRIP_MAX ? STRIP_MAX : samples;
     sweep->tiling =
         GI_CPU(tiling)(sweep->src, gi_pool_threads(pool), samples / channels, sweep->nrows - 1);
-    struct worker w;
+    struct worker w = {0};
     return gi_pool_run(pool, sweep->tiling.nstrips * sweep->tiling.nbands, sweep_tile, sweep,
                        lay_out(&w, sweep, NULL), err);
 }
