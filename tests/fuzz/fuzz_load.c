@@ -1,0 +1,44 @@
+/* Fuzzes every decoder: clang -fsanitize=fuzzer,address,undefined, with seeds of each format.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/imgio.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
+
+/* Reads every sample and every byte of metadata, so that a sanitizer sees what was never written.
+ */
+static unsigned touch(const struct gi_image *image, const struct gi_metadata *metadata)
+{
+    unsigned sum = 0;
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_nbytes(image); i++)
+            sum += ((const uint8_t *)gi_row(image, y))[i];
+    for (size_t i = 0; i < metadata->icc_nbytes; i++)
+        sum += ((const uint8_t *)metadata->icc)[i];
+    for (size_t i = 0; i < metadata->exif_nbytes; i++)
+        sum += ((const uint8_t *)metadata->exif)[i];
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
+{
+    static volatile unsigned sum;
+    for (int partial = 0; partial < 2; partial++) {
+        struct gi_load_options options = {{1 << 20, 1 << 24}, partial};
+        struct gi_image image;
+        struct gi_metadata metadata;
+        struct gi_file_info info;
+        struct gi_err warning, err = {0};
+        enum gi_status status = gi_load_memory(&image, &metadata, &info, bytes, nbytes, "fuzz",
+                                               &options, &warning, &err);
+        if (status != err.status || (status && image.data) || (!status && !image.data))
+            abort();
+        if (!status)
+            sum += touch(&image, &metadata);
+        gi_image_free(&image);
+        gi_metadata_free(&metadata);
+    }
+    return 0;
+}

@@ -1,0 +1,327 @@
+/* JPEG: djpeg is the oracle for reading; CMYK and damaged files are made here.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <jpeglib.h>
+
+#include "imgio/exif.h"
+
+/* Reads a raw PGM or PPM of 8 bits, as djpeg writes it. */
+static struct gi_image parse_djpeg(struct bytes pnm)
+{
+    int kind, width, height, used;
+    assert_true(pnm.n > 11);
+    assert_int_equal(sscanf((char *)pnm.at, "P%d %d %d 255%n", &kind, &width, &height, &used), 3);
+    struct gi_image image;
+    assert_int_equal(gi_image_alloc(&image, width, height, kind == 6 ? 3 : 1, GI_U8, NULL), GI_OK);
+    size_t row = gi_row_nbytes(&image);
+    assert_int_equal(pnm.n, (size_t)used + 1 + row * (size_t)height);
+    for (int y = 0; y < height; y++)
+        memcpy(gi_row(&image, y), pnm.at + used + 1 + (size_t)y * row, row);
+    free(pnm.at);
+    return image;
+}
+
+static bool has_djpeg(void)
+{
+    if (system("command -v djpeg >/dev/null") == 0)
+        return true;
+    print_message("skipped: no program djpeg (package libjpeg-turbo-progs)\n");
+    return false;
+}
+
+static void as_djpeg(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"testorig.jpg", "testimgint.jpg", "testimgari.jpg"};
+    const char *folder = corpora("jpeg/libjpeg-turbo");
+    if (!folder || !has_djpeg())
+        skip();
+    char path[2048];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        struct gi_image image = load_or_fail(path);
+        struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
+        assert_same_image(&image, &oracle);
+        gi_image_free(&oracle);
+        gi_image_free(&image);
+    }
+    struct gi_image image;
+    struct gi_err err;
+    snprintf(path, sizeof path, "%s/monkey12.jpg", folder);
+    assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "12 bits"));
+}
+
+/* What a JPEG made by the test is like. */
+struct recipe {
+    int width, height, channels;
+    bool progressive, adobe;
+    J_COLOR_SPACE space; /* in the file */
+    int sampling;        /* 1: full colour, 2: half in both directions */
+};
+
+static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe)
+{
+    struct jpeg_compress_struct cinfo;
+    struct jpeg_error_mgr errors;
+    unsigned char *out = NULL;
+    unsigned long n = 0;
+    cinfo.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&cinfo);
+    jpeg_mem_dest(&cinfo, &out, &n);
+    cinfo.image_width = (JDIMENSION)image->width;
+    cinfo.image_height = (JDIMENSION)image->height;
+    cinfo.input_components = image->channels;
+    cinfo.in_color_space = image->channels == 1   ? JCS_GRAYSCALE
+                           : image->channels == 3 ? JCS_RGB
+                                                  : JCS_CMYK;
+    jpeg_set_defaults(&cinfo);
+    jpeg_set_colorspace(&cinfo, recipe.space);
+    jpeg_set_quality(&cinfo, 95, TRUE);
+    cinfo.write_Adobe_marker = recipe.adobe;
+    if (image->channels > 1)
+        cinfo.comp_info[0].h_samp_factor = cinfo.comp_info[0].v_samp_factor = recipe.sampling;
+    if (recipe.progressive)
+        jpeg_simple_progression(&cinfo);
+    jpeg_start_compress(&cinfo, TRUE);
+    while (cinfo.next_scanline < cinfo.image_height) {
+        JSAMPROW row = gi_row(image, (int)cinfo.next_scanline);
+        jpeg_write_scanlines(&cinfo, &row, 1);
+    }
+    jpeg_finish_compress(&cinfo);
+    jpeg_destroy_compress(&cinfo);
+    return (struct bytes){out, n};
+}
+
+static const struct recipe recipes[] = {
+    {33, 19, 1, false, false, JCS_GRAYSCALE, 1}, {33, 19, 1, true, false, JCS_GRAYSCALE, 1},
+    {67, 45, 3, false, false, JCS_YCbCr, 2},     {67, 45, 3, true, false, JCS_YCbCr, 2},
+    {67, 45, 3, false, false, JCS_YCbCr, 1},     {31, 8, 3, false, true, JCS_RGB, 1},
+    {40, 23, 4, false, true, JCS_CMYK, 1},       {40, 23, 4, true, true, JCS_YCCK, 1},
+    {1, 1, 3, false, false, JCS_YCbCr, 2},
+};
+
+static void made_as_djpeg(void **state)
+{
+    (void)state;
+    if (!has_djpeg())
+        skip();
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
+        struct gi_image source =
+            random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
+        struct bytes file = make_jpeg(&source, recipes[i]);
+        write_file(path, file.at, file.n);
+        struct gi_image image = load_or_fail(path);
+        struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
+        assert_int_equal(image.channels, recipes[i].channels == 1 ? 1 : 3);
+        if (recipes[i].channels < 4) {
+            assert_same_image(&image, &oracle);
+        } else { /* djpeg's ink formula may round otherwise */
+            for (int y = 0; y < image.height; y++)
+                for (size_t x = 0; x < gi_row_samples(&image); x++)
+                    assert_in_range(((uint8_t *)gi_row(&image, y))[x] -
+                                        ((uint8_t *)gi_row(&oracle, y))[x] + 1,
+                                    0, 2);
+        }
+        gi_image_free(&oracle);
+        gi_image_free(&image);
+        gi_image_free(&source);
+        free(file.at);
+    }
+    remove_folder(tmp);
+}
+
+/* Inks of a file without Adobe's marker are not inverted: no ink is white, full black is black. */
+static void plain_cmyk(void **state)
+{
+    (void)state;
+    static const uint8_t inks[4][4] = {
+        {0, 0, 0, 0}, {0, 0, 0, 255}, {255, 0, 0, 0}, {0, 255, 255, 0}};
+    static const uint8_t want[4][3] = {{255, 255, 255}, {0, 0, 0}, {0, 255, 255}, {255, 0, 0}};
+    for (int adobe = 0; adobe < 2; adobe++)
+        for (int i = 0; i < 4; i++) {
+            struct gi_image source, image;
+            struct gi_err err;
+            assert_int_equal(gi_image_alloc(&source, 8, 8, 4, GI_U8, NULL), GI_OK);
+            for (int y = 0; y < 8; y++)
+                for (int x = 0; x < 32; x++)
+                    ((uint8_t *)gi_row(&source, y))[x] =
+                        (uint8_t)(adobe ? 255 - inks[i][x % 4] : inks[i][x % 4]);
+            struct bytes file =
+                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1});
+            assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_OK);
+            for (int c = 0; c < 3; c++)
+                assert_in_range(((uint8_t *)image.data)[c] + 2, want[i][c], want[i][c] + 4);
+            gi_image_free(&image);
+            gi_image_free(&source);
+            free(file.at);
+        }
+}
+
+/* The mean of |a - b|, or 1000 where the shapes differ. */
+static double mean_difference(const struct gi_image *a, const struct gi_image *b)
+{
+    if (a->width != b->width || a->height != b->height || a->channels != b->channels)
+        return 1000;
+    double sum = 0;
+    for (int y = 0; y < a->height; y++)
+        for (size_t i = 0; i < gi_row_samples(a); i++)
+            sum += abs(((uint8_t *)gi_row(a, y))[i] - ((uint8_t *)gi_row(b, y))[i]);
+    return sum / ((double)gi_row_samples(a) * a->height);
+}
+
+static void orientations(void **state)
+{
+    (void)state;
+    const char *folder = corpora("jpeg/exif-orientation");
+    if (!folder)
+        skip();
+    for (int shape = 0; shape < 2; shape++) {
+        struct gi_image first = {0};
+        for (int i = 1; i <= 8; i++) {
+            char path[2048];
+            struct gi_image image;
+            struct gi_metadata metadata;
+            struct gi_file_info info;
+            snprintf(path, sizeof path, "%s/%s_%d.jpg", folder, shape ? "Portrait" : "Landscape",
+                     i);
+            assert_int_equal(gi_load(&image, &metadata, &info, path, &strictly, NULL, NULL), GI_OK);
+            assert_int_equal(info.orientation, i);
+            assert_int_equal(gi_exif_orientation(metadata.exif, metadata.exif_nbytes), 1);
+            gi_metadata_free(&metadata);
+            if (i == 1)
+                first = image;
+            else
+                /* The files were compressed one by one: alike, not equal. */
+                assert_true(mean_difference(&first, &image) < 6);
+            if (i > 1)
+                gi_image_free(&image);
+        }
+        gi_image_free(&first);
+    }
+}
+
+/* Stored pixel of the seen pixel (x, y) by the wording of EXIF: where row 0 and column 0 are. */
+static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int orientation)
+{
+    bool swap = orientation >= 5;
+    int w = swap ? height : width, h = swap ? width : height; /* of the stored image */
+    bool row_right_or_bottom =
+        orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+    bool column_right_or_bottom =
+        orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+    int along_rows = swap ? x : y, along_columns = swap ? y : x;
+    *sy = row_right_or_bottom ? h - 1 - along_rows : along_rows;
+    *sx = column_right_or_bottom ? w - 1 - along_columns : along_columns;
+}
+
+static void turning(void **state)
+{
+    (void)state;
+    for (int orientation = 1; orientation <= 8; orientation++)
+        for (int type = GI_U8; type <= GI_F32; type++) {
+            struct gi_image stored = random_image(67, 41, 3, (enum gi_type)type, 23), seen;
+            assert_int_equal(gi_image_convert(&seen, &stored, stored.type, NULL), GI_OK);
+            assert_int_equal(gi_orientation_apply(&seen, orientation, NULL), GI_OK);
+            size_t pixel = 3 * gi_type_nbytes(stored.type);
+            assert_int_equal(seen.width, orientation >= 5 ? 41 : 67);
+            for (int y = 0; y < seen.height; y++)
+                for (int x = 0; x < seen.width; x++) {
+                    int sx, sy;
+                    stored_at(&sx, &sy, x, y, seen.width, seen.height, orientation);
+                    assert_memory_equal((char *)gi_row(&seen, y) + (size_t)x * pixel,
+                                        (char *)gi_row(&stored, sy) + (size_t)sx * pixel, pixel);
+                }
+            gi_image_free(&seen);
+            gi_image_free(&stored);
+        }
+}
+
+static void exif_damage(void **state)
+{
+    (void)state;
+    unsigned char little[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0";
+    unsigned char big[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0";
+    assert_int_equal(gi_exif_orientation(little, 22), 6);
+    assert_int_equal(gi_exif_orientation(big, 22), 8);
+    assert_int_equal(gi_exif_orientation(NULL, 0), 1);
+    for (size_t n = 0; n < 22; n++) {
+        unsigned char *cut = malloc(n + 1);
+        memcpy(cut, big, n);
+        assert_int_equal(gi_exif_orientation(cut, n), 1);
+        free(cut);
+    }
+    little[18] = 9;
+    assert_int_equal(gi_exif_orientation(little, 22), 1);
+    gi_exif_reset(little, 22);
+    gi_exif_reset(big, 22);
+    assert_int_equal(little[18], 1);
+    assert_int_equal(big[19], 1);
+    memset(little + 4, 0xff, 4); /* the directory is far away */
+    assert_int_equal(gi_exif_orientation(little, 22), 1);
+}
+
+static void round_trip(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
+    unsigned char *icc = calloc(1, 100000); /* more than one marker holds */
+    memcpy(icc + 16, "RGB ", 4);
+    struct gi_metadata in = {icc, 100000, exif, sizeof exif, 300, 150}, out;
+    struct gi_save_options options = {.quality = 95};
+    struct gi_image image = random_image(97, 61, 3, GI_U8, 3), back;
+    for (int y = 0; y < 61; y++)
+        for (int x = 0; x < 97 * 3; x++)
+            ((uint8_t *)gi_row(&image, y))[x] = (uint8_t)(x / 3 + 2 * y);
+    struct gi_err warning;
+    assert_int_equal(gi_save(&image, &in, path, &options, &warning, NULL), GI_OK);
+    assert_int_equal(warning.status, GI_OK);
+    assert_int_equal(gi_load(&back, &out, NULL, path, &strictly, NULL, NULL), GI_OK);
+    assert_true(mean_difference(&image, &back) < 2);
+    assert_int_equal(out.icc_nbytes, in.icc_nbytes);
+    assert_memory_equal(out.icc, icc, in.icc_nbytes);
+    assert_int_equal(out.exif_nbytes, sizeof exif);
+    assert_true(out.dpi_x == 300 && out.dpi_y == 150);
+    gi_metadata_free(&out);
+    gi_image_free(&back);
+    gi_image_free(&image);
+    free(icc);
+    image = random_image(70000, 1, 1, GI_U8, 1);
+    struct gi_err err;
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "65500"));
+    gi_image_free(&image);
+    remove_folder(tmp);
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        struct gi_image source =
+            random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
+        struct bytes file = make_jpeg(&source, recipes[i]);
+        check_truncations(file, file.n);
+        check_flips(file, 1000, i);
+        free(file.at);
+        gi_image_free(&source);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_djpeg),   cmocka_unit_test(made_as_djpeg),
+        cmocka_unit_test(plain_cmyk), cmocka_unit_test(orientations),
+        cmocka_unit_test(turning),    cmocka_unit_test(exif_damage),
+        cmocka_unit_test(round_trip), cmocka_unit_test(damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

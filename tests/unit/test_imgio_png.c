@@ -1,0 +1,304 @@
+/* PNG: libpng's simplified interface is the oracle for reading, libpng's reader for our writing.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <png.h>
+
+/* The samples as libpng's simplified interface gives them: 8 bits, or for 16-bit files (`wide`) 16
+ * bits, which it hands out linear and premultiplied, so wide files are read by read_wide(). */
+static struct gi_image read_simplified(const char *path, int channels)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_file(&png, path))
+        fail_msg("%s: %s", path, png.message);
+    static const png_uint_32 formats[] = {0, PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB,
+                                          PNG_FORMAT_RGBA};
+    png.format = formats[channels];
+    struct gi_image image;
+    assert_int_equal(gi_image_alloc(&image, (int)png.width, (int)png.height, channels, GI_U8, NULL),
+                     GI_OK);
+    assert_true(png_image_finish_read(&png, NULL, image.data, (png_int_32)image.stride, NULL));
+    return image;
+}
+
+/* 16 bits through png_read_png(), whose rows are big-endian. */
+static struct gi_image read_wide(const char *path)
+{
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    png_init_io(png, file);
+    png_read_png(png, info, PNG_TRANSFORM_EXPAND, NULL);
+    assert_int_equal(png_get_bit_depth(png, info), 16);
+    png_bytepp rows = png_get_rows(png, info);
+    struct gi_image image;
+    assert_int_equal(gi_image_alloc(&image, (int)png_get_image_width(png, info),
+                                    (int)png_get_image_height(png, info),
+                                    png_get_channels(png, info), GI_U16, NULL),
+                     GI_OK);
+    for (int y = 0; y < image.height; y++)
+        for (size_t i = 0; i < gi_row_samples(&image); i++)
+            ((uint16_t *)gi_row(&image, y))[i] =
+                (uint16_t)(rows[y][2 * i] << 8 | rows[y][2 * i + 1]);
+    png_destroy_read_struct(&png, &info, NULL);
+    fclose(file);
+    return image;
+}
+
+/* True where the file's gAMA chunk makes the simplified interface change values. */
+static bool has_gamma(struct bytes file)
+{
+    return memmem(file.at, file.n, "gAMA", 4) != NULL;
+}
+
+/* The file without its gAMA chunk, written to `path`. */
+static void write_without_gamma(const char *path, struct bytes file)
+{
+    unsigned char *type = memmem(file.at, file.n, "gAMA", 4);
+    size_t at = (size_t)(type - 4 - file.at), chunk = 4 + 4 + 4 + 4;
+    memmove(file.at + at, file.at + at + chunk, file.n - at - chunk);
+    write_file(path, file.at, file.n - chunk);
+}
+
+static void compare_with_libpng(const char *path, const char *scratch)
+{
+    struct gi_image image = load_or_fail(path), oracle;
+    struct bytes file = read_file(path);
+    const char *source = path;
+    if (image.type == GI_U8 && has_gamma(file)) {
+        write_without_gamma(scratch, file);
+        source = scratch;
+    }
+    oracle = image.type == GI_U16 ? read_wide(path) : read_simplified(source, image.channels);
+    assert_same_image(&image, &oracle);
+    free(file.at);
+    gi_image_free(&oracle);
+    gi_image_free(&image);
+}
+
+/* Channels and type of a PngSuite file by its name: "basn3p04", "tbbn2c16". */
+static void check_suite_shape(const char *name, const struct gi_image *image)
+{
+    int colour = name[4] - '0', bits = atoi(name + 6);
+    bool trns = name[0] == 't' && name[1] != 'p';
+    int channels = colour == 0 ? 1 : colour == 4 ? 2 : colour == 6 ? 4 : 3;
+    if (colour != 3)
+        assert_int_equal(image->channels, channels + trns);
+    else
+        assert_true(image->channels == 3 || image->channels == 4);
+    assert_int_equal(image->type, bits == 16 ? GI_U16 : GI_U8);
+}
+
+static void suite(void **state)
+{
+    (void)state;
+    const char *folder = corpora("pngsuite");
+    if (!folder)
+        skip();
+    char scratch[128], path[2048];
+    const char *tmp = make_folder();
+    snprintf(scratch, sizeof scratch, "%s/plain.png", tmp);
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    int good = 0, refused = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        size_t n = strlen(entry->d_name);
+        if (n < 5 || strcmp(entry->d_name + n - 4, ".png") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        struct gi_image image;
+        struct gi_err err = {0};
+        if (entry->d_name[0] == 'x') {
+            assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, &err), GI_E_FORMAT);
+            assert_true(strncmp(err.text, path, strlen(path)) == 0);
+            refused++;
+            continue;
+        }
+        compare_with_libpng(path, scratch);
+        if (entry->d_name[0] != 'P') {
+            image = load_or_fail(path);
+            check_suite_shape(entry->d_name, &image);
+            gi_image_free(&image);
+        }
+        good++;
+    }
+    closedir(dir);
+    remove_folder(tmp);
+    assert_int_equal(good, 162);
+    assert_int_equal(refused, 14);
+}
+
+static void gray_with_transparency(void **state)
+{
+    (void)state;
+    const char *folder = corpora("pngsuite");
+    if (!folder)
+        skip();
+    char path[2048];
+    snprintf(path, sizeof path, "%s/tbbn0g04.png", folder);
+    struct gi_image image = load_or_fail(path);
+    assert_int_equal(image.channels, 2);
+    bool clear = false, opaque = false;
+    for (int y = 0; y < image.height; y++)
+        for (int x = 0; x < image.width; x++) {
+            uint8_t alpha = ((uint8_t *)gi_row(&image, y))[2 * x + 1];
+            clear |= alpha == 0;
+            opaque |= alpha == 255;
+        }
+    assert_true(clear && opaque);
+    gi_image_free(&image);
+}
+
+/* Every channel count and type at every level comes back from us and from libpng. */
+static void round_trip(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {257, 129}};
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    for (int channels = 1; channels <= 4; channels++)
+        for (int type = GI_U8; type <= GI_U16; type++)
+            for (int i = 0; i < 25; i++) {
+                struct gi_save_options options = {.compression = i / 5 * 2 + i % 2};
+                struct gi_image image =
+                    random_image(sizes[i % 5][0], sizes[i % 5][1], channels, (enum gi_type)type, 7);
+                struct gi_err err = {0}, warning = {0};
+                if (gi_save(&image, NULL, path, &options, &warning, &err))
+                    fail_msg("%s", err.text);
+                assert_int_equal(warning.status, GI_OK);
+                struct gi_image back = load_or_fail(path);
+                assert_same_image(&image, &back);
+                struct gi_image oracle =
+                    type == GI_U16 ? read_wide(path) : read_simplified(path, channels);
+                assert_same_image(&image, &oracle);
+                gi_image_free(&oracle);
+                gi_image_free(&back);
+                gi_image_free(&image);
+            }
+    assert_int_equal(count_files(tmp), 1);
+    remove_folder(tmp);
+}
+
+/* An image of several strips, a view with gaps between its rows, stored and deflated. */
+static void strips(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    struct gi_image whole = random_image(1500, 2100, 3, GI_U8, 11);
+    struct gi_image view = gi_image_rows(&whole, 3, 2099);
+    view.width = 1490;
+    for (int level = 0; level <= 9; level += 3) {
+        struct gi_save_options options = {.compression = level};
+        assert_int_equal(gi_save(&view, NULL, path, &options, NULL, NULL), GI_OK);
+        struct gi_image back = load_or_fail(path), oracle = read_simplified(path, 3);
+        assert_same_image(&view, &back);
+        assert_same_image(&view, &oracle);
+        gi_image_free(&back);
+        gi_image_free(&oracle);
+    }
+    gi_image_free(&whole);
+    remove_folder(tmp);
+}
+
+static void metadata(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    unsigned char icc[600] = {0}, exif[] = "II*\0\x08\0\0\0\0\0\0\0\0\0";
+    icc[2] = 600 >> 8, icc[3] = 600 & 255, icc[8] = 4;
+    for (size_t i = 132; i < sizeof icc; i++) /* libpng takes no profile that packs to 80 bytes */
+        icc[i] = (unsigned char)(i * i * i >> 5);
+    memcpy(icc + 12, "mntrRGB XYZ ", 12);
+    memcpy(icc + 36, "acsp", 4);
+    struct gi_metadata in = {icc, sizeof icc, exif, sizeof exif, 300, 150}, out;
+    struct gi_image image = random_image(20, 10, 3, GI_U8, 3), back;
+    struct gi_save_options options = {.compression = 1};
+    struct gi_file_info info;
+    struct gi_err warning;
+    assert_int_equal(gi_save(&image, &in, path, &options, &warning, NULL), GI_OK);
+    assert_int_equal(warning.status, GI_OK);
+    assert_int_equal(gi_load(&back, &out, &info, path, &strictly, NULL, NULL), GI_OK);
+    assert_int_equal(out.exif_nbytes, sizeof exif);
+    assert_memory_equal(out.exif, exif, sizeof exif);
+    assert_true(out.dpi_x > 299.9 && out.dpi_x < 300.1 && out.dpi_y > 149.9 && out.dpi_y < 150.1);
+    assert_string_equal(info.format, "png");
+    assert_int_equal(info.bits, 8);
+    assert_int_equal(out.icc_nbytes, sizeof icc);
+    assert_memory_equal(out.icc, icc, sizeof icc);
+    gi_metadata_free(&out);
+    gi_image_free(&back);
+    gi_image_free(&image);
+    remove_folder(tmp);
+}
+
+/* A small PNG of ours. */
+static struct bytes small_png(void)
+{
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    struct gi_image image = random_image(9, 7, 3, GI_U8, 5);
+    struct gi_save_options options = {.compression = 6};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    gi_image_free(&image);
+    struct bytes file = read_file(path);
+    remove_folder(tmp);
+    return file;
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    struct bytes file = small_png();
+    check_truncations(file, file.n);
+    /* Every byte is under a checksum: no single change may go unseen. */
+    for (size_t i = 0; i < file.n; i++) {
+        struct gi_image image;
+        struct gi_err err;
+        file.at[i] ^= 0x10;
+        assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
+        file.at[i] ^= 0x10;
+    }
+    check_flips(file, 3000, 17);
+    free(file.at);
+}
+
+/* Pixels of a file that is cut in the middle: the first rows, then zeros. */
+static void partial(void **state)
+{
+    (void)state;
+    const char *folder = corpora("kodak");
+    if (!folder)
+        skip();
+    char path[2048];
+    snprintf(path, sizeof path, "%s/1.png", folder);
+    struct bytes file = read_file(path);
+    struct gi_image whole = load_or_fail(path), part;
+    struct gi_err err, warning;
+    assert_int_equal(load_bytes(&part, file.at, file.n / 2, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_int_equal(load_bytes(&part, file.at, file.n / 2, &partially, &warning, &err), GI_OK);
+    assert_int_equal(warning.status, GI_E_FORMAT);
+    assert_memory_equal(part.data, whole.data, whole.stride * 100);
+    static const unsigned char zeros[64];
+    assert_memory_equal(gi_row(&part, part.height - 1), zeros, sizeof zeros);
+    gi_image_free(&part);
+    gi_image_free(&whole);
+    free(file.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suite),      cmocka_unit_test(gray_with_transparency),
+        cmocka_unit_test(round_trip), cmocka_unit_test(strips),
+        cmocka_unit_test(metadata),   cmocka_unit_test(damage),
+        cmocka_unit_test(partial),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

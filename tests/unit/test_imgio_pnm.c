@@ -1,0 +1,306 @@
+/* PNM, PAM and PFM: netpbm is the oracle for the corpus, hand-made files for everything else.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <math.h>
+
+static bool has_netpbm(void)
+{
+    if (system("command -v pamdepth >/dev/null && command -v pfmtopam >/dev/null") == 0)
+        return true;
+    print_message("skipped: no netpbm\n");
+    return false;
+}
+
+/* Compares with what `command` makes of the file: raw P5 or P6, maxval 255 or 65535. */
+static void compare(const char *path, const char *command)
+{
+    struct gi_image image = load_or_fail(path);
+    struct bytes pnm = run_command(command, path);
+    int kind, width, height, maxval, used;
+    assert_true(pnm.n > 11);
+    assert_int_equal(
+        sscanf((char *)pnm.at, "P%d %d %d %d%n", &kind, &width, &height, &maxval, &used), 4);
+    assert_int_equal(width, image.width);
+    assert_int_equal(height, image.height);
+    assert_int_equal(kind, image.channels == 1 ? 5 : 6);
+    assert_int_equal(maxval, image.type == GI_U8 ? 255 : 65535);
+    const unsigned char *at = pnm.at + used + 1;
+    for (int y = 0; y < height; y++)
+        for (size_t i = 0; i < gi_row_samples(&image); i++) {
+            if (maxval == 255) {
+                assert_int_equal(((uint8_t *)gi_row(&image, y))[i], *at++);
+            } else {
+                assert_int_equal(((uint16_t *)gi_row(&image, y))[i], at[0] << 8 | at[1]);
+                at += 2;
+            }
+        }
+    assert_int_equal(at - pnm.at, pnm.n);
+    free(pnm.at);
+    gi_image_free(&image);
+}
+
+static void as_netpbm(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+        {"hopper.ppm", "pamdepth -quiet 255 '%s'"},
+        {"hopper.pnm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_8bit.pgm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_8bit.ppm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_8bit_plain.pgm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_8bit_plain.ppm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_webp_bits.ppm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_webp_write.ppm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_1bit.pbm", "pamdepth -quiet 255 '%s'"},
+        {"hopper_1bit_plain.pbm", "pamdepth -quiet 255 '%s'"},
+        {"16_bit_binary.pgm", "pamdepth -quiet 65535 '%s'"},
+        {"hopper_16bit.pgm", "pamdepth -quiet 65535 '%s'"},
+        {"hopper_16bit_plain.pgm", "pamdepth -quiet 65535 '%s'"},
+    };
+    const char *folder = corpora("pnm");
+    if (!folder || !has_netpbm())
+        skip();
+    char path[2048];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i][0]);
+        compare(path, files[i][1]);
+    }
+    struct gi_image image;
+    snprintf(path, sizeof path, "%s/negative_size.ppm", folder);
+    assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, NULL), GI_E_FORMAT);
+}
+
+/* PFM: pfmtopam wants 0 to 1 and makes 16 bits of it, so the picture is scaled and written first.
+ */
+static void pfm_as_netpbm(void **state)
+{
+    (void)state;
+    const char *folder = corpora("pnm");
+    if (!folder || !has_netpbm())
+        skip();
+    char path[2048];
+    snprintf(path, sizeof path, "%s/hopper.pfm", folder);
+    struct gi_image image = load_or_fail(path);
+    snprintf(path, sizeof path, "%s/hopper_be.pfm", folder);
+    struct gi_image other = load_or_fail(path);
+    assert_same_image(&image, &other);
+    for (int y = 0; y < image.height; y++)
+        for (int x = 0; x < image.width; x++)
+            ((float *)gi_row(&image, y))[x] /= 256;
+    const char *tmp = make_folder();
+    snprintf(path, sizeof path, "%s/a.pfm", tmp);
+    struct gi_save_options options = {0};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes pnm = run_command("pfmtopam -maxval=65535 '%s' | pamtopnm", path);
+    int width, height, used;
+    assert_int_equal(sscanf((char *)pnm.at, "P5 %d %d 65535%n", &width, &height, &used), 2);
+    assert_int_equal(width, image.width);
+    const unsigned char *at = pnm.at + used + 1;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++, at += 2) {
+            double v = (double)((float *)gi_row(&image, y))[x] * 65535;
+            assert_true(fabs(v - (at[0] << 8 | at[1])) <= 1);
+        }
+    free(pnm.at);
+    gi_image_free(&other);
+    gi_image_free(&image);
+    remove_folder(tmp);
+}
+
+/* One hand-made file and its samples; 16-bit ones where `type` says so. */
+struct sample_file {
+    const char *bytes;
+    size_t nbytes;
+    int width, height, channels;
+    enum gi_type type;
+    unsigned samples[8];
+};
+#define FILE_BYTES(text) text, sizeof text - 1
+
+static const struct sample_file files[] = {
+    {FILE_BYTES("P1\n# a comment\n3 2\n101\n0 1 0\n"), 3, 2, 1, GI_U8, {0, 255, 0, 255, 0, 255}},
+    {FILE_BYTES("P4 3 2\n\xa0\x40"), 3, 2, 1, GI_U8, {0, 255, 0, 255, 0, 255}},
+    {FILE_BYTES("P2#c\n2#c\n 2 # more\n#and more\n15\n0 5\r\n10 15"),
+     2,
+     2,
+     1,
+     GI_U8,
+     {0, 85, 170, 255}},
+    {FILE_BYTES("P5\n2 2\n3\n\0\1\2\3"), 2, 2, 1, GI_U8, {0, 85, 170, 255}},
+    {FILE_BYTES("P5 4 1 255 \n\t #"), 4, 1, 1, GI_U8, {10, 9, 32, 35}},
+    {FILE_BYTES("P5 2 1 65535\n\x12\x34\xff\xfe"), 2, 1, 1, GI_U16, {0x1234, 0xfffe}},
+    {FILE_BYTES("P5 3 1 256\n\0\0\0\x80\1\0"), 3, 1, 1, GI_U16, {0, 32768, 65535}},
+    {FILE_BYTES("P5 2 1 1000\n\0\1\x03\xe8"), 2, 1, 1, GI_U16, {66, 65535}},
+    {FILE_BYTES("P3 1 2 7 0 1 2 3 4 7"), 1, 2, 3, GI_U8, {0, 36, 73, 109, 146, 255}},
+    {FILE_BYTES("P6 1 1 255\nabc"), 1, 1, 3, GI_U8, {'a', 'b', 'c'}},
+    {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 2\n# c\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\n"
+                "ENDHDR\nabcd"),
+     1,
+     2,
+     2,
+     GI_U8,
+     {'a', 'b', 'c', 'd'}},
+    {FILE_BYTES("P7\nMAXVAL 1\nDEPTH 1\nHEIGHT 1\nWIDTH 2\nTUPLTYPE BLACKANDWHITE\nENDHDR\n\1\0"),
+     2,
+     1,
+     1,
+     GI_U8,
+     {255, 0}},
+    {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 65535\nENDHDR\n\0\1\0\2\0\3\xff\xff"),
+     1,
+     1,
+     4,
+     GI_U16,
+     {1, 2, 3, 65535}},
+};
+
+static void hand_made(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        const struct sample_file *file = &files[f];
+        struct gi_image image;
+        struct gi_err err;
+        if (load_bytes(&image, file->bytes, file->nbytes, &strictly, NULL, &err))
+            fail_msg("file %zu: %s", f, err.text);
+        assert_int_equal(image.width, file->width);
+        assert_int_equal(image.height, file->height);
+        assert_int_equal(image.channels, file->channels);
+        assert_int_equal(image.type, file->type);
+        size_t row = gi_row_samples(&image);
+        for (size_t i = 0; i < row * (size_t)image.height; i++) {
+            const void *line = gi_row(&image, (int)(i / row));
+            unsigned v = image.type == GI_U8 ? ((const uint8_t *)line)[i % row]
+                                             : ((const uint16_t *)line)[i % row];
+            if (v != file->samples[i])
+                fail_msg("file %zu, sample %zu: %u, want %u", f, i, v, file->samples[i]);
+        }
+        gi_image_free(&image);
+        /* Every prefix but one that only lacks digits or white space after the last number. */
+        bool plain = file->bytes[1] <= '3';
+        check_truncations((struct bytes){(unsigned char *)file->bytes, file->nbytes},
+                          file->nbytes - (plain ? 2 : 0));
+    }
+}
+
+/* Every maxval, every value: rounded to nearest. */
+static void scaling(void **state)
+{
+    (void)state;
+    static const unsigned maxvals[] = {1,   2,   3,    100,  127,   254,  255,
+                                       256, 257, 1023, 4095, 65534, 65535};
+    unsigned char *file = malloc(200000);
+    for (size_t m = 0; m < sizeof maxvals / sizeof maxvals[0]; m++) {
+        unsigned maxval = maxvals[m], full = maxval > 255 ? 65535 : 255;
+        size_t n = (size_t)sprintf((char *)file, "P5 %u 1 %u\n", maxval + 1, maxval);
+        for (unsigned v = 0; v <= maxval; v++) {
+            if (full == 65535)
+                file[n++] = (unsigned char)(v >> 8);
+            file[n++] = (unsigned char)v;
+        }
+        struct gi_image image;
+        struct gi_err err;
+        assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_OK);
+        for (unsigned v = 0; v <= maxval; v++) {
+            unsigned got = full == 255 ? ((uint8_t *)image.data)[v] : ((uint16_t *)image.data)[v];
+            assert_true(fabs((double)got - (double)v * full / maxval) <= 0.5);
+        }
+        gi_image_free(&image);
+    }
+    free(file);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t nbytes;
+        enum gi_status status;
+        const char *says;
+    } cases[] = {
+        {FILE_BYTES("P5 -1 5 255\n"), GI_E_FORMAT, "width"},
+        {FILE_BYTES("P5 0 5 255\n"), GI_E_FORMAT, "0 x 5"},
+        {FILE_BYTES("P5 5 5 0\n"), GI_E_FORMAT, "1 to 65535"},
+        {FILE_BYTES("P5 5 5 65536\n"), GI_E_FORMAT, "1 to 65535"},
+        {FILE_BYTES("P5 99999999999 5 255\n"), GI_E_FORMAT, "width"},
+        {FILE_BYTES("P5 2147483647 2147483647 255\nabc"), GI_E_LIMIT, "--max-pixels"},
+        {FILE_BYTES("P5 100000 100000 255\nabc"), GI_E_LIMIT, "--max-pixels"},
+        {FILE_BYTES("P2 100000 100000 255\n1 2 3"), GI_E_FORMAT, "ends early"},
+        {FILE_BYTES("P5 2 1 100\n\x64\x65"), GI_E_FORMAT, "101"},
+        {FILE_BYTES("P5 2 1 1000\n\x03\xe8\x03\xe9"), GI_E_FORMAT, "1001"},
+        {FILE_BYTES("P2 2 1 100\n100 101"), GI_E_FORMAT, "101"},
+        {FILE_BYTES("P2 2 1 100\n100 x1  "), GI_E_FORMAT, "no number"},
+        {FILE_BYTES("P1 3 1\n012"), GI_E_FORMAT, "no number"},
+        {FILE_BYTES("P5 2 2 255\nabc"), GI_E_FORMAT, "row 1 of 2"},
+        {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 255\nENDHDR\nabcde"), GI_E_UNSUPPORTED,
+         "5 channels"},
+        {FILE_BYTES("P7\nWIDTH 1\nHEIGHT 1\nMAXVAL 255\nENDHDR\nabcde"), GI_E_FORMAT, "DEPTH"},
+        {FILE_BYTES("P7\nWIDTH 1\nHEIGHT x\nMAXVAL 255\nENDHDR\nabcde"), GI_E_FORMAT, "number"},
+        {FILE_BYTES("Pf -3 4 -1.0\nabcdabcd"), GI_E_FORMAT, "width"},
+        {FILE_BYTES("Pf 1 1 0\nabcd"), GI_E_FORMAT, "scale"},
+        {FILE_BYTES("Pf 1 1 nan\nabcd"), GI_E_FORMAT, "scale"},
+        {FILE_BYTES("Pf 1 2 -1\nabcdabc"), GI_E_FORMAT, "row 1 of 2"},
+        {FILE_BYTES("Pf 99999 99999 -1\nabcdabc"), GI_E_LIMIT, "--max-pixels"},
+        {FILE_BYTES("P8 1 1 255\nabcd"), GI_E_FORMAT, "known format"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gi_image image;
+        struct gi_err err;
+        enum gi_status got =
+            load_bytes(&image, cases[i].bytes, cases[i].nbytes, &strictly, NULL, &err);
+        if (got != cases[i].status || !strstr(err.text, cases[i].says))
+            fail_msg("%s: status %d, \"%s\", want \"%s\"", cases[i].bytes, got, err.text,
+                     cases[i].says);
+    }
+}
+
+/* Both byte orders, bottom row first, every bit pattern kept. */
+static void pfm(void **state)
+{
+    (void)state;
+    static const unsigned char little[] = "PF 1 2 -1.0\n"
+                                          "\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40"
+                                          "\1\0\xc0\x7f\0\0\x80\x7f\0\0\0\x80";
+    static const unsigned char big[] = "PF\n1 2\n1\n"
+                                       "\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0"
+                                       "\x7f\xc0\0\1\x7f\x80\0\0\x80\0\0\0";
+    static const uint32_t want[2][3] = {{0x7fc00001, 0x7f800000, 0x80000000},
+                                        {0x3f800000, 0x40000000, 0x40400000}};
+    struct gi_image image;
+    struct gi_err err;
+    for (int order = 0; order < 2; order++) {
+        assert_int_equal(load_bytes(&image, order ? big : little,
+                                    (order ? sizeof big : sizeof little) - 1, &strictly, NULL,
+                                    &err),
+                         GI_OK);
+        assert_int_equal(image.channels, 3);
+        for (int y = 0; y < 2; y++)
+            assert_memory_equal(gi_row(&image, y), want[y], sizeof want[y]);
+        gi_image_free(&image);
+    }
+    check_truncations((struct bytes){(unsigned char *)little, sizeof little - 1},
+                      sizeof little - 1);
+}
+
+static void flips(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        struct bytes file = {malloc(files[f].nbytes), files[f].nbytes};
+        memcpy(file.at, files[f].bytes, file.n);
+        check_flips(file, 1000, f);
+        free(file.at);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
+        cmocka_unit_test(scaling),   cmocka_unit_test(refused),       cmocka_unit_test(pfm),
+        cmocka_unit_test(flips),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
