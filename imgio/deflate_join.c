@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/deflate_join.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -42,6 +43,15 @@ struct walker {
 
 static void refill(struct stream *in)
 {
+    if (in->at + 8 <= in->nbytes) {
+        uint64_t word;
+        memcpy(&word, in->bytes + in->at, sizeof word);
+        in->bits |= le64toh(word) << in->nbits;
+        unsigned n = (63 - in->nbits) / 8;
+        in->at += n;
+        in->nbits += 8 * n;
+        return;
+    }
     while (in->nbits <= 56) {
         /* Zeros follow the end; position() tells whether they were used. */
         uint64_t byte = in->at < in->nbytes ? in->bytes[in->at] : 0;

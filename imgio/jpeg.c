@@ -38,7 +38,9 @@ static void on_error(j_common_ptr cinfo)
     cinfo->err->format_message(cinfo, text);
     int code = cinfo->err->msg_code;
     if (code == JERR_BAD_PRECISION)
-        e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "is a JPEG of other than 8 bits a sample");
+        e->status =
+            gi_fail(e->err, GI_E_UNSUPPORTED, "is a JPEG of %d bits a sample; 8 can be read",
+                    cinfo->err->msg_parm.i[0]);
     else if (code == JERR_SOF_UNSUPPORTED || code == JERR_CONVERSION_NOTIMPL ||
              code == JERR_CCIR601_NOTIMPL || code == JERR_FRACT_SAMPLE_NOTIMPL ||
              code == JERR_COMPONENT_COUNT)

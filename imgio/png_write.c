@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    STRIP_NBYTES = 1 << 26, /* filtered bytes of a strip; more where one row has more */
+    STRIP_NBYTES = 1 << 22, /* filtered bytes of a strip; more where one row has more */
     CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
     ZLIB_HEAD = 2,
     ZLIB_TAIL = 4, /* Adler-32 */
