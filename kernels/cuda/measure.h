@@ -1,0 +1,232 @@
+/* What the measuring kernels share: foreground bits, a walk over an image in wide pieces, a scan
+ * across blocks, and the launchers without their waiting parts (so that a bench can time kernels).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MEASURE_H
+#define GI_KERNELS_CUDA_MEASURE_H
+
+#include <math.h>
+
+#include "kernels/cuda/cuda.h"
+
+enum { WARP = 32 };
+static const unsigned ALL_LANES = 0xffffffffu;
+
+typedef unsigned long long device_u64; /* the type that 64-bit atomics take */
+
+/* ---- launchers: enqueue and return; every pointer is device memory ---- */
+
+/* counts[c * nbins + bin] += occurrences. */
+enum gi_status gi_cuda_histogram_launch(struct gi_cuda_context *cu, uint64_t *counts,
+                                        const struct gi_image *src,
+                                        const struct gi_histogram_spec *spec, struct gi_err *err);
+
+/* sums[c] += the sums of channel c; lo and hi are host memory. */
+enum gi_status gi_cuda_moments_launch(struct gi_cuda_context *cu, struct gi_sums *sums,
+                                      const struct gi_image *src, const float *lo, const float *hi,
+                                      struct gi_err *err);
+
+/* The rows of `predicate->on`, all of them: index[i] = y * width + x of the i-th foreground pixel,
+ * value[i] its sample of `values` (in its own type), *n their number. At most 2^32 - 1 pixels.
+ * `scratch` has gi_cuda_select_scratch() bytes. */
+size_t gi_cuda_select_scratch(const struct gi_image *on);
+enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index, void *value,
+                                     device_u64 *n, void *scratch, const struct gi_image *values,
+                                     const struct gi_predicate *predicate, struct gi_err *err);
+
+/* As gi_kernels.label, into an image that is there already. `scratch` has gi_cuda_label_scratch()
+ * bytes. */
+size_t gi_cuda_label_scratch(const struct gi_image *labels);
+enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_image *labels,
+                                    device_u64 *n, void *scratch,
+                                    const struct gi_predicate *predicate, int connectivity,
+                                    struct gi_err *err);
+
+/* As gi_kernels.region_stats. */
+enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
+                                           struct gi_region_sums *regions, uint32_t n,
+                                           const struct gi_image *labels,
+                                           const struct gi_image *values, float lo, float hi,
+                                           struct gi_err *err);
+
+/* ---- pixels ---- */
+
+template <typename T>
+static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
+{
+    return ((const T *)((const char *)image.data + (size_t)y * image.stride))[x];
+}
+
+/* A predicate with its image by value, as a kernel takes it. */
+struct foreground {
+    struct gi_image on;
+    float above;
+    bool invert;
+};
+
+static inline struct foreground foreground_of(const struct gi_predicate *predicate)
+{
+    return {*predicate->on, predicate->above, predicate->invert};
+}
+
+/* Whether pixel (x, y) is foreground; outside the image none is. */
+template <typename T>
+static __device__ inline bool is_foreground(const struct foreground &f, int x, int y)
+{
+    return x < f.on.width && y < f.on.height &&
+           ((float)sample_at<T>(f.on, x, y) > f.above) != f.invert;
+}
+
+/* Words of 32 pixels in a row of `width`. */
+static __host__ __device__ inline int row_words(int width)
+{
+    return (int)(((unsigned)width + 31) / 32);
+}
+
+/* ---- a walk over all pieces of all rows, `threads` threads side by side ---- */
+
+struct walk {
+    unsigned pieces, height;     /* pieces of one row, the last one perhaps not whole; rows */
+    unsigned step_piece, step_y; /* `threads` pieces further on */
+};
+
+static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
+{
+    size_t pieces = (gi_row_nbytes(image) + piece_nbytes - 1) / piece_nbytes;
+    return {(unsigned)pieces, (unsigned)image->height, (unsigned)(threads % pieces),
+            (unsigned)(threads / pieces)};
+}
+
+static __device__ inline void walk_start(const struct walk &walk, unsigned *y, unsigned *piece,
+                                         unsigned thread)
+{
+    *y = thread / walk.pieces;
+    *piece = thread % walk.pieces;
+}
+
+static __device__ inline void walk_next(const struct walk &walk, unsigned *y, unsigned *piece)
+{
+    *y += walk.step_y;
+    *piece += walk.step_piece;
+    if (*piece >= walk.pieces) {
+        *piece -= walk.pieces;
+        *y += 1;
+    }
+}
+
+/* Samples that one piece holds: 16 bytes, or 48 where a pixel has three channels, so that a piece
+ * starts with a pixel always. */
+template <typename T, int CHANNELS> static __host__ __device__ constexpr int piece_samples(void)
+{
+    return (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T);
+}
+
+/* Loads a piece by 16-byte accesses, reading padding where the row ends inside; returns how many of
+ * its samples are the row's. */
+template <typename T, int CHANNELS>
+static __device__ inline int piece_load(T *samples, const struct gi_image &image, unsigned y,
+                                        unsigned piece)
+{
+    constexpr int N = piece_samples<T, CHANNELS>(), WIDE = N * (int)sizeof(T) / 16;
+    const uint4 *row = (const uint4 *)((const char *)image.data + (size_t)y * image.stride);
+    size_t first = (size_t)piece * N, all = (size_t)image.width * CHANNELS;
+    int n = all - first < N ? (int)(all - first) : N;
+#pragma unroll
+    for (int i = 0; i < WIDE; i++)
+        if (i * 16 < n * (int)sizeof(T))
+            ((uint4 *)samples)[i] = row[(size_t)piece * WIDE + i];
+    return n;
+}
+
+/* ---- sums and scans ---- */
+
+static __device__ inline device_u64 warp_sum(device_u64 v)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, step);
+    return v;
+}
+
+/* The sum of `v` in the lanes before this one; *total gets that of all. */
+static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
+{
+    unsigned lane = threadIdx.x % WARP, sum = v;
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        unsigned other = __shfl_up_sync(ALL_LANES, sum, step);
+        sum += lane >= step ? other : 0;
+    }
+    *total = __shfl_sync(ALL_LANES, sum, WARP - 1);
+    return sum - v;
+}
+
+/* Decoupled look-back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+ * look-back", 2016). Each tile of the input publishes its own count and, once known, that of all up
+ * to its end: a word of 62 bits and 2 that say which. The words, and a ticket in front of them that
+ * hands tiles to blocks in the order in which they start, are zeroed before the launch. */
+enum : device_u64 {
+    SCAN_COUNT = 1ull << 62,
+    SCAN_PREFIX = 2ull << 62,
+    SCAN_VALUE = SCAN_COUNT - 1
+};
+
+static inline size_t scan_nbytes(size_t tiles)
+{
+    return (tiles + 1) * sizeof(device_u64);
+}
+
+/* The tile of this block; the whole block calls it. */
+static __device__ inline unsigned scan_tile(device_u64 *scan)
+{
+    __shared__ unsigned tile;
+    if (threadIdx.x == 0)
+        tile = (unsigned)atomicAdd(&scan[0], 1ull);
+    __syncthreads();
+    return tile;
+}
+
+/* The sum of the counts of all tiles before `tile`; one whole warp calls it. */
+static __device__ inline device_u64 scan_before(device_u64 *scan, unsigned tile, device_u64 count)
+{
+    volatile device_u64 *words = scan + 1;
+    unsigned lane = threadIdx.x % WARP;
+    device_u64 before = 0;
+    if (lane == 0)
+        words[tile] = (tile ? SCAN_COUNT : SCAN_PREFIX) | count;
+    for (long long first = (long long)tile - 1; first >= 0; first -= WARP) {
+        long long i = first - lane;
+        device_u64 word;
+        do
+            word = i < 0 ? (device_u64)SCAN_PREFIX : words[i];
+        while (__any_sync(ALL_LANES, word < SCAN_COUNT));
+        unsigned known = __ballot_sync(ALL_LANES, word >= SCAN_PREFIX);
+        bool counts = lane < (known ? (unsigned)__ffs((int)known) : WARP);
+        before += warp_sum(counts ? word & SCAN_VALUE : 0);
+        if (known)
+            break;
+    }
+    if (lane == 0 && tile)
+        words[tile] = SCAN_PREFIX | (before + count);
+    return before;
+}
+
+/* ---- floats as integers ---- */
+
+/* How gi_sums quantises floats; computed on the host. */
+struct quantiser {
+    double lo, hi, scale;
+};
+
+static inline struct quantiser quantiser_of(float lo, float hi)
+{
+    double span = (double)hi - (double)lo;
+    if (!(span > 0) || !(span < (double)INFINITY))
+        return {0, 0, 0};
+    return {(double)lo, (double)hi, 2147483647.0 / span};
+}
+
+static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
+{
+    double d = fmin(fmax((double)v, z.lo), z.hi);
+    return (uint32_t)rint((d - z.lo) * z.scale);
+}
+
+#endif
