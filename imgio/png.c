@@ -53,21 +53,24 @@ static void skip_unused_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
 }
 
-/* Everything becomes 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host order. */
-static void set_transforms(struct reader *r)
+/* Everything becomes 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host order. Returns the
+ * channels. */
+static int set_transforms(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info),
              bits = png_get_bit_depth(r->png, r->info);
+    bool trns = png_get_valid(r->png, r->info, PNG_INFO_tRNS);
     if (colour == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(r->png);
     if (colour == PNG_COLOR_TYPE_GRAY && bits < 8)
         png_set_expand_gray_1_2_4_to_8(r->png);
-    if (png_get_valid(r->png, r->info, PNG_INFO_tRNS))
+    if (trns)
         png_set_tRNS_to_alpha(r->png);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (bits == 16)
         png_set_swap(r->png);
 #endif
+    return (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + (trns || colour & PNG_COLOR_MASK_ALPHA);
 }
 
 static void describe(struct reader *r)
@@ -115,15 +118,17 @@ static bool read_png(struct reader *r, struct gi_err *err)
     skip_unused_chunks(r->png);
     png_read_info(r->png, r->info);
     describe(r);
-    set_transforms(r);
-    int passes = png_set_interlace_handling(r->png);
-    png_read_update_info(r->png, r->info);
+    int channels = set_transforms(r);
     enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
+    /* Before libpng takes memory for its rows, which is when the info is updated. */
     r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
-                                 png_get_image_height(r->png, r->info),
-                                 png_get_channels(r->png, r->info), type, err);
+                                 png_get_image_height(r->png, r->info), channels, type, err);
     if (r->refused)
         return false;
+    int passes = png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    if (png_get_rowbytes(r->png, r->info) != gi_row_nbytes(decode->image))
+        png_error(r->png, "rows of an unexpected length");
     read_metadata(r);
     for (r->pass = 0; r->pass < passes; r->pass++)
         for (r->row = 0; r->row < decode->image->height; r->row++)

@@ -230,7 +230,7 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     /* The sink's own errors name the file already. */
     if (err)
         *err = fault;
-    if (status != GI_E_IO)
+    if (status != GI_E_IO && status != GI_E_PIPE)
         gi_err_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard output" : path);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "imgio/codecs.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,17 +33,22 @@ static void write_piece(void *context, void *bytes, int nbytes)
         t->status = gi_sink_write(t->sink, bytes, (size_t)nbytes, t->err);
 }
 
-/* The samples without gaps between rows: the image's own, or a copy in *made that the caller frees.
- * NULL: no memory. */
-static const void *pack(const struct gi_image *image, void **made)
+/* RGBE holds 0 to almost 2^127; the library must not see anything else. */
+static void clamp_rgbe(float *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        samples[i] = samples[i] > 0 ? fminf(samples[i], 0x1.fep126f) : 0; /* NaN fails the test */
+}
+
+/* A copy of the samples without gaps between rows, to be freed by the caller. NULL: no memory. */
+static void *pack(const struct gi_image *image)
 {
     size_t row_nbytes = gi_row_nbytes(image);
-    *made = NULL;
-    if (image->stride == row_nbytes)
-        return image->data;
-    char *packed = *made = malloc(row_nbytes * (size_t)image->height);
+    char *packed = malloc(row_nbytes * (size_t)image->height);
     for (int y = 0; packed && y < image->height; y++)
         memcpy(packed + (size_t)y * row_nbytes, gi_row(image, y), row_nbytes);
+    if (packed && image->type == GI_F32)
+        clamp_rgbe((float *)packed, gi_row_samples(image) * (size_t)image->height);
     return packed;
 }
 
@@ -56,8 +62,7 @@ static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct 
         image->height > side)
         return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels, too large for this format",
                        image->width, image->height);
-    void *made;
-    const void *samples = pack(image, &made);
+    void *samples = pack(image);
     if (!samples)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     struct target target = {.sink = sink, .err = err};
@@ -68,7 +73,7 @@ static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct 
         done = stbi_write_tga_to_func(write_piece, &target, w, h, n, samples);
     else
         done = stbi_write_hdr_to_func(write_piece, &target, w, h, n, samples);
-    free(made);
+    free(samples);
     if (!target.status && !done)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     return target.status;

@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
+#include <libdeflate.h>
 #include <png.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 /* The samples as libpng's simplified interface gives them: 8 bits, or for 16-bit files (`wide`) 16
  * bits, which it hands out linear and premultiplied, so wide files are read by read_wide(). */
@@ -292,13 +295,53 @@ static void partial(void **state)
     free(file.at);
 }
 
+/* A file of some bytes that claims gigabytes is refused before anything, libpng's own row buffers
+ * included, is allocated: an address space of 1 GiB is enough (the limit is not set under
+ * AddressSanitizer, which needs more; the fuzzer's limit on memory found this). */
+static void bombs(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][2] = {
+        {0x7fffffff, 1}, {1, 0x7fffffff}, {0x7fffffff, 0x7fffffff}, {600000000, 1}, {65536, 65536}};
+    struct bytes file = small_png();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+#ifndef __SANITIZE_ADDRESS__
+        struct rlimit limit = {1 << 30, 1 << 30};
+        setrlimit(RLIMIT_AS, &limit);
+#endif
+        int wrong = 0;
+        for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+            for (int b = 0; b < 4; b++) {
+                file.at[16 + b] = (unsigned char)(shapes[i][0] >> (24 - 8 * b));
+                file.at[20 + b] = (unsigned char)(shapes[i][1] >> (24 - 8 * b));
+            }
+            uint32_t crc = libdeflate_crc32(0, file.at + 12, 17);
+            for (int b = 0; b < 4; b++)
+                file.at[29 + b] = (unsigned char)(crc >> (24 - 8 * b));
+            struct gi_load_options options = {{1 << 24, 1 << 30}, i % 2};
+            struct gi_image image;
+            struct gi_err err;
+            wrong += gi_load_memory(&image, NULL, NULL, file.at, file.n, "bomb", &options, NULL,
+                                    &err) != GI_E_LIMIT ||
+                     !strstr(err.text, "--max-pixels");
+        }
+        _exit(wrong);
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+    free(file.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suite),      cmocka_unit_test(gray_with_transparency),
         cmocka_unit_test(round_trip), cmocka_unit_test(strips),
         cmocka_unit_test(metadata),   cmocka_unit_test(damage),
-        cmocka_unit_test(partial),
+        cmocka_unit_test(partial),    cmocka_unit_test(bombs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

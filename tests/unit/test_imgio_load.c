@@ -1,0 +1,380 @@
+/* Inputs of every kind of file, limits, choice of formats, and each format there and back.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "imgio/source.h"
+
+/* Without a pop: functions that stay unused are only found at the end of the file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#include <stb/stb_image.h>
+
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder, make_folder());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
+static void expect_error(const char *path, enum gi_status status, const char *says)
+{
+    struct gi_image image;
+    struct gi_metadata metadata;
+    struct gi_err err = {0}, warning;
+    assert_int_equal(gi_load(&image, &metadata, NULL, path, &strictly, &warning, &err), status);
+    assert_null(image.data);
+    assert_null(metadata.icc);
+    const char *name = strcmp(path, "-") ? path : "standard input";
+    if (strncmp(err.text, name, strlen(name)) != 0 || !strstr(err.text, says))
+        fail_msg("\"%s\", want \"%s: ...%s\"", err.text, name, says);
+}
+
+static void bad_inputs(void **state)
+{
+    (void)state;
+    expect_error(in_folder("missing.png"), GI_E_IO, "No such file");
+    expect_error(folder, GI_E_IO, "directory");
+    write_file(in_folder("empty.png"), "", 0);
+    expect_error(in_folder("empty.png"), GI_E_FORMAT, "empty");
+    expect_error("/dev/null", GI_E_FORMAT, "empty");
+    write_file(in_folder("text.png"), "hello, world", 12);
+    expect_error(in_folder("text.png"), GI_E_FORMAT, "png, jpeg, pgm");
+    expect_error("/proc/version", GI_E_FORMAT, "known format"); /* no size, but content */
+}
+
+/* Runs `task` with standard input from `path`, or from a pipe that it is copied into. */
+static int with_stdin(const char *path, bool piped, int (*task)(void))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char command[600];
+        snprintf(command, sizeof command, "cat '%s'", path);
+        int fd = piped ? fileno(popen(command, "r")) : open(path, O_RDONLY);
+        dup2(fd, STDIN_FILENO);
+        _exit(task());
+    }
+    int result;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    return WIFEXITED(result) ? WEXITSTATUS(result) : 1000;
+}
+
+static const struct gi_image *expected;
+
+static int load_stdin(void)
+{
+    struct gi_image image;
+    if (gi_load(&image, NULL, NULL, "-", &strictly, NULL, NULL))
+        return 1;
+    bool same = image.width == expected->width && image.height == expected->height;
+    for (int y = 0; same && y < image.height; y++)
+        same = memcmp(gi_row(&image, y), gi_row(expected, y), gi_row_nbytes(&image)) == 0;
+    gi_image_free(&image);
+    return same ? 0 : 2;
+}
+
+static int empty_stdin(void)
+{
+    struct gi_image image;
+    struct gi_err err;
+    return gi_load(&image, NULL, NULL, "-", &strictly, NULL, &err) == GI_E_FORMAT &&
+                   strcmp(err.text, "standard input: is empty, want an image") == 0
+               ? 0
+               : 1;
+}
+
+static int limited_stdin(void)
+{
+    struct gi_load_options options = {{1 << 30, 100000}, false};
+    struct gi_image image;
+    struct gi_err err;
+    return gi_load(&image, NULL, NULL, "-", &options, NULL, &err) == GI_E_LIMIT &&
+                   strstr(err.text, "--max-bytes")
+               ? 0
+               : 1;
+}
+
+/* Small and large (mapped) files, by name, as standard input, and through a pipe. */
+static void ways_in(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{31, 33}, {1000, 3000}};
+    for (int i = 0; i < 2; i++) {
+        struct gi_image image = random_image(sizes[i][0], sizes[i][1], 1, GI_U16, 5), back;
+        struct gi_save_options options = {0};
+        const char *path = in_folder("a.pgm");
+        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        back = load_or_fail(path);
+        assert_same_image(&image, &back);
+        expected = &image;
+        assert_int_equal(with_stdin(path, false, load_stdin), 0);
+        assert_int_equal(with_stdin(path, true, load_stdin), 0);
+        if (i == 1)
+            assert_int_equal(with_stdin(path, true, limited_stdin), 0);
+        gi_image_free(&back);
+        gi_image_free(&image);
+    }
+    assert_int_equal(with_stdin("/dev/null", false, empty_stdin), 0);
+    assert_int_equal(with_stdin("/dev/null", true, empty_stdin), 0);
+}
+
+/* A mapped file that is cut meanwhile: zeros instead of a crash, and an error at the end. The first
+ * test, because cmocka puts its own handler of SIGBUS over ours at each later one. */
+static void shrinking_file(void **state)
+{
+    (void)state;
+    const char *path = in_folder("a");
+    size_t n = 4 << 20;
+    unsigned char *bytes = malloc(n);
+    memset(bytes, 7, n);
+    write_file(path, bytes, n);
+    free(bytes);
+    struct gi_source source, other;
+    struct gi_err err = {0};
+    assert_int_equal(gi_source_open(&source, path, &strictly.limits, &err), GI_OK);
+    assert_int_equal(gi_source_open(&other, path, &strictly.limits, &err), GI_OK);
+    assert_int_equal(source.nbytes, n);
+    assert_int_equal(truncate(path, 1 << 20), 0);
+    assert_int_equal(source.bytes[1000], 7);
+    assert_int_equal(source.bytes[3 << 20], 0);
+    assert_int_equal(source.bytes[n - 1], 0);
+    assert_int_equal(gi_source_close(&source, &err), GI_E_IO);
+    assert_non_null(strstr(err.text, "shrank"));
+    assert_int_equal(gi_source_close(&other, &err), GI_OK); /* never touched there */
+}
+
+static void limits(void **state)
+{
+    (void)state;
+    struct gi_image image;
+    struct gi_err err;
+    struct gi_load_options options = {{99, 1000}, false};
+    unsigned char file[200] = "P5 10 10 255\n";
+    /* A whole raw file has shown its size: max_pixels does not hold it, max_bytes does. */
+    assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_OK);
+    gi_image_free(&image);
+    options.limits.max_bytes = 99;
+    assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-bytes"));
+    /* A short one has not. */
+    assert_int_equal(load_bytes(&image, file, 13 + 20, &options, NULL, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-pixels"));
+    /* By default 60000 x 60000 in a raw file is within the limits. */
+    assert_true(60000ull * 60000 <= strictly.limits.max_bytes);
+}
+
+/* What may come back from a format: the same, or converted as gi_save() says. */
+static void each_format(void **state)
+{
+    (void)state;
+    static const char *const readable[] = {"png", "pgm", "ppm", "pnm", "pam", "pfm"};
+    for (size_t f = 0; f < sizeof readable / sizeof readable[0]; f++)
+        for (int channels = 1; channels <= 4; channels++)
+            for (int type = GI_U8; type <= GI_F32; type++) {
+                const char *name = readable[f];
+                bool gray_only = strcmp(name, "pgm") == 0, rgb_only = strcmp(name, "ppm") == 0;
+                bool alpha = strcmp(name, "png") == 0 || strcmp(name, "pam") == 0;
+                bool is_float = strcmp(name, "pfm") == 0;
+                struct gi_image image = random_image(13, 7, channels, (enum gi_type)type, 9), back;
+                struct gi_save_options options = {.format = name};
+                struct gi_err err = {0}, warning;
+                const char *path = in_folder("file");
+                enum gi_status status = gi_save(&image, NULL, path, &options, &warning, &err);
+                if (gray_only && channels > 2) {
+                    assert_int_equal(status, GI_E_UNSUPPORTED);
+                    gi_image_free(&image);
+                    continue;
+                }
+                assert_int_equal(status, GI_OK);
+                bool lost = (!alpha && channels % 2 == 0) || (!is_float && type == GI_F32);
+                assert_int_equal(warning.status, lost ? GI_E_UNSUPPORTED : GI_OK);
+                back = load_or_fail(path);
+                int want = alpha ? channels : rgb_only ? 3 : channels <= 2 ? 1 : 3;
+                assert_int_equal(back.channels, want);
+                assert_int_equal(back.type, is_float ? GI_F32 : type == GI_F32 ? GI_U16 : type);
+                if (!lost && channels == want && type == (int)back.type)
+                    assert_same_image(&image, &back);
+                options.strict = true;
+                assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err),
+                                 lost ? GI_E_UNSUPPORTED : GI_OK);
+                gi_image_free(&back);
+                gi_image_free(&image);
+            }
+    assert_int_equal(count_files(folder), 1);
+}
+
+/* Alpha is laid over black, gray becomes three equal channels, float becomes 16 bits. */
+static void conversions(void **state)
+{
+    (void)state;
+    uint8_t gray_alpha[] = {200, 128, 255, 255, 100, 0};
+    uint8_t want[] = {100, 100, 100, 255, 255, 255, 0, 0, 0}; /* 200 * 128 / 255 = 100.4 */
+    struct gi_image image = {
+        .data = gray_alpha, .stride = 6, .width = 3, .height = 1, .channels = 2, .type = GI_U8};
+    struct gi_save_options options = {0};
+    struct gi_err warning;
+    const char *path = in_folder("a.ppm");
+    assert_int_equal(gi_save(&image, NULL, path, &options, &warning, NULL), GI_OK);
+    assert_non_null(strstr(warning.text, "alpha"));
+    struct gi_image back = load_or_fail(path);
+    assert_memory_equal(back.data, want, sizeof want);
+    gi_image_free(&back);
+
+    float reals[] = {-1, 0, 0.5f, 1, 2, NAN};
+    static const uint16_t steps[] = {0, 0, 32768, 65535, 65535, 0}; /* 32767.5: half to even */
+    image = (struct gi_image){.data = reals,
+                              .stride = sizeof reals,
+                              .width = 6,
+                              .height = 1,
+                              .channels = 1,
+                              .type = GI_F32};
+    path = in_folder("a.pgm");
+    assert_int_equal(gi_save(&image, NULL, path, &options, &warning, NULL), GI_OK);
+    assert_non_null(strstr(warning.text, "float samples"));
+    back = load_or_fail(path);
+    assert_memory_equal(back.data, steps, sizeof steps);
+    gi_image_free(&back);
+}
+
+/* BMP and TGA as stb_image reads them, HDR within its 8-bit mantissa. */
+static void through_stb(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.bmp", "a.tga"};
+    for (int f = 0; f < 2; f++)
+        for (int channels = 1; channels <= 4; channels++) {
+            struct gi_image image = random_image(37, 11, channels, GI_U8, 4);
+            struct gi_save_options options = {0};
+            const char *path = in_folder(names[f]);
+            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+            int w, h, n;
+            unsigned char *got = stbi_load(path, &w, &h, &n, channels);
+            assert_non_null(got);
+            assert_true(w == 37 && h == 11);
+            if (f == 0)
+                assert_int_equal(n, channels <= 2 ? channels + 2 : channels);
+            for (int y = 0; y < h; y++)
+                assert_memory_equal(got + y * w * channels, gi_row(&image, y),
+                                    gi_row_nbytes(&image));
+            stbi_image_free(got);
+            gi_image_free(&image);
+        }
+    struct gi_image image = random_image(37, 11, 3, GI_F32, 4);
+    struct gi_save_options options = {0};
+    const char *path = in_folder("a.hdr");
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    int w, h, n;
+    float *got = stbi_loadf(path, &w, &h, &n, 3);
+    assert_non_null(got);
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const float *want = (float *)gi_row(&image, y) + 3 * x, *have = got + 3 * (y * w + x);
+            float largest = fmaxf(fmaxf(want[0], 0), fmaxf(want[1], want[2]));
+            for (int c = 0; c < 3; c++)
+                assert_true(fabsf(fmaxf(want[c], 0) - have[c]) <= largest / 100);
+        }
+    stbi_image_free(got);
+    gi_image_free(&image);
+}
+
+static void choice_of_format(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *format, *magic;
+    } cases[] = {
+        {"a.PNG", NULL, "\x89PNG"}, {"png:b.jpg", NULL, "\x89PNG"}, {"b.JPeG", NULL, "\xff\xd8"},
+        {"c.txt", "pgm", "P5"},     {"pam:d", NULL, "P7"},          {"e.pnm", NULL, "P5"},
+        {"pnm:f.png", "pfm", "Pf"}, {"g.tar.tga", NULL, ""},
+    };
+    struct gi_image image = random_image(3, 2, 1, GI_U8, 1);
+    struct gi_err err;
+    assert_int_equal(chdir(folder), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gi_save_options options = {.format = cases[i].format, .quality = 90};
+        assert_int_equal(gi_save_check(cases[i].path, cases[i].format, &err), GI_OK);
+        assert_int_equal(gi_save(&image, NULL, cases[i].path, &options, NULL, &err), GI_OK);
+        const char *colon = strchr(cases[i].path, ':');
+        struct bytes file = read_file(colon ? colon + 1 : cases[i].path);
+        assert_memory_equal(file.at, cases[i].magic, strlen(cases[i].magic));
+        free(file.at);
+    }
+    static const char *const wrong[][2] = {{"a", NULL},      {"a.xyz", NULL}, {"-", NULL},
+                                           {"a.png", "xy"},  {"png:", NULL},  {"a.pbm", NULL},
+                                           {"x.png/a", NULL}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct gi_save_options options = {.format = wrong[i][1]};
+        assert_int_equal(gi_save_check(wrong[i][0], wrong[i][1], &err), GI_E_USAGE);
+        assert_int_equal(gi_save(&image, NULL, wrong[i][0], &options, NULL, &err), GI_E_USAGE);
+    }
+    assert_int_equal(chdir("/"), 0);
+    gi_image_free(&image);
+    assert_null(gi_format_at(-1));
+    int rows = 0;
+    while (gi_format_at(rows))
+        rows++;
+    assert_int_equal(rows, 11);
+    assert_null(gi_format_at(1000));
+}
+
+/* A profile for another colour model is not written; metadata is named where it can't be kept. */
+static void lost_metadata(void **state)
+{
+    (void)state;
+    unsigned char icc[200] = {0};
+    memcpy(icc + 16, "RGB ", 4);
+    struct gi_metadata metadata = {icc, sizeof icc, "MM\0*", 4, 72, 72}, back;
+    struct gi_image gray = random_image(5, 5, 1, GI_U8, 1), image;
+    struct gi_save_options options = {.quality = 80};
+    struct gi_err warning;
+    assert_int_equal(gi_save(&gray, &metadata, in_folder("a.jpg"), &options, &warning, NULL),
+                     GI_OK);
+    assert_non_null(strstr(warning.text, "ICC profile of another colour model"));
+    assert_int_equal(gi_load(&image, &back, NULL, in_folder("a.jpg"), &strictly, NULL, NULL),
+                     GI_OK);
+    assert_null(back.icc);
+    assert_non_null(back.exif);
+    gi_metadata_free(&back);
+    gi_image_free(&image);
+    assert_int_equal(gi_save(&gray, &metadata, in_folder("a.pgm"), &options, &warning, NULL),
+                     GI_OK);
+    assert_non_null(strstr(warning.text, "the ICC profile, EXIF, the resolution"));
+    gi_image_free(&gray);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(shrinking_file), TEST(bad_inputs),       TEST(ways_in),
+        TEST(limits),         TEST(each_format),      TEST(conversions),
+        TEST(through_stb),    TEST(choice_of_format), TEST(lost_metadata),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
