@@ -72,11 +72,6 @@ enum gi_status gi_float_ranks(struct gi_context *cx, struct gi_rank *ranks, int 
     for (int i = 0; i < n && !status; i++) {
         places[i].rest = ranks[i].rank;
         places[i].bin = find_bin(&places[i].rest, high + (size_t)ranks[i].channel * HALF);
-        /* A pass for the lower half would count NaNs beside the infinities, and needs none. */
-        if (places[i].bin == MINUS_INFINITY_HIGH || places[i].bin == PLUS_INFINITY_HIGH) {
-            ranks[i].value = places[i].bin == PLUS_INFINITY_HIGH ? INFINITY : -INFINITY;
-            places[i].bin = -1;
-        }
     }
     for (int i = 0; i < n && !status; i++) {
         int bin = places[i].bin;

@@ -1,0 +1,130 @@
+"""compare against numpy and scikit-image's structural_similarity."""
+import json
+import math
+
+from _common import Checks, need, np, random_image, read, suffix, write
+
+(metrics,) = need("skimage.metrics")
+c = Checks()
+
+
+def measured(a, b, *args, status=0):
+    paths = [c.path("a" + suffix(a)), c.path("b" + suffix(b))]
+    write(paths[0], a)
+    write(paths[1], b)
+    return json.loads(c.run("compare", *paths, "--format", "json", *args, status=status))
+
+
+def disturbed(image, amount):
+    """Values near those of `image`."""
+    if image.dtype == np.float32:
+        return (image + c.rng.normal(0, amount, image.shape)).astype(np.float32)
+    full = np.iinfo(image.dtype).max
+    return np.clip(np.rint(image + c.rng.normal(0, amount * full, image.shape)), 0, full).astype(image.dtype)
+
+
+def smooth(shape, dtype):
+    y, x = np.mgrid[:shape[0], :shape[1]]
+    wave = 0.5 + 0.3 * np.sin(x / 7) * np.cos(y / 5)
+    if len(shape) == 3:
+        wave = np.stack([wave * s for s in (1, 0.8, 0.6, 0.9)[:shape[2]]], axis=2)
+    if dtype == np.float32:
+        return wave.astype(np.float32)
+    return np.rint(wave * np.iinfo(dtype).max).astype(dtype)
+
+
+def test_numbers():
+    for dtype in (np.uint8, np.uint16, np.float32):
+        full = 1.0 if dtype == np.float32 else float(np.iinfo(dtype).max)
+        for shape in ((11, 11), (12, 40), (101, 67), (64, 33, 3), (40, 41, 4)):
+            if dtype == np.float32 and len(shape) == 3 and shape[2] == 4:
+                continue
+            for a in (smooth(shape, dtype), random_image(c.rng, shape, dtype)):
+                b = disturbed(a, 0.05)
+                name = f"{dtype.__name__} {shape}"
+                got = measured(a, b)
+                x, y = a.astype(np.float64), b.astype(np.float64)
+                mse = ((x - y) ** 2).mean()
+                c.check(f"{name} max", math.isclose(got["max_difference"], abs(x - y).max(), rel_tol=1e-12))
+                c.check(f"{name} differing", got["differing"] == int((a != b).sum()))
+                c.check(f"{name} mse", math.isclose(got["mse"], mse, rel_tol=1e-12))
+                c.check(f"{name} psnr", math.isclose(got["psnr"], 10 * math.log10(full**2 / mse), rel_tol=1e-12))
+                ssim = metrics.structural_similarity(
+                    x, y, gaussian_weights=True, sigma=1.5, use_sample_covariance=False,
+                    data_range=full, channel_axis=2 if a.ndim == 3 else None)
+                c.check(f"{name} ssim", abs(got["ssim"] - ssim) < 1e-6, f"{got['ssim']} against {ssim}")
+
+
+def windows(n):
+    size = 11 if n >= 11 else n - (n % 2 == 0)
+    x = np.arange(size) - size // 2
+    w = np.exp(-x * x / 4.5)
+    return w / w.sum()
+
+
+def plain_ssim(x, y, full):
+    """By the definition, window by window; sides below 11 take the largest odd window."""
+    wy, wx = windows(x.shape[0]), windows(x.shape[1])
+    w = np.outer(wy, wx)
+    values = []
+    for j in range(x.shape[0] - len(wy) + 1):
+        for i in range(x.shape[1] - len(wx) + 1):
+            p, q = (v[j:j + len(wy), i:i + len(wx)] for v in (x, y))
+            mp, mq = (w * p).sum(), (w * q).sum()
+            vp, vq = (w * (p - mp) ** 2).sum(), (w * (q - mq) ** 2).sum()
+            cov = (w * (p - mp) * (q - mq)).sum()
+            c1, c2 = (0.01 * full) ** 2, (0.03 * full) ** 2
+            values.append((2 * mp * mq + c1) * (2 * cov + c2)
+                          / ((mp**2 + mq**2 + c1) * (vp + vq + c2)))
+    return np.mean(values)
+
+
+def test_small():
+    for shape in ((1, 1), (1, 30), (30, 1), (2, 2), (10, 25), (7, 8)):
+        a = random_image(c.rng, shape, np.uint8)
+        b = disturbed(a, 0.2)
+        got = measured(a, b)["ssim"]
+        want = plain_ssim(a.astype(np.float64), b.astype(np.float64), 255.0)
+        c.check(f"small {shape}", abs(got - want) < 1e-9, f"{got} against {want}")
+
+
+def test_equal():
+    a = random_image(c.rng, (40, 50, 3), np.uint8)
+    got = measured(a, a, "--max-diff", 0, "--min-psnr", 100)
+    c.check("equal", got["differing"] == 0 and got["mse"] == 0 and got["psnr"] is None
+            and abs(got["ssim"] - 1) < 1e-12)
+
+
+def test_depths():
+    a = random_image(c.rng, (40, 50), np.uint8)
+    got = measured(a, a.astype(np.uint16) * 257)
+    c.check("8 and 16 bits", got["differing"] == 0 and got["depth"] == 16)
+
+
+def test_status():
+    a = np.full((20, 20), 100, np.uint8)
+    b = a.copy()
+    b[3, 4] = 110
+    measured(a, b, "--max-diff", 10)
+    got = measured(a, b, "--max-diff", 9, status=1)
+    c.check("numbers come with status 1", got["max_difference"] == 10 and got["differing"] == 1)
+    measured(a, b, "--min-psnr", 60, status=1)
+    measured(a, b, "--min-psnr", 50)
+    c.check("status", True)
+
+
+def test_picture():
+    a, b = (random_image(c.rng, (30, 40, 3), np.uint8) for _ in range(2))
+    out = c.path("diff.ppm")
+    measured(a, b, "--diff", out, "--gain", 2)
+    want = np.clip(2 * abs(a.astype(int) - b), 0, 255)
+    c.check("picture", (read(out) == want).all())
+
+
+test_numbers()
+test_small()
+test_equal()
+test_depths()
+test_status()
+test_picture()
+c.end()

@@ -1,0 +1,229 @@
+"""extract against scipy.ndimage.label and scikit-image's regionprops and threshold_otsu."""
+import csv
+import io
+import json
+
+from _common import Checks, need, np, random_image, read, suffix, write
+
+ndimage, measure, filters = need("scipy.ndimage", "skimage.measure", "skimage.filters")
+c = Checks()
+SIZES = [(1, 1), (1, 40), (37, 1), (31, 33), (67, 130), (200, 190)]
+
+
+def refuse(word):
+    raise ValueError(f"{word} is no JSON")
+
+
+def extracted(image, *args):
+    """The JSON object, and the label image where there is one."""
+    path, labels = c.path("in" + suffix(image)), c.path("labels.npy")
+    write(path, image)
+    text = c.run("extract", path, "--format", "json", "--labels", labels, *args)
+    return json.loads(text, parse_constant=refuse), np.load(labels)
+
+
+def labelled(foreground, connectivity):
+    """scipy's components, numbered by their first pixel."""
+    structure = np.ones((3, 3)) if connectivity == 8 else None
+    labels, n = ndimage.label(foreground, structure)
+    values, first = np.unique(labels.ravel(), return_index=True)
+    order = [v for _, v in sorted(zip(first, values)) if v]
+    table = np.zeros(n + 1, np.int64)
+    table[order] = np.arange(1, n + 1)
+    return table[labels], n
+
+
+def luma(image):
+    """As the program defines it, in float32, rounded half to even."""
+    if image.ndim == 2:
+        return image
+    r, g, b = (image[:, :, i].astype(np.float64) for i in range(3))
+    exact = 0.2126 * r + 0.7152 * g + 0.0722 * b
+    return exact.astype(np.float32) if image.dtype == np.float32 else np.rint(exact).astype(image.dtype)
+
+
+def near(a, b, tolerance):
+    return np.allclose(a, b, rtol=1e-9, atol=tolerance)
+
+
+def check_regions(name, regions, labels, gray):
+    props = measure.regionprops(labels, intensity_image=gray.astype(np.float64))
+    c.check(f"{name} count", len(regions) == len(props), (len(regions), len(props)))
+    span = max(1e-30, float(gray.max()) - float(gray.min()))
+    bad = []
+    for got, p in zip(regions, props):
+        y0, x0, y1, x1 = p.bbox
+        values = p.image_intensity[p.image] if hasattr(p, "image_intensity") else p.intensity_image[p.image]
+        ok = (got["label"] == p.label and got["area"] == p.area
+              and got["bbox"] == [x0, y0, x1 - x0, y1 - y0]
+              and near(got["centroid"], p.centroid[::-1], 1e-8)
+              and near(got["perimeter"], p.perimeter, 1e-8)
+              and near(got["mean"], values.mean(), 1e-9 * span)
+              and near(got["stddev"], values.std(), 2e-9 * span)
+              and near(got["min"], values.min(), 1e-7 * span)
+              and near(got["max"], values.max(), 1e-7 * span))
+        if not ok:
+            bad.append((got, p.label, p.area, p.bbox, p.centroid, p.perimeter, values.mean(), values.std()))
+    c.check(f"{name} measures", not bad, bad[:1])
+
+
+def blobs(shape, dtype):
+    """Smooth noise: regions of many sizes with holes and diagonal contacts."""
+    noise = ndimage.gaussian_filter(c.rng.random(shape), 1.2)
+    noise = (noise - noise.min()) / max(1e-9, noise.max() - noise.min())
+    if dtype == np.float32:
+        return noise.astype(np.float32)
+    return np.rint(noise * np.iinfo(dtype).max).astype(dtype)
+
+
+def test_otsu():
+    for dtype in (np.uint8, np.uint16, np.float32):
+        for shape in SIZES[3:]:
+            for image in (blobs(shape, dtype), random_image(c.rng, shape, dtype)):
+                got, labels = extracted(image)
+                want = filters.threshold_otsu(image)
+                name = f"otsu {dtype.__name__} {shape}"
+                # a float's threshold is the centre of one of 256 bins, of numpy's float32 edges
+                close = abs(got["threshold"] - want) <= (1e-6 if dtype == np.float32 else 0)
+                c.check(f"{name} threshold", close, f"{got['threshold']} against {want}")
+                mine, n = labelled(image > np.float64(got["threshold"]), 8)
+                c.check(f"{name} labels", (labels == mine).all() and n == len(got["regions"]))
+                check_regions(name, got["regions"], mine, image)
+
+
+def test_levels():
+    for dtype in (np.uint8, np.uint16, np.float32):
+        full = 1.0 if dtype == np.float32 else np.iinfo(dtype).max
+        for shape in SIZES:
+            image = random_image(c.rng, shape, dtype)
+            for share in (0, 0.3, 0.5, 0.59, 0.9):
+                for connectivity in (4, 8):
+                    got, labels = extracted(image, "--at", f"{100 * share:g}%", "--connectivity", connectivity)
+                    mine, _ = labelled(image > share * full, connectivity)
+                    name = f"{dtype.__name__} {shape} {share} {connectivity}"
+                    c.check(f"{name} labels", (labels == mine).all())
+                    c.check(f"{name} head", got["connectivity"] == connectivity
+                            and (got["height"], got["width"]) == shape)
+                    if share == 0.59 or connectivity == 4:
+                        check_regions(name, got["regions"], mine, image)
+
+
+def test_invert():
+    image = blobs((60, 80), np.uint8)
+    _, labels = extracted(image, "--at", 100, "--invert")
+    c.check("invert", (labels == labelled(image <= 100, 8)[0]).all())
+
+
+def test_colour():
+    image = np.stack([blobs((90, 70), np.uint8) for _ in range(3)], axis=2)
+    got, labels = extracted(image, "--at", 120)
+    gray = luma(image)
+    mine, _ = labelled(gray > 120, 8)
+    c.check("colour labels", (labels == mine).all())
+    check_regions("colour", got["regions"], mine, gray)
+
+
+def test_mask_image():
+    image, mask = random_image(c.rng, (50, 60), np.uint16), blobs((50, 60), np.uint8) // 100
+    write(c.path("mask.pgm"), mask)
+    got, labels = extracted(image, "--mask-image", c.path("mask.pgm"))
+    mine, _ = labelled(mask > 0, 8)
+    c.check("mask image", (labels == mine).all() and got["threshold"] is None)
+    check_regions("mask image", got["regions"], mine, image)
+
+
+def test_choice():
+    image = blobs((150, 160), np.uint8)
+    mine, n = labelled(image > 150, 8)
+    area = np.bincount(mine.ravel(), minlength=n + 1)
+    for args, keep in ((["--min-area", 10], area >= 10), (["--max-area", 30], area <= 30),
+                       (["--min-area", 5, "--max-area", 25], (area >= 5) & (area <= 25))):
+        keep[0] = False
+        table = np.cumsum(keep) * keep
+        points = c.path("points.npy")
+        got, labels = extracted(image, "--at", 150, *args, "--points", points)
+        want = table[mine]
+        c.check(f"choice {args} labels", (labels == want).all())
+        check_regions(f"choice {args}", got["regions"], want, image)
+        y, x = np.nonzero(want)
+        p = np.load(points)
+        c.check(f"choice {args} points", (p["x"] == x).all() and (p["y"] == y).all()
+                and (p["value"] == image[y, x]).all())
+    got, _ = extracted(image, "--at", 150, "--keep-top", 4, "--sort", "area")
+    areas = [r["area"] for r in got["regions"]]
+    c.check("keep top", areas == sorted(area[1:].tolist(), reverse=True)[:4])
+    c.check("labels of the kept", sorted(r["label"] for r in got["regions"]) == [1, 2, 3, 4])
+    for sort, key in (("x", lambda r: r["bbox"][0]), ("y", lambda r: r["bbox"][1]),
+                      ("mean", lambda r: -r["mean"]), ("label", lambda r: r["label"])):
+        got, _ = extracted(image, "--at", 150, "--sort", sort)
+        keys = [(key(r), r["label"]) for r in got["regions"]]
+        c.check(f"sort {sort}", keys == sorted(keys))
+
+
+def test_files():
+    image = blobs((80, 90), np.uint8)
+    names = [c.path(n) for n in ("labels.pgm", "mask.pgm", "over.ppm", "points.csv", "table.csv", "crops")]
+    write(c.path("in.pgm"), image)
+    c.run("extract", c.path("in.pgm"), names[4], "--at", 140, "--labels", names[0], "--mask", names[1],
+          "--overlay", names[2], "--points", names[3], "--crops", names[5], "--crop-format", "pgm")
+    mine, n = labelled(image > 140, 8)
+    c.check("label image", (read(names[0]) == mine).all() and read(names[0]).dtype == np.dtype(">u2"))
+    c.check("mask", (read(names[1]) == np.where(mine > 0, 255, 0)).all())
+    over = read(names[2])
+    inside = mine > 0
+    c.check("overlay is the input in RGB", over.shape == (80, 90, 3) and (over == image[:, :, None]).any())
+    rows = list(csv.DictReader(open(names[4])))
+    c.check("csv names", list(rows[0]) == ["label", "area", "bbox_x", "bbox_y", "bbox_width", "bbox_height",
+                                           "centroid_x", "centroid_y", "perimeter", "mean", "stddev", "min", "max"])
+    c.check("csv rows", [int(r["area"]) for r in rows] == np.bincount(mine[inside])[1:].tolist())
+    points = np.genfromtxt(names[3], delimiter=",", names=True)
+    y, x = np.nonzero(mine)
+    c.check("points csv", (points["x"] == x).all() and (points["y"] == y).all()
+            and (points["value"] == image[y, x]).all())
+    for r in rows:
+        x, y, w, h = (int(r[f"bbox_{k}"]) for k in ("x", "y", "width", "height"))
+        crop = read(f"{names[5]}/region-{int(r['label']):06d}.pgm")
+        c.check("crop", (crop == image[y:y + h, x:x + w]).all())
+    lines = c.run("extract", c.path("in.pgm"), "--at", 140, "--format", "jsonl").decode().splitlines()
+    c.check("jsonl", [json.loads(line)["label"] for line in lines] == list(range(1, n + 1)))
+    text = c.run("extract", c.path("in.pgm"), "--at", 140).decode()
+    c.check("csv on standard output", text == open(names[4]).read())
+    c.check("csv parses", len(list(csv.reader(io.StringIO(text)))) == n + 1)
+
+
+def test_many():
+    """A checkerboard: every other pixel a region, 4-connected; more than 16 bits can count."""
+    y, x = np.mgrid[:600, :700]
+    image = np.where((x + y) % 2, 200, 10).astype(np.uint8)
+    got, labels = extracted(image, "--at", 100, "--connectivity", 4)
+    c.check("checkerboard 4", len(got["regions"]) == 210000 and labels.max() == 210000
+            and (np.diff(labels[labels > 0].astype(np.int64)) == 1).all())
+    got, labels = extracted(image, "--at", 100)
+    c.check("checkerboard 8", len(got["regions"]) == 1)
+
+
+def test_nan():
+    image = blobs((30, 40), np.float32)
+    image[10:20, 10:20] = np.nan
+    got, labels = extracted(image, "--at", 0.5)
+    with np.errstate(invalid="ignore"):
+        mine, _ = labelled(image > 0.5, 8)
+    c.check("NaN is background", (labels == mine).all())
+    got, labels = extracted(image, "--at", 2, "--invert")
+    c.check("NaN in a region", len(got["regions"]) == 1
+            and near(got["regions"][0]["mean"], np.nanmean(image.astype(np.float64)), 1e-8))
+    image[:] = np.nan
+    got, _ = extracted(image, "--at", 2, "--invert")
+    c.check("all NaN", got["regions"][0]["mean"] is None and got["regions"][0]["area"] == 1200)
+
+
+test_otsu()
+test_levels()
+test_invert()
+test_colour()
+test_mask_image()
+test_choice()
+test_files()
+test_many()
+test_nan()
+c.end()
