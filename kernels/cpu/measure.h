@@ -1,0 +1,171 @@
+/* What the primitives with host results share: bands of rows, rows as bits (pixel x is bit x % 64
+ * of word x / 64), and samples as integers. Whole words are made from 64 comparisons, so a run of
+ * equal pixels costs no branch. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_MEASURE_H
+#define GI_KERNELS_CPU_MEASURE_H
+
+#include <math.h>
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "kernels/cpu/cpu.h"
+
+/* Bands for a pool's jobs: a few for each thread, so that one late thread does not hold up the
+ * rest, but none of fewer than 2^16 pixels. One thread: one band. */
+static inline int band_count(struct gi_pool *pool, const struct gi_image *image)
+{
+    int threads = gi_pool_threads(pool);
+    uint64_t pixels = (uint64_t)image->width * (uint64_t)image->height;
+    uint64_t most = threads == 1 ? 1 : 4 * (uint64_t)threads;
+    uint64_t n = pixels >> 16;
+    n = n < 1 ? 1 : n > most ? most : n;
+    return n > (uint64_t)image->height ? image->height : (int)n;
+}
+
+/* First row of band `i` of `n`; that of band n is the height. */
+static inline int band_start(const struct gi_image *image, int i, int n)
+{
+    return (int)((int64_t)image->height * i / n);
+}
+
+static inline int row_words(int width)
+{
+    return (int)(((int64_t)width + 63) / 64);
+}
+
+/* Bit i is flags[i], each 0 or 1. The multiplication moves bit 0 of byte j to bit 56 + j. */
+static inline uint64_t pack64(const uint8_t *flags)
+{
+#if defined __AVX512BW__
+    __m512i v = _mm512_loadu_si512(flags);
+    return _mm512_test_epi8_mask(v, v);
+#elif defined __AVX2__
+    __m256i low = _mm256_loadu_si256((const __m256i *)flags);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(flags + 32));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(low, 7)) |
+           (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(high, 7)) << 32;
+#else
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, flags + i, 8);
+        bits |= (eight * 0x0102040810204080u >> 56) << i;
+    }
+    return bits;
+#endif
+}
+
+/* Bit i: a[i] == b[i], 64 of each. */
+static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
+{
+    uint64_t bits = 0;
+#if defined __AVX512F__
+    for (int i = 0; i < 64; i += 16)
+        bits |=
+            (uint64_t)_mm512_cmpeq_epi32_mask(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i))
+            << i;
+#elif defined __AVX2__
+    for (int i = 0; i < 64; i += 8) {
+        __m256i eq = _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(a + i)),
+                                        _mm256_loadu_si256((const __m256i *)(b + i)));
+        bits |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(eq)) << i;
+    }
+#else
+    uint8_t flags[64];
+    for (int i = 0; i < 64; i++)
+        flags[i] = a[i] == b[i];
+    bits = pack64(flags);
+#endif
+    return bits;
+}
+
+/* flags[i] = sample x + i > above, for i < n <= 64; the rest 0. As integers where the samples are:
+ * v > above and v >= floor(above) + 1 are the same. NaN in `above` is above everything. */
+static inline void foreground_flags(uint8_t *flags, const struct gi_image *on, int y, int x, int n,
+                                    float above)
+{
+    memset(flags, 0, 64);
+    float top = gi_type_full_scale(on->type);
+    int least = above < 0 ? 0 : above < top ? (int)above + 1 : 65536;
+    if (on->type == GI_F32) {
+        const float *row = (const float *)gi_row(on, y) + x;
+        for (int i = 0; i < n; i++)
+            flags[i] = row[i] > above;
+    } else if (least > (int)top) {
+        return;
+    } else if (on->type == GI_U8) {
+        const uint8_t *row = (const uint8_t *)gi_row(on, y) + x, limit = (uint8_t)least;
+        for (int i = 0; i < n; i++)
+            flags[i] = row[i] >= limit;
+    } else {
+        const uint16_t *row = (const uint16_t *)gi_row(on, y) + x, limit = (uint16_t)least;
+        for (int i = 0; i < n; i++)
+            flags[i] = row[i] >= limit;
+    }
+}
+
+/* Row y of the predicate as row_words() words; bits past the width are 0. Returns the foreground's
+ * pixels. */
+static inline uint64_t foreground_row(uint64_t *words, const struct gi_predicate *predicate, int y)
+{
+    int width = predicate->on->width;
+    uint64_t count = 0;
+    for (int w = 0; w < row_words(width); w++) {
+        uint8_t flags[64];
+        int x = 64 * w, n = width - x < 64 ? width - x : 64;
+        if (n == 64)
+            foreground_flags(flags, predicate->on, y, x, 64, predicate->above);
+        else
+            foreground_flags(flags, predicate->on, y, x, n, predicate->above);
+        uint64_t inside = n == 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+        words[w] = (pack64(flags) ^ (predicate->invert ? UINT64_MAX : 0)) & inside;
+        count += (uint64_t)__builtin_popcountll(words[w]);
+    }
+    return count;
+}
+
+/* The x of each bit that is set, ascending; returns how many. */
+static inline size_t bit_positions(uint32_t *x, const uint64_t *words, int nwords)
+{
+    size_t n = 0;
+    for (int w = 0; w < nwords; w++)
+        for (uint64_t m = words[w]; m; m &= m - 1)
+            x[n++] = 64 * (uint32_t)w + (uint32_t)__builtin_ctzll(m);
+    return n;
+}
+
+/* How gi_sums quantises floats. */
+struct quantiser {
+    double lo, hi, scale;
+};
+
+static inline struct quantiser quantiser_make(float lo, float hi)
+{
+    double span = (double)hi - (double)lo;
+    if (!(span > 0) || !isfinite(span))
+        return (struct quantiser){0, 0, 0};
+    return (struct quantiser){(double)lo, (double)hi, 2147483647.0 / span};
+}
+
+/* gi_sums' q of a sample that is not NaN. Adding 2^52 rounds half to even, and leaves the integer
+ * in the low bits. */
+static inline uint32_t quantise(float v, const struct quantiser *z)
+{
+    double d = (double)v < z->lo ? z->lo : (double)v;
+    d = d > z->hi ? z->hi : d;
+    double shifted = (d - z->lo) * z->scale + 0x1p52;
+    uint64_t bits;
+    memcpy(&bits, &shifted, 8);
+    return (uint32_t)bits;
+}
+
+static inline uint32_t float_bits(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, 4);
+    return bits;
+}
+
+#endif
