@@ -122,46 +122,80 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
         premultiply(out, count * channels, src->channels);
 }
 
+/* What finish() needs, as values: the compiler can't know that storing samples leaves a struct
+ * behind a pointer as it is. */
+struct last_steps {
+    enum gi_finish_kind kind;
+    enum gi_alpha_rule alpha;
+    int channels;
+    GI_VEC bias, amount, threshold, inverse_sum, full;
+};
+
 /* GI_LANES filtered samples f, s their source, to what is rounded and stored. */
-static inline GI_VEC finish(const struct gi_sweep *sweep, GI_VEC f, GI_VEC s)
+static inline GI_VEC finish(const struct last_steps how, GI_VEC f, GI_VEC s)
 {
-    const struct gi_finish *how = &sweep->finish;
     GI_VEC alpha = f, zero = vec_set(0);
-    int channels = sweep->src->channels;
-    if (sweep->alpha == GI_ALPHA_WEIGH) {
-        alpha = vec_mul(vec_alpha(f, channels), vec_set(sweep->inverse_sum));
+    if (how.alpha == GI_ALPHA_WEIGH) {
+        alpha = vec_mul(vec_alpha(f, how.channels), how.inverse_sum);
         f = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
         alpha = vec_if_greater(alpha, zero, alpha, zero);
-    } else if (sweep->alpha == GI_ALPHA_KEEP) {
-        f = vec_div(f, vec_set(gi_type_full_scale(sweep->src->type)));
+    } else if (how.alpha == GI_ALPHA_KEEP) {
+        f = vec_div(f, how.full);
         alpha = s;
     }
-    if (how->kind == GI_FINISH_UNSHARP) {
+    if (how.kind == GI_FINISH_UNSHARP) {
         GI_VEC d = vec_sub(s, f);
-        f = vec_if_greater(vec_abs(d), vec_set(how->threshold), vec_fma(vec_set(how->amount), d, s),
-                           s);
+        f = vec_if_greater(vec_abs(d), how.threshold, vec_fma(how.amount, d, s), s);
         alpha = s;
     } else {
-        f = vec_add(how->kind == GI_FINISH_ABS ? vec_abs(f) : f, vec_set(how->bias));
+        f = vec_add(how.kind == GI_FINISH_ABS ? vec_abs(f) : f, how.bias);
     }
-    return channels % 2 ? f : vec_with_alpha(f, alpha, channels);
+    return how.channels % 2 ? f : vec_with_alpha(f, alpha, how.channels);
 }
 
-static inline void finish_type(const struct gi_sweep *sweep, const float *f, void *out,
-                               const void *in, size_t n, enum gi_type type)
+/* A row of them, for a constant `type`, `kind` and `has_alpha`, so that the loop holds no choice.
+ */
+static inline __attribute__((always_inline)) void
+finish_row(struct last_steps how, const float *f, void *out, const void *in, size_t n,
+           enum gi_type type, enum gi_finish_kind kind, bool has_alpha)
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
+    bool needs_source = has_alpha || kind == GI_FINISH_UNSHARP;
+    how.kind = kind;
+    if (!has_alpha) {
+        how.alpha = GI_ALPHA_PLAIN;
+        how.channels = 1;
+    }
     for (; i + GI_LANES <= n; i += GI_LANES) {
-        GI_VEC s = load_samples(in, i, type);
-        store_samples(out, i, finish(sweep, vec_load(f + i), s), type);
+        GI_VEC s = needs_source ? load_samples(in, i, type) : vec_set(0);
+        store_samples(out, i, finish(how, vec_load(f + i), s), type);
     }
     if (i < n) { /* not a byte past the rows */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
         GI_VEC s = load_samples(last, 0, type);
-        store_samples(last, 0, finish(sweep, vec_load(f + i), s), type);
+        store_samples(last, 0, finish(how, vec_load(f + i), s), type);
         memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
     }
+}
+
+static inline __attribute__((always_inline)) void finish_type(const struct last_steps *how,
+                                                              const float *f, void *out,
+                                                              const void *in, size_t n,
+                                                              enum gi_type type)
+{
+    if (how->channels % 2 == 0 && how->kind == GI_FINISH_UNSHARP)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, true);
+    else if (how->channels % 2 == 0 && how->kind == GI_FINISH_ABS)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, true);
+    else if (how->channels % 2 == 0)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, true);
+    else if (how->kind == GI_FINISH_UNSHARP)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, false);
+    else if (how->kind == GI_FINISH_ABS)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, false);
+    else
+        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, false);
 }
 
 void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n)
@@ -170,10 +204,18 @@ void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int
     size_t first = (size_t)x0 * (size_t)sweep->src->channels * gi_type_nbytes(type);
     char *out = (char *)gi_row(sweep->dst, y) + first;
     const char *in = (const char *)gi_row(sweep->src, y) + first;
+    const struct last_steps how = {.kind = sweep->finish.kind,
+                                   .alpha = sweep->alpha,
+                                   .channels = sweep->src->channels,
+                                   .bias = vec_set(sweep->finish.bias),
+                                   .amount = vec_set(sweep->finish.amount),
+                                   .threshold = vec_set(sweep->finish.threshold),
+                                   .inverse_sum = vec_set(sweep->inverse_sum),
+                                   .full = vec_set(gi_type_full_scale(type))};
     if (type == GI_U8)
-        finish_type(sweep, f, out, in, n, GI_U8);
+        finish_type(&how, f, out, in, n, GI_U8);
     else if (type == GI_U16)
-        finish_type(sweep, f, out, in, n, GI_U16);
+        finish_type(&how, f, out, in, n, GI_U16);
     else
-        finish_type(sweep, f, out, in, n, GI_F32);
+        finish_type(&how, f, out, in, n, GI_F32);
 }

@@ -18,6 +18,7 @@ struct worker {
     int nslots; /* of the ring: what GI_ROWS_AT_ONCE result rows need */
     float *ring;
     size_t slot_floats; /* from one slot to the next */
+    size_t lead;        /* of the ring: floats in front of a slot's row */
     float *padded;
     float *f;           /* GI_ROWS_AT_ONCE planes */
     int *held;          /* nslots: the source row that the slot was made from */
@@ -60,11 +61,18 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *im
                             .y1 = min_int((long long)y0 + t->band, image->height)};
 }
 
+/* Floats before a padded row, so that the tile's own pixels begin at 64 bytes: that is where most
+ * of the row is written. */
+static size_t lead_floats(const struct gi_sweep *sweep)
+{
+    return (16 - (size_t)sweep->left * (size_t)sweep->src->channels % 16) % 16;
+}
+
 /* Floats of a padded row and of a slot, for strips of the tiling's width; 64 bytes of slack. */
 static size_t padded_floats(const struct gi_sweep *sweep)
 {
     size_t pixels = (size_t)sweep->tiling.strip + (size_t)sweep->left + (size_t)sweep->right;
-    return round_up(pixels * (size_t)sweep->src->channels) + 16;
+    return round_up(lead_floats(sweep) + pixels * (size_t)sweep->src->channels) + 16;
 }
 
 static size_t plane_floats(const struct gi_sweep *sweep)
@@ -87,8 +95,9 @@ static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scra
     w->sweep = sweep;
     w->nslots = (int)nslots;
     w->slot_floats = slot_floats(sweep);
+    w->lead = sweep->planes ? 0 : lead_floats(sweep);
     if (scratch) {
-        w->padded = (float *)scratch;
+        w->padded = (float *)scratch + lead_floats(sweep);
         w->f = (float *)(scratch + padded);
         w->rows = (const float **)(scratch + padded + f);
         w->held = (int *)(scratch + padded + f + rows);
@@ -99,7 +108,7 @@ static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scra
 
 static float *slot_at(const struct worker *w, int slot)
 {
-    return w->ring + (size_t)slot * w->slot_floats;
+    return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
 /* Puts the row at position p, maybe outside the image, into its slot. Outside, the same source row
@@ -113,7 +122,7 @@ static void fill_slot(struct worker *w, long long p, int slot)
         for (int i = 0; i < w->nslots; i++)
             if (w->held[i] == y) {
                 if (i != slot)
-                    memcpy(out, slot_at(w, i), w->slot_floats * sizeof(float));
+                    memcpy(out, slot_at(w, i), (w->slot_floats - w->lead) * sizeof(float));
                 w->held[slot] = y;
                 return;
             }
@@ -130,6 +139,22 @@ static int slot_after(const struct worker *w, int oldest, int ahead)
 {
     int slot = oldest + ahead;
     return slot < w->nslots ? slot : slot - w->nslots;
+}
+
+/* Asks for the samples of the tile's row y, if there is such a row, before they are needed. The
+ * processor's own prefetching loses its place from row to row. */
+static void prefetch(const struct worker *w, const struct gi_image *image, long long y)
+{
+    if (y < 0 || y >= image->height)
+        return;
+    bool to_write = image == w->sweep->dst;
+    size_t pixel = gi_type_nbytes(image->type) * (size_t)image->channels;
+    const char *row = gi_row(image, (int)y);
+    for (size_t i = (size_t)w->tile.x0 * pixel; i < (size_t)w->tile.x1 * pixel; i += 64)
+        if (to_write)
+            __builtin_prefetch(row + i, 1);
+        else
+            __builtin_prefetch(row + i);
 }
 
 static void sweep_tile(void *arg, int index, void *scratch)
@@ -149,8 +174,11 @@ static void sweep_tile(void *arg, int index, void *scratch)
     for (int y = w.tile.y0; y < w.tile.y1; y += nout, top += nout) {
         nout = w.tile.y1 - y < GI_ROWS_AT_ONCE ? 1 : GI_ROWS_AT_ONCE;
         int nrows = sweep->nrows + nout - 1;
-        for (int i = sweep->nrows - 1; i < nrows; i++)
+        for (int i = sweep->nrows - 1; i < nrows; i++) {
+            prefetch(&w, sweep->src, top + i + nout);
+            prefetch(&w, sweep->dst, (long long)y + i - sweep->nrows + 1);
             fill_slot(&w, top + i, slot_after(&w, oldest, i));
+        }
         for (int i = 0; i < nrows; i++)
             w.rows[i] = slot_at(&w, slot_after(&w, oldest, i));
         sweep->combine(sweep, w.f, stride, nout, w.rows, w.n);
