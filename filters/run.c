@@ -266,6 +266,7 @@ static enum gi_status filter_job(struct job *job, struct gi_image *dst, struct g
         status = filter_whole(job, dst, err);
         if (status != GI_E_DEVICE_MEMORY)
             return status;
+        status = GI_OK;
         rows = job->src->height / 2;
     } else if (rows <= 2 * job->halo.rows) {
         return gi_fail(err, GI_E_DEVICE_MEMORY,

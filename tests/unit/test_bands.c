@@ -1,0 +1,227 @@
+/* Bands: a backend that takes only a few rows at once, or runs out of memory, must give the bytes
+ * of one that takes the whole image, under every border. SPDX-License-Identifier: MIT */
+#include "filter_cases.h"
+#include "filters/levels.h"
+
+/* What the small backend takes. */
+static struct {
+    size_t nbytes, row_nbytes;
+    int rows, upload_rows, uploads;
+} small;
+
+static enum gi_status (*real_upload)(struct gi_context *cx, struct gi_image *dst,
+                                     const struct gi_image *host, struct gi_err *err);
+
+static void small_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes)
+{
+    (void)cx;
+    *nbytes = small.nbytes;
+    *rows = small.rows;
+    *row_nbytes = small.row_nbytes;
+}
+
+static enum gi_status small_upload(struct gi_context *cx, struct gi_image *dst,
+                                   const struct gi_image *host, struct gi_err *err)
+{
+    small.uploads++;
+    if (host->height > small.upload_rows)
+        return gi_fail(err, GI_E_DEVICE_MEMORY, "%d rows do not fit", host->height);
+    return real_upload(cx, dst, host, err);
+}
+
+static struct gi_kernels small_kernels;
+static struct gi_context *cx;
+
+static int open_cpu(void **unused)
+{
+    (void)unused;
+    cx = fc_open(gi_kernels_cpu(), 2);
+    small_kernels = *cx->k;
+    real_upload = small_kernels.upload;
+    small_kernels.limits = small_limits;
+    small_kernels.upload = small_upload;
+    return 0;
+}
+
+static int close_cpu(void **unused)
+{
+    (void)unused;
+    cx->k = gi_kernels_cpu();
+    cx->k->close(&cx);
+    return 0;
+}
+
+static void take(int rows, int upload_rows)
+{
+    cx->k = &small_kernels;
+    small.nbytes = small.row_nbytes = SIZE_MAX;
+    small.rows = rows;
+    small.upload_rows = upload_rows;
+    small.uploads = 0;
+}
+
+static struct gi_image image_of(int width, int height, int channels, enum gi_type type)
+{
+    struct gi_image image;
+    uint64_t seed = FC_SEED;
+    assert_int_equal(gi_image_alloc(&image, width, height, channels, type, NULL), GI_OK);
+    fc_fill(&image, &seed);
+    return image;
+}
+
+/* In bands, by limits and by memory that runs out, against the whole. */
+static void compare(const struct gi_filter *filter, const void *params, const struct gi_image *src,
+                    int rows, int upload_rows)
+{
+    struct gi_image whole, cut;
+    struct gi_err err = {0};
+    struct gi_run_times times;
+    cx->k = gi_kernels_cpu();
+    assert_int_equal(gi_run_filter(cx, &whole, src, filter, params, NULL, &err), GI_OK);
+    take(rows, upload_rows);
+    if (gi_run_filter(cx, &cut, src, filter, params, &times, &err))
+        fail_msg("%s: %s", filter->name, err.text);
+    assert_string_equal(err.text, "");
+    assert_true(times.bands > 1);
+    assert_true(times.kernel_nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
+    if (!fc_equal(&whole, &cut))
+        fail_msg("%s: %d rows at most, %d in memory: differs", filter->name, rows, upload_rows);
+    gi_image_free(&whole);
+    gi_image_free(&cut);
+}
+
+static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1; 1 1 2",
+                                     "anchor=0,5", NULL};
+static const char *const wide[] = {"k=31", NULL};
+static const char *const deviant[] = {"sigma=1.7", NULL};
+
+static const struct {
+    const char *filter;
+    const char *const *words;
+} cases[] = {{"blur", NULL},     {"blur", wide},       {"gaussian", deviant},
+             {"gaussian", wide}, {"sharpen", deviant}, {"convolve", uneven},
+             {"edges", NULL},    {"threshold", NULL}};
+
+static void test_same_bytes(void **unused)
+{
+    (void)unused;
+    enum { HEIGHT = 61 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gi_filter *filter = gi_filter_find(cases[i].filter);
+        void *params = fc_params(filter, cases[i].words);
+        for (int j = 0; j < 5 * 3 * 2; j++) {
+            if (filter->halo)
+                fc_set(filter, params, "border", gi_border_choices[j % 5].name);
+            struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
+            int least = filter->halo ? 2 * filter->halo(params).rows + 1 : 1;
+            for (int rows = least; rows < HEIGHT; rows += 1 + rows / 3)
+                compare(filter, params, &src, rows, HEIGHT);
+            compare(filter, params, &src, INT32_MAX, least);
+            compare(filter, params, &src, INT32_MAX, least + 5 < HEIGHT ? least + 5 : least);
+            gi_image_free(&src);
+        }
+        free(params);
+    }
+}
+
+static void test_bytes_limit(void **unused)
+{
+    (void)unused;
+    const struct gi_filter *filter = gi_filter_find("edges");
+    void *params = fc_params(filter, NULL);
+    struct gi_image src = image_of(300, 40, 1, GI_U8), dst;
+    struct gi_run_times times;
+    take(INT32_MAX, 40);
+    small.nbytes = 2 * 512 * 12; /* 12 rows in and out: 10 and two of halo */
+    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, &times, NULL), GI_OK);
+    assert_int_equal(times.bands, 4);
+    gi_image_free(&dst);
+    gi_image_free(&src);
+    free(params);
+}
+
+static void test_too_little(void **unused)
+{
+    (void)unused;
+    const struct gi_filter *filter = gi_filter_find("gaussian");
+    void *params = fc_params(filter, NULL); /* k = 9 */
+    struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
+    struct gi_err err = {0};
+    take(8, 50);
+    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_string_equal(err.text, "out of device memory: 8 rows fit, a row of the result needs 9");
+    take(50, 4); /* a row in the middle needs nine */
+    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_true(small.uploads < 20);
+    take(50, 50);
+    small.row_nbytes = 9;
+    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_string_equal(err.text, "a row of 10 bytes: the device takes 9");
+    gi_image_free(&src);
+    free(params);
+}
+
+/* An analysis that works in bands: Otsu's threshold. */
+static int otsu_passes(const struct gi_image *src, const void *params)
+{
+    (void)params;
+    return gi_level_passes(src->type);
+}
+
+static enum gi_status otsu_measure(struct gi_context *context, void *state, int pass,
+                                   const struct gi_image *band, const void *params,
+                                   struct gi_err *err)
+{
+    (void)params;
+    return gi_level_measure(context, state, pass, band, err);
+}
+
+static enum gi_status otsu_conclude(void *result, const struct gi_image *src, const void *params,
+                                    const void *state, struct gi_err *err)
+{
+    (void)src;
+    (void)params;
+    (void)err;
+    *(double *)result = gi_level_otsu(state);
+    return GI_OK;
+}
+
+static void test_analysis(void **unused)
+{
+    (void)unused;
+    static const struct gi_filter otsu = {.name = "otsu",
+                                          .state_nbytes = sizeof(struct gi_level_state),
+                                          .passes = otsu_passes,
+                                          .measure = otsu_measure,
+                                          .result_nbytes = sizeof(double),
+                                          .conclude = otsu_conclude};
+    for (int type = 0; type < 3; type++)
+        for (int channels = 1; channels <= 4; channels++) {
+            struct gi_image src = image_of(19, 33, channels, (enum gi_type)type);
+            double want = -1, got;
+            cx->k = gi_kernels_cpu();
+            assert_int_equal(gi_level_find_otsu(cx, &want, &src, NULL), GI_OK);
+            for (int rows = 1; rows <= 33; rows += 4) {
+                take(rows, 33);
+                got = -2;
+                assert_int_equal(gi_run_analysis(cx, &got, &src, &otsu, NULL, NULL, NULL), GI_OK);
+                assert_true(got == want);
+                take(33, rows);
+                got = -2;
+                assert_int_equal(gi_run_analysis(cx, &got, &src, &otsu, NULL, NULL, NULL), GI_OK);
+                assert_true(got == want);
+            }
+            gi_image_free(&src);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_bytes_limit),
+        cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_analysis),
+    };
+    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+}
