@@ -40,7 +40,7 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-mat
 SAN    = $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 comma := ,
 NVCCFLAGS = -std=c++17 -O3 -lineinfo -arch=$(CUDA_ARCH) --fmad=false -I. -MMD -MP -t 2 \
-            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-threadsafe-statics
+            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.

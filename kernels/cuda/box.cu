@@ -195,8 +195,8 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
     args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     args.pitch = gi_row_samples(src);
     long long band = SCRATCH_NBYTES / (long long)(args.pitch * sizeof(A));
-    band = band < BAND_MIN ? BAND_MIN : band;
-    band = band > 32768 ? 32768 : band;
+    long long least = BAND_MIN, most = 32768; /* rows of a grid */
+    band = band < least ? least : band > most ? most : band;
     band = band > src->height ? src->height : band;
     args.run = spec->k < 64 ? 64 : spec->k; /* the first sum of a thread costs k samples */
     void *scratch;
@@ -227,6 +227,13 @@ static bool march_fits(const struct gi_image *src, const struct gi_box *spec)
     return src->channels != 2 && spec->k >= 3 && spec->k <= 9 && (src->type == GI_U8 || !weigh);
 }
 
+/* Do sums of 8-bit samples fit in 32 bits? Times alpha they may not. */
+static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
+{
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
+}
+
 enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
                            const struct gi_box *spec, struct gi_err *err)
 {
@@ -235,10 +242,12 @@ enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const st
     float full = gi_type_full_scale(src->type);
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         edge.value[c] = edge.value[c] > 0 ? fminf(rintf(edge.value[c]), full) : 0;
-    bool march = march_fits(src, spec);
-    if (src->type == GI_U8)
-        return march ? launch_type<uint8_t, 2>(cu, dst, src, &edge, spec, err)
-                     : launch_any<uint8_t, unsigned>(cu, dst, src, &edge, spec, err);
-    return march ? launch_type<uint16_t, 4>(cu, dst, src, &edge, spec, err)
-                 : launch_any<uint16_t, unsigned long long>(cu, dst, src, &edge, spec, err);
+    bool u8 = src->type == GI_U8;
+    if (march_fits(src, spec))
+        return u8 ? launch_type<uint8_t, 2>(cu, dst, src, &edge, spec, err)
+                  : launch_type<uint16_t, 4>(cu, dst, src, &edge, spec, err);
+    if (u8 && sums_fit(src, spec))
+        return launch_any<uint8_t, unsigned>(cu, dst, src, &edge, spec, err);
+    return u8 ? launch_any<uint8_t, unsigned long long>(cu, dst, src, &edge, spec, err)
+              : launch_any<uint16_t, unsigned long long>(cu, dst, src, &edge, spec, err);
 }

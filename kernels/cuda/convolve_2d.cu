@@ -61,7 +61,7 @@ enum {
     RUN = 8,    /* outputs of a thread along a row, and taps between two loads */
     DEEP = 8,   /* rows of a thread */
     CHUNK = 64, /* taps for which samples are staged at once */
-    STAGED = (THREADS * RUN + (CHUNK - 1) * GI_MAX_CHANNELS) * 9 / 8 + 1,
+    STAGED = (THREADS * RUN + CHUNK * GI_MAX_CHANNELS) * 9 / 8,
 };
 
 template <int MOST> struct dense_args {
@@ -74,24 +74,24 @@ template <int MOST> struct dense_args {
 
 enum { FEW = 225, MANY = GI_WEIGHTS_MAX };
 
-/* Taps i0 .. i0 + RUN of the kernel's rows that meet one row of samples. */
-template <bool WHOLE, int MOST>
+/* TAPS taps, from weight `first` of a kernel's row on, meet one row of samples: for each of my rows
+ * that has this one under it, in row `row` - r of the kernel. */
+template <int TAPS, int MOST>
 static __device__ __forceinline__ void dense_run(float (*sum)[RUN], const float *w,
                                                  const struct dense_args<MOST> *args, int row,
-                                                 int i0, int end)
+                                                 int first)
 {
 #pragma unroll
     for (int r = 0; r < DEEP; r++) {
         int j = row - r;
         if (j < 0 || j >= args->height)
             continue;
-        const float *weight = args->weights + j * args->width + i0;
+        const float *weight = args->weights + j * args->width + first;
 #pragma unroll
-        for (int u = 0; u < RUN; u++)
-            if (WHOLE || i0 + u < end)
+        for (int u = 0; u < TAPS; u++)
 #pragma unroll
-                for (int k = 0; k < RUN; k++)
-                    sum[r][k] = __fmaf_rn(weight[u], w[u + k], sum[r][k]);
+            for (int k = 0; k < RUN; k++)
+                sum[r][k] = __fmaf_rn(weight[u], w[u + k], sum[r][k]);
     }
 }
 
@@ -146,19 +146,24 @@ static __global__ void __launch_bounds__(THREADS)
             float w[2 * RUN];
 #pragma unroll
             for (int k = 0; k < RUN; k++)
-                w[RUN + k] = staged[skewed(mine + k * channels)];
-            for (int i = i0; i < end; i += RUN) {
+                w[k] = staged[skewed(mine + k * channels)];
+            int i = i0;
+            for (; i + RUN <= end; i += RUN) {
 #pragma unroll
-                for (int k = 0; k < RUN; k++) {
+                for (int k = 0; k < RUN; k++)
+                    w[RUN + k] = staged[skewed(mine + (i - i0 + RUN + k) * channels)];
+                dense_run<RUN>(sum, w, &args, row, i);
+#pragma unroll
+                for (int k = 0; k < RUN; k++)
                     w[k] = w[RUN + k];
-                    w[RUN + k] = i + k + 1 < end
-                                     ? staged[skewed(mine + (i - i0 + RUN + k) * channels)]
-                                     : 0.0f;
-                }
-                if (i + RUN <= end)
-                    dense_run<true>(sum, w, &args, row, i, end);
-                else
-                    dense_run<false>(sum, w, &args, row, i, end);
+            }
+#pragma unroll 1
+            for (; i < end; i++) {
+                dense_run<1>(sum, w, &args, row, i);
+#pragma unroll
+                for (int k = 0; k + 1 < RUN; k++)
+                    w[k] = w[k + 1];
+                w[RUN - 1] = staged[skewed(mine + (i - i0 + RUN) * channels)];
             }
         }
     }

@@ -12,7 +12,7 @@ enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT, MARCH_BOX };
 
 enum {
     MARCH_THREADS = 128,
-    MARCH_EDGE_ROWS = 32, /* rows that a thread at the edge makes */
+    MARCH_EDGE_ROWS = 64, /* rows that a thread at the edge makes */
 };
 
 /* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones; BOX 1 / N^2. They
@@ -204,8 +204,18 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
     }
 }
 
-/* One column of samples, or one column of pixels where alpha matters to colour: then a thread keeps
- * a second march of alpha. */
+/* A window at the edge: sample k of it at at[k] of `row`, or a border value where that is negative
+ * or `row` is NULL. */
+template <typename T, int N>
+static __device__ __forceinline__ void edge_window(float *w, const T *row, const int *at, int add,
+                                                   float value)
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        w[k] = row && at[k] >= 0 ? (float)row[at[k] + add] : value;
+}
+
+/* One column of samples; where alpha weighs, the sums of alpha march beside those of colour. */
 template <enum march_kind KIND, typename T, int N>
 static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> *args, int task)
 {
@@ -219,29 +229,36 @@ static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> 
     int sample = i < args->left ? i : samples - args->columns + i;
     int x = sample / src->channels, c = sample % src->channels, last = src->channels - 1;
     bool is_alpha = src->channels % 2 == 0 && c == last;
-    bool weighed = args->rule.alpha == GI_ALPHA_WEIGH && !is_alpha;
-
+    bool times_alpha = src->premultiply && !is_alpha;
+    int at[N];
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        int xi = gi_border_index(x + k - N / 2, src->width, src->border);
+        at[k] = xi < 0 ? -1 : xi * src->channels + c;
+    }
     struct march_state<KIND, N, 1> colour, alpha;
 #pragma unroll
     for (int j = 0; j < (int)(sizeof colour.acc / sizeof colour.acc[0]); j++)
         colour.acc[j][0] = alpha.acc[j][0] = 0;
     for (int y = y0 - (N - 1); y < y1; y++) {
+        int yi = gi_border_index(y + N / 2, src->height, src->border);
+        const T *row = yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
         float w[N], f, a = 0;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            w[k] = source_at<T>(src, x + k - N / 2, y + N / 2, c);
-        march_step<KIND, N, 1, 1>(&f, &colour, w, args->weights.w);
-        if (weighed) {
+        edge_window<T, N>(w, row, at, 0, src->value[c]);
+        if (times_alpha) {
+            float weight[N];
+            edge_window<T, N>(weight, row, at, last - c, src->value[last]);
 #pragma unroll
             for (int k = 0; k < N; k++)
-                w[k] = source_at<T>(src, x + k - N / 2, y + N / 2, last);
-            march_step<KIND, N, 1, 1>(&a, &alpha, w, args->weights.w);
+                w[k] = __fmul_rn(w[k], weight[k]);
+            march_step<KIND, N, 1, 1>(&a, &alpha, weight, args->weights.w);
         }
+        march_step<KIND, N, 1, 1>(&f, &colour, w, args->weights.w);
         if (y < y0)
             continue;
         float s = (float)((const T *)(src->data + (size_t)y * src->stride))[sample], v;
         if (KIND == MARCH_BOX)
-            v = weighed ? box_weighed(f, a) : box_mean(f, (float)(N * N), args->weights.w[0]);
+            v = times_alpha ? box_weighed(f, a) : box_mean(f, (float)(N * N), args->weights.w[0]);
         else
             v = is_alpha ? finish_alpha(&args->rule, f, s) : finish_colour(&args->rule, f, a, s);
         sample_store((T *)(args->dst.data + (size_t)y * args->dst.stride) + sample, v);
@@ -312,7 +329,8 @@ static enum gi_status march_launch(struct gi_cuda_context *cu, struct gi_image *
         &blocks_per_unit, march<KIND, T, CHANNELS, N, WORDS>, MARCH_THREADS, 0));
     int resident = blocks_per_unit * cu->units * (MARCH_THREADS / 32);
     args->strips = ceil_div(inside, 32);
-    int bands = args->strips && resident > args->strips ? resident / args->strips : 1;
+    int room = resident - args->edge_warps; /* one wave for all, so that nobody waits for a place */
+    int bands = args->strips && room > args->strips ? room / args->strips : 1;
     args->band_rows = ceil_div(src->height, bands);
     args->band_rows = args->band_rows < 2 * N ? 2 * N : args->band_rows;
     int warps = args->edge_warps + args->strips * ceil_div(src->height, args->band_rows);

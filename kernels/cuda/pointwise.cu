@@ -32,8 +32,9 @@ static __global__ void __launch_bounds__(THREADS) threshold(struct threshold_arg
                 v[s] = (v[s] > args.above) != args.invert ? full : 0.0f;
         }
 #pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            words[i] = sample_pack<T>(v + i * (S / WORDS));
+        for (int i = 0; i < WORDS; i++) /* a float's alpha is copied to the bit, NaN too */
+            if (sizeof(T) < 4 || args.channels % 2 || (i + 1) % args.channels)
+                words[i] = sample_pack<T>(v + i * (S / WORDS));
         words_store<WORDS>(args.dst.data + (size_t)y * args.dst.stride + x * 16, words);
     }
 }
@@ -96,7 +97,8 @@ static __global__ void __launch_bounds__(THREADS) luma(struct luma_args args)
         }
 #pragma unroll
         for (int i = 0; i < OUT; i++)
-            out[i] = sample_pack<T>(v + i * (4 / OUT));
+            out[i] = CHANNELS < 3 && OUT == 4 ? words[i * CHANNELS] /* to the bit, NaN too */
+                                              : sample_pack<T>(v + i * (4 / OUT));
         unsigned *to = (unsigned *)(args.dst.data + (size_t)y * args.dst.stride) + x * OUT;
 #pragma unroll
         for (int i = 0; i < OUT; i++)

@@ -11,7 +11,7 @@ enum {
     ROW_THREADS = 128,
     RUN = 8,    /* outputs of a thread along a row, and taps between two loads */
     CHUNK = 64, /* taps for which samples are staged at once */
-    STAGED = (ROW_THREADS * RUN + (CHUNK - 1) * GI_MAX_CHANNELS) * 9 / 8 + 1,
+    STAGED = (ROW_THREADS * RUN + CHUNK * GI_MAX_CHANNELS) * 9 / 8,
     COLUMN_WARPS = 8,
     DEEP = 8, /* rows of a column pass's thread; a thread has 4 samples of each */
     SCRATCH_NBYTES = 32 << 20,
@@ -33,6 +33,18 @@ template <int MOST> struct row_args {
     size_t pitch;
     struct taps<MOST> taps;
 };
+
+/* The first n of RUN taps, on a window that moves one sample a tap. */
+template <bool WHOLE>
+static __device__ __forceinline__ void row_run(float *sum, const float *w, const float *tap, int n)
+{
+#pragma unroll
+    for (int u = 0; u < RUN; u++)
+        if (WHOLE || u < n)
+#pragma unroll
+            for (int k = 0; k < RUN; k++)
+                sum[k] = __fmaf_rn(tap[u], w[u + k], sum[k]);
+}
 
 /* A thread makes RUN pixels of one channel, side by side. */
 template <typename T, int MOST>
@@ -59,20 +71,16 @@ static __global__ void __launch_bounds__(ROW_THREADS)
         for (int k = 0; k < RUN; k++)
             w[RUN + k] = staged[skewed(mine + k * channels)];
         for (int t = 0; t < ntaps; t += RUN) {
+            const float *tap = args.taps.tap + t0 + t;
 #pragma unroll
             for (int k = 0; k < RUN; k++) {
                 w[k] = w[RUN + k];
-                w[RUN + k] =
-                    t + k + 1 < ntaps ? staged[skewed(mine + (t + RUN + k) * channels)] : 0.0f;
+                w[RUN + k] = staged[skewed(mine + (t + RUN + k) * channels)];
             }
-#pragma unroll
-            for (int u = 0; u < RUN; u++)
-                if (t + u < ntaps) {
-                    float tap = args.taps.tap[t0 + t + u];
-#pragma unroll
-                    for (int k = 0; k < RUN; k++)
-                        sum[k] = __fmaf_rn(tap, w[u + k], sum[k]);
-                }
+            if (t + RUN <= ntaps)
+                row_run<true>(sum, w, tap, RUN);
+            else
+                row_run<false>(sum, w, tap, ntaps - t);
         }
     }
     float *out = args.scratch + blockIdx.y * args.pitch;
@@ -114,6 +122,25 @@ static __device__ void finish_four(const struct source *src, const struct target
     }
 }
 
+/* Adds rows j0 .. of a thread's input, counted from under its first tap, to the rows it makes. */
+template <bool WHOLE>
+static __device__ __forceinline__ void column_run(float (*sum)[4], const float4 *v,
+                                                  const float *taps, int j0, int n)
+{
+#pragma unroll
+    for (int u = 0; u < DEEP; u++)
+#pragma unroll
+        for (int r = 0; r < DEEP; r++) {
+            int j = j0 + u - r;
+            if (WHOLE || (j >= 0 && j < n)) {
+                sum[r][0] = __fmaf_rn(taps[j], v[u].x, sum[r][0]);
+                sum[r][1] = __fmaf_rn(taps[j], v[u].y, sum[r][1]);
+                sum[r][2] = __fmaf_rn(taps[j], v[u].z, sum[r][2]);
+                sum[r][3] = __fmaf_rn(taps[j], v[u].w, sum[r][3]);
+            }
+        }
+}
+
 /* A thread makes 4 samples side by side of DEEP rows, each loaded row adding to all of them. */
 template <typename T, int MOST>
 static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
@@ -127,24 +154,14 @@ static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
     const float *in = args.scratch + (size_t)(y - args.y0) * args.pitch + x;
     float sum[DEEP][4] = {};
     for (int j0 = 0; j0 <= last; j0 += DEEP) {
-        bool whole = j0 >= DEEP - 1 && j0 + DEEP <= n;
+        float4 v[DEEP];
 #pragma unroll
-        for (int u = 0; u < DEEP; u++) {
-            if (j0 + u > last)
-                break;
-            float4 v = *(const float4 *)(in + (size_t)(j0 + u) * args.pitch);
-#pragma unroll
-            for (int r = 0; r < DEEP; r++) {
-                int j = j0 + u - r;
-                if (whole || (j >= 0 && j < n)) {
-                    float tap = args.taps.tap[j];
-                    sum[r][0] = __fmaf_rn(tap, v.x, sum[r][0]);
-                    sum[r][1] = __fmaf_rn(tap, v.y, sum[r][1]);
-                    sum[r][2] = __fmaf_rn(tap, v.z, sum[r][2]);
-                    sum[r][3] = __fmaf_rn(tap, v.w, sum[r][3]);
-                }
-            }
-        }
+        for (int u = 0; u < DEEP; u++)
+            v[u] = *(const float4 *)(in + (size_t)min(j0 + u, last) * args.pitch);
+        if (j0 >= DEEP && j0 + DEEP <= n)
+            column_run<true>(sum, v, args.taps.tap, j0, n);
+        else
+            column_run<false>(sum, v, args.taps.tap, j0, n);
     }
 #pragma unroll
     for (int r = 0; r < DEEP; r++)
