@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGIT_WIDTH = 5, DIGIT_HEIGHT = 7, SIDE_A_STEP = 500 /* px of image to a px of line */ };
+enum { DIGIT_WIDTH = 5, DIGIT_HEIGHT = 7, SIDE_A_STEP = 350 /* px of image to a px of line */ };
 
 /* A digit a row of numbers, five bits a line, the left pixel highest. */
 static const unsigned char digits[10][DIGIT_HEIGHT] = {

@@ -1,0 +1,134 @@
+/* Differences of two images against numbers worked out on paper.
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "filters/compare.h"
+
+static struct gi_image bytes(uint8_t *samples, int width, int height, int channels)
+{
+    return (struct gi_image){.data = samples,
+                             .stride = (size_t)(width * channels),
+                             .width = width,
+                             .height = height,
+                             .channels = channels,
+                             .type = GI_U8};
+}
+
+static void test_known(void **unused)
+{
+    (void)unused;
+    uint8_t x[] = {10, 20, 30, 40}, y[] = {10, 22, 30, 36};
+    struct gi_image a = bytes(x, 2, 2, 1), b = bytes(y, 2, 2, 1);
+    struct gi_comparison got;
+    assert_int_equal(gi_compare(&got, &a, &b, 1, NULL), GI_OK);
+    assert_true(got.all.samples == 4 && got.all.differing == 2 && got.all.max == 4);
+    assert_true(got.all.mse == 5);
+    assert_true(fabs(got.all.psnr - 41.141103565318915) < 1e-12); /* 10 log10(65025 / 5) */
+    assert_int_equal(gi_compare(&got, &a, &a, 1, NULL), GI_OK);
+    assert_true(got.all.differing == 0 && got.all.mse == 0 && isinf(got.all.psnr));
+    assert_true(fabs(got.all.ssim - 1) < 1e-12);
+}
+
+/* One pixel: windows of one sample without variance, (2 x y + C1) / (x^2 + y^2 + C1). */
+static void test_one_pixel(void **unused)
+{
+    (void)unused;
+    uint8_t x[] = {100}, y[] = {50};
+    struct gi_image a = bytes(x, 1, 1, 1), b = bytes(y, 1, 1, 1);
+    struct gi_comparison got;
+    assert_int_equal(gi_compare(&got, &a, &b, 1, NULL), GI_OK);
+    double c1 = 6.5025;
+    assert_true(fabs(got.all.ssim - (2 * 5000 + c1) / (12500 + c1)) < 1e-12);
+}
+
+/* Any number of threads: the same bits. */
+static void test_threads(void **unused)
+{
+    (void)unused;
+    enum { W = 37, H = 113 };
+    static uint8_t x[W * H * 3], y[W * H * 3];
+    for (int i = 0; i < W * H * 3; i++) {
+        x[i] = (uint8_t)(i * i / 7);
+        y[i] = (uint8_t)(x[i] + i % 5);
+    }
+    struct gi_image a = bytes(x, W, H, 3), b = bytes(y, W, H, 3);
+    struct gi_comparison one, many;
+    assert_int_equal(gi_compare(&one, &a, &b, 1, NULL), GI_OK);
+    for (int threads = 0; threads < 9; threads++) {
+        assert_int_equal(gi_compare(&many, &a, &b, threads, NULL), GI_OK);
+        assert_memory_equal(&one.all, &many.all, sizeof one.all);
+        assert_memory_equal(one.channels, many.channels, sizeof one.channels);
+    }
+}
+
+static void test_odd_floats(void **unused)
+{
+    (void)unused;
+    float x[] = {NAN, INFINITY, 1, NAN}, y[] = {NAN, INFINITY, 1, 2};
+    struct gi_image a = {
+        .data = x, .stride = sizeof x, .width = 4, .height = 1, .channels = 1, .type = GI_F32};
+    struct gi_image b = a;
+    struct gi_comparison got;
+    b.data = y;
+    assert_int_equal(gi_compare(&got, &a, &b, 1, NULL), GI_OK);
+    assert_true(got.all.differing == 1 && isinf(got.all.max) && isinf(got.all.mse));
+}
+
+static void test_shapes(void **unused)
+{
+    (void)unused;
+    uint8_t x[12] = {0};
+    struct gi_image a = bytes(x, 2, 2, 1), b = bytes(x, 4, 1, 1), c = bytes(x, 2, 2, 3), picture;
+    struct gi_comparison got;
+    struct gi_err err = {0};
+    assert_int_equal(gi_compare(&got, &a, &b, 1, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "2 x 2"));
+    assert_non_null(strstr(err.text, "4 x 1"));
+    assert_int_equal(gi_compare(&got, &a, &c, 1, NULL), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, NULL), GI_E_UNSUPPORTED);
+}
+
+/* 8 against 16 bits: full scale is full scale. */
+static void test_types(void **unused)
+{
+    (void)unused;
+    uint8_t x[] = {0, 255, 128, 1};
+    uint16_t y[] = {0, 65535, 128 * 257, 260};
+    struct gi_image a = bytes(x, 4, 1, 1), b = a;
+    b.data = y;
+    b.stride = sizeof y;
+    b.type = GI_U16;
+    struct gi_comparison got;
+    assert_int_equal(gi_compare(&got, &a, &b, 1, NULL), GI_OK);
+    assert_true(got.type == GI_U16 && got.all.differing == 1 && got.all.max == 3);
+}
+
+static void test_picture(void **unused)
+{
+    (void)unused;
+    uint8_t x[] = {10, 20, 30, 255, 0, 0, 0, 255}, y[] = {15, 20, 200, 255, 0, 0, 0, 250};
+    struct gi_image a = bytes(x, 2, 1, 4), b = bytes(y, 2, 1, 4), picture;
+    assert_int_equal(gi_compare_picture(&picture, &a, &b, 2, NULL), GI_OK);
+    const uint8_t want[] = {10, 0, 255, 10, 10, 10}; /* the second pixel: alpha's difference */
+    assert_int_equal(picture.channels, 3);
+    assert_memory_equal(picture.data, want, sizeof want);
+    gi_image_free(&picture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known),   cmocka_unit_test(test_one_pixel),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_odd_floats),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_types),
+        cmocka_unit_test(test_picture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

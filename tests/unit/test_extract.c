@@ -1,0 +1,221 @@
+/* Regions of a picture drawn in letters, their choice and order, and a flood fill as oracle.
+ * SPDX-License-Identifier: MIT */
+#include "guard.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "filters/extract.h"
+
+static struct gi_extract_params defaults(void)
+{
+    struct gi_extract_params p = {0};
+    gi_options_default(&p, gi_filter_extract.options);
+    p.at = (struct gi_level){GI_LEVEL_VALUE, 0};
+    return p;
+}
+
+static struct gi_extract extract_of(const struct gi_image *image,
+                                    const struct gi_extract_params *params)
+{
+    struct gi_context *cx;
+    struct gi_open_options options = {.threads = 2};
+    struct gi_err err = {0};
+    struct gi_image src;
+    struct gi_extract result = {0};
+    assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
+    assert_int_equal(cx->k->upload(cx, &src, image, &err), GI_OK);
+    if (gi_filter_extract.analyse(cx, &result, &src, params, &err))
+        fail_msg("%s", err.text);
+    cx->k->release(cx, &src);
+    cx->k->close(&cx);
+    return result;
+}
+
+/* '.' is 0, digits are tens. Three regions of 8 neighbours, five of 4. */
+static const char *const drawing[] = {
+    ".....99.", ".11..99.", ".11.....", "...1..5.", ".....5..",
+};
+
+enum { W = 8, H = 5 };
+
+static struct gi_image draw(uint8_t samples[H * W])
+{
+    for (int i = 0; i < H * W; i++) {
+        char letter = drawing[i / W][i % W];
+        samples[i] = letter == '.' ? 0 : (uint8_t)(10 * (letter - '0'));
+    }
+    return (struct gi_image){
+        .data = samples, .stride = W, .width = W, .height = H, .channels = 1, .type = GI_U8};
+}
+
+static void test_drawing(void **unused)
+{
+    (void)unused;
+    uint8_t samples[H * W];
+    struct gi_image image = draw(samples);
+    struct gi_extract_params p = defaults();
+    struct gi_extract e = extract_of(&image, &p);
+    assert_true(e.n == 3 && e.found == 3);
+    struct gi_region r = gi_extract_region(&e, 0);
+    assert_true(r.label == 1 && r.area == 4 && r.x == 5 && r.y == 0 && r.width == 2 &&
+                r.height == 2);
+    assert_true(r.centroid_x == 5.5 && r.centroid_y == 0.5 && r.perimeter == 4);
+    assert_true(r.mean == 90 && r.stddev == 0 && r.min == 90 && r.max == 90);
+    r = gi_extract_region(&e, 1);
+    assert_true(r.area == 5 && r.x == 1 && r.y == 1 && r.width == 3 && r.height == 3);
+    assert_true(fabs(r.centroid_x - 1.8) < 1e-15 && r.centroid_y == 1.8);
+    r = gi_extract_region(&e, 2);
+    assert_true(r.area == 2 && r.x == 5 && r.y == 3 && r.mean == 50);
+    assert_int_equal(e.points.n, 11);
+    assert_true(e.points.x[0] == 5 && e.points.y[0] == 0 && e.points.value[0] == 90);
+    assert_true(e.points.x[10] == 5 && e.points.y[10] == 4 && e.points.value[10] == 50);
+    gi_filter_extract.result_free(&e);
+    p.connectivity = 0;
+    e = extract_of(&image, &p);
+    assert_int_equal(e.n, 5);
+    gi_filter_extract.result_free(&e);
+}
+
+static void test_choice(void **unused)
+{
+    (void)unused;
+    uint8_t samples[H * W];
+    struct gi_image image = draw(samples);
+    struct gi_extract_params p = defaults();
+    p.min_area = 3;
+    p.sort = GI_REGIONS_BY_X;
+    struct gi_extract e = extract_of(&image, &p);
+    assert_true(e.n == 2 && e.found == 3);
+    assert_true(e.order[0] == 1 && e.order[1] == 0); /* the one on the left first */
+    assert_int_equal(e.points.n, 9);
+    assert_int_equal(((uint32_t *)gi_row(&e.labels, 3))[6], 0);
+    assert_int_equal(((uint32_t *)gi_row(&e.labels, 1))[1], 2);
+    gi_filter_extract.result_free(&e);
+    p = defaults();
+    p.keep_top = 1;
+    e = extract_of(&image, &p);
+    assert_true(e.n == 1 && e.regions[0].area == 5); /* now label 1 */
+    assert_int_equal(((uint32_t *)gi_row(&e.labels, 1))[1], 1);
+    assert_int_equal(((uint32_t *)gi_row(&e.labels, 0))[5], 0);
+    gi_filter_extract.result_free(&e);
+    p = defaults();
+    p.sort = GI_REGIONS_BY_MEAN;
+    e = extract_of(&image, &p);
+    assert_true(e.order[0] == 0 && e.order[1] == 2 && e.order[2] == 1);
+    gi_filter_extract.result_free(&e);
+    p.min_area = 9;
+    e = extract_of(&image, &p);
+    assert_true(e.n == 0 && e.found == 3 && e.points.n == 0);
+    gi_filter_extract.result_free(&e);
+}
+
+static void test_mask(void **unused)
+{
+    (void)unused;
+    uint8_t samples[H * W], on[H * W] = {0};
+    struct gi_image image = draw(samples), mask = image;
+    mask.data = on;
+    on[W + 4] = 1;
+    on[W + 5] = 200;
+    struct gi_extract_params p = defaults();
+    p.mask = &mask;
+    struct gi_extract e = extract_of(&image, &p);
+    struct gi_region r = gi_extract_region(&e, 0);
+    assert_true(e.n == 1 && r.area == 2 && r.mean == 45 && r.stddev == 45 && r.min == 0);
+    gi_filter_extract.result_free(&e);
+}
+
+static void test_floats(void **unused)
+{
+    (void)unused;
+    float samples[] = {1, INFINITY, 0, 2, 3, 0, NAN, 0};
+    struct gi_image image = {.data = samples,
+                             .stride = sizeof samples,
+                             .width = 8,
+                             .height = 1,
+                             .channels = 1,
+                             .type = GI_F32};
+    struct gi_extract_params p = defaults();
+    p.at.value = 0.5;
+    struct gi_extract e = extract_of(&image, &p);
+    assert_int_equal(e.n, 2); /* NaN is no foreground */
+    struct gi_region r = gi_extract_region(&e, 0);
+    assert_true(isinf(r.mean) && isnan(r.stddev) && r.min == 1 && isinf(r.max));
+    r = gi_extract_region(&e, 1);
+    assert_true(fabs(r.mean - 2.5) < 1e-8 && fabs(r.stddev - 0.5) < 1e-8);
+    gi_filter_extract.result_free(&e);
+}
+
+/* Numbers what hangs together by a stack of pixels. */
+static uint32_t flood(uint32_t *labels, const struct gi_image *image, int above, int neighbours)
+{
+    static const int dx[] = {1, -1, 0, 0, 1, 1, -1, -1}, dy[] = {0, 0, 1, -1, 1, -1, 1, -1};
+    int w = image->width, h = image->height;
+    int *stack = malloc((size_t)w * (size_t)h * sizeof *stack), depth = 0;
+    uint32_t n = 0;
+    for (int i = 0; i < w * h; i++) {
+        if (labels[i] || ((uint8_t *)gi_row(image, i / w))[i % w] <= above)
+            continue;
+        labels[i] = ++n;
+        stack[depth++] = i;
+        while (depth) {
+            int at = stack[--depth];
+            for (int k = 0; k < neighbours; k++) {
+                int x = at % w + dx[k], y = at / w + dy[k];
+                if (x < 0 || y < 0 || x >= w || y >= h || labels[y * w + x] ||
+                    ((uint8_t *)gi_row(image, y))[x] <= above)
+                    continue;
+                labels[y * w + x] = n;
+                stack[depth++] = y * w + x;
+            }
+        }
+    }
+    free(stack);
+    return n;
+}
+
+static void test_random(void **unused)
+{
+    static const int sizes[][2] = {{1, 1}, {1, 40}, {40, 1}, {31, 33}, {67, 5}, {257, 129}};
+    (void)unused;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int connectivity = 0; connectivity < 2; connectivity++)
+            for (int above = 40; above < 240; above += 60) {
+                struct guard guard;
+                guard_alloc(&guard, sizes[s][0], sizes[s][1], 1, GI_U8, 3);
+                struct gi_image *image = &guard.image;
+                for (int y = 0; y < image->height; y++)
+                    for (int x = 0; x < image->width; x++)
+                        ((uint8_t *)gi_row(image, y))[x] = (uint8_t)(rand() >> 5);
+                uint32_t *want = calloc((size_t)image->width * (size_t)image->height, sizeof *want);
+                uint32_t n = flood(want, image, above, connectivity ? 8 : 4);
+                struct gi_extract_params p = defaults();
+                p.at.value = above;
+                p.connectivity = connectivity;
+                struct gi_extract e = extract_of(image, &p);
+                assert_int_equal(e.n, n);
+                for (int y = 0; y < image->height; y++)
+                    assert_memory_equal(gi_row(&e.labels, y), want + y * image->width,
+                                        gi_row_nbytes(&e.labels));
+                gi_filter_extract.result_free(&e);
+                free(want);
+                guard_check(&guard);
+                guard_free(&guard);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_drawing), cmocka_unit_test(test_choice), cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_floats),  cmocka_unit_test(test_random),
+    };
+    const char *text = getenv("SEED");
+    unsigned seed = text ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
+    printf("SEED=%u\n", seed);
+    srand(seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* What the tables and pictures of analyses are made of: numbers as text, .npy heads, overlays.
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/npy.h"
+#include "cli/number.h"
+#include "cli/overlay.h"
+
+static void check_real(double value, const char *want)
+{
+    char text[GI_NUMBER_NBYTES + 1];
+    *gi_number_real(text, value, "null") = '\0';
+    assert_string_equal(text, want);
+}
+
+static void test_numbers(void **unused)
+{
+    (void)unused;
+    char text[GI_NUMBER_NBYTES + 1];
+    *gi_number_whole(text, UINT64_MAX) = '\0';
+    assert_string_equal(text, "18446744073709551615");
+    *gi_number_whole(text, 0) = '\0';
+    assert_string_equal(text, "0");
+    check_real(0, "0");
+    check_real(-0.0, "0");
+    check_real(-17, "-17");
+    check_real(2.5, "2.5");
+    check_real(-1.000000001, "-1.000000001");
+    check_real(1.0000000004, "1");
+    check_real(1.9999999999, "2");
+    check_real(0.1, "0.1");
+    check_real(9007199254740991.0, "9007199254740991");
+    check_real(1e300, "1e+300");
+    check_real(1.0 / 3, "0.333333333333");
+    check_real(NAN, "null");
+    check_real(-INFINITY, "null");
+}
+
+/* Every float comes back from its text. */
+static void test_floats_return(void **unused)
+{
+    (void)unused;
+    uint32_t bits = 12345;
+    for (int i = 0; i < 200000; i++) {
+        float value;
+        char text[GI_NUMBER_NBYTES + 1];
+        bits = bits * 1664525u + 1013904223u;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        *gi_number_real(text, (double)value, "null") = '\0';
+        assert_true(strtof(text, NULL) == value);
+    }
+}
+
+static void test_npy(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/gpuimg-npy-XXXXXX", bytes[256];
+    const uint64_t shape[] = {3, 5};
+    struct gi_sink *sink;
+    struct gi_err err = {0};
+    close(mkstemp(path));
+    assert_int_equal(gi_sink_open(&sink, path, false, &err), GI_OK);
+    assert_int_equal(gi_npy_head(sink, "'<u4'", shape, 2, &err), GI_OK);
+    assert_int_equal(gi_sink_commit(&sink, false, &err), GI_OK);
+    FILE *file = fopen(path, "rb");
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    unlink(path);
+    assert_int_equal(n, 128);
+    assert_memory_equal(bytes, "\x93NUMPY\x01\x00\x76\x00", 10);
+    const char *words = "{'descr': '<u4', 'fortran_order': False, 'shape': (3, 5), }";
+    assert_memory_equal(bytes + 10, words, strlen(words));
+    assert_int_equal(bytes[127], '\n');
+    assert_true(gi_npy_is("a.NPY") && !gi_npy_is("npy") && !gi_npy_is("a.npy.png"));
+}
+
+/* Gray and alpha becomes RGBA; the pixels of the region stay; the frame lies round them. */
+static void test_overlay(void **unused)
+{
+    (void)unused;
+    enum { SIDE = 40 };
+    static uint16_t samples[SIDE * SIDE * 2];
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        samples[2 * i] = (uint16_t)(i * 3);
+        samples[2 * i + 1] = 1000;
+    }
+    struct gi_image src = {.data = samples,
+                           .stride = SIDE * 4,
+                           .width = SIDE,
+                           .height = SIDE,
+                           .channels = 2,
+                           .type = GI_U16};
+    struct gi_region_sums region = {
+        .area = 100, .min_x = 20, .max_x = 29, .min_y = 20, .max_y = 29};
+    struct gi_extract extract = {.n = 1, .found = 1, .regions = &region};
+    struct gi_image dst;
+    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    assert_true(dst.channels == 4 && dst.type == GI_U16);
+    for (int y = 20; y < 30; y++) {
+        const uint16_t *row = gi_row(&dst, y);
+        for (int x = 20; x < 30; x++)
+            for (int c = 0; c < 4; c++)
+                assert_int_equal(row[4 * x + c], samples[2 * (y * SIDE + x) + (c == 3)]);
+        assert_true(row[4 * 19] == 65535 && row[4 * 19 + 3] == 65535 && row[4 * 30] == 65535);
+    }
+    assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], samples[2 * (39 * SIDE + 39)]);
+    gi_image_free(&dst);
+    /* Larger than the image allows for: frame and number step in, nothing is written outside. */
+    region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
+    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    gi_image_free(&dst);
+    src.width = src.height = 1;
+    region.max_x = region.max_y = 0;
+    assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    gi_image_free(&dst);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_floats_return),
+        cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_overlay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
