@@ -2,6 +2,7 @@
  * their sum along the row from pixel to pixel, so that the cost does not depend on k.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/ints.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct worker {
     int channels;
     size_t nwindow, n; /* samples: of the window of columns, of the tile's row */
     void *columns;     /* nwindow sums, uint32_t or uint64_t */
-    void *sums;        /* n sums, likewise */
+    uint64_t *sums;    /* n sums along the row, where they are wide */
     void *fresh, *old; /* nwindow samples: the rows that enter and leave the columns */
 };
 
@@ -105,73 +106,127 @@ static void move(const struct worker *w, const void *fresh, const void *old)
 }
 
 /* sums[x] = the sum of `reach` / step columns from x on, `step` apart. */
-#define ROW_SUMS(name, sum)                                                                        \
-    static void name(sum *sums, const sum *columns, size_t n, size_t reach, size_t step)           \
-    {                                                                                              \
-        for (size_t c = 0; c < step; c++) {                                                        \
-            sum s = 0;                                                                             \
-            for (size_t i = c; i < reach; i += step)                                               \
-                s += columns[i];                                                                   \
-            for (size_t x = c; x < n; x += step) {                                                 \
-                sums[x] = s;                                                                       \
-                s += columns[x + reach] - columns[x];                                              \
-            }                                                                                      \
-        }                                                                                          \
+static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t reach, size_t step)
+{
+    for (size_t c = 0; c < step; c++) {
+        uint64_t s = 0;
+        for (size_t i = c; i < reach; i += step)
+            s += columns[i];
+        for (size_t x = c; x < n; x += step) {
+            sums[x] = s;
+            s += columns[x + reach] - columns[x];
+        }
     }
-
-ROW_SUMS(row_sums_u32, uint32_t)
-ROW_SUMS(row_sums_u64, uint64_t)
+}
 
 /* (2 S + N) / (2 N) rounded down, as S * (1 / N) + 1/2 in double cut off. N = k * k is odd, so 2 S
  * + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2 N) > 3.1e-8
  * away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient below 65536 by
  * less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
-#define MEANS(name, sample, sum, integer)                                                          \
-    static void name(sample *out, const sum *sums, size_t n, double inverse)                       \
-    {                                                                                              \
-        for (size_t i = 0; i < n; i++)                                                             \
-            out[i] = (sample)(integer)((double)sums[i] * inverse + 0.5);                           \
+static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inverse)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint16_t)((double)sums[i] * inverse + 0.5);
+}
+
+static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
+{
+    if (type == GI_U8)
+        ints_store_u8((uint8_t *)out + x, v);
+    else
+        ints_store_u16((uint16_t *)out + x, v);
+}
+
+/* Sums along the row and their means in one go, GI_LANES at a time: `carry` holds for each lane the
+ * sum at the first place of its channel in the block, and the sum at a place is that and all that
+ * came and went before it. */
+static inline __attribute__((always_inline)) void
+row_means(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
+{
+    size_t reach = (size_t)k * (size_t)step, x = 0;
+    double inverse = 1.0 / ((double)k * k);
+    uint32_t first[GI_LANES] = {0};
+    for (size_t i = 0; i < reach; i++)
+        first[i % (size_t)step] += columns[i];
+    for (int i = step; i < GI_LANES; i++)
+        first[i] = first[i - step];
+    GI_INTS carry = ints_load(first);
+    for (; x < n; x += GI_LANES) {
+        GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
+        GI_INTS next = ints_add(carry, ints_prefix(change, step));
+        GI_INTS mean = ints_scale(ints_sub(next, change), inverse);
+        carry = ints_spread(next, step);
+        if (x + GI_LANES <= n) {
+            store_ints(out, x, mean, type);
+        } else { /* not a byte past the row */
+            uint16_t last[GI_LANES];
+            size_t nbytes = gi_type_nbytes(type);
+            store_ints(last, 0, mean, type);
+            memcpy((char *)out + x * nbytes, last, (n - x) * nbytes);
+        }
     }
+}
 
-MEANS(means_u8, uint8_t, uint32_t, int32_t)
-MEANS(means_u16, uint16_t, uint32_t, int32_t)
-MEANS(means_wide_u16, uint16_t, uint64_t, int32_t)
+static inline __attribute__((always_inline)) void
+row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
+{
+    if (step == 1)
+        row_means(out, columns, n, k, 1, type);
+    else if (step == 2)
+        row_means(out, columns, n, k, 2, type);
+    else if (step == 3)
+        row_means(out, columns, n, k, 3, type);
+    else
+        row_means(out, columns, n, k, 4, type);
+}
 
-/* Alpha is a plain mean; colour is (2 S + A) / (2 A) rounded down, 0 where A is 0. S is at most
- * 65535^2 * 4001^2 < 2^56, so 2 S + A fits. */
-#define WEIGHED_MEANS(name, sample)                                                                \
+/* (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 is exact in double, and so is a whole
+ * quotient; any other is 1 / (2 A) > 1.2e-10 or more away from a whole number, and rounding moves
+ * it by less than 2^8 * 2^-53. 16 bits: S < 2^56 wants integers. */
+static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
+{
+    return (uint8_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a));
+}
+
+static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
+{
+    return (uint16_t)((2 * s + a) / (2 * a));
+}
+
+/* Colour by the sum of alpha, 0 where that is 0; alpha is a plain mean. */
+#define WEIGHED_MEANS(name, sample, mean)                                                          \
     static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
     {                                                                                              \
         for (size_t i = 0; i < n; i += channels) {                                                 \
             uint64_t a = sums[i + channels - 1];                                                   \
             for (size_t c = 0; c < channels - 1; c++)                                              \
-                out[i + c] = a ? (sample)((2 * sums[i + c] + a) / (2 * a)) : 0;                    \
+                out[i + c] = a ? mean(sums[i + c], a) : 0;                                         \
             out[i + channels - 1] = (sample)((double)a * inverse + 0.5);                           \
         }                                                                                          \
     }
 
-WEIGHED_MEANS(weighed_means_u8, uint8_t)
-WEIGHED_MEANS(weighed_means_u16, uint16_t)
+WEIGHED_MEANS(weighed_means_u8, uint8_t, weighed_mean_u8)
+WEIGHED_MEANS(weighed_means_u16, uint16_t, weighed_mean_u16)
 
-static void row_means(const struct worker *w, void *out)
+static void store_means(const struct worker *w, void *out)
 {
     size_t channels = (size_t)w->channels, k = (size_t)w->box->spec->k;
     double inverse = 1.0 / (double)(k * k);
     bool is_u8 = w->box->src->type == GI_U8;
-    if (w->box->wide)
-        row_sums_u64(w->sums, w->columns, w->n, k * channels, channels);
-    else
-        row_sums_u32(w->sums, w->columns, w->n, k * channels, channels);
-    if (w->box->weigh && is_u8)
-        weighed_means_u8(out, w->sums, w->n, channels, inverse);
-    else if (w->box->weigh)
-        weighed_means_u16(out, w->sums, w->n, channels, inverse);
-    else if (w->box->wide)
-        means_wide_u16(out, w->sums, w->n, inverse);
+    if (!w->box->wide) {
+        if (is_u8)
+            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U8);
+        else
+            row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U16);
+        return;
+    }
+    row_sums(w->sums, w->columns, w->n, k * channels, channels);
+    if (!w->box->weigh)
+        wide_means(out, w->sums, w->n, inverse);
     else if (is_u8)
-        means_u8(out, w->sums, w->n, inverse);
+        weighed_means_u8(out, w->sums, w->n, channels, inverse);
     else
-        means_u16(out, w->sums, w->n, inverse);
+        weighed_means_u16(out, w->sums, w->n, channels, inverse);
 }
 
 static size_t round_up(size_t nbytes)
@@ -192,9 +247,9 @@ static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
         w->fresh = scratch;
         w->old = scratch + row;
         w->columns = scratch + 2 * row;
-        w->sums = scratch + 2 * row + columns;
+        w->sums = (uint64_t *)(scratch + 2 * row + columns);
     }
-    return 2 * row + columns + round_up(strip * channels * nsum);
+    return 2 * row + columns + (box->wide ? round_up(strip * channels * nsum) : 0);
 }
 
 static void box_tile(void *arg, int index, void *scratch)
@@ -212,11 +267,13 @@ static void box_tile(void *arg, int index, void *scratch)
         move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
     size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);
     for (int y = w.tile.y0; y < w.tile.y1; y++) {
+        GI_CPU(row_prefetch)(box->src, &w.tile, (long long)y + half + 2, false);
+        GI_CPU(row_prefetch)(box->dst, &w.tile, (long long)y + 2, true);
         const void *old = w.old;
         if (y > w.tile.y0)
             old = window_row(&w, w.old, (long long)y - half - 1);
         move(&w, window_row(&w, w.fresh, (long long)y + half), old);
-        row_means(&w, (char *)gi_row(box->dst, y) + first);
+        store_means(&w, (char *)gi_row(box->dst, y) + first);
     }
 }
 

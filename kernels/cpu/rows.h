@@ -52,6 +52,10 @@ struct gi_tiling GI_CPU(tiling)(const struct gi_image *image, int threads, size_
 struct gi_tile GI_CPU(tile)(const struct gi_tiling *tiling, const struct gi_image *image,
                             int index);
 
+/* Asks for the tile's samples of row y before they are needed, if there is such a row. */
+void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
+                          bool to_write);
+
 /* out[0 .. count * channels): the pixels x0 .. x0 + count - 1 of source row y (-1: border values)
  * as floats, colour times alpha where `alpha` asks for it. */
 void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count);

@@ -61,6 +61,21 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *im
                             .y1 = min_int((long long)y0 + t->band, image->height)};
 }
 
+/* The processor's own prefetching loses its place from row to row. */
+void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
+                          bool to_write)
+{
+    if (y < 0 || y >= image->height)
+        return;
+    size_t pixel = gi_type_nbytes(image->type) * (size_t)image->channels;
+    const char *row = gi_row(image, (int)y);
+    for (size_t i = (size_t)tile->x0 * pixel; i < (size_t)tile->x1 * pixel; i += 64)
+        if (to_write)
+            __builtin_prefetch(row + i, 1);
+        else
+            __builtin_prefetch(row + i);
+}
+
 /* Floats before a padded row, so that the tile's own pixels begin at 64 bytes: that is where most
  * of the row is written. */
 static size_t lead_floats(const struct gi_sweep *sweep)
@@ -141,22 +156,6 @@ static int slot_after(const struct worker *w, int oldest, int ahead)
     return slot < w->nslots ? slot : slot - w->nslots;
 }
 
-/* Asks for the samples of the tile's row y, if there is such a row, before they are needed. The
- * processor's own prefetching loses its place from row to row. */
-static void prefetch(const struct worker *w, const struct gi_image *image, long long y)
-{
-    if (y < 0 || y >= image->height)
-        return;
-    bool to_write = image == w->sweep->dst;
-    size_t pixel = gi_type_nbytes(image->type) * (size_t)image->channels;
-    const char *row = gi_row(image, (int)y);
-    for (size_t i = (size_t)w->tile.x0 * pixel; i < (size_t)w->tile.x1 * pixel; i += 64)
-        if (to_write)
-            __builtin_prefetch(row + i, 1);
-        else
-            __builtin_prefetch(row + i);
-}
-
 static void sweep_tile(void *arg, int index, void *scratch)
 {
     const struct gi_sweep *sweep = arg;
@@ -175,8 +174,8 @@ static void sweep_tile(void *arg, int index, void *scratch)
         nout = w.tile.y1 - y < GI_ROWS_AT_ONCE ? 1 : GI_ROWS_AT_ONCE;
         int nrows = sweep->nrows + nout - 1;
         for (int i = sweep->nrows - 1; i < nrows; i++) {
-            prefetch(&w, sweep->src, top + i + nout);
-            prefetch(&w, sweep->dst, (long long)y + i - sweep->nrows + 1);
+            GI_CPU(row_prefetch)(sweep->src, &w.tile, top + i + nout, false);
+            GI_CPU(row_prefetch)(sweep->dst, &w.tile, (long long)y + i - sweep->nrows + 1, true);
             fill_slot(&w, top + i, slot_after(&w, oldest, i));
         }
         for (int i = 0; i < nrows; i++)

@@ -1,0 +1,207 @@
+/* Lanes of unsigned integers, for the running sums of the box.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_INTS_H
+#define GI_KERNELS_CPU_INTS_H
+
+#include "kernels/cpu/simd.h"
+
+/* GI_INTS holds GI_LANES uint32_t, sums wrap round. ints_prefix gives each lane the sum of itself
+ * and the lanes `step`, 2 * `step`, ... below it; ints_spread gives lane i the value of the highest
+ * lane of v that would come a multiple of `step` before it if v were followed by lane 0. ints_scale
+ * is v * factor + 0.5 in double, cut off. The stores take values that fit. */
+
+#if GI_LEVEL_avx512
+
+#define GI_INTS __m512i
+
+static inline GI_INTS ints_load(const uint32_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+static inline __m512i ints_lane_numbers(void)
+{
+    return _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+}
+
+static inline GI_INTS ints_prefix(GI_INTS v, int step)
+{
+    for (int by = step; by < GI_LANES; by *= 2) {
+        __m512i from = _mm512_sub_epi32(ints_lane_numbers(), _mm512_set1_epi32(by));
+        __mmask16 keep = (__mmask16)(0xffffu << by);
+        v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(keep, from, v));
+    }
+    return v;
+}
+
+static inline GI_INTS ints_spread(GI_INTS v, int step)
+{
+    uint32_t from[GI_LANES];
+    for (int i = 0; i < GI_LANES; i++)
+        from[i] = (uint32_t)(GI_LANES - step + i % step);
+    return _mm512_permutexvar_epi32(_mm512_loadu_si512(from), v);
+}
+
+static inline GI_INTS ints_scale(GI_INTS v, double factor)
+{
+    __m512d by = _mm512_set1_pd(factor), half = _mm512_set1_pd(0.5);
+    __m512d low = _mm512_cvtepu32_pd(_mm512_castsi512_si256(v));
+    __m512d high = _mm512_cvtepu32_pd(_mm512_extracti64x4_epi64(v, 1));
+    __m256i a = _mm512_cvttpd_epi32(_mm512_add_pd(_mm512_mul_pd(low, by), half));
+    __m256i b = _mm512_cvttpd_epi32(_mm512_add_pd(_mm512_mul_pd(high, by), half));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+}
+
+static inline void ints_store_u8(uint8_t *p, GI_INTS v)
+{
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(v));
+}
+
+static inline void ints_store_u16(uint16_t *p, GI_INTS v)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(v));
+}
+
+#elif GI_LEVEL_avx2
+
+#define GI_INTS __m256i
+
+static inline GI_INTS ints_load(const uint32_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
+{
+    return _mm256_add_epi32(a, b);
+}
+
+static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
+{
+    return _mm256_sub_epi32(a, b);
+}
+
+static inline GI_INTS ints_prefix(GI_INTS v, int step)
+{
+    const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    for (int by = step; by < GI_LANES; by *= 2) {
+        __m256i from = _mm256_sub_epi32(lanes, _mm256_set1_epi32(by));
+        __m256i keep = _mm256_cmpgt_epi32(from, _mm256_set1_epi32(-1));
+        __m256i up = _mm256_permutevar8x32_epi32(v, from);
+        v = _mm256_add_epi32(v, _mm256_and_si256(keep, up));
+    }
+    return v;
+}
+
+static inline GI_INTS ints_spread(GI_INTS v, int step)
+{
+    uint32_t from[GI_LANES];
+    for (int i = 0; i < GI_LANES; i++)
+        from[i] = (uint32_t)(GI_LANES - step + i % step);
+    return _mm256_permutevar8x32_epi32(v, ints_load(from));
+}
+
+/* Four lanes; the conversion knows only signed integers, so 2^31 is taken off and put back. */
+static inline __m128i ints_scale_half(__m128i v, double factor)
+{
+    v = _mm_xor_si128(v, _mm_set1_epi32(INT32_MIN));
+    __m256d d = _mm256_add_pd(_mm256_cvtepi32_pd(v), _mm256_set1_pd(2147483648.0));
+    d = _mm256_mul_pd(d, _mm256_set1_pd(factor));
+    return _mm256_cvttpd_epi32(_mm256_add_pd(d, _mm256_set1_pd(0.5)));
+}
+
+static inline GI_INTS ints_scale(GI_INTS v, double factor)
+{
+    __m128i low = ints_scale_half(_mm256_castsi256_si128(v), factor);
+    __m128i high = ints_scale_half(_mm256_extracti128_si256(v, 1), factor);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+static inline void ints_store_u16(uint16_t *p, GI_INTS v)
+{
+    __m128i i = _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    _mm_storeu_si128((__m128i *)p, i);
+}
+
+static inline void ints_store_u8(uint8_t *p, GI_INTS v)
+{
+    __m128i i = _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
+}
+
+#else
+
+#define GI_INTS struct gi_ints
+
+struct gi_ints {
+    uint32_t x[GI_LANES];
+};
+
+static inline GI_INTS ints_load(const uint32_t *p)
+{
+    GI_INTS r;
+    memcpy(r.x, p, sizeof r.x);
+    return r;
+}
+
+static inline GI_INTS ints_add(GI_INTS a, GI_INTS b)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        a.x[i] += b.x[i];
+    return a;
+}
+
+static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        a.x[i] -= b.x[i];
+    return a;
+}
+
+static inline GI_INTS ints_prefix(GI_INTS v, int step)
+{
+    for (int i = step; i < GI_LANES; i++)
+        v.x[i] += v.x[i - step];
+    return v;
+}
+
+static inline GI_INTS ints_spread(GI_INTS v, int step)
+{
+    GI_INTS r;
+    for (int i = 0; i < GI_LANES; i++)
+        r.x[i] = v.x[GI_LANES - step + i % step];
+    return r;
+}
+
+static inline GI_INTS ints_scale(GI_INTS v, double factor)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        v.x[i] = (uint32_t)(v.x[i] * factor + 0.5);
+    return v;
+}
+
+static inline void ints_store_u8(uint8_t *p, GI_INTS v)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        p[i] = (uint8_t)v.x[i];
+}
+
+static inline void ints_store_u16(uint16_t *p, GI_INTS v)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        p[i] = (uint16_t)v.x[i];
+}
+
+#endif
+
+#endif
