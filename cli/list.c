@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct params {
-    bool json, commands;
+    bool json, commands, markdown;
 };
 
 static const struct gi_option options[] = {
@@ -18,6 +18,10 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, commands),
      .help = "Print only the names of all commands, one a line"},
+    {.name = "markdown",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, markdown),
+     .help = "Print operations and formats as Markdown tables, as README has them"},
     {0},
 };
 
@@ -143,6 +147,35 @@ static void list_text(void)
             printf("  %-12s%s\n", c->name, gi_choice_describe(&row, c, text, sizeof text));
 }
 
+/* Whether many commands have this set: it is in their help, not in a table of operations. */
+static bool set_is_shared(const struct gi_option_set *options_set)
+{
+    return options_set->rows == gi_io_options || options_set->rows == gi_input_options ||
+           options_set->rows == gi_device_options;
+}
+
+static void list_markdown(void)
+{
+    struct gi_command command;
+    printf("| operation | | options |\n|---|---|---|\n");
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        if (!gi_command_is_operation(&command))
+            continue;
+        printf("| `%s` | %s |", command.name, command.summary);
+        for (int j = 0; j < GI_OPTION_SETS_MAX && command.sets[j].rows; j++)
+            for (const struct gi_option *row = command.sets[j].rows;
+                 row->name && !set_is_shared(&command.sets[j]); row++)
+                printf(" `--%s`", row->name);
+        printf(" |\n");
+    }
+    printf("\n| format | reads | writes | samples |\n|---|---|---|---|\n");
+    const struct gi_format_info *f;
+    for (int i = 0; (f = gi_format_at(i)); i++)
+        printf("| %s (%s) | %s | %s |%s%s%s%s |\n", f->summary, f->suffixes, f->reads ? "yes" : "",
+               f->writes ? "yes" : "", f->u8 ? " 8" : "", f->u16 ? " 16" : "",
+               f->f32 ? " float" : "", f->alpha ? " alpha" : "");
+}
+
 static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
@@ -153,7 +186,9 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
     struct gi_command command;
     if (p->json)
         return list_json(err);
-    if (!p->commands)
+    if (p->markdown)
+        list_markdown();
+    else if (!p->commands)
         list_text();
     for (int i = 0; p->commands && gi_command_at(&command, i); i++)
         puts(command.name);

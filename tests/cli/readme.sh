@@ -1,0 +1,21 @@
+#!/bin/bash
+# README says what the program says: its table of operations, and commands that exist.
+. "$(dirname "$0")/lib.sh"
+readme=$tests/../../README.md
+
+sed -n '/<!-- gpuimg list --markdown -->/,/<!-- end -->/p' "$readme" | sed '1d;$d' >table
+gpuimg list --markdown >printed
+check "README's table of operations is what gpuimg list --markdown prints" diff table printed
+
+# Every "gpuimg COMMAND --option" in the indented examples names a command and options that it has.
+grep -oE 'gpuimg [a-z]+[^|#]*' <(grep -E '^    ' "$readme") >examples
+check "README has examples" test "$(wc -l <examples)" -gt 8
+while read -r _ command rest; do
+    check "README: gpuimg $command is a command" grep -qx "$command" <(gpuimg list --commands)
+    for option in $(grep -oE -- '--[a-z-]+' <<<"$rest"); do
+        check "README: gpuimg $command has $option" grep -qE -- "(^|[ ,])$option\b" <(gpuimg help "$command")
+    done
+done <examples
+
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))
