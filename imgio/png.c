@@ -1,7 +1,9 @@
-/* PNG in, through libpng, row by row straight into the image. What libpng only warns of (a damaged
- * ancillary chunk, a strange profile) leaves the pixels whole and is passed over.
+/* PNG in: libpng reads everything up to the pixels, and these too, row by row straight into the
+ * image, unless the quick way can. What libpng only warns of (a misplaced chunk, a strange profile)
+ * leaves the pixels whole and is passed over.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/png_quick.h"
 
 #include <limits.h>
 #include <math.h>
@@ -103,6 +105,15 @@ static void read_metadata(struct reader *r)
     }
 }
 
+/* True where the file's pixels are the image's but for filters and byte order. */
+static bool is_ordinary(struct reader *r)
+{
+    png_byte colour = png_get_color_type(r->png, r->info);
+    return png_get_bit_depth(r->png, r->info) >= 8 && colour != PNG_COLOR_TYPE_PALETTE &&
+           !png_get_valid(r->png, r->info, PNG_INFO_tRNS) &&
+           png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
+}
+
 /* Everything that may jump; false where it did, or where memory was refused. */
 static bool read_png(struct reader *r, struct gi_err *err)
 {
@@ -125,11 +136,13 @@ static bool read_png(struct reader *r, struct gi_err *err)
                                  png_get_image_height(r->png, r->info), channels, type, err);
     if (r->refused)
         return false;
+    read_metadata(r);
+    if (is_ordinary(r) && gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
+        return true;
     int passes = png_set_interlace_handling(r->png);
     png_read_update_info(r->png, r->info);
     if (png_get_rowbytes(r->png, r->info) != gi_row_nbytes(decode->image))
         png_error(r->png, "rows of an unexpected length");
-    read_metadata(r);
     for (r->pass = 0; r->pass < passes; r->pass++)
         for (r->row = 0; r->row < decode->image->height; r->row++)
             png_read_row(r->png, gi_row(decode->image, r->row), NULL);

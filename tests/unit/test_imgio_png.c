@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "imgio/png_quick.h"
+
 /* The samples as libpng's simplified interface gives them: 8 bits, or for 16-bit files (`wide`) 16
  * bits, which it hands out linear and premultiplied, so wide files are read by read_wide(). */
 static struct gi_image read_simplified(const char *path, int channels)
@@ -240,6 +242,43 @@ static void metadata(void **state)
     remove_folder(tmp);
 }
 
+/* PNG 1.2, 6.6. */
+static int paeth(int left, int up, int corner)
+{
+    int guess = left + up - corner;
+    int a = abs(guess - left), b = abs(guess - up), c = abs(guess - corner);
+    return a <= b && a <= c ? left : b <= c ? up : corner;
+}
+
+/* Filters applied here by the standard's formulas are undone, for every pixel size and short rows.
+ */
+static void unfilter(void **state)
+{
+    (void)state;
+    uint64_t seed = 77;
+    for (size_t bpp = 1; bpp <= 8; bpp++)
+        for (size_t pixels = 1; pixels < 40; pixels++)
+            for (int kind = 0; kind <= 4; kind++) {
+                size_t n = bpp * pixels;
+                uint8_t *row = malloc(n), *above = malloc(n), *packed = malloc(n);
+                for (size_t i = 0; i < n; i++) {
+                    above[i] = (uint8_t)next_random(&seed);
+                    row[i] = (uint8_t)(above[i] + next_random(&seed) % (kind % 2 ? 9 : 256));
+                }
+                for (size_t i = 0; i < n; i++) {
+                    int left = i < bpp ? 0 : row[i - bpp], corner = i < bpp ? 0 : above[i - bpp];
+                    int guesses[] = {0, left, above[i], (left + above[i]) / 2,
+                                     paeth(left, above[i], corner)};
+                    packed[i] = (uint8_t)(row[i] - guesses[kind]);
+                }
+                gi_png_unfilter_row(packed, above, n, bpp, kind);
+                assert_memory_equal(packed, row, n);
+                free(row);
+                free(above);
+                free(packed);
+            }
+}
+
 /* A small PNG of ours. */
 static struct bytes small_png(void)
 {
@@ -269,6 +308,39 @@ static void damage(void **state)
         file.at[i] ^= 0x10;
     }
     check_flips(file, 3000, 17);
+    free(file.at);
+}
+
+/* The quick way takes what it should, and text after the pixels; it leaves the rest to libpng. */
+static void quick_way(void **state)
+{
+    (void)state;
+    static const unsigned char text[] = "\0\0\0\3tEXta\0b\x18\x32\x05\x1c";
+    struct bytes file = small_png();
+    struct gi_image image = random_image(9, 7, 3, GI_U8, 1), want = random_image(9, 7, 3, GI_U8, 5);
+    size_t at = (size_t)((unsigned char *)memmem(file.at, file.n, "IDAT", 4) - file.at) + 4;
+    assert_true(gi_png_quick(&image, file.at, file.n, at));
+    assert_same_image(&image, &want);
+    unsigned char *longer = malloc(file.n + 15);
+    memcpy(longer, file.at, file.n - 12);
+    memcpy(longer + file.n - 12, text, 15);
+    uint32_t crc = libdeflate_crc32(0, text + 4, 7);
+    for (int b = 0; b < 4; b++)
+        longer[file.n - 12 + 11 + (size_t)b] = (unsigned char)(crc >> (24 - 8 * b));
+    memcpy(longer + file.n + 3, file.at + file.n - 12, 12);
+    assert_true(gi_png_quick(&image, longer, file.n + 15, at));
+    longer[file.n + 2] ^= 1; /* the text's checksum */
+    assert_false(gi_png_quick(&image, longer, file.n + 15, at));
+    for (size_t n = at; n < file.n; n++)
+        assert_false(gi_png_quick(&image, file.at, n, at));
+    for (size_t i = at; i < file.n; i++) {
+        file.at[i] ^= 4;
+        assert_false(gi_png_quick(&image, file.at, file.n, at));
+        file.at[i] ^= 4;
+    }
+    gi_image_free(&image);
+    gi_image_free(&want);
+    free(longer);
     free(file.at);
 }
 
@@ -342,6 +414,7 @@ int main(void)
         cmocka_unit_test(round_trip), cmocka_unit_test(strips),
         cmocka_unit_test(metadata),   cmocka_unit_test(damage),
         cmocka_unit_test(partial),    cmocka_unit_test(bombs),
+        cmocka_unit_test(unfilter),   cmocka_unit_test(quick_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
