@@ -58,7 +58,7 @@ bool gi_command_is_operation(const struct gi_command *command)
 {
     bool reads = gi_command_set(command, gi_io_options) >= 0 ||
                  gi_command_set(command, gi_input_options) >= 0;
-    return reads && gi_command_set(command, gi_device_options) >= 0;
+    return reads && command->run != gi_command_info.run;
 }
 
 static int least(int a, int b)

@@ -255,7 +255,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_extract_params, sort),
      .default_text = "label",
      .choices = orders,
-     .help = "Order of the rows of the table; equals stand in order of label"},
+     .help = "Order of the rows of the table; equals stand in raster order"},
     {0},
 };
 

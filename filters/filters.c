@@ -5,16 +5,13 @@
 #include <string.h>
 
 extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_sharpen,
-    gi_filter_convolve, gi_filter_edges, gi_filter_threshold;
+    gi_filter_convolve, gi_filter_edges, gi_filter_threshold, gi_filter_histogram,
+    gi_filter_extract;
 
 const struct gi_filter *const gi_filters[] = {
-    &gi_filter_blur,
-    &gi_filter_gaussian,
-    &gi_filter_sharpen,
-    &gi_filter_convolve,
-    &gi_filter_edges,
-    &gi_filter_threshold,
-    NULL,
+    &gi_filter_blur,      &gi_filter_gaussian, &gi_filter_sharpen,
+    &gi_filter_convolve,  &gi_filter_edges,    &gi_filter_threshold,
+    &gi_filter_histogram, &gi_filter_extract,  NULL,
 };
 
 const struct gi_filter *gi_filter_find(const char *name)

@@ -1,0 +1,64 @@
+#!/bin/bash
+# Files that are missing, damaged or too large: one line, exit status 1, no output.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 64 48
+gpuimg blur in.pgm in.png --k 1
+gpuimg blur in.pgm in.jpg --k 1
+
+expect_error 1 'blur: nothere.png: No such file or directory' blur nothere.png made.png
+expect_error 1 'blur: .: *' blur . made.png
+: >empty.png
+expect_error 1 'blur: empty.png: *' blur empty.png made.png
+expect_error 1 'blur: *' blur - made.png # standard input is empty
+echo 'no image' >text.png
+expect_error 1 'blur: text.png: *' blur text.png made.png
+
+for f in in.pgm in.png in.jpg; do
+    head -c $(($(wc -c <$f) / 3)) $f >cut.${f#in.}
+    expect_error 1 "blur: cut.${f#in.}: *" blur cut.${f#in.} made.pgm
+    expect 0 gpuimg blur cut.${f#in.} partial.pgm --allow-partial
+    check "$f cut: a warning" grep -q "^gpuimg: blur: cut.${f#in.}: " err
+    check "$f cut: partial pixels" test -s partial.pgm
+done
+
+# A checksum that does not fit: one byte of the pixels.
+size=$(wc -c <in.png)
+cp in.png sum.png
+printf '\xff' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
+cmp -s in.png sum.png && printf '\x00' | dd of=sum.png bs=1 seek=$((size / 2)) conv=notrunc status=none
+expect_error 1 'blur: sum.png: *' blur sum.png made.png
+
+# Absurdly large, and the option that raises the limit.
+printf 'P5 100000 100000 255\n' >huge.pgm
+expect_error 1 'blur: huge.pgm: *--max-pixels*' blur huge.pgm made.png
+printf 'P5 60000 60000 255\n' >huge.pgm
+expect_error 1 'blur: huge.pgm: *--max-bytes*' blur huge.pgm made.png --max-pixels 4G --max-bytes 1M
+gpuimg threshold in.pgm flat.png --at 255 # compresses well, so that its size is only claimed
+expect_error 1 'blur: flat.png: *--max-pixels*' blur flat.png made.png --max-pixels 100
+expect 0 gpuimg blur flat.png small.png --max-pixels 3072 --max-bytes 10K
+printf 'P5 99999999999999999999 1 255\n' >absurd.pgm
+expect_error 1 'blur: absurd.pgm: *' blur absurd.pgm made.png
+
+# A name that would drive a terminal.
+expect_error 1 'info: ?\[31m.png: No such file or directory' info $'\e[31m.png'
+
+# Several files: each is named, the good ones are printed.
+expect 1 gpuimg info in.pgm nothere.png in.png text.png
+check "info prints the good files" test "$(wc -l <out)" = 2
+check "info names the bad ones" test "$(grep -c '^gpuimg: info: \(nothere\|text\).png: ' err)" = 2
+
+# No device, a device that is none.
+expect_error 2 'blur: --device gpu: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device gpu
+expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device cuda:x
+GPUIMG_DEVICE=foo expect_error 2 'blur: GPUIMG_DEVICE=foo: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm
+if gpuimg devices | grep -q '^cuda:'; then
+    expect_error 1 'blur: --device cuda*' blur in.pgm made.pgm --device cuda:9999
+    skip "no GPU under --device cuda: there is one here"
+else
+    expect_error 1 'blur: --device cuda: *' blur in.pgm made.pgm --device cuda
+    GPUIMG_DEVICE=cuda expect_error 1 'blur: GPUIMG_DEVICE cuda: *' blur in.pgm made.pgm
+    GPUIMG_DEVICE=cuda expect 0 gpuimg blur in.pgm ok.pgm --device cpu
+    expect_error 1 'selftest: --device cuda: *' selftest --device cuda
+fi
+
+finish

@@ -1,0 +1,42 @@
+#!/bin/bash
+# The choice of a device: what is said of it, and that it changes no byte.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 301 203
+expect 0 gpuimg gaussian in.pgm want.pgm --sigma 3 --device cpu
+check "without -v nothing is said" test ! -s err
+
+expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu -v --threads 1
+check "-v names device, reason and estimates" grep -qE '^gpuimg: gaussian: device cpu \([a-z0-9]+, 1 thread\): by --device; estimated [0-9.e+-]+ s on cpu, [0-9.e+-]+ s on cuda$' err
+check "and says no more" test "$(wc -l <err)" = 1
+GPUIMG_DEVICE=cpu expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 -v
+check "-v under GPUIMG_DEVICE" grep -q 'by GPUIMG_DEVICE' err
+expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device auto -v
+check "a small image stays on the CPU under auto" grep -qE 'device cpu .*(the quicker by estimate|no CUDA backend)' err
+expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
+check "auto is silent" test ! -s err
+
+expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --timing
+for stage in decode upload kernels download encode total; do
+    check "--timing: $stage" grep -qE "^$stage +[0-9]+\.[0-9]+ ms" err
+done
+check "--timing: bytes and rate of the kernels" grep -qE '^kernels .* [0-9]+ bytes +[0-9.]+ GB/s' err
+
+for threads in 1 2 3 7 64; do
+    for level in scalar avx2 avx512; do
+        GPUIMG_CPU=$level expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --threads $threads
+        check "$threads threads, $level" cmp got.pgm want.pgm
+    done
+done
+
+if gpuimg devices | grep -q '^cuda:'; then
+    expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cuda -v
+    check "CUDA gives the same bytes" cmp got.pgm want.pgm
+    check "-v names CUDA" grep -q 'device cuda:0: by --device' err
+    expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cuda:0 --max-device-bytes 100K --timing
+    check "in bands too" cmp got.pgm want.pgm
+    check "--timing counts the bands" grep -q '^kernels .* in [0-9]* bands' err
+else
+    skip "--device cuda: $(gpuimg devices | sed -n 's/^cuda *none: //p')"
+fi
+
+finish

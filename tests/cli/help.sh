@@ -1,0 +1,139 @@
+#!/bin/bash
+# Help, manual pages and completions, all printed from the rows.
+. "$(dirname "$0")/lib.sh"
+
+expect 0 gpuimg help
+cp out help.txt
+expect_stdout "$(cat help.txt)" gpuimg --help
+expect 0 gpuimg list --commands
+cp out commands
+check "help lists every command" test "$(grep -c '^  [a-z]' help.txt)" = "$(wc -l <commands)"
+
+while read -r command; do
+    expect 0 gpuimg help "$command"
+    cp out help.txt
+    check "help $command: usage" grep -q "^Usage: gpuimg $command \[OPTION" help.txt
+    check "help $command: no line over 80 columns" awk 'length > 80 && !/^ *gpuimg/ {bad = 1} END {exit bad}' help.txt
+    expect_stdout "$(cat help.txt)" gpuimg "$command" --help
+    expect_stdout "$(cat help.txt)" gpuimg "$command" -h
+    expect 0 gpuimg help --man "$command"
+    cp out page.1
+    check "man $command: head" grep -qi "^\.TH gpuimg-$command 1 " page.1
+    grep -oE '^  (-., )?--[a-z-]+' help.txt | sed 's/.*--//' | while read -r option; do
+        grep -q -- "\\\\-\\\\-${option//-/\\\\-}\\\\fR" page.1 || echo "$option"
+    done >missing
+    check "man $command: every option" test ! -s missing
+    if command -v mandoc >/dev/null; then
+        check "man $command: mandoc -Tlint" mandoc -Tlint -W warning page.1
+    else
+        skip "man $command: no mandoc here"
+    fi
+done <commands
+expect 0 gpuimg help --man
+cp out page.1
+if command -v mandoc >/dev/null; then
+    check "man gpuimg: mandoc -Tlint" mandoc -Tlint -W warning page.1
+else
+    skip "man gpuimg: no mandoc here"
+fi
+expect 0 gpuimg help gaussian
+check "a range" grep -q '0.1 to 250 px' out
+check "a default" grep -q 'default clamp' out
+check "aliases" grep -q 'also edge' out
+
+# What the scripts of completion ask.
+asks() { # asks WANT WORD...
+    local want=$1
+    shift
+    gpuimg __complete "$@" | cut -f1 | tr '\n' ' ' >out
+    if [[ $(<out) == "$want" ]]; then pass; else fail "complete $*" "offered: $(<out)" "want: $want"; fi
+}
+asks 'gaussian ' ga
+asks '--help --version ' --
+asks '' frobnicate ''
+asks ':files ' blur ''
+asks ':files ' blur in.png ''
+asks '--border --border-value ' blur --bor
+asks 'clamp border wrap mirror reflect101 ' blur --border ''
+asks 'reflect101 ' blur --border re
+asks 'replicate repeat ' blur --border rep
+asks 'wrap ' blur --border = w
+asks 'clamp border wrap mirror reflect101 ' blur --border =
+asks '--border=wrap ' blur --border=w
+asks ':files ' blur -- --bor
+asks ':files ' convolve --kernel ''
+asks 'otsu ' threshold --at ''
+asks '' blur --k ''
+asks 'auto cpu cuda ' blur --device ''
+asks 'png pnm ' blur --format pn
+asks 'gaussian ' help ga
+asks 'zsh ' completion z
+
+# The scripts themselves, in their shells.
+dir=$(dirname "$GPUIMG")
+for shell in bash zsh fish; do
+    expect 0 gpuimg completion $shell
+    cp out _gpuimg.$shell
+    if command -v $shell >/dev/null; then
+        check "$shell reads its script" $shell -n _gpuimg.$shell
+    else
+        skip "completion: no $shell here"
+    fi
+done
+cat >ask.bash <<'EOF'
+compopt() { echo "compopt $*"; }
+. ./_gpuimg.bash
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_gpuimg gpuimg
+echo "${COMPREPLY[@]}"
+EOF
+export PATH=$dir:$PATH
+expect_stdout 'gaussian' bash ask.bash gpuimg ga
+expect_stdout 'wrap' bash ask.bash gpuimg blur --border = w
+expect_stdout '--border --border-value' bash ask.bash gpuimg blur --bor
+expect_stdout 'compopt -o default' bash ask.bash gpuimg blur in
+if command -v fish >/dev/null; then
+    export HOME=$work
+    touch picture.png
+    expect 0 fish -c 'source _gpuimg.fish; complete -C "gpuimg ga"; complete -C "gpuimg blur --border=w"; complete -C "gpuimg blur pic"; complete -C "gpuimg blur "'
+    check "fish: a command" grep -q '^gaussian	' out
+    check "fish: a choice" grep -q '^--border=wrap	' out
+    check "fish: a file" grep -q '^picture.png' out
+fi
+if command -v zsh >/dev/null; then
+    # The completion runs inside zsh's line editor: a pseudo-terminal types a tab.
+    mkdir zdot
+    cat >zdot/.zshrc <<'EOF'
+PS1='> '
+autoload -Uz compinit
+compinit -u -D
+source ./_gpuimg.zsh
+zstyle ':completion:*' list-prompt ''
+EOF
+    cat >zsh.py <<'EOF'
+import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(ZDOTDIR="zdot", TERM="dumb")
+    os.execvp("zsh", ["zsh", "-i"])
+def read(seconds, until):
+    text, end = b"", time.time() + seconds
+    while time.time() < end and until not in text:
+        if select.select([fd], [], [], 0.1)[0]:
+            try:
+                text += os.read(fd, 4096)
+            except OSError:
+                break
+    return text
+read(20, b"> ")
+for typed, want in ((b"gpuimg gau\t", b"gaussian"), (b"\x15gpuimg blur --border=wr\t", b"=wrap")):
+    os.write(fd, typed)
+    text = read(10, want)
+    if want not in text:
+        sys.exit(f"typed {typed}, seen {text}")
+os.write(fd, b"\x15exit\n")
+EOF
+    check "zsh completes" python3 zsh.py
+fi
+
+finish

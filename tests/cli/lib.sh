@@ -1,0 +1,90 @@
+# Helpers of the command line tests; each script sources this with the program's path as $1.
+# Runs in a fresh folder; `out` and `err` there hold what the last program printed.
+# shellcheck shell=bash disable=SC2034
+GPUIMG=$(readlink -f "${1:?usage: $0 GPUIMG}")
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'cd /; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset GPUIMG_DEVICE GPUIMG_CPU POSIXLY_CORRECT
+export LC_ALL=C
+passed=0 failed=0 skipped=0
+
+gpuimg() { "$GPUIMG" "$@"; }
+
+# pass, and fail NAME DETAIL...: count.
+pass() { ((++passed)); }
+fail() {
+    ((++failed))
+    printf 'FAILED: %s\n' "$1"
+    shift
+    (($#)) && printf '    %s\n' "$@"
+    return 0
+}
+# skip REASON: what can't run here.
+skip() {
+    ((++skipped))
+    printf 'skipped: %s\n' "$*"
+}
+
+# check NAME COMMAND...: passes where the command succeeds.
+check() {
+    local name=$1
+    shift
+    if "$@" >check.log 2>&1; then pass; else fail "$name" "$(head -c 600 check.log)"; fi
+}
+
+# expect STATUS COMMAND...: runs into `out` and `err` and tests the exit status.
+expect() {
+    local want=$1 got
+    shift
+    "$@" >out 2>err </dev/null
+    got=$?
+    if ((got == want)); then
+        pass
+    else
+        fail "$*" "exit status $got, want $want" "$(head -c 600 err)"
+    fi
+}
+
+# expect_stdout TEXT COMMAND...: succeeds and prints just that.
+expect_stdout() {
+    local want=$1
+    shift
+    expect 0 "$@"
+    if [[ $(<out) == "$want" ]]; then pass; else fail "$*" "printed: $(<out)" "want: $want"; fi
+}
+
+# expect_error STATUS PATTERN ARGUMENT...: gpuimg fails with one line that the pattern (of bash,
+# after "gpuimg: ") matches, prints nothing on stdout, and makes no file "made*".
+expect_error() {
+    local want=$1 pattern=$2
+    shift 2
+    expect "$want" gpuimg "$@"
+    local text
+    text=$(<err)
+    # shellcheck disable=SC2053
+    if [[ $text == "gpuimg: "$pattern && $(wc -l <err) == 1 ]]; then
+        pass
+    else
+        fail "gpuimg $*" "said: $text" "want: gpuimg: $pattern"
+    fi
+    if [[ -s out ]]; then fail "gpuimg $*" "printed: $(head -c 200 out)"; fi
+    if compgen -G 'made*' >/dev/null; then
+        fail "gpuimg $*" "left: $(echo made*)"
+        rm -rf made*
+    fi
+}
+
+# pgm FILE WIDTH HEIGHT: random gray; the same for the same size.
+pgm() {
+    {
+        printf 'P5\n%d %d\n255\n' "$2" "$3"
+        awk -v n=$(($2 * $3)) 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "%c", 1 + int(rand() * 126) }'
+    } >"$1"
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    ((failed == 0))
+}

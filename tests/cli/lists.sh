@@ -1,0 +1,56 @@
+#!/bin/bash
+# list, info and devices: for people and, as JSON, for programs.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 13 9
+gpuimg blur in.pgm in.png --k 1
+gpuimg blur in.pgm sixteen.png --k 1 --depth 16
+
+json() { # json NAME EXPRESSION: of the JSON objects in `out`, as the list j
+    check "$1" python3 -c "
+import json, sys
+text, j = open('out', encoding='utf-8').read(), []
+decoder = json.JSONDecoder(parse_constant=lambda c: sys.exit('no JSON: ' + c))
+while text.strip():
+    value, end = decoder.raw_decode(text.lstrip())
+    text = text.lstrip()[end:]
+    j.append(value)
+assert $2, j"
+}
+
+# list.
+expect 0 gpuimg list
+for word in Operations Formats Borders gaussian png reflect101 replicate; do
+    check "list has $word" grep -q "$word" out
+done
+expect 0 gpuimg list --json
+json "list --json: keys" "set(j[0]) == {'version', 'operations', 'commands', 'formats', 'borders'}"
+json "list --json: the operations" "{'blur', 'gaussian', 'sharpen', 'convolve', 'edges', 'threshold', 'histogram', 'extract', 'compare'} == {o['name'] for o in j[0]['operations']}"
+json "list --json: an option" "next(p for o in j[0]['operations'] if o['name'] == 'gaussian' for p in o['options'] if p['name'] == 'sigma').items() >= {'type': 'real', 'min': 0.1, 'max': 250.0, 'unit': 'px'}.items()"
+json "list --json: every option has a type and help" "all(p['type'] and p['help'] for o in j[0]['operations'] for p in o['options'])"
+json "list --json: borders" "[b['name'] for b in j[0]['borders'] if 'alias_of' not in b] == ['clamp', 'border', 'wrap', 'mirror', 'reflect101']"
+json "list --json: formats" "{f['name'] for f in j[0]['formats'] if f['reads']} >= {'png', 'jpeg', 'pgm', 'ppm', 'pam', 'pfm'}"
+gpuimg list --json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["commands"], sep="\n")' >commands
+expect_stdout "$(cat commands)" gpuimg list --commands
+
+# info.
+expect_stdout 'in.pgm: pgm, 13 x 9, gray, 8 bits, 129 B' gpuimg info in.pgm
+expect 0 gpuimg info --json in.pgm in.png sixteen.png
+json "info --json: one object a line" "len(j) == 3 == len(open('out').readlines())"
+json "info --json: a file" "j[0].items() >= {'file': 'in.pgm', 'format': 'pgm', 'width': 13, 'height': 9, 'channels': 1, 'bits': 8, 'float': False, 'bytes': 129, 'dpi_x': None}.items()"
+json "info --json: 16 bits" "j[2]['bits'] == 16 and j[2]['format'] == 'png'"
+cp in.pgm $'a\e"\\\xff\xc3\xa4.pgm'
+expect 0 gpuimg info --json $'a\e"\\\xff\xc3\xa4.pgm'
+json "info --json: a name that is no UTF-8" "j[0]['file'] == 'a\\x1b\"\\\\\\ufffd\\u00e4.pgm'"
+expect 0 gpuimg info $'a\e"\\\xff\xc3\xa4.pgm'
+check "info: a name that would drive the terminal" grep -q '^a.x1b' out
+
+# devices.
+expect 0 gpuimg devices
+check "devices: the CPU" grep -qE '^cpu +(scalar|avx2|avx512), [0-9]+ threads?,' out
+check "devices: CUDA, or why not" grep -qE '^cuda(:[0-9]+ .*capability| +none: .)' out
+GPUIMG_CPU=scalar expect 0 gpuimg devices
+check "devices: GPUIMG_CPU caps the level" grep -qE '^cpu +scalar,' out
+expect 0 gpuimg devices --json
+json "devices --json" "j[0]['cpu']['threads'] >= 1 and (j[0]['cuda'] == []) == (j[0]['cuda_missing'] is not None)"
+
+finish

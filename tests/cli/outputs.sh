@@ -1,0 +1,112 @@
+#!/bin/bash
+# Outputs are whole or not there: in place, no-clobber, full disk, signals; and the politeness of
+# pipes.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 61 47
+expect 0 gpuimg gaussian in.pgm want.pgm
+expect 0 gpuimg gaussian in.pgm want.png
+
+# Pipes and prefixes.
+gpuimg gaussian - - --format png <in.pgm >got
+check "- to -" cmp got want.png
+gpuimg gaussian - png:- <in.pgm >got
+check "prefix on standard output" cmp got want.png
+expect 0 gpuimg gaussian in.pgm png:got.dat
+check "prefix on a file" cmp got.dat want.png
+expect 0 gpuimg gaussian in.pgm got.dat --format pgm
+check "--format" cmp got.dat want.pgm
+gpuimg blur in.pgm - --format pgm --k 1 | gpuimg gaussian - - --format png >got
+check "a pipe of two" cmp got want.png
+# shellcheck disable=SC2002
+cat in.pgm | gpuimg info - >out
+check "info of a pipe" grep -q '^-: pgm, 61 x 47, gray' out
+
+# In place, through a link, over an older file with its permissions.
+cp in.pgm here.pgm
+chmod 640 here.pgm
+expect 0 gpuimg gaussian here.pgm here.pgm
+check "in place" cmp here.pgm want.pgm
+check "permissions stay" test "$(stat -c %a here.pgm)" = 640
+cp in.pgm target.pgm
+ln -s target.pgm link.pgm
+expect 0 gpuimg gaussian link.pgm link.pgm
+check "a link stays one" test -L link.pgm
+check "and is written through" cmp target.pgm want.pgm
+
+# What can't be written.
+echo old >old.pgm
+expect 1 gpuimg gaussian in.pgm old.pgm --no-clobber
+check "--no-clobber names itself" grep -q -- '^gpuimg: gaussian: old.pgm: .*no-clobber' err
+check "--no-clobber keeps the file" test "$(cat old.pgm)" = old
+expect 0 gpuimg gaussian in.pgm new.pgm --no-clobber
+expect_error 1 'gaussian: nofolder/made.pgm: No such file or directory' gaussian in.pgm nofolder/made.pgm
+mkdir folder.pgm
+expect_error 1 'gaussian: folder.pgm: is a folder, want a file' gaussian in.pgm folder.pgm
+expect 0 gpuimg gaussian in.pgm pgm:/dev/null
+expect_error 1 'gaussian: /dev/full: No space left on device' gaussian in.pgm pgm:/dev/full
+if ((EUID)); then
+    echo old >locked.pgm
+    chmod 444 locked.pgm
+    expect_error 1 'gaussian: locked.pgm: Permission denied' gaussian in.pgm locked.pgm
+else
+    skip "files without permission: this is root"
+fi
+
+# Standard output that fails.
+for words in 'gaussian in.pgm pgm:-' 'list' 'info in.pgm' 'help blur' '--version' 'list --json'; do
+    # shellcheck disable=SC2086
+    gpuimg $words >/dev/full 2>err
+    status=$?
+    check "$words >/dev/full fails" test $status = 1
+    check "$words >/dev/full says why" grep -q '^gpuimg: .*No space left on device' err
+    # shellcheck disable=SC2086
+    { sleep 0.1; gpuimg $words 2>err; echo $? >status; } | true
+    check "$words into a closed pipe fails" test "$(cat status)" = 1
+    check "$words into a closed pipe is quiet" test ! -s err
+    # shellcheck disable=SC2086
+    gpuimg $words >&- 2>err
+    check "$words with no standard output fails" test $? = 1
+done
+gpuimg gaussian in.pgm closed.pgm >&- 2>&-
+check "an output file is not mistaken for standard output" cmp closed.pgm want.pgm
+
+# A limit on file sizes, and a full disk: the older file stays whole.
+pgm big.pgm 400 400
+echo old >limited.pgm
+(ulimit -f 64 && "$GPUIMG" gaussian big.pgm limited.pgm) 2>err
+check "a file over the limit fails" test $? = 1
+check "and says so" grep -q '^gpuimg: gaussian: limited.pgm: File too large' err
+check "and keeps the older file" test "$(cat limited.pgm)" = old
+(ulimit -f 64 && "$GPUIMG" gaussian big.pgm big.pgm) 2>err
+check "in place too" test "$(wc -c <big.pgm)" -gt 160000
+mkdir disk
+if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
+    echo old >disk/old.pgm
+    for name in old new; do
+        expect 1 gpuimg gaussian big.pgm disk/$name.pgm
+        check "a full disk is named" grep -q "^gpuimg: gaussian: disk/$name.pgm: No space left" err
+    done
+    check "a full disk keeps the older file, and nothing else" test "$(cat disk/* && ls -A disk)" = $'old\nold.pgm'
+    umount disk
+else
+    skip "a full disk: tmpfs can't be mounted here"
+fi
+
+# A signal in the midst of it.
+mkdir killed
+printf 'P5\n6000 6000\n255\n' >large.pgm
+head -c 36000000 /dev/urandom >>large.pgm
+echo old >killed/old.png
+for signal in TERM HUP; do
+    for name in old new; do
+        "$GPUIMG" blur large.pgm killed/$name.png --k 3 --compression 9 --threads 1 2>err &
+        sleep 0.4
+        kill -$signal $!
+        wait $! 2>/dev/null
+        status=$?
+        check "SIG$signal ends it" test $status = $((128 + $(kill -l $signal)))
+    done
+done
+check "signals leave nothing behind" test "$(cat killed/* && ls -A killed)" = $'old\nold.png'
+
+finish

@@ -1,0 +1,19 @@
+#!/bin/bash
+# selftest walks every operation and says which backends took part.
+. "$(dirname "$0")/lib.sh"
+
+expect 0 gpuimg selftest
+gpuimg list --commands >commands
+for operation in blur gaussian sharpen convolve edges threshold histogram extract; do
+    check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on .*scalar" out
+done
+if gpuimg devices | grep -q '^cuda:'; then
+    check "selftest: CUDA took part" test "$(grep -c ' equal .* cuda:0' out)" -ge 8
+else
+    check "selftest: CUDA is skipped, loudly" grep -q '^CUDA: skipped, .' out
+    skip "selftest on CUDA: $(sed -n 's/^CUDA: skipped, //p' out)"
+fi
+expect 0 gpuimg selftest threshold --device cpu
+check "selftest of one operation" test "$(grep -c ' equal ' out)" = 1
+
+finish

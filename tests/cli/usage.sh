@@ -1,0 +1,91 @@
+#!/bin/bash
+# The command line itself: what is refused, with which words, before any work.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 9 7
+
+# No command, or a wrong one.
+expect 2 gpuimg
+check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
+check "no command: nothing on stdout" test ! -s out
+expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
+expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
+expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
+expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/cli.h")" gpuimg --version
+
+# Options.
+expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur --foo in.pgm made.pgm
+expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm made.pgm --foo=3
+expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
+expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
+expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
+expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
+expect_error 2 'blur: --k: wants an argument: N' blur in.pgm made.pgm --k
+expect_error 2 'blur: --strict takes no argument (--strict=yes)' blur in.pgm made.pgm --strict=yes
+expect_error 2 'blur: --help takes no argument' blur --help=yes
+expect_error 2 'blur: --k 4: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 4
+expect_error 2 'blur: --k 0: want odd, 1 to 4001 px' blur in.pgm made.pgm --k=0
+expect_error 2 'blur: --k 99999999999999999999: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 99999999999999999999
+expect_error 2 'blur: --k 5x: want odd, 1 to 4001 px' blur in.pgm made.pgm --k 5x
+expect_error 2 'blur: --k : want odd, 1 to 4001 px' blur in.pgm made.pgm --k ''
+expect_error 2 'gaussian: --sigma 999: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma 999
+expect_error 2 'gaussian: --sigma nan: want 0.1 to 250 px' gaussian in.pgm made.pgm --sigma nan
+expect_error 2 'blur: --border round: want clamp, border, wrap, mirror or reflect101' blur in.pgm made.pgm --border round
+expect_error 2 'blur: --quality 101: want 1 to 100' blur in.pgm made.jpg --quality 101
+expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
+expect_error 2 'threshold: --at 101%: want *' threshold in.pgm made.pgm --at 101%
+expect_error 2 'convolve: *' convolve in.pgm made.pgm
+expect_error 2 'convolve: *' convolve in.pgm made.pgm --kernel '1 2; 3'
+expect_error 2 'convolve: --kernel .: is a folder, want a text or a file' convolve in.pgm made.pgm --kernel .
+
+# Text that would drive a terminal.
+expect_error 2 'blur: --k ?\[31m: want *' blur in.pgm made.pgm --k $'\e[31m'
+expect_error 2 '?\[31m: no such command*' $'\e[31m'
+
+# Operands.
+expect_error 2 'blur: want INPUT OUTPUT, got nothing (usage: gpuimg blur \[OPTION...\] INPUT OUTPUT)' blur
+expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
+expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT)' blur in.pgm made.pgm more.pgm
+expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
+expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
+expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
+expect_error 2 'selftest: blurr: no such operation (try gpuimg list)' selftest blurr
+
+# Formats of the output are known before the input is read.
+expect_error 2 'blur: *' blur nothere.pgm made.xyz
+expect_error 2 'blur: *' blur nothere.pgm made
+expect_error 2 'blur: *' blur nothere.pgm made.pgm --format xyz
+expect_error 2 'blur: *' blur in.pgm - --k 3
+
+# Every way to write an option gives the same.
+expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
+for words in '--k=3 --border=wrap in.pgm got.pgm' '-k3 in.pgm --border tile got.pgm' \
+    'in.pgm got.pgm -k 3 --border periodic' '--k 9 in.pgm --k 3 --border wrap -- got.pgm' \
+    '--bor=wrap --border wrap --k 3 in.pgm got.pgm'; do
+    rm -f got.pgm
+    # shellcheck disable=SC2086
+    case $words in
+    --bor=*) expect 2 gpuimg blur $words ;; # --border and --border-value
+    *)
+        expect 0 gpuimg blur $words
+        check "blur $words" cmp got.pgm want.pgm
+        ;;
+    esac
+done
+expect 0 gpuimg gaussian in.pgm got.pgm --sig 2 --compr 3 --no-c --strict --thr 1
+cp in.pgm ./-dash.pgm
+expect 0 gpuimg blur --k 3 --border wrap -- -dash.pgm -got.pgm
+check "operands after --" cmp -- ./-got.pgm want.pgm
+POSIXLY_CORRECT=1 expect 0 gpuimg blur in.pgm got.pgm --k 3 --border wrap
+check "POSIXLY_CORRECT changes nothing" cmp got.pgm want.pgm
+
+# An option whose text may be a file.
+echo '0 -1 0; -1 5 -1; 0 -1 0' >kernel.txt
+expect 0 gpuimg convolve in.pgm a.pgm --kernel kernel.txt
+expect 0 gpuimg convolve in.pgm b.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
+check "kernel from a file" cmp a.pgm b.pgm
+printf '1 \0 1' >zero.txt
+expect_error 2 'convolve: --kernel zero.txt: holds a zero byte, want text' convolve in.pgm made.pgm --kernel zero.txt
+head -c 5000000 /dev/zero >long.txt
+expect_error 1 'convolve: --kernel long.txt: longer than 4194304 bytes' convolve in.pgm made.pgm --kernel long.txt
+
+finish

@@ -1,0 +1,141 @@
+/* The parser of command lines and the rows of all commands.
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+/* Reads a command line whose words are parted by blanks. */
+static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)
+{
+    static char text[256];
+    static char *argv[32];
+    int argc = 0;
+    struct gi_command command;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    assert_true(gi_command_find(&command, argv[0]));
+    return gi_args_read(args, &command, argc, argv, err);
+}
+
+static void test_operands_and_options(void **unused)
+{
+    (void)unused;
+    static const char *const lines[] = {
+        "blur in.png out.png --quality 7 --threads 3 -v",
+        "blur --quality=7 in.png --threads=3 out.png --verbose",
+        "blur -v --qual 7 --quality 6 --quality 7 --threads 3 -- in.png out.png",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct gi_args args;
+        struct gi_err err = {0};
+        assert_int_equal(read_line(&args, lines[i], &err), GI_OK);
+        const struct gi_io_params *io = args.params[1];
+        const struct gi_device_params *device = args.params[2];
+        assert_int_equal(args.noperands, 2);
+        assert_string_equal(args.operands[0], "in.png");
+        assert_string_equal(args.operands[1], "out.png");
+        assert_int_equal(io->quality, 7);
+        assert_int_equal(device->threads, 3);
+        assert_true(device->verbose && !device->timing && !io->strict);
+        gi_args_free(&args);
+    }
+}
+
+static void test_dash_is_an_operand(void **unused)
+{
+    (void)unused;
+    struct gi_args args;
+    struct gi_err err = {0};
+    assert_int_equal(read_line(&args, "blur - png:-", &err), GI_OK);
+    assert_string_equal(args.operands[0], "-");
+    assert_string_equal(args.operands[1], "png:-");
+    gi_args_free(&args);
+    assert_int_equal(read_line(&args, "blur --help", &err), GI_OK);
+    assert_true(args.help);
+    gi_args_free(&args);
+    assert_int_equal(read_line(&args, "blur a --threads", &err), GI_E_USAGE);
+    assert_string_equal(err.text, "--threads: wants an argument: N");
+    gi_args_free(&args);
+}
+
+/* The rows give as text what imgio gives as constants. */
+static void test_defaults_are_those_of_imgio(void **unused)
+{
+    (void)unused;
+    struct gi_io_params io;
+    gi_options_default(&io, gi_io_options);
+    assert_true(io.max_pixels == GI_DEFAULT_MAX_PIXELS);
+    assert_true(io.max_bytes == GI_DEFAULT_MAX_BYTES);
+    assert_int_equal(io.quality, GI_DEFAULT_QUALITY);
+    assert_int_equal(io.compression, GI_DEFAULT_COMPRESSION);
+    assert_int_equal(io.depth, GI_DEPTH_SAME);
+    memset(&io, 0xff, sizeof io);
+    gi_options_default(&io, gi_input_options);
+    assert_true(io.max_pixels == GI_DEFAULT_MAX_PIXELS && !io.allow_partial);
+}
+
+static void check_row(const struct gi_command *command, const struct gi_option *row, int *letters)
+{
+    char text[1024];
+    if (row->letter && letters[(unsigned char)row->letter]++)
+        fail_msg("%s: -%c stands twice", command->name, row->letter);
+    if (strcmp(row->name, "help") == 0 || row->letter == 'h')
+        fail_msg("%s: --help and -h are taken", command->name);
+    if (!row->help || row->help[strlen(row->help) - 1] == '.')
+        fail_msg("%s --%s: help wants a sentence without full stop", command->name, row->name);
+    if (strlen(gi_option_describe(row, text, sizeof text)) >= sizeof text - 1)
+        fail_msg("%s --%s: help is too long", command->name, row->name);
+    for (int s = 0, same = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *other = command->sets[s].rows; other->name; other++)
+            if (strcmp(other->name, row->name) == 0 && same++)
+                fail_msg("%s: --%s stands twice", command->name, row->name);
+}
+
+static void test_rows_of_commands(void **unused)
+{
+    (void)unused;
+    struct gi_command command, found;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        int letters[256] = {0};
+        assert_true(command.name && command.operands && command.summary && command.run);
+        assert_true(gi_command_find(&found, command.name) && found.run == command.run);
+        assert_true(command.max_operands < 0 || command.max_operands >= command.min_operands);
+        for (int s = 0; s < GI_OPTION_SETS_MAX && command.sets[s].rows; s++)
+            for (const struct gi_option *row = command.sets[s].rows; row->name; row++)
+                check_row(&command, row, letters);
+        if (command.filter)
+            assert_true(gi_command_set(&command, command.filter->options) >= 0);
+    }
+}
+
+static void test_nearest(void **unused)
+{
+    (void)unused;
+    assert_int_equal(gi_word_distance("", ""), 0);
+    assert_int_equal(gi_word_distance("kitten", "sitting"), 3);
+    assert_int_equal(gi_word_distance("flaw", "lawn"), 2);
+    assert_int_equal(gi_word_distance("", "abc"), 3);
+    assert_string_equal(gi_command_nearest("tresholdd"), "threshold");
+    assert_null(gi_command_nearest("zz"));
+    assert_null(gi_command_nearest(""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operands_and_options),
+        cmocka_unit_test(test_dash_is_an_operand),
+        cmocka_unit_test(test_defaults_are_those_of_imgio),
+        cmocka_unit_test(test_rows_of_commands),
+        cmocka_unit_test(test_nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
