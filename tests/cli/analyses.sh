@@ -1,0 +1,145 @@
+#!/bin/bash
+# histogram, extract and compare: what they print, where it goes, and what they refuse.
+. "$(dirname "$0")/lib.sh"
+
+# Two regions: 2 x 2 of 90 at the upper right, a diagonal of 40 and 50 at the lower left.
+printf 'P2\n6 4\n255\n0 0 0 0 90 90\n0 0 0 0 90 90\n40 0 0 0 0 0\n0 50 0 0 0 0\n' >two.pgm
+printf 'P3\n2 1\n255\n10 20 30 12 24 36\n' >rgb.ppm
+
+# histogram
+expect_stdout "two.pgm: 6 x 4, 1 channel, 8-bit
+
+                    gray
+total                 24
+min                    0
+max                   90
+mean               18.75
+stddev           34.1946
+entropy          1.12419
+median                 0
+p50                    0
+p90                   90
+
+values                          gray
+0 - 63                            20
+64 - 127                           4
+128 - 191                          0
+192 - 255                          0" gpuimg histogram two.pgm --bins 4 --percentiles 50,90
+expect_stdout "bin,lo,hi,red,green,blue
+0,0,10,0,0,0
+1,10,20,2,0,0
+2,20,30,0,2,0
+3,30,40,0,0,2" gpuimg histogram rgb.ppm --bins 4 --range 0,40 --format csv
+expect_stdout "bin,lo,hi,luminance
+0,0,20,1
+1,20,40,2" gpuimg histogram rgb.ppm --bins 2 --range 0,40 --format csv --luminance --cumulative
+expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "depth": 8, "channels": [{"name": "gray", "range": [0.0, 255.0], "bins": [24, 0], "total": 24, "nan": 0, "mean": 18.75, "stddev": 34.194602400573885, "min": 0.0, "max": 90.0, "median": 0.0, "percentiles": {"p2.5": 0.0}, "entropy": 1.1241854163060885}]}' \
+    gpuimg histogram two.pgm --bins 2 --percentiles 2.5 --format json
+expect 0 gpuimg histogram two.pgm --bins 4 --bars
+check "ASCII bars" grep -q '|################' out
+expect 0 env LC_ALL=C.UTF-8 "$GPUIMG" histogram two.pgm --bins 4 --bars
+check "bars of blocks" grep -q '│████████████████' out
+cp two.pgm 'a "quoted" \ name.pgm'
+cp two.pgm $'bad\xff.pgm'
+for f in 'a "quoted" \ name.pgm' $'bad\xff.pgm'; do
+    for command in histogram extract; do
+        expect 0 gpuimg $command "$f" --format json
+        check "JSON of $command whatever the name" /usr/bin/env python3 -c 'import json; json.load(open("out", encoding="utf-8"))'
+    done
+done
+expect_error 2 'histogram: --bins 0: *' histogram two.pgm --bins 0
+expect_error 2 'histogram: --range*' histogram two.pgm --range 3,3
+expect_error 2 'histogram: --plot made.gif: want a name that ends in .png or .svg' histogram two.pgm --plot made.gif
+if ldconfig -p 2>/dev/null | grep -q libcairo.so.2; then
+    expect 0 gpuimg histogram two.pgm --plot plot.png --log
+    check "plot is a PNG" gpuimg info plot.png
+    expect 0 gpuimg histogram rgb.ppm --plot plot.svg --cumulative --bins 65536
+    check "plot is SVG" grep -q '</svg>' plot.svg
+    cp plot.svg before.svg
+    expect 1 gpuimg histogram rgb.ppm --plot plot.svg --no-clobber
+    check "plot is kept" cmp plot.svg before.svg
+    expect_error 1 'histogram: nowhere/plot.png: *' histogram two.pgm --plot nowhere/plot.png
+    cp two.pgm $'name\xff.pgm'
+    expect 0 gpuimg histogram $'name\xff.pgm' --plot plot.png
+else
+    skip "no libcairo.so.2: plots"
+fi
+
+# extract
+expect_stdout "label,area,bbox_x,bbox_y,bbox_width,bbox_height,centroid_x,centroid_y,perimeter,mean,stddev,min,max
+1,4,4,0,2,2,4.5,0.5,4,90,0,90,90
+2,2,0,2,2,2,0.5,2.5,0,45,5,40,50" gpuimg extract two.pgm --at 20
+expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "threshold": 20, "connectivity": 8, "regions": [
+{"label": 1, "area": 4, "bbox": [4, 0, 2, 2], "centroid": [4.5, 0.5], "perimeter": 4, "mean": 90, "stddev": 0, "min": 90, "max": 90},
+{"label": 2, "area": 2, "bbox": [0, 2, 2, 2], "centroid": [0.5, 2.5], "perimeter": 0, "mean": 45, "stddev": 5, "min": 40, "max": 50}
+]}' gpuimg extract two.pgm --at 20 --format json
+expect_stdout '{"label": 1, "area": 2, "bbox": [0, 2, 2, 2], "centroid": [0.5, 2.5], "perimeter": 0, "mean": 45, "stddev": 5, "min": 40, "max": 50}' \
+    gpuimg extract two.pgm --at 20 --max-area 3 --format jsonl
+expect_stdout '{"file": "two.pgm", "width": 6, "height": 4, "threshold": 255, "connectivity": 4, "regions": []}' \
+    gpuimg extract two.pgm --at 100% --connectivity 4 --format json
+expect 0 gpuimg extract two.pgm table.json --at 20 --labels l.pgm --mask m.pgm --overlay o.ppm --crops crops --points p.csv
+check "nothing on standard output" test ! -s out
+check "table" grep -q '"label": 2' table.json
+check "labels" bash -c "tail -c 48 l.pgm | od -An -tu1 -w12 | tr -s ' ' | head -1 | grep -qx ' 0 0 0 0 0 0 0 0 0 1 0 1'"
+check "mask" bash -c "tail -c 24 m.pgm | od -An -tu1 -w6 | tr -s ' ' | head -1 | grep -qx ' 0 0 0 0 255 255'"
+check "overlay is colour" bash -c "head -c 2 o.ppm | grep -qx P6"
+check "crops" test "$(echo crops/*)" = "crops/region-000001.png crops/region-000002.png"
+expect_stdout "x,y,value
+4,0,90
+5,0,90
+4,1,90
+5,1,90
+0,2,40
+1,3,50" cat p.csv
+expect_stdout "x,y,value
+0,2,40
+1,3,50" gpuimg extract two.pgm table.csv --at 20 --max-area 3 --points -
+printf 'P2\n6 4\n65535\n1 0 0 0 0 0\n0 0 0 0 0 0\n0 0 0 0 0 0\n0 0 0 0 0 0\n' >mask.pgm
+expect 0 gpuimg extract two.pgm --mask-image mask.pgm --format json
+check "the faintest mask counts" grep -q '"area": 1' out
+check "no threshold under a mask" grep -q '"threshold": null' out
+
+expect_error 1 'extract: --mask-image rgb.ppm: is 2 x 1, want 6 x 4*' extract two.pgm made.csv --mask-image rgb.ppm
+expect_error 2 'extract: made.txt: want a name that ends in *' extract two.pgm made.txt
+expect_error 2 'extract: --points made.txt: *' extract two.pgm --points made.txt
+expect_error 2 'extract: --labels made.jpg: *' extract two.pgm --labels made.jpg
+expect_error 2 'extract: --max-area 3: *' extract two.pgm made.csv --min-area 4 --max-area 3
+expect_error 2 'extract: -: standard output already takes *' extract two.pgm --points -
+expect_error 1 'extract: nothere.pgm: *' extract nothere.pgm made.csv --points made2.csv
+expect_error 1 'extract: nowhere/t.csv: *' extract two.pgm nowhere/t.csv --mask made.png
+: >there.csv
+expect 1 gpuimg extract two.pgm there.csv --no-clobber
+check "the old table stays" test ! -s there.csv
+expect 0 bash -c "'$GPUIMG' extract two.pgm --at 20 | head -1"
+
+# More regions than a 16-bit label image can hold: an error that names what can, and no table.
+{
+    printf 'P5\n600 440\n255\n'
+    for ((y = 0; y < 220; y++)); do
+        printf '%600s%600s' '' '' | sed 's/  / ~/g; s/^\(.\{600\}\)\(.*\)$/\1/'
+        printf '%600s' ''
+    done
+} >many.pgm
+expect 0 gpuimg extract many.pgm many.csv --at 50 --labels many.npy
+check "66000 regions" test "$(wc -l <many.csv)" = 66001
+check "66000 labels" test "$(tail -c +129 many.npy | od -An -tu4 -v -w4 | sort -n | tail -1 | tr -d ' ')" = 66000
+expect_error 1 'extract: --labels made.png: 66000 regions, *want .npy' extract many.pgm made.csv --at 50 --labels made.png
+
+# compare
+printf 'P2\n6 4\n255\n0 0 0 0 90 90\n0 0 0 0 90 90\n40 0 0 0 0 0\n0 53 0 0 0 0\n' >near.pgm
+expect 0 gpuimg compare two.pgm near.pgm
+check "differing" grep -Eq '^differing +1$' out
+check "max difference" grep -Eq '^max difference +3$' out
+expect 0 gpuimg compare two.pgm two.pgm --max-diff 0 --min-psnr 99 --format json
+check "equal: no infinity in JSON" grep -q '"psnr": null' out
+expect 0 gpuimg compare two.pgm near.pgm --max-diff 3
+expect 1 gpuimg compare two.pgm near.pgm --max-diff 2
+check "says why" grep -qx 'gpuimg: compare: max difference 3: want at most 2' err
+check "and prints the numbers" grep -Eq '^mse +0.375$' out
+expect 1 gpuimg compare two.pgm near.pgm --min-psnr 60
+check "says why" grep -qx 'gpuimg: compare: PSNR 52.3905 dB: want at least 60 dB' err
+expect 0 gpuimg compare two.pgm near.pgm --diff d.pgm --gain 20
+check "picture" bash -c "tail -c 24 d.pgm | od -An -tu1 -w6 | tr -s ' ' | tail -1 | grep -qx ' 0 60 0 0 0 0'"
+expect_error 1 'compare: two.pgm and rgb.ppm: 6 x 4, * against 2 x 1, *' compare two.pgm rgb.ppm --diff made.png
+expect_error 2 'compare: *' compare two.pgm
+finish
