@@ -192,7 +192,7 @@ enum gi_status GI_CPU(histogram)(struct gi_context *cx, uint64_t *counts,
     struct gi_pool *pool = gi_cpu_pool(cx);
     struct histogram_job job = {.src = src, .spec = spec, .counts = counts};
     job.tables = table_count(spec, src->channels);
-    job.bands = band_count(pool, src);
-    return gi_pool_run(pool, job.bands, histogram_band, &job,
-                       (size_t)job.tables * table_size(spec) * sizeof(uint32_t), err);
+    size_t counters = (size_t)job.tables * table_size(spec);
+    job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
+    return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);
 }

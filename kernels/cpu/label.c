@@ -222,7 +222,7 @@ enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uin
     if (status)
         return status;
     struct label_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
-    job.bands = band_count(pool, on);
+    job.bands = band_count(pool, on, BAND_PIXELS);
     job.nwords = row_words(on->width);
     job.bits = malloc((size_t)on->height * (size_t)job.nwords * sizeof *job.bits);
     job.first_run = calloc((size_t)on->height + 1, sizeof *job.first_run);

@@ -12,14 +12,16 @@
 
 #include "kernels/cpu/cpu.h"
 
+enum { BAND_PIXELS = 1 << 13 }; /* worth a thread's waking */
+
 /* Bands for a pool's jobs: a few for each thread, so that one late thread does not hold up the
- * rest, but none of fewer than 2^16 pixels. One thread: one band. */
-static inline int band_count(struct gi_pool *pool, const struct gi_image *image)
+ * rest, but each of at least `least` pixels or so. One thread: one band. */
+static inline int band_count(struct gi_pool *pool, const struct gi_image *image, uint64_t least)
 {
     int threads = gi_pool_threads(pool);
     uint64_t pixels = (uint64_t)image->width * (uint64_t)image->height;
     uint64_t most = threads == 1 ? 1 : 4 * (uint64_t)threads;
-    uint64_t n = pixels >> 16;
+    uint64_t n = pixels / least;
     n = n < 1 ? 1 : n > most ? most : n;
     return n > (uint64_t)image->height ? image->height : (int)n;
 }

@@ -69,7 +69,8 @@ enum gi_status GI_CPU(moments)(struct gi_context *cx, struct gi_sums *sums,
                                struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(cx);
-    struct moments_job job = {.src = src, .sums = sums, .bands = band_count(pool, src)};
+    struct moments_job job = {
+        .src = src, .sums = sums, .bands = band_count(pool, src, BAND_PIXELS)};
     for (int l = 0; l < LANES && src->type == GI_F32; l++)
         job.quantiser[l] = quantiser_make(lo[l % src->channels], hi[l % src->channels]);
     return gi_pool_run(pool, job.bands, moments_band, &job, 0, err);

@@ -308,7 +308,7 @@ enum gi_status GI_CPU(region_stats)(struct gi_context *cx, struct gi_region_sums
     struct gi_pool *pool = gi_cpu_pool(cx);
     struct stats_job job = {.labels = labels, .values = values, .regions = regions};
     job.quantiser = quantiser_make(lo, hi);
-    job.bands = band_count(pool, labels);
+    job.bands = band_count(pool, labels, BAND_PIXELS);
     job.nwords = row_words(labels->width);
     for (uint32_t i = 0; i < n; i++)
         region_clear(&regions[i]);

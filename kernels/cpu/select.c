@@ -76,7 +76,7 @@ enum gi_status GI_CPU(select)(struct gi_context *cx, struct gi_points *points,
     struct gi_pool *pool = gi_cpu_pool(cx);
     struct select_job job = {.predicate = predicate, .values = values, .points = points};
     *points = (struct gi_points){0};
-    job.bands = band_count(pool, values);
+    job.bands = band_count(pool, values, BAND_PIXELS);
     job.first = calloc((size_t)job.bands + 1, sizeof *job.first);
     if (!job.first)
         return gi_fail(err, GI_E_MEMORY, "out of memory: select");
