@@ -273,7 +273,7 @@ static void through_stb(void **state)
             struct gi_save_options options = {0};
             const char *path = in_folder(names[f]);
             assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
-            int w, h, n;
+            int w = 0, h = 0, n = 0;
             unsigned char *got = stbi_load(path, &w, &h, &n, channels);
             assert_non_null(got);
             assert_true(w == 37 && h == 11);
@@ -289,7 +289,7 @@ static void through_stb(void **state)
     struct gi_save_options options = {0};
     const char *path = in_folder("a.hdr");
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
-    int w, h, n;
+    int w = 0, h = 0, n = 0;
     float *got = stbi_loadf(path, &w, &h, &n, 3);
     assert_non_null(got);
     for (int y = 0; y < h; y++)
