@@ -49,7 +49,9 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
     int nx = march_centred(spec->width, spec->anchor_x);
     int ny = march_centred(spec->height, spec->anchor_y), n = nx > ny ? nx : ny;
     n = n < 3 ? 3 : n;
-    if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
+    if (src->type == GI_U8 && src->channels == 1 && (n == 13 || n == 15))
+        n = 15;
+    else if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
         return 0;
     if (src->type == GI_F32)
         return spec->width == n && spec->height == n ? n : 0;
@@ -75,12 +77,16 @@ template <int MOST> struct dense_args {
 enum { FEW = 225, MANY = GI_WEIGHTS_MAX };
 
 /* TAPS taps, from weight `first` of a kernel's row on, meet one row of samples: for each of my rows
- * that has this one under it, in row `row` - r of the kernel. */
+ * that has this one under it, in row `row` - r of the kernel. Then the window moves on; the samples
+ * that it needs begin at `at`. */
 template <int TAPS, int MOST>
-static __device__ __forceinline__ void dense_run(float (*sum)[RUN], const float *w,
-                                                 const struct dense_args<MOST> *args, int row,
-                                                 int first)
+static __device__ __forceinline__ void dense_taps(float (*sum)[RUN], float *w, const float *staged,
+                                                  int at, const struct dense_args<MOST> *args,
+                                                  int row, int first)
 {
+#pragma unroll
+    for (int k = 0; k < TAPS; k++)
+        w[RUN + k] = staged[skewed(at + k * args->src.channels)];
 #pragma unroll
     for (int r = 0; r < DEEP; r++) {
         int j = row - r;
@@ -93,6 +99,9 @@ static __device__ __forceinline__ void dense_run(float (*sum)[RUN], const float 
             for (int k = 0; k < RUN; k++)
                 sum[r][k] = __fmaf_rn(weight[u], w[u + k], sum[r][k]);
     }
+#pragma unroll
+    for (int k = 0; k < RUN; k++)
+        w[k] = w[k + TAPS];
 }
 
 /* Stores a thread's outputs; the alpha of a pixel is made by a neighbouring lane. */
@@ -147,24 +156,20 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
             for (int k = 0; k < RUN; k++)
                 w[k] = staged[skewed(mine + k * channels)];
+            int at = mine + RUN * channels; /* sample after the window */
             int i = i0;
-            for (; i + RUN <= end; i += RUN) {
-#pragma unroll
-                for (int k = 0; k < RUN; k++)
-                    w[RUN + k] = staged[skewed(mine + (i - i0 + RUN + k) * channels)];
-                dense_run<RUN>(sum, w, &args, row, i);
-#pragma unroll
-                for (int k = 0; k < RUN; k++)
-                    w[k] = w[RUN + k];
+            for (; i + RUN <= end; i += RUN, at += RUN * channels)
+                dense_taps<RUN>(sum, w, staged, at, &args, row, i);
+            if ((end - i) & 4) {
+                dense_taps<4>(sum, w, staged, at, &args, row, i);
+                i += 4, at += 4 * channels;
             }
-#pragma unroll 1
-            for (; i < end; i++) {
-                dense_run<1>(sum, w, &args, row, i);
-#pragma unroll
-                for (int k = 0; k + 1 < RUN; k++)
-                    w[k] = w[k + 1];
-                w[RUN - 1] = staged[skewed(mine + (i - i0 + RUN) * channels)];
+            if ((end - i) & 2) {
+                dense_taps<2>(sum, w, staged, at, &args, row, i);
+                i += 2, at += 2 * channels;
             }
+            if ((end - i) & 1)
+                dense_taps<1>(sum, w, staged, at, &args, row, i);
         }
     }
     dense_store<T>(sum, &args, x0 + group * RUN, y0, c, idle);
@@ -196,6 +201,8 @@ static enum gi_status convolve(struct gi_cuda_context *cu, struct gi_image *dst,
                                struct gi_err *err)
 {
     int n = march_size(src, spec);
+    if (n == 15)
+        return launch<uint8_t, 1, 15, 2>(cu, dst, src, spec, err);
     if (n)
         return launch_type<T, WORDS>(cu, dst, src, spec, n, err);
     return spec->width * spec->height <= FEW ? launch_any<T, FEW>(cu, dst, src, spec, err)

@@ -32,7 +32,7 @@ template <typename T, int CHANNELS> struct march_limits {
 static int march_limit(const struct gi_image *src)
 {
     bool u8 = src->type == GI_U8;
-    return src->channels == 1 ? (u8 ? 15 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
+    return src->channels == 1 ? (u8 ? 31 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
 }
 
 template <typename T, int CHANNELS, int WORDS>
@@ -77,6 +77,8 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     if (n > march_limit(src))
         return 0;
     n = n == 13 ? 15 : n;
+    if (n > 15)
+        n = n <= 21 ? 21 : 31;
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
     double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
@@ -91,6 +93,10 @@ enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image
     int n = march_size(src, spec);
     if (n == 0)
         return gi_cuda_two_passes(cu, dst, src, spec, err);
+    if (n == 21)
+        return launch<uint8_t, 1, 21, 1>(cu, dst, src, spec, err);
+    if (n == 31)
+        return launch<uint8_t, 1, 31, 1>(cu, dst, src, spec, err);
     switch (src->type) {
     case GI_U8:
         return launch_type<uint8_t, 2>(cu, dst, src, spec, n, err);

@@ -44,6 +44,7 @@ template <enum march_kind KIND, int N, int S, int CHANNELS>
 static __device__ __forceinline__ void march_step(float *f, struct march_state<KIND, N, S> *state,
                                                   const float *w, const float *weights)
 {
+    float slid[S];
 #pragma unroll
     for (int s = 0; s < S; s++) {
         if (KIND == MARCH_DENSE) {
@@ -75,10 +76,15 @@ static __device__ __forceinline__ void march_step(float *f, struct march_state<K
             f[s] = __fsqrt_rn(__fmaf_rn(gx, gx, __fmul_rn(gy, gy)));
         } else {
             float r = 0;
+            if (KIND == MARCH_BOX && N > 3 && s >= CHANNELS) { /* exact, so the window may slide */
+                r = slid[s - CHANNELS] - w[s - CHANNELS] + w[s + (N - 1) * CHANNELS];
+            } else {
 #pragma unroll
-            for (int i = 0; i < N; i++)
-                r = KIND == MARCH_BOX ? r + w[s + i * CHANNELS]
-                                      : __fmaf_rn(weights[i], w[s + i * CHANNELS], r);
+                for (int i = 0; i < N; i++)
+                    r = KIND == MARCH_BOX ? r + w[s + i * CHANNELS]
+                                          : __fmaf_rn(weights[i], w[s + i * CHANNELS], r);
+            }
+            slid[s] = r;
 #pragma unroll
             for (int j = N - 1; j >= 0; j--) {
                 float sum = j ? state->acc[j - 1][s] : 0.0f;
@@ -106,29 +112,61 @@ static __device__ __forceinline__ float box_weighed(float f, float a)
     return n ? (float)((2 * sum + n) / (2 * n)) : 0.0f;
 }
 
-/* S sums f to the values to be stored; phase 0 is the first channel of a pixel. */
-template <enum march_kind KIND, typename T, int N, int S, int CHANNELS>
+/* S sums f, of which the first is channel 0 of a pixel where there is alpha, to what is stored.
+ * What depends on the rule is asked once for all of them. */
+template <int S, int CHANNELS>
 static __device__ __forceinline__ void march_finish(float *f, const float *source,
-                                                    const struct rule *rule, const float *weights)
+                                                    const struct rule *rule)
 {
-    float out[S];
+    enum { LAST = CHANNELS - 1, HAS_ALPHA = CHANNELS % 2 == 0 };
+    float a[S];
 #pragma unroll
-    for (int s = 0; s < S; s++) {
-        bool is_alpha = CHANNELS % 2 == 0 && s % CHANNELS == CHANNELS - 1;
-        float a = CHANNELS % 2 == 0 ? f[s | (CHANNELS - 1)] : 0.0f;
-        if (KIND == MARCH_BOX)
-            out[s] = rule->alpha == GI_ALPHA_WEIGH && !is_alpha
-                         ? box_weighed(f[s], a)
-                         : box_mean(f[s], (float)(N * N), weights[0]);
-        else if (rule->plain)
-            out[s] = is_alpha ? f[s] : __fadd_rn(f[s], rule->finish.bias);
-        else
-            out[s] = is_alpha ? finish_alpha(rule, f[s], source[s])
-                              : finish_colour(rule, f[s], a, source[s]);
+    for (int s = 0; s < S; s++)
+        a[s] = HAS_ALPHA ? f[s | LAST] : 0.0f;
+    if (HAS_ALPHA && rule->alpha == GI_ALPHA_WEIGH) {
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            a[s] = __fmul_rn(a[s], rule->inverse_sum);
+            f[s] = a[s] > 0 ? __fdiv_rn(f[s], a[s]) : 0.0f;
+            a[s] = a[s] > 0 ? a[s] : 0.0f;
+        }
+    } else if (HAS_ALPHA && rule->alpha == GI_ALPHA_KEEP) {
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            f[s] = __fdiv_rn(f[s], rule->full);
+            a[s] = source[s];
+        }
+    }
+    if (rule->finish.kind == GI_FINISH_UNSHARP) {
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            float d = __fsub_rn(source[s], f[s]);
+            f[s] = fabsf(d) > rule->finish.threshold ? __fmaf_rn(rule->finish.amount, d, source[s])
+                                                     : source[s];
+            a[s] = source[s];
+        }
+    } else {
+        bool absolute = rule->finish.kind == GI_FINISH_ABS;
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], rule->finish.bias);
     }
 #pragma unroll
     for (int s = 0; s < S; s++)
-        f[s] = out[s];
+        f[s] = HAS_ALPHA && s % CHANNELS == LAST ? a[s] : f[s];
+}
+
+template <int S, int CHANNELS, int N>
+static __device__ __forceinline__ void box_finish(float *f, bool weigh, float inverse)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (CHANNELS % 2 == 0 && weigh && s % CHANNELS != CHANNELS - 1)
+            f[s] = box_weighed(f[s], f[s | (CHANNELS - 1)]);
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (CHANNELS % 2 || !weigh || s % CHANNELS == CHANNELS - 1)
+            f[s] = box_mean(f[s], (float)(N * N), inverse);
 }
 
 template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
@@ -170,7 +208,8 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
         if (!args->modes && at < 0) {
 #pragma unroll
             for (int k = 0; k < WINDOW; k++)
-                w[k] = src->value[(x * S + k) % CHANNELS];
+                w[k] = src->value[CHANNELS == 1 ? 0 : (x * S + k) % CHANNELS];
+            asm volatile(""); /* a branch, rarely taken, and not a selection for every sample */
         }
         row++;
         at = args->modes ? row : gi_border_index(row, src->height, src->border);
@@ -186,15 +225,21 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
         march_step<KIND, N, S, CHANNELS>(f, &state, w, args->weights.w);
         if (y < y0)
             continue;
-        float source[S];
-        if (KIND != MARCH_BOX && !args->rule.plain) {
+        if (KIND == MARCH_BOX) {
+            box_finish<S, CHANNELS, N>(f, args->rule.alpha == GI_ALPHA_WEIGH, args->weights.w[0]);
+        } else if (!args->rule.plain) {
             unsigned centre[WORDS];
+            float source[S];
             texel_load<WORDS>(centre, args->texture, x, y);
 #pragma unroll
             for (int s = 0; s < S; s++)
                 source[s] = sample_unpack<T>(centre, s);
+            march_finish<S, CHANNELS>(f, source, &args->rule);
+        } else if (sizeof(T) == 4) {
+#pragma unroll
+            for (int s = 0; s < S; s++) /* -0 becomes 0, but not in alpha */
+                f[s] = CHANNELS % 2 == 0 && s % CHANNELS == CHANNELS - 1 ? f[s] : f[s] + 0.0f;
         }
-        march_finish<KIND, T, N, S, CHANNELS>(f, source, &args->rule, args->weights.w);
         unsigned words[WORDS];
 #pragma unroll
         for (int i = 0; i < WORDS; i++)

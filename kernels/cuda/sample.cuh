@@ -31,7 +31,7 @@ struct rule {
     enum gi_alpha_rule alpha;
     struct gi_finish finish;
     float inverse_sum, full;
-    bool plain; /* alpha PLAIN and STORE: only the bias to add */
+    bool plain; /* alpha PLAIN, STORE, no bias: nothing to do but to round */
 };
 
 static inline struct source source_of(const struct gi_image *image, const struct gi_edge *edge,
@@ -60,7 +60,8 @@ static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_ru
     if (!gi_has_alpha(image))
         alpha = GI_ALPHA_PLAIN;
     struct rule r = {alpha, *finish, 1.0f / sum, gi_type_full_scale(image->type),
-                     alpha == GI_ALPHA_PLAIN && finish->kind == GI_FINISH_STORE};
+                     alpha == GI_ALPHA_PLAIN && finish->kind == GI_FINISH_STORE &&
+                         finish->bias == 0};
     return r;
 }
 
@@ -77,29 +78,6 @@ static __device__ float source_at(const struct source *src, long long x, long lo
     const T *pixel = (const T *)(src->data + (size_t)yi * src->stride) + (size_t)xi * src->channels;
     float v = (float)pixel[c];
     return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
-}
-
-/* Where float a lies in shared memory: threads read at a distance of RUN * channels from each
- * other, and one float more every 8 spreads that over the banks. */
-static __device__ __forceinline__ int skewed(int a)
-{
-    return a + (a >> 3);
-}
-
-/* n samples, from channel 0 of pixel x on, of the row y or its stand-in. */
-template <typename T, int THREADS>
-static __device__ void stage(float *staged, const struct source *src, long long x, int y, int n)
-{
-    int channels = src->channels;
-    int yi = gi_border_index(y, src->height, src->border);
-    if (yi >= 0 && x >= 0 && x + n / channels <= src->width && !src->premultiply) {
-        const T *row = (const T *)(src->data + (size_t)yi * src->stride) + x * channels;
-        for (int a = (int)threadIdx.x; a < n; a += THREADS)
-            staged[skewed(a)] = (float)row[a];
-        return;
-    }
-    for (int a = (int)threadIdx.x; a < n; a += THREADS)
-        staged[skewed(a)] = source_at<T>(src, x + a / channels, y, a % channels);
 }
 
 /* f: filtered; a: the filtered alpha of its pixel; s: the source sample at the same place. */
@@ -172,6 +150,40 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
+/* Where float a lies in shared memory: threads read at a distance of RUN * channels from each
+ * other, and one float more every 8 spreads that over the banks. */
+static __device__ __forceinline__ int skewed(int a)
+{
+    return a + (a >> 3);
+}
+
+/* n samples, from channel 0 of pixel x on, of the row y or its stand-in; inside the image by words.
+ */
+template <typename T, int THREADS>
+static __device__ void stage(float *staged, const struct source *src, long long x, int y, int n)
+{
+    enum { PER_WORD = 4 / (int)sizeof(T) };
+    int channels = src->channels;
+    int yi = gi_border_index(y, src->height, src->border);
+    if (yi >= 0 && x >= 0 && x + n / channels <= src->width && !src->premultiply) {
+        const char *row = src->data + (size_t)yi * src->stride;
+        long long first = x * channels / PER_WORD; /* word that holds the first sample */
+        int skip = (int)(x * channels % PER_WORD), nwords = (n + skip + PER_WORD - 1) / PER_WORD;
+        for (int i = (int)threadIdx.x; i < nwords; i += THREADS) {
+            unsigned word = ((const unsigned *)row)[first + i];
+#pragma unroll
+            for (int k = 0; k < PER_WORD; k++) {
+                int a = i * PER_WORD + k - skip;
+                if (a >= 0 && a < n)
+                    staged[skewed(a)] = sample_unpack<T>(&word, k);
+            }
+        }
+        return;
+    }
+    for (int a = (int)threadIdx.x; a < n; a += THREADS)
+        staged[skewed(a)] = source_at<T>(src, x + a / channels, y, a % channels);
+}
+
 /* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
@@ -201,10 +213,17 @@ template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *
     return __float_as_uint(canonical(v[0]));
 }
 
-/* The texel of WORDS 32-bit words (2 or 4) at column x of row y. */
+/* The texel of WORDS 32-bit words (1, 2 or 4) at column x of row y. */
 template <int WORDS>
 static __device__ __forceinline__ void texel_load(unsigned *words, cudaTextureObject_t texture,
                                                   int x, int y);
+
+template <>
+__device__ __forceinline__ void texel_load<1>(unsigned *words, cudaTextureObject_t texture, int x,
+                                              int y)
+{
+    words[0] = tex2D<unsigned>(texture, x, y);
+}
 
 template <>
 __device__ __forceinline__ void texel_load<2>(unsigned *words, cudaTextureObject_t texture, int x,
@@ -227,9 +246,11 @@ template <int WORDS>
 static __device__ __forceinline__ void words_store(void *p, const unsigned *words)
 {
     if (WORDS == 4)
-        *(uint4 *)p = make_uint4(words[0], words[1], words[2], words[3]);
+        *(uint4 *)p = make_uint4(words[0], words[WORDS / 4], words[WORDS / 2], words[WORDS - 1]);
+    else if (WORDS == 2)
+        *(uint2 *)p = make_uint2(words[0], words[WORDS - 1]);
     else
-        *(uint2 *)p = make_uint2(words[0], words[1]);
+        *(unsigned *)p = words[0];
 }
 
 #endif
