@@ -117,13 +117,29 @@ static void test_overlay(void **unused)
     }
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], samples[2 * (39 * SIDE + 39)]);
     gi_image_free(&dst);
-    /* Larger than the image allows for: frame and number step in, nothing is written outside. */
+    /* As large as the image: frame and number step in. */
     region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
     assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 20], 65535);
     gi_image_free(&dst);
-    src.width = src.height = 1;
-    region.max_x = region.max_y = 0;
+}
+
+/* An image narrower than the number: what does not fit spills nowhere, not into the next row. */
+static void test_overlay_narrow(void **unused)
+{
+    (void)unused;
+    float samples[20] = {0};
+    struct gi_image dst, src = {.data = samples,
+                                .stride = sizeof(float),
+                                .width = 1,
+                                .height = 20,
+                                .channels = 1,
+                                .type = GI_F32};
+    struct gi_region_sums region = {.area = 1};
+    struct gi_extract extract = {.n = 1, .found = 1, .regions = &region};
     assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
+    for (int y = 0; y < 20; y++)
+        assert_true(*(float *)gi_row(&dst, y) == (y < 9 ? 1.0f : 0.0f)); /* the plate is 9 high */
     gi_image_free(&dst);
 }
 
@@ -134,6 +150,7 @@ int main(void)
         cmocka_unit_test(test_floats_return),
         cmocka_unit_test(test_npy),
         cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_overlay_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
