@@ -22,7 +22,7 @@ template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS8)
     histogram8(device_u64 *counts, struct gi_image src, struct walk walk)
 {
-    constexpr int COPIES = WARP / CHANNELS, N = piece_samples<uint8_t, CHANNELS>(), WORDS = N / 4;
+    constexpr int COPIES = WARP / CHANNELS, N = piece<uint8_t, CHANNELS>::SAMPLES, WORDS = N / 4;
     __shared__ unsigned table[BINS8 * WARP];
     for (int i = threadIdx.x; i < BINS8 * WARP; i += THREADS8)
         table[i] = 0;
@@ -33,26 +33,24 @@ static __global__ void __launch_bounds__(THREADS8)
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
         slot[c] = table + (c + turn) % CHANNELS * COPIES + lane / CHANNELS % COPIES;
-    unsigned piece, y;
-    for (walk_start(walk, &y, &piece, blockIdx.x * THREADS8 + threadIdx.x); y < walk.height;
-         walk_next(walk, &y, &piece)) {
-        __align__(16) uint8_t samples[N];
-        int n = piece_load<uint8_t, CHANNELS>(samples, src, y, piece);
-        if (n < N) {
-            for (int i = 0; i < n; i++)
-                atomicAdd(&table[sample_at<uint8_t>(src, (int)(piece * N) + i, (int)y) * WARP +
-                                 i % CHANNELS * COPIES],
-                          1u);
+    struct piece<uint8_t, CHANNELS> now, next;
+    unsigned index, y;
+    walk_start(walk, &y, &index, blockIdx.x * THREADS8 + threadIdx.x);
+    for (piece_load(&now, src, y, index); now.n; now = next) {
+        walk_next(walk, &y, &index);
+        piece_load(&next, src, y, index);
+        if (now.n < N) {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                if (i < now.n)
+                    atomicAdd(&table[now.samples[i] * WARP + i % CHANNELS * COPIES], 1u);
             continue;
         }
-        unsigned words[WORDS + 1];
-#pragma unroll
-        for (int i = 0; i <= WORDS; i++)
-            words[i] = ((const unsigned *)samples)[i % WORDS];
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
-            unsigned word = CHANNELS == 3 ? __funnelshift_r(words[i], words[i + 1], 8 * turn)
-                                          : __funnelshift_r(words[i], words[i], 8 * turn);
+            const unsigned *words = (const unsigned *)now.samples;
+            unsigned after = CHANNELS == 3 ? words[(i + 1) % WORDS] : words[i];
+            unsigned word = __funnelshift_r(words[i], after, 8 * turn);
 #pragma unroll
             for (int j = 0; j < 4; j++)
                 atomicAdd(slot[(4 * i + j) % CHANNELS] + (word >> 8 * j & 255) * WARP, 1u);
@@ -123,20 +121,20 @@ static __global__ void __launch_bounds__(THREADS_WIDE)
     histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk, struct key_spec key,
                    unsigned table_size, unsigned parts)
 {
-    constexpr int N = piece_samples<T, CHANNELS>();
     extern __shared__ unsigned table[];
     for (unsigned i = threadIdx.x; i < table_size; i += THREADS_WIDE)
         table[i] = 0;
     __syncthreads();
 
-    unsigned first = blockIdx.x % parts * table_size, piece, y;
-    for (walk_start(walk, &y, &piece, blockIdx.x / parts * THREADS_WIDE + threadIdx.x);
-         y < walk.height; walk_next(walk, &y, &piece)) {
-        __align__(16) T samples[N];
-        int n = piece_load<T, CHANNELS>(samples, src, y, piece);
+    struct piece<T, CHANNELS> now, next;
+    unsigned first = blockIdx.x % parts * table_size, index, y;
+    walk_start(walk, &y, &index, blockIdx.x / parts * THREADS_WIDE + threadIdx.x);
+    for (piece_load(&now, src, y, index); now.n; now = next) {
+        walk_next(walk, &y, &index);
+        piece_load(&next, src, y, index);
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            int bin = i < n ? key_bin<KEY>(key, samples[i]) : -1;
+        for (int i = 0; i < now.SAMPLES; i++) {
+            int bin = i < now.n ? key_bin<KEY>(key, now.samples[i]) : -1;
             unsigned at = (unsigned)(i % CHANNELS * key.nbins + bin) - first;
             if (bin >= 0 && at < table_size)
                 atomicAdd(&table[at], 1u);
@@ -157,7 +155,7 @@ static enum gi_status launch8(struct gi_cuda_context *cu, device_u64 *counts,
                               const struct gi_image *src, struct gi_err *err)
 {
     unsigned blocks = (unsigned)(cu->units * BLOCKS8);
-    struct walk walk = walk_of(src, piece_samples<uint8_t, CHANNELS>(), (size_t)blocks * THREADS8);
+    struct walk walk = walk_of(src, piece<uint8_t, CHANNELS>::SAMPLES, (size_t)blocks * THREADS8);
     histogram8<CHANNELS><<<blocks, THREADS8, 0, cu->stream>>>(counts, *src, walk);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -178,7 +176,7 @@ static enum gi_status launch_wide(struct gi_cuda_context *cu, device_u64 *counts
     GI_CUDA_TRY(cudaFuncSetAttribute(histogram_wide<T, KEY, CHANNELS>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
     struct walk walk =
-        walk_of(src, piece_samples<T, CHANNELS>() * sizeof(T), (size_t)groups * THREADS_WIDE);
+        walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)groups * THREADS_WIDE);
     histogram_wide<T, KEY, CHANNELS><<<groups * parts, THREADS_WIDE, nbytes, cu->stream>>>(
         counts, *src, walk, *key, table_size, parts);
     GI_CUDA_LAUNCHED();

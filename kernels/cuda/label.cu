@@ -1,7 +1,7 @@
 /* label: connected components by union-find over runs of foreground in 32-pixel words.
  * Tiles are solved in shared memory, their seams in the label image itself; then roots are numbered
  * in raster order. A node is a run's first pixel, a parent always comes earlier, so a root is the
- * first pixel of its component. Tiles are solved a second time rather than stored.
+ * first pixel of its component.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/measure.h"
 
@@ -9,9 +9,9 @@ enum {
     TILE_COLUMNS = 4, /* words across */
     TILE_ROWS = 64,
     THREADS = TILE_COLUMNS * TILE_ROWS, /* one word each */
-    AHEAD = 8,                          /* words whose samples are in flight at a time */
     NUMBER_THREADS = 256,               /* of the kernels that walk over all words */
     NUMBER_WARPS = NUMBER_THREADS / WARP,
+    RUNS = 16,       /* at most in a word */
     NODE_PITCH = 33, /* nodes of a word, and one: the same bit of 32 words lies in 32 banks */
 };
 
@@ -22,6 +22,7 @@ struct field {
     uint32_t *words;  /* foreground */
     uint32_t *roots;  /* first the roots of tiles, then those of components */
     uint32_t *before; /* component roots before each word */
+    uint4 *runs;      /* 16 x 16 bits a word: the root of each run, as a node of its tile */
     unsigned columns; /* of words: a row's stride */
     unsigned tiles;   /* side by side */
     int height;
@@ -44,11 +45,24 @@ static __device__ inline uint32_t find(const volatile uint32_t *parent, uint32_t
     return node;
 }
 
+/* As find, and halves the way for whoever comes after. */
+static __device__ inline uint32_t find_halving(volatile uint32_t *parent, uint32_t node)
+{
+    for (uint32_t up = parent[node], upper; up != node; up = parent[node]) {
+        upper = parent[up];
+        if (upper == up)
+            return up;
+        parent[node] = upper;
+        node = upper;
+    }
+    return node;
+}
+
 static __device__ inline void join(uint32_t *parent, uint32_t a, uint32_t b)
 {
     for (;;) {
-        a = find(parent, a);
-        b = find(parent, b);
+        a = find_halving(parent, a);
+        b = find_halving(parent, b);
         if (a == b)
             return;
         uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -91,54 +105,74 @@ static __device__ inline struct contacts contacts_of(const uint32_t *words, size
             (uint32_t)((lone & u >> 1 & ~(c >> 1)) >> 1)};
 }
 
-/* Joins the run at bit `bit` of word i to that at `dx` (-1, 0, 1) above it. PITCH: nodes a word. */
+/* The node of the run that is at `dx` (-1, 0, 1) above bit `bit` of word i. PITCH: nodes a word. */
 template <unsigned PITCH>
-static __device__ inline void join_above(uint32_t *parent, const uint32_t *words, uint32_t i,
-                                         unsigned columns, unsigned bit, int dx)
+static __device__ inline uint32_t node_above(const uint32_t *words, uint32_t i, unsigned columns,
+                                             unsigned bit, int dx)
 {
-    uint32_t j = i - columns;
     int other = (int)bit + dx;
+    uint32_t j = i - columns;
     j = other < 0 ? j - 1 : other > 31 ? j + 1 : j;
-    other &= 31;
-    join(parent, i * PITCH + run_start(words[i], bit),
-         j * PITCH + run_start(words[j], (unsigned)other));
-}
-
-template <unsigned PITCH>
-static __device__ inline void join_contacts(uint32_t *parent, const uint32_t *words, uint32_t i,
-                                            unsigned columns, const struct contacts &t)
-{
-    if (t.left)
-        join(parent, i * PITCH, (i - 1) * PITCH + run_start(words[i - 1], 31));
-    for (uint32_t m = t.up; m; m &= m - 1)
-        join_above<PITCH>(parent, words, i, columns, (unsigned)__ffs((int)m) - 1, 0);
-    for (uint32_t m = t.up_left; m; m &= m - 1)
-        join_above<PITCH>(parent, words, i, columns, (unsigned)__ffs((int)m) - 1, -1);
-    for (uint32_t m = t.up_right; m; m &= m - 1)
-        join_above<PITCH>(parent, words, i, columns, (unsigned)__ffs((int)m) - 1, 1);
+    return j * PITCH + run_start(words[j], (unsigned)other & 31);
 }
 
 /* ---- tiles ---- */
 
-/* Solves the tile whose words are in `words` (shared): at the end each run's node holds its root.
- */
+/* Gives each run of word i its first contact for a parent, and takes that from `t`: a forest
+ * without any search. Runs without a contact are roots. */
+static __device__ inline void tile_link(uint32_t *parent, const uint32_t *words, unsigned i,
+                                        struct contacts *t)
+{
+    for (uint32_t m = words[i]; m;) {
+        uint32_t low = m & (0 - m), after = m + low, run = m & ~after;
+        uint32_t node = i * NODE_PITCH + (uint32_t)__ffs((int)low) - 1, up = node;
+        uint32_t contact = (t->up | t->up_left | t->up_right) & run;
+        m &= after;
+        contact &= 0 - contact;
+        if (contact) {
+            int dx = t->up & contact ? 0 : t->up_left & contact ? -1 : 1;
+            up = node_above<NODE_PITCH>(words, i, TILE_COLUMNS, (unsigned)__ffs((int)contact) - 1,
+                                        dx);
+            t->up &= ~contact;
+            t->up_left &= dx < 1 ? ~contact : ~0u;
+            t->up_right &= dx == 1 ? ~contact : ~0u;
+        } else if (t->left && low == 1) {
+            up = (i - 1) * NODE_PITCH + run_start(words[i - 1], 31);
+            t->left = false;
+        }
+        parent[node] = up;
+    }
+}
+
+static __device__ inline void tile_join(uint32_t *parent, const uint32_t *words, unsigned i,
+                                        uint32_t contacts, int dx)
+{
+    for (uint32_t m = contacts; m; m &= m - 1) {
+        unsigned bit = (unsigned)__ffs((int)m) - 1;
+        join(parent, i * NODE_PITCH + run_start(words[i], bit),
+             node_above<NODE_PITCH>(words, i, TILE_COLUMNS, bit, dx));
+    }
+}
+
+/* Solves the tile whose words are in `words` (shared): at the end each run's node leads to its
+ * root. */
 static __device__ inline void tile_solve(uint32_t *parent, const uint32_t *words, bool eight)
 {
     unsigned i = threadIdx.x;
-    uint32_t word = words[i], starts = word & ~(word << 1);
-    for (uint32_t m = starts; m; m &= m - 1) {
-        uint32_t node = i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1;
-        parent[node] = node;
-    }
+    struct contacts t =
+        contacts_of(words, i, i % TILE_COLUMNS, TILE_COLUMNS, i >= TILE_COLUMNS, eight);
+    tile_link(parent, words, i, &t);
     __syncthreads();
-    join_contacts<NODE_PITCH>(
-        parent, words, i, TILE_COLUMNS,
-        contacts_of(words, i, i % TILE_COLUMNS, TILE_COLUMNS, i >= TILE_COLUMNS, eight));
-    __syncthreads();
-    for (uint32_t m = starts; m; m &= m - 1) {
+    for (uint32_t m = words[i] & ~(words[i] << 1); m; m &= m - 1) {
         uint32_t node = i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1;
         parent[node] = find(parent, node); /* others see the old parent or the root */
     }
+    __syncthreads();
+    if (t.left)
+        join(parent, i * NODE_PITCH, (i - 1) * NODE_PITCH + run_start(words[i - 1], 31));
+    tile_join(parent, words, i, t.up, 0);
+    tile_join(parent, words, i, t.up_left, -1);
+    tile_join(parent, words, i, t.up_right, 1);
     __syncthreads();
 }
 
@@ -158,30 +192,6 @@ static __device__ inline uint32_t tile_to_field(const struct field &f, uint32_t 
     return (y * f.columns + column) * WARP + node % NODE_PITCH;
 }
 
-/* Foreground bits of this thread's word: each warp makes the 32 words of its lanes. */
-template <typename T>
-static __device__ inline uint32_t tile_foreground(const struct field &f,
-                                                  const struct foreground &predicate)
-{
-    unsigned lane = threadIdx.x % WARP, first = threadIdx.x - lane;
-    uint32_t mine = 0;
-    for (unsigned i = 0; i < WARP; i += AHEAD) {
-        bool on[AHEAD];
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; j++) {
-            unsigned column, y;
-            tile_word(&column, &y, f, first + i + j);
-            on[j] = is_foreground<T>(predicate, (int)(column * WARP + lane), (int)y);
-        }
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; j++) {
-            uint32_t bits = __ballot_sync(ALL_LANES, on[j]);
-            mine = lane == i + j ? bits : mine;
-        }
-    }
-    return mine;
-}
-
 /* Writes foreground bits, tile roots, and the parents that seams and roots need. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
@@ -189,8 +199,9 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ uint32_t words[THREADS], parent[THREADS * NODE_PITCH];
     unsigned i = threadIdx.x, column, y;
-    uint32_t word = tile_foreground<T>(f, predicate);
-    words[i] = word;
+    tile_word(&column, &y, f, i - i % WARP);
+    uint32_t word = foreground_words<T, TILE_COLUMNS * WARP>(words + (i - i % WARP), predicate,
+                                                             column * WARP, y);
     __syncthreads();
     tile_solve(parent, words, f.eight);
     tile_word(&column, &y, f, i);
@@ -203,37 +214,80 @@ static __global__ void __launch_bounds__(THREADS)
         seam |= word & 1;
     if (i % TILE_COLUMNS == TILE_COLUMNS - 1 && word >> 31)
         seam |= 1u << run_start(word, 31);
-    uint32_t roots = 0;
-    size_t at = (size_t)y * f.columns + column;
-    for (uint32_t m = starts; m; m &= m - 1) {
+    uint32_t roots = 0, at = y * f.columns + column, m = starts;
+    __align__(16) uint16_t runs[RUNS];
+#pragma unroll
+    for (int k = 0; k < RUNS; k++, m &= m - 1) {
+        runs[k] = 0;
+        if (m == 0)
+            continue;
         unsigned bit = (unsigned)__ffs((int)m) - 1;
-        uint32_t node = i * NODE_PITCH + bit, root = parent[node];
+        uint32_t node = i * NODE_PITCH + bit, root = find(parent, node);
+        runs[k] = (uint16_t)root;
         roots |= root == node ? 1u << bit : 0;
         if (root == node || (seam >> bit & 1))
             f.nodes[at * WARP + bit] = tile_to_field(f, root);
     }
     f.words[at] = word;
     f.roots[at] = roots;
+    if (word) {
+        f.runs[2 * (size_t)at] = ((uint4 *)runs)[0];
+        f.runs[2 * (size_t)at + 1] = ((uint4 *)runs)[1];
+    }
 }
 
-/* Joins across tiles. Inside a tile row the contact to the left is implied by the one above it. */
-static __global__ void label_seams(struct field f)
+/* ---- seams ---- */
+
+/* Joins word i, in the first row of a tile, to the row above: a lane a bit. */
+static __device__ inline void join_row(const struct field &f, uint32_t i)
 {
-    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned column = i % f.columns, y = i / f.columns;
-    bool first_row = y % TILE_ROWS == 0, first = column % TILE_COLUMNS == 0,
-         last = column % TILE_COLUMNS == TILE_COLUMNS - 1;
-    if (y >= (unsigned)f.height || !(first_row || first || last) || f.words[i] == 0)
+    unsigned lane = threadIdx.x % WARP;
+    struct contacts t = contacts_of(f.words, i, i % f.columns, f.columns, true, f.eight);
+    bool up = t.up >> lane & 1, left = t.up_left >> lane & 1, right = t.up_right >> lane & 1;
+    if (!up && !left && !right)
         return;
-    struct contacts t = contacts_of(f.words, i, column, f.columns, y > 0, f.eight);
-    t.left = t.left && first;
-    if (!first_row) {
-        t.left = t.left && !(f.words[i - f.columns] & 1 && f.words[i - f.columns - 1] >> 31);
-        t.up = 0;
-        t.up_left &= first ? 1u : 0;
-        t.up_right &= last ? 0x80000000u : 0;
+    uint32_t node = i * WARP + run_start(f.words[i], lane);
+    if (up)
+        join(f.nodes, node, node_above<WARP>(f.words, i, f.columns, lane, 0));
+    if (left)
+        join(f.nodes, node, node_above<WARP>(f.words, i, f.columns, lane, -1));
+    if (right)
+        join(f.nodes, node, node_above<WARP>(f.words, i, f.columns, lane, 1));
+}
+
+/* Joins word i, in the first column of a tile, to its left side: a lane a row. Inside a tile a
+ * contact to the left is implied by the one above it; join_row() has what is above a first row. */
+static __device__ inline void join_column(const struct field &f, uint32_t i, bool first_row)
+{
+    uint32_t right = f.words[i], left = f.words[i - 1];
+    uint32_t above = first_row ? 0 : f.words[i - f.columns];
+    uint32_t above_left = first_row ? 0 : f.words[i - f.columns - 1];
+    bool r = right & 1, l = left >> 31, ar = above & 1, al = above_left >> 31;
+    if (r && l && !(ar && al))
+        join(f.nodes, i * WARP, (i - 1) * WARP + run_start(left, 31));
+    if (f.eight && r && al && !l && !ar)
+        join(f.nodes, i * WARP, (i - f.columns - 1) * WARP + run_start(above_left, 31));
+    if (f.eight && l && ar && !r && !al)
+        join(f.nodes, (i - 1) * WARP + run_start(left, 31), (i - f.columns) * WARP);
+}
+
+/* A warp has one word of a row seam, or after `row_jobs` of these 32 rows of a column seam. */
+static __global__ void __launch_bounds__(NUMBER_THREADS)
+    label_seams(struct field f, unsigned row_jobs, unsigned jobs)
+{
+    unsigned lane = threadIdx.x % WARP;
+    unsigned job = blockIdx.x * NUMBER_WARPS + threadIdx.x / WARP;
+    if (job >= jobs)
+        return;
+    if (job < row_jobs) {
+        join_row(f, (job / f.columns + 1) * TILE_ROWS * f.columns + job % f.columns);
+        return;
     }
-    join_contacts<WARP>(f.nodes, f.words, i, f.columns, t);
+    job -= row_jobs;
+    unsigned column = (job % (f.tiles - 1) + 1) * TILE_COLUMNS;
+    unsigned y = job / (f.tiles - 1) * WARP + lane;
+    if (y < (unsigned)f.height)
+        join_column(f, y * f.columns + column, y % TILE_ROWS == 0);
 }
 
 /* ---- numbers ---- */
@@ -285,30 +339,24 @@ static __device__ inline uint32_t label_of(const struct field &f, uint32_t root)
     return f.before[root / WARP] + (uint32_t)__popc(bits) + 1;
 }
 
-/* Solves each tile again, now with labels for roots, and writes its pixels. */
+/* Gives the roots of each tile their labels, then every pixel that of its run's root. */
 static __global__ void __launch_bounds__(THREADS) label_pixels(struct field f)
 {
-    __shared__ uint32_t words[THREADS], parent[THREADS * NODE_PITCH];
+    __shared__ uint32_t words[THREADS], labels[THREADS * NODE_PITCH];
+    __shared__ __align__(16) uint16_t runs[THREADS][RUNS];
     unsigned i = threadIdx.x, column, y;
     tile_word(&column, &y, f, i);
-    uint32_t word = y < (unsigned)f.height ? f.words[(size_t)y * f.columns + column] : 0;
+    uint32_t at = y * f.columns + column, word = y < (unsigned)f.height ? f.words[at] : 0;
     words[i] = word;
-    __syncthreads();
-    tile_solve(parent, words, f.eight);
-
-    uint32_t starts = word & ~(word << 1), others = 0;
-    for (uint32_t m = starts; m; m &= m - 1) {
-        unsigned bit = (unsigned)__ffs((int)m) - 1;
-        uint32_t node = i * NODE_PITCH + bit;
-        if (parent[node] == node)
-            parent[node] = label_of(f, f.nodes[tile_to_field(f, node)]);
-        else
-            others |= 1u << bit;
+    if (word) {
+        ((uint4 *)runs[i])[0] = f.runs[2 * (size_t)at];
+        ((uint4 *)runs[i])[1] = f.runs[2 * (size_t)at + 1];
     }
-    __syncthreads();
-    for (uint32_t m = others; m; m &= m - 1) {
-        uint32_t node = i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1;
-        parent[node] = parent[parent[node]];
+    uint32_t m = word & ~(word << 1);
+    for (int k = 0; m; k++, m &= m - 1) {
+        unsigned bit = (unsigned)__ffs((int)m) - 1;
+        if (runs[i][k] == i * NODE_PITCH + bit)
+            labels[i * NODE_PITCH + bit] = label_of(f, f.nodes[at * WARP + bit]);
     }
     __syncthreads();
 
@@ -316,11 +364,13 @@ static __global__ void __launch_bounds__(THREADS) label_pixels(struct field f)
     unsigned part = i % WARP / 8, quad = i % 8 * 4;
     for (unsigned w = i / WARP * TILE_COLUMNS + part; w < THREADS;
          w += THREADS / WARP * TILE_COLUMNS) {
-        uint32_t bits = words[w], out[4];
+        uint32_t bits = words[w], starts = bits & ~(bits << 1), out[4];
+        int run = __popc(starts & ((1u << quad) - 1)) - 1;
 #pragma unroll
-        for (unsigned k = 0; k < 4; k++)
-            out[k] =
-                bits >> (quad + k) & 1 ? parent[w * NODE_PITCH + run_start(bits, quad + k)] : 0;
+        for (unsigned k = 0; k < 4; k++) {
+            run += starts >> (quad + k) & 1;
+            out[k] = bits >> (quad + k) & 1 ? labels[runs[w][run]] : 0;
+        }
         tile_word(&column, &y, f, w);
         if (y < (unsigned)f.height)
             *(uint4 *)&f.nodes[((size_t)y * f.columns + column) * WARP + quad] =
@@ -342,7 +392,8 @@ static unsigned number_blocks(const struct gi_image *labels)
 
 size_t gi_cuda_label_scratch(const struct gi_image *labels)
 {
-    return scan_nbytes(number_blocks(labels)) + 3 * field_words(labels) * sizeof(uint32_t);
+    return field_words(labels) * (RUNS * sizeof(uint16_t) + 3 * sizeof(uint32_t)) +
+           scan_nbytes(number_blocks(labels));
 }
 
 enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_image *labels,
@@ -351,18 +402,22 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
                                     struct gi_err *err)
 {
     size_t nwords = field_words(labels), nscan = scan_nbytes(number_blocks(labels));
-    device_u64 *scan = (device_u64 *)scratch;
-    uint32_t *words = (uint32_t *)((char *)scratch + nscan);
     unsigned columns = (unsigned)(nwords / (size_t)labels->height), across = columns / TILE_COLUMNS;
-    struct field f = {(uint32_t *)labels->data,
-                      words,
-                      words + nwords,
-                      words + 2 * nwords,
-                      columns,
-                      across,
-                      labels->height,
-                      connectivity == 8};
-    unsigned tiles = across * (unsigned)((labels->height + TILE_ROWS - 1) / TILE_ROWS);
+    unsigned height = (unsigned)labels->height, down = (height + TILE_ROWS - 1) / TILE_ROWS;
+    unsigned row_jobs = (down - 1) * columns, tiles = across * down;
+    unsigned jobs = row_jobs + (across - 1) * ((height + WARP - 1) / WARP);
+    struct field f = {};
+    f.nodes = (uint32_t *)labels->data;
+    f.runs = (uint4 *)scratch;
+    f.words = (uint32_t *)(f.runs + 2 * nwords);
+    f.roots = f.words + nwords;
+    f.before = f.roots + nwords;
+    f.columns = columns;
+    f.tiles = across;
+    f.height = labels->height;
+    f.eight = connectivity == 8;
+    device_u64 *scan = (device_u64 *)(f.before + nwords);
+
     struct foreground on = foreground_of(predicate);
     GI_CUDA_TRY(cudaMemsetAsync(scan, 0, nscan, cu->stream));
     if (on.on.type == GI_U8)
@@ -371,7 +426,9 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
         label_tiles<uint16_t><<<tiles, THREADS, 0, cu->stream>>>(f, on);
     else
         label_tiles<float><<<tiles, THREADS, 0, cu->stream>>>(f, on);
-    label_seams<<<number_blocks(labels), NUMBER_THREADS, 0, cu->stream>>>(f);
+    if (jobs)
+        label_seams<<<(jobs + NUMBER_WARPS - 1) / NUMBER_WARPS, NUMBER_THREADS, 0, cu->stream>>>(
+            f, row_jobs, jobs);
     label_roots<<<number_blocks(labels), NUMBER_THREADS, 0, cu->stream>>>(f, nwords, n, scan);
     label_pixels<<<tiles, THREADS, 0, cu->stream>>>(f);
     GI_CUDA_LAUNCHED();

@@ -60,20 +60,64 @@ static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
 struct foreground {
     struct gi_image on;
     float above;
+    int least; /* of integer samples: the smallest one above `above` */
     bool invert;
 };
 
 static inline struct foreground foreground_of(const struct gi_predicate *predicate)
 {
-    return {*predicate->on, predicate->above, predicate->invert};
+    float above = predicate->above, top = gi_type_full_scale(predicate->on->type);
+    int least = above < 0 ? 0 : above < top ? (int)above + 1 : 65536;
+    return {*predicate->on, above, least, predicate->invert};
 }
 
-/* Whether pixel (x, y) is foreground; outside the image none is. */
-template <typename T>
-static __device__ inline bool is_foreground(const struct foreground &f, int x, int y)
+static __device__ inline bool is_above(const struct foreground &f, int v)
 {
-    return x < f.on.width && y < f.on.height &&
-           ((float)sample_at<T>(f.on, x, y) > f.above) != f.invert;
+    return v >= f.least;
+}
+
+static __device__ inline bool is_above(const struct foreground &f, float v)
+{
+    return v > f.above;
+}
+
+/* The foreground of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
+ * lane i, 0 outside the image. The whole warp calls it; `words`: 32 of shared memory, the warp's
+ * own. */
+template <typename T, unsigned SPAN>
+static __device__ inline uint32_t foreground_words(uint32_t *words, const struct foreground &f,
+                                                   unsigned x, unsigned y)
+{
+    constexpr unsigned N = 16 / sizeof(T), LOADS = 32 / N;
+    const unsigned lane = threadIdx.x % WARP, width = (unsigned)f.on.width;
+    uint4 wide[LOADS];
+    unsigned left[LOADS]; /* pixels of the row from here on */
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++) {
+        unsigned first = (i * WARP + lane) * N, at_x = x + first % SPAN, at_y = y + first / SPAN;
+        left[i] = at_y < (unsigned)f.on.height && at_x < width ? width - at_x : 0;
+        wide[i] = left[i] ? *(const uint4 *)((const char *)f.on.data + (size_t)at_y * f.on.stride +
+                                             at_x * sizeof(T))
+                          : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++) {
+        const T *samples = (const T *)&wide[i];
+        unsigned bits = 0;
+#pragma unroll
+        for (unsigned k = 0; k < N; k++)
+            bits |= is_above(f, samples[k]) ? 1u << k : 0;
+        bits = (f.invert ? ~bits : bits) & (left[i] < N ? (1u << left[i]) - 1 : (1u << N) - 1);
+        unsigned piece = i * WARP + lane;
+        if (N == 16)
+            ((uint16_t *)words)[piece] = (uint16_t)bits;
+        if (N == 4)
+            bits |= __shfl_down_sync(ALL_LANES, bits, 1) << 4;
+        if (N == 8 || (N == 4 && lane % 2 == 0))
+            ((uint8_t *)words)[piece * N / 8] = (uint8_t)bits;
+    }
+    __syncwarp();
+    return words[lane];
 }
 
 /* Words of 32 pixels in a row of `width`. */
@@ -85,15 +129,14 @@ static __host__ __device__ inline int row_words(int width)
 /* ---- a walk over all pieces of all rows, `threads` threads side by side ---- */
 
 struct walk {
-    unsigned pieces, height;     /* pieces of one row, the last one perhaps not whole; rows */
+    unsigned pieces;             /* of one row, the last one perhaps not whole */
     unsigned step_piece, step_y; /* `threads` pieces further on */
 };
 
 static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
 {
     size_t pieces = (gi_row_nbytes(image) + piece_nbytes - 1) / piece_nbytes;
-    return {(unsigned)pieces, (unsigned)image->height, (unsigned)(threads % pieces),
-            (unsigned)(threads / pieces)};
+    return {(unsigned)pieces, (unsigned)(threads % pieces), (unsigned)(threads / pieces)};
 }
 
 static __device__ inline void walk_start(const struct walk &walk, unsigned *y, unsigned *piece,
@@ -113,28 +156,28 @@ static __device__ inline void walk_next(const struct walk &walk, unsigned *y, un
     }
 }
 
-/* Samples that one piece holds: 16 bytes, or 48 where a pixel has three channels, so that a piece
- * starts with a pixel always. */
-template <typename T, int CHANNELS> static __host__ __device__ constexpr int piece_samples(void)
-{
-    return (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T);
-}
+/* 16 bytes of samples, or 48 where a pixel has three channels, so that a piece starts with a pixel
+ * always; `n` of them are the row's. */
+template <typename T, int CHANNELS> struct piece {
+    enum { SAMPLES = (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T), WIDE = CHANNELS == 3 ? 3 : 1 };
+    __align__(16) T samples[SAMPLES];
+    int n;
+};
 
-/* Loads a piece by 16-byte accesses, reading padding where the row ends inside; returns how many of
- * its samples are the row's. */
+/* Loads by 16-byte accesses, reading padding where the row ends inside; n = 0 below the last row.
+ */
 template <typename T, int CHANNELS>
-static __device__ inline int piece_load(T *samples, const struct gi_image &image, unsigned y,
-                                        unsigned piece)
+static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
+                                         const struct gi_image &image, unsigned y, unsigned index)
 {
-    constexpr int N = piece_samples<T, CHANNELS>(), WIDE = N * (int)sizeof(T) / 16;
+    constexpr int N = piece->SAMPLES, WIDE = piece->WIDE;
     const uint4 *row = (const uint4 *)((const char *)image.data + (size_t)y * image.stride);
-    size_t first = (size_t)piece * N, all = (size_t)image.width * CHANNELS;
-    int n = all - first < N ? (int)(all - first) : N;
+    size_t first = (size_t)index * N, all = (size_t)image.width * CHANNELS;
+    piece->n = y >= (unsigned)image.height ? 0 : all - first < N ? (int)(all - first) : N;
 #pragma unroll
     for (int i = 0; i < WIDE; i++)
-        if (i * 16 < n * (int)sizeof(T))
-            ((uint4 *)samples)[i] = row[(size_t)piece * WIDE + i];
-    return n;
+        if (i * 16 < piece->n * (int)sizeof(T))
+            ((uint4 *)piece->samples)[i] = row[(size_t)index * WIDE + i];
 }
 
 /* ---- sums and scans ---- */

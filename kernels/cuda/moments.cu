@@ -11,19 +11,39 @@ static __device__ inline bool is_counted(float v)
     return v == v;
 }
 
-static __device__ inline uint32_t quantised(float v, const struct quantiser &z)
+/* Sums of one piece, as narrow as its samples allow. */
+template <typename T> struct piece_sums {
+    uint64_t q, q2_low, q2_high;
+    uint32_t n;
+};
+
+template <> struct piece_sums<uint16_t> {
+    uint64_t q2_low;
+    uint32_t n, q, q2_high;
+};
+
+template <> struct piece_sums<uint8_t> {
+    uint32_t n, q, q2_low, q2_high;
+};
+
+static __device__ inline void piece_add(struct piece_sums<float> *sums, float v,
+                                        const struct quantiser &z)
 {
-    return quantise(v, z);
+    uint32_t q = quantise(v, z);
+    uint64_t q2 = (uint64_t)q * q;
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += (uint32_t)q2;
+    sums->q2_high += q2 >> 32;
 }
 
-static __device__ inline uint32_t quantised(uint16_t v, const struct quantiser &)
+template <typename T>
+static __device__ inline void piece_add(struct piece_sums<T> *sums, uint32_t q,
+                                        const struct quantiser &)
 {
-    return v;
-}
-
-static __device__ inline uint32_t quantised(uint8_t v, const struct quantiser &)
-{
-    return v;
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += q * q; /* below 2^32 */
 }
 
 struct quantisers {
@@ -34,24 +54,25 @@ template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     moments(struct gi_sums *sums, struct gi_image src, struct walk walk, struct quantisers z)
 {
-    constexpr int N = piece_samples<T, CHANNELS>();
     struct gi_sums mine[CHANNELS] = {};
-    unsigned piece, y;
-    for (walk_start(walk, &y, &piece, blockIdx.x * THREADS + threadIdx.x); y < walk.height;
-         walk_next(walk, &y, &piece)) {
-        __align__(16) T samples[N];
-        int n = piece_load<T, CHANNELS>(samples, src, y, piece);
+    struct piece<T, CHANNELS> now, next;
+    unsigned index, y;
+    walk_start(walk, &y, &index, blockIdx.x * THREADS + threadIdx.x);
+    for (piece_load(&now, src, y, index); now.n; now = next) {
+        walk_next(walk, &y, &index);
+        piece_load(&next, src, y, index);
+        struct piece_sums<T> part[CHANNELS] = {
+        };
 #pragma unroll
-        for (int i = 0; i < N; i++) {
-            struct gi_sums *s = &mine[i % CHANNELS];
-            if (i < n && is_counted(samples[i])) {
-                uint32_t q = quantised(samples[i], z.channel[i % CHANNELS]);
-                uint64_t q2 = (uint64_t)q * q;
-                s->n++;
-                s->q += q;
-                s->q2_low += (uint32_t)q2;
-                s->q2_high += q2 >> 32;
-            }
+        for (int i = 0; i < now.SAMPLES; i++)
+            if (i < now.n && is_counted(now.samples[i]))
+                piece_add(&part[i % CHANNELS], now.samples[i], z.channel[i % CHANNELS]);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            mine[c].n += part[c].n;
+            mine[c].q += part[c].q;
+            mine[c].q2_low += part[c].q2_low;
+            mine[c].q2_high += part[c].q2_high;
         }
     }
     __shared__ device_u64 partial[WARPS][CHANNELS * FIELDS];
@@ -78,7 +99,7 @@ static void launch(struct gi_cuda_context *cu, struct gi_sums *sums, const struc
 {
     unsigned blocks = (unsigned)(cu->units * BLOCKS);
     struct walk walk =
-        walk_of(src, piece_samples<T, CHANNELS>() * sizeof(T), (size_t)blocks * THREADS);
+        walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * THREADS);
     moments<T, CHANNELS><<<blocks, THREADS, 0, cu->stream>>>(sums, *src, walk, *z);
 }
 

@@ -13,6 +13,7 @@ enum {
     STRIP_ROWS = 64,
     SLOTS = 128, /* regions of a strip's table; more of them go past it */
     PROBES = 8,
+    AHEAD = 8, /* rows whose samples are in flight at a time */
 };
 
 /* The table, one array of SLOTS words a field. Most fields share a word: 28 x 64 pixels make an
@@ -53,6 +54,16 @@ struct run {
     uint32_t n, min_key, max_key;
     uint64_t q, q2_low, q2_high;
 };
+
+static __device__ inline struct run run_start(uint32_t label, uint32_t x, uint32_t y)
+{
+    struct run run = {};
+    run.label = label;
+    run.x = x;
+    run.y_first = y;
+    run.min_key = UINT32_MAX;
+    return run;
+}
 
 /* Two bits a class: 1 straight, 2 mixed, 3 diagonal. Index: 5 * diagonal + 4-neighbours, the
  * classes that gi_region_sums names, less 1 and halved. */
@@ -323,41 +334,46 @@ static __global__ void __launch_bounds__(THREADS)
     __syncwarp();
 
     bool owned = lane >= HALO && lane < WARP - HALO;
-    int y = (int)y0, end = labels.height - y < STRIP_ROWS ? labels.height : y + STRIP_ROWS;
-    uint32_t label = label_at(labels, x, y), below = label_at(labels, x, y + 1), b1, b2;
-    uint32_t above = label_at(labels, x, y - 1);
-    b1 = border_label(label_at(labels, x, y - 2), above, label);
-    b2 = border_label(above, label, below);
-    struct border_row up = border_row(b1), mid = border_row(b2);
+    int y = (int)y0;
+    uint32_t above = label_at(labels, x, y - 1), label = label_at(labels, x, y),
+             below = label_at(labels, x, y + 1);
+    uint32_t top = border_label(label_at(labels, x, y - 2), above, label);
+    struct border_row up = border_row(top), mid = border_row(border_label(above, label, below));
     struct run run = {};
-    for (; y < end; y++) {
-        uint32_t next = label_at(labels, x, y + 2);
-        struct border_row down = border_row(border_label(label, below, next));
-        uint32_t border = border_class(up, mid, down);
-        if (owned && label - 1 < n) {
-            if (run.label == 0) {
-                run = {};
-                run.label = label;
-                run.x = lane - HALO;
-                run.y_first = (uint32_t)y - y0;
-                run.min_key = UINT32_MAX;
-            }
-            run.y_last = (uint32_t)y - y0;
-            run.classes += border;
-            run_add(&run, sample_at<V>(values, x, y), z);
-            if (below != label || y + 1 == end) {
-                unsigned slot = table_slot(table, label);
-                if (slot < SLOTS)
-                    table_add<V>(table + slot, run);
-                else
-                    region_add(&regions[label - 1], run, (uint32_t)x0, y0);
-                run.label = 0;
-            }
+    for (; y < (int)y0 + STRIP_ROWS; y += AHEAD) {
+        uint32_t next[AHEAD];
+        V value[AHEAD];
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            next[k] = label_at(labels, x, y + k + 2);
+            value[k] = owned && x < labels.width && y + k < labels.height
+                           ? sample_at<V>(values, x, y + k)
+                           : (V)0;
         }
-        label = below;
-        below = next;
-        up = mid;
-        mid = down;
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            struct border_row down = border_row(border_label(label, below, next[k]));
+            uint32_t border = border_class(up, mid, down), row = (uint32_t)(y + k) - y0;
+            if (owned && label - 1 < n) {
+                if (run.label == 0)
+                    run = run_start(label, lane - HALO, row);
+                run.y_last = row;
+                run.classes += border;
+                run_add(&run, value[k], z);
+                if (below != label || row == STRIP_ROWS - 1) {
+                    unsigned slot = table_slot(table, label);
+                    if (slot < SLOTS)
+                        table_add<V>(table + slot, run);
+                    else
+                        region_add(&regions[label - 1], run, (uint32_t)x0, y0);
+                    run.label = 0;
+                }
+            }
+            label = below;
+            below = next[k];
+            up = mid;
+            mid = down;
+        }
     }
     __syncwarp();
     table_move<V>(table, regions, (uint32_t)x0, y0);

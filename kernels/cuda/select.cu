@@ -9,61 +9,23 @@
 enum {
     THREADS = 256,
     WARPS = THREADS / WARP,
-    TILE_WORDS = THREADS,   /* each lane keeps one word of the WARP that its warp makes */
-    AHEAD = 8,              /* words whose samples are in flight at a time */
-    BAND_PIXELS = 1 << 27,  /* per launch: bounds the memory for results (9 bytes a pixel) */
+    SEGMENT = 1024,         /* pixels of a row that a warp takes */
+    BAND_PIXELS = 1 << 26,  /* per launch: bounds the memory for results (8 bytes a pixel) */
     SLICE_POINTS = 1 << 16, /* points that a worker widens at a time */
 };
-
-/* Where word `i` of the image starts. */
-static __device__ inline void word_start(int *x, int *y, unsigned i, int words)
-{
-    *y = (int)(i / (unsigned)words);
-    *x = (int)(i % (unsigned)words) * WARP;
-}
-
-static __device__ inline void word_next(int *x, int *y, int width)
-{
-    *x += WARP;
-    if (*x >= width) {
-        *x = 0;
-        *y += 1;
-    }
-}
-
-/* Bits of 32 words from word `first` on, word i in lane i. */
-template <typename T>
-static __device__ inline unsigned foreground_words(const struct foreground &f, unsigned first)
-{
-    unsigned lane = threadIdx.x % WARP, mine = 0;
-    int x, y;
-    word_start(&x, &y, first, row_words(f.on.width));
-    for (unsigned i = 0; i < WARP; i += AHEAD) {
-        bool on[AHEAD];
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; j++) {
-            on[j] = is_foreground<T>(f, x + (int)lane, y);
-            word_next(&x, &y, f.on.width);
-        }
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; j++) {
-            unsigned bits = __ballot_sync(ALL_LANES, on[j]);
-            mine = lane == i + j ? bits : mine;
-        }
-    }
-    return mine;
-}
 
 template <typename T, typename V>
 static __global__ void __launch_bounds__(THREADS)
     select_points(uint32_t *index, V *value, device_u64 *n, device_u64 *scan, struct foreground f,
-                  struct gi_image values)
+                  struct gi_image values, unsigned segments)
 {
+    __shared__ uint32_t words[WARPS][WARP];
     __shared__ unsigned counts[WARPS];
     __shared__ device_u64 block_before;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    unsigned tile = scan_tile(scan), first = tile * TILE_WORDS + warp * WARP, count;
-    unsigned mine = foreground_words<T>(f, first);
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, count;
+    unsigned tile = scan_tile(scan), segment = tile * WARPS + warp;
+    unsigned y = segment / segments, x = segment % segments * SEGMENT;
+    uint32_t mine = foreground_words<T, SEGMENT>(words[warp], f, x, y);
     unsigned before = warp_before((unsigned)__popc(mine), &count);
     if (lane == 0)
         counts[warp] = count;
@@ -81,27 +43,32 @@ static __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
 
+    if (count == 0)
+        return;
     device_u64 out = block_before + counts[warp];
     index += out;
     value += out;
-    int x, y;
-    word_start(&x, &y, first, row_words(f.on.width));
-#pragma unroll 4
+    uint32_t first = y * (unsigned)f.on.width + x + lane, ahead = (1u << lane) - 1;
+    const V *from = (const V *)((const char *)values.data + (size_t)y * values.stride) + x + lane;
+#pragma unroll 8
     for (int i = 0; i < WARP; i++) {
-        unsigned bits = __shfl_sync(ALL_LANES, mine, i);
-        unsigned at = __shfl_sync(ALL_LANES, before, i) + __popc(bits & ((1u << lane) - 1));
+        uint32_t bits = __shfl_sync(ALL_LANES, mine, i);
+        unsigned at = __shfl_sync(ALL_LANES, before, i) + __popc(bits & ahead);
         if (bits >> lane & 1) {
-            index[at] = (unsigned)y * (unsigned)f.on.width + (unsigned)x + lane;
-            value[at] = sample_at<V>(values, x + (int)lane, y);
+            index[at] = first + i * WARP;
+            value[at] = from[i * WARP];
         }
-        word_next(&x, &y, f.on.width);
     }
+}
+
+static unsigned segments_of(const struct gi_image *on)
+{
+    return ((unsigned)on->width + SEGMENT - 1) / SEGMENT;
 }
 
 static unsigned tiles_of(const struct gi_image *on)
 {
-    size_t words = (size_t)row_words(on->width) * (size_t)on->height;
-    return (unsigned)((words + TILE_WORDS - 1) / TILE_WORDS);
+    return (unsigned)(((size_t)segments_of(on) * (size_t)on->height + WARPS - 1) / WARPS);
 }
 
 size_t gi_cuda_select_scratch(const struct gi_image *on)
@@ -109,21 +76,24 @@ size_t gi_cuda_select_scratch(const struct gi_image *on)
     return scan_nbytes(tiles_of(on));
 }
 
-template <typename T>
+template <typename T, typename V>
 static void launch(struct gi_cuda_context *cu, uint32_t *index, void *value, device_u64 *n,
-                   void *scratch, const struct gi_image *values, struct foreground f)
+                   void *scratch, const struct gi_image *values, const struct foreground *f)
 {
-    unsigned tiles = tiles_of(&f.on);
-    device_u64 *scan = (device_u64 *)scratch;
+    select_points<T, V><<<tiles_of(values), THREADS, 0, cu->stream>>>(
+        index, (V *)value, n, (device_u64 *)scratch, *f, *values, segments_of(values));
+}
+
+template <typename T>
+static void launch_values(struct gi_cuda_context *cu, uint32_t *index, void *value, device_u64 *n,
+                          void *scratch, const struct gi_image *values, const struct foreground *f)
+{
     if (values->type == GI_U8)
-        select_points<T>
-            <<<tiles, THREADS, 0, cu->stream>>>(index, (uint8_t *)value, n, scan, f, *values);
+        launch<T, uint8_t>(cu, index, value, n, scratch, values, f);
     else if (values->type == GI_U16)
-        select_points<T>
-            <<<tiles, THREADS, 0, cu->stream>>>(index, (uint16_t *)value, n, scan, f, *values);
+        launch<T, uint16_t>(cu, index, value, n, scratch, values, f);
     else
-        select_points<T>
-            <<<tiles, THREADS, 0, cu->stream>>>(index, (float *)value, n, scan, f, *values);
+        launch<T, float>(cu, index, value, n, scratch, values, f);
 }
 
 enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index, void *value,
@@ -133,11 +103,11 @@ enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index
     struct foreground f = foreground_of(predicate);
     GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, gi_cuda_select_scratch(&f.on), cu->stream));
     if (f.on.type == GI_U8)
-        launch<uint8_t>(cu, index, value, n, scratch, values, f);
+        launch_values<uint8_t>(cu, index, value, n, scratch, values, &f);
     else if (f.on.type == GI_U16)
-        launch<uint16_t>(cu, index, value, n, scratch, values, f);
+        launch_values<uint16_t>(cu, index, value, n, scratch, values, &f);
     else
-        launch<float>(cu, index, value, n, scratch, values, f);
+        launch_values<float>(cu, index, value, n, scratch, values, &f);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
