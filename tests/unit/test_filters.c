@@ -1,0 +1,207 @@
+/* A walk over the filter table: every type, channel count, border and size, options at default and
+ * ends. Every instruction level gives the bytes of the plainest one, and touches samples only.
+ * SPDX-License-Identifier: MIT */
+#include "filter_cases.h"
+
+#include <time.h>
+
+/* Options at their ends may be slow: these run on images of at most so many pixels, and so much
+ * work where k rows of border stand under k taps. */
+enum { HEAVY_PIXELS = 31 * 33, HEAVY_WORK = 20000000, VARIANTS_MAX = 64 };
+
+struct backend {
+    const char *level;
+    int threads;
+    struct gi_context *cx;
+};
+
+static struct backend backends[] = {
+    {"scalar", 1, NULL}, {"scalar", 2, NULL}, {"avx2", 1, NULL}, {"avx512", 3, NULL}};
+enum { BACKENDS = 4 };
+
+/* One option set to one value; row NULL: all as in the example. */
+struct variant {
+    const struct gi_option *row;
+    char text[64];
+};
+
+static int add(struct variant *variants, int n, const struct gi_option *row, const char *text)
+{
+    assert_true(n < VARIANTS_MAX);
+    variants[n].row = row;
+    snprintf(variants[n].text, sizeof variants[n].text, "%s", text);
+    return n + 1;
+}
+
+static int make_variants(struct variant *variants, const struct gi_filter *filter)
+{
+    char end[32];
+    int n = add(variants, 0, NULL, "");
+    for (const struct gi_option *row = filter->options; row->name; row++) {
+        if (strcmp(row->name, "border") == 0)
+            continue; /* walked apart */
+        if (row->type == GI_OPT_FLAG)
+            n = add(variants, n, row, "");
+        if (row->type == GI_OPT_LEVEL) {
+            n = add(variants, n, row, "0");
+            n = add(variants, n, row, "50%");
+        }
+        if (row->type == GI_OPT_CHOICE)
+            for (const struct gi_choice *c = row->choices; c->name; c++)
+                n = c->alias_of ? n : add(variants, n, row, c->name);
+        if (row->min != 0 || row->max != 0) {
+            snprintf(end, sizeof end, "%.17g", row->min);
+            n = add(variants, n, row, end);
+            snprintf(end, sizeof end, "%.17g", row->max);
+            n = add(variants, n, row, end);
+        }
+    }
+    return n;
+}
+
+/* Parameters of a variant, or NULL where its check says that the options don't go together. */
+static void *make_params(const struct gi_filter *filter, const struct variant *variant,
+                         enum gi_border border)
+{
+    void *params = calloc(1, filter->params_nbytes);
+    gi_options_example(params, filter->options);
+    if (fc_option(filter, "border")) {
+        fc_set(filter, params, "border", gi_border_choices[border].name);
+        fc_set(filter, params, "border-value", "77");
+    }
+    if (variant->row)
+        fc_set(filter, params, variant->row->name, variant->text);
+    if (filter->check && filter->check(params, NULL)) {
+        free(params);
+        return NULL;
+    }
+    return params;
+}
+
+/* The plan without the runner, into an image whose padding and page ends are watched. */
+static void run_plan(struct gi_context *cx, struct guard *dst, const struct gi_image *src,
+                     const struct gi_filter *filter, const void *params)
+{
+    struct gi_err err = {0};
+    void *state = filter->passes ? calloc(1, filter->state_nbytes) : NULL;
+    for (int pass = 0; state && pass < filter->passes(src, params); pass++)
+        if (filter->measure(cx, state, pass, src, params, &err))
+            fail_msg("%s", err.text);
+    if (filter->run(cx, &dst->image, src, params, state, &err))
+        fail_msg("%s: %s", filter->name, err.text);
+    free(state);
+}
+
+static void check_case(const struct gi_filter *filter, const struct variant *variant,
+                       const void *params, const struct guard *src, const char *where)
+{
+    const struct gi_image *in = &src->image;
+    struct gi_image want;
+    struct gi_err err = {0};
+    if (gi_run_filter(backends[0].cx, &want, in, filter, params, NULL, &err))
+        fail_msg("%s: %s", where, err.text);
+    assert_true(want.width == in->width && want.height == in->height &&
+                want.channels == in->channels && want.type == in->type);
+    for (int i = 0; i < BACKENDS; i++) {
+        if (!backends[i].cx)
+            continue;
+        struct guard dst;
+        guard_alloc(&dst, in->width, in->height, in->channels, in->type,
+                    3 * gi_type_nbytes(in->type));
+        run_plan(backends[i].cx, &dst, in, filter, params);
+        if (!fc_equal(&want, &dst.image))
+            fail_msg("%s --%s %s: %s on %d threads differs", where,
+                     variant->row ? variant->row->name : "", variant->text, backends[i].level,
+                     backends[i].threads);
+        guard_check(&dst);
+        guard_free(&dst);
+    }
+    guard_check(src);
+    gi_image_free(&want);
+}
+
+static bool too_heavy(const struct gi_filter *filter, const void *params,
+                      const struct gi_image *shape)
+{
+    double taps = filter->halo ? 2.0 * filter->halo(params).rows + 1 : 1;
+    return shape->width * shape->height > HEAVY_PIXELS ||
+           taps * taps * shape->width * shape->channels > HEAVY_WORK;
+}
+
+/* All types, channels and sizes under one border and one set of options. */
+static int walk_images(const struct gi_filter *filter, const struct variant *variant,
+                       enum gi_border border, uint64_t *seed)
+{
+    int cases = 0;
+    void *params = make_params(filter, variant, border);
+    for (int i = 0; params && i < 3 * GI_MAX_CHANNELS * FC_SIZES; i++) {
+        enum gi_type type = (enum gi_type)(i % 3);
+        int channels = i / 3 % GI_MAX_CHANNELS + 1;
+        const int *size = fc_sizes[i / (3 * GI_MAX_CHANNELS)];
+        struct gi_image shape = {
+            .width = size[0], .height = size[1], .channels = channels, .type = type};
+        if (variant->row && too_heavy(filter, params, &shape))
+            continue;
+        char where[128];
+        snprintf(where, sizeof where, "%s %dx%d, %d channels, type %d, border %d", filter->name,
+                 size[0], size[1], channels, (int)type, (int)border);
+        struct guard src;
+        guard_alloc(&src, size[0], size[1], channels, type, gi_type_nbytes(type) * 5);
+        fc_fill(&src.image, seed);
+        check_case(filter, variant, params, &src, where);
+        guard_free(&src);
+        cases++;
+    }
+    free(params);
+    return cases;
+}
+
+static void test_walk(void **unused)
+{
+    (void)unused;
+    uint64_t seed = FC_SEED;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("seed %d\n", FC_SEED);
+    for (int i = 0; gi_filters[i]; i++) {
+        if (!gi_filters[i]->run)
+            continue;
+        struct variant variants[VARIANTS_MAX];
+        int n = make_variants(variants, gi_filters[i]), cases = 0;
+        int borders = fc_option(gi_filters[i], "border") ? 5 : 1;
+        clock_t start = clock();
+        for (int v = 0; v < n; v++)
+            for (int border = 0; border < borders; border++)
+                cases += walk_images(gi_filters[i], &variants[v], (enum gi_border)border, &seed);
+        assert_true(cases > 0);
+        printf("%-10s %5d cases, %.1f s\n", gi_filters[i]->name, cases,
+               (double)(clock() - start) / CLOCKS_PER_SEC);
+    }
+}
+
+static int open_backends(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < BACKENDS; i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(backends[i].level);
+        if (k)
+            backends[i].cx = fc_open(k, backends[i].threads);
+        else
+            printf("skipped: no %s on this machine\n", backends[i].level);
+    }
+    return 0;
+}
+
+static int close_backends(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < BACKENDS; i++)
+        if (backends[i].cx)
+            backends[i].cx->k->close(&backends[i].cx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk)};
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
