@@ -1,0 +1,269 @@
+/* The image primitives against double precision, and images and kernels of extreme shapes.
+ * SPDX-License-Identifier: MIT */
+#include "image_cases.h"
+
+#define REAL      double
+#define REF(name) ideal_##name
+#define FMA       fma
+#define SQRT      sqrt
+#include "reference.h"
+
+enum { SEED = 7 };
+
+/* What the comparisons with double came to, by type. */
+static uint64_t samples[3], equal[3];
+
+/* Integers at most 1 off; floats within 2^-20 of the largest. */
+static void compare(const struct gi_image *got, const struct gi_image *want)
+{
+    double largest = 0;
+    for (int y = 0; y < want->height; y++)
+        for (int x = 0; x < want->width; x++)
+            for (int c = 0; c < want->channels; c++)
+                largest = fmax(largest, fabs(ideal_sample(want, y, x, c)));
+    double limit = want->type == GI_F32 ? ldexp(largest, -20) : 1;
+    for (int y = 0; y < want->height; y++)
+        for (int x = 0; x < want->width; x++)
+            for (int c = 0; c < want->channels; c++) {
+                double a = ideal_sample(got, y, x, c), b = ideal_sample(want, y, x, c);
+                if (!(fabs(a - b) <= limit))
+                    fail_msg("%d x %d x %d, type %d, at %d %d %d: %g, want %g", want->width,
+                             want->height, want->channels, (int)want->type, x, y, c, a, b);
+                samples[want->type]++;
+                equal[want->type] += a == b;
+            }
+}
+
+/* Weights of a Gaussian with its sum 1, rounded once. */
+static void gaussian(float *taps, int n, double sigma)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += exp(-(i - n / 2) * (double)(i - n / 2) / (2 * sigma * sigma));
+    for (int i = 0; i < n; i++)
+        taps[i] = (float)(exp(-(i - n / 2) * (double)(i - n / 2) / (2 * sigma * sigma)) / sum);
+}
+
+struct work {
+    struct gi_context *cx;
+    struct guard src, got, want;
+};
+
+static void work_alloc(struct work *w, const int *size, int channels, int channels_out,
+                       enum gi_type type, uint64_t *seed)
+{
+    guard_alloc(&w->src, size[0], size[1], channels, type, 0);
+    guard_alloc(&w->got, size[0], size[1], channels_out, type, 0);
+    guard_alloc(&w->want, size[0], size[1], channels_out, type, 0);
+    case_fill(&w->src.image, seed);
+}
+
+static void work_free(struct work *w)
+{
+    compare(&w->got.image, &w->want.image);
+    guard_free(&w->src);
+    guard_free(&w->got);
+    guard_free(&w->want);
+}
+
+static void try_all(struct work *w, const int *size, int channels, enum gi_type type,
+                    enum gi_border border, uint64_t *seed)
+{
+    static const int counts[] = {3, 5, 11, 41};
+    float taps[41], weights[35];
+    int n = counts[case_between(seed, 0, 3)];
+    gaussian(taps, n, n / 6.0 + 0.3);
+    struct gi_finish finish = {.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
+                               .amount = 1.5f};
+    struct gi_separable separable = {.row = taps,
+                                     .col = taps,
+                                     .nrow = n,
+                                     .ncol = n,
+                                     .row_anchor = n / 2,
+                                     .col_anchor = n / 2,
+                                     .sum = 1,
+                                     .alpha = (enum gi_alpha_rule)case_between(seed, 0, 2),
+                                     .edge = case_edge(seed, border, type),
+                                     .finish = finish};
+    struct gi_err err;
+    work_alloc(w, size, channels, channels, type, seed);
+    ideal_separable(&w->want.image, &w->src.image, &separable);
+    w->cx->k->convolve_separable(w->cx, &w->got.image, &w->src.image, &separable, &err);
+    work_free(w);
+
+    struct gi_dense dense = {.weights = weights,
+                             .width = 7,
+                             .height = 5,
+                             .anchor_x = 3,
+                             .anchor_y = 2,
+                             .alpha = separable.alpha,
+                             .edge = separable.edge,
+                             .finish = finish};
+    for (int i = 0; i < 35; i++)
+        dense.sum += weights[i] = (case_real(seed) + 1.1f) / 40;
+    work_alloc(w, size, channels, channels, type, seed);
+    ideal_dense(&w->want.image, &w->src.image, &dense);
+    w->cx->k->convolve_2d(w->cx, &w->got.image, &w->src.image, &dense, &err);
+    work_free(w);
+
+    struct gi_gradient sobel = {.smooth = {1, 2, 1}, .edge = separable.edge};
+    sobel.alpha = separable.alpha == GI_ALPHA_KEEP ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
+    work_alloc(w, size, channels, channels, type, seed);
+    ideal_gradient(&w->want.image, &w->src.image, &sobel);
+    w->cx->k->gradient(w->cx, &w->got.image, &w->src.image, &sobel, &err);
+    work_free(w);
+
+    work_alloc(w, size, channels, 1, type, seed);
+    ideal_luma(&w->want.image, &w->src.image);
+    w->cx->k->luma(w->cx, &w->got.image, &w->src.image, &err);
+    work_free(w);
+}
+
+static void accuracy(void **state)
+{
+    (void)state;
+    uint64_t seed = SEED;
+    struct work w;
+    printf("seed %d\n", SEED);
+    case_open(&w.cx, gi_kernels_cpu(), 1);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int border = 0; border < CASE_BORDERS; border++)
+                for (int i = 0; i < CASE_SIZES; i++)
+                    try_all(&w, case_sizes[i], channels, (enum gi_type)type, (enum gi_border)border,
+                            &seed);
+    w.cx->k->close(&w.cx);
+    for (int type = GI_U8; type <= GI_U16; type++) {
+        double part = (double)equal[type] / (double)samples[type];
+        printf("type %d: %.4f %% of %llu samples equal\n", type, 100 * part,
+               (unsigned long long)samples[type]);
+        assert_true(part >= (type == GI_U8 ? 0.999 : 0.95));
+    }
+}
+
+static float many_taps[GI_TAPS_MAX];
+
+static struct gi_separable long_gaussian(int n, double sigma)
+{
+    gaussian(many_taps, n, sigma);
+    return (struct gi_separable){.row = many_taps,
+                                 .col = many_taps,
+                                 .nrow = n,
+                                 .ncol = n,
+                                 .row_anchor = n / 2,
+                                 .col_anchor = n / 2,
+                                 .sum = 1};
+}
+
+/* A constant image stays as it is, however long the kernel. */
+static void constant(void **state)
+{
+    (void)state;
+    static const int lengths[] = {3, 31, 401, 1601};
+    static const uint16_t values[] = {1, 255, 40001, 65535};
+    struct gi_context *cx;
+    struct gi_err err;
+    case_open(&cx, gi_kernels_cpu(), 2);
+    for (int i = 0; i < 4; i++)
+        for (int v = 0; v < 4; v++) {
+            struct gi_separable spec = long_gaussian(lengths[i], lengths[i] / 8.0);
+            struct guard src, got;
+            guard_alloc(&src, 70, 40, 1, GI_U16, 0);
+            guard_alloc(&got, 70, 40, 1, GI_U16, 0);
+            for (int p = 0; p < 70 * 40; p++)
+                ((uint16_t *)src.image.data)[p] = values[v];
+            assert_int_equal(cx->k->convolve_separable(cx, &got.image, &src.image, &spec, &err), 0);
+            case_equal(&got.image, &src.image, "Gaussian of a constant");
+            struct gi_box box = {.k = lengths[i]};
+            assert_int_equal(cx->k->box(cx, &got.image, &src.image, &box, &err), 0);
+            case_equal(&got.image, &src.image, "box of a constant");
+            guard_free(&src);
+            guard_free(&got);
+        }
+    cx->k->close(&cx);
+}
+
+/* A row of 3 000 000 pixels, and a column: the sums of the rows outside are those of the one row.
+ */
+static void long_images(void **state)
+{
+    (void)state;
+    struct gi_context *cx;
+    struct gi_err err;
+    uint64_t seed = SEED;
+    case_open(&cx, gi_kernels_cpu(), 2);
+    for (int turn = 0; turn < 2; turn++) {
+        int n = 3000000, size[2] = {turn ? 1 : n, turn ? n : 1};
+        struct gi_separable spec = long_gaussian(7, 1.2);
+        struct work w = {.cx = cx};
+        work_alloc(&w, size, 1, 1, GI_U8, &seed);
+        ideal_separable(&w.want.image, &w.src.image, &spec);
+        assert_int_equal(cx->k->convolve_separable(cx, &w.got.image, &w.src.image, &spec, &err), 0);
+        work_free(&w);
+    }
+    cx->k->close(&cx);
+}
+
+/* The longest kernels on small images. */
+static void longest_kernels(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {5, 2}};
+    uint64_t seed = SEED;
+    for (int i = 0; i < 2 * CASE_BORDERS; i++) {
+        struct work w;
+        struct gi_err err;
+        struct gi_separable spec = long_gaussian(GI_TAPS_MAX, 60);
+        spec.edge = case_edge(&seed, (enum gi_border)(i / 2), GI_U8);
+        case_open(&w.cx, gi_kernels_cpu(), 2);
+        work_alloc(&w, sizes[i % 2], 1, 1, GI_U8, &seed);
+        ideal_separable(&w.want.image, &w.src.image, &spec);
+        assert_int_equal(w.cx->k->convolve_separable(w.cx, &w.got.image, &w.src.image, &spec, &err),
+                         0);
+        w.cx->k->close(&w.cx);
+        work_free(&w);
+    }
+}
+
+/* Sums past 32 bits: the mean of a box far larger than the image is that of whole periods. */
+static void wide_box(void **state)
+{
+    (void)state;
+    uint64_t seed = SEED;
+    struct gi_err err;
+    for (int l = 0; l < CASE_LEVELS; l++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
+        if (!k)
+            continue;
+        /* 1023 = 3 * 11 * 31 wraps round a 33 x 31 image 31 x 33 times. */
+        struct gi_context *cx;
+        struct guard src, got;
+        struct gi_box box = {.k = 1023, .edge = {.border = GI_BORDER_WRAP}};
+        guard_alloc(&src, 33, 31, 3, GI_U16, 0);
+        guard_alloc(&got, 33, 31, 3, GI_U16, 0);
+        case_fill(&src.image, &seed);
+        case_open(&cx, k, 1);
+        assert_int_equal(k->box(cx, &got.image, &src.image, &box, &err), 0);
+        k->close(&cx);
+        for (int c = 0; c < 3; c++) {
+            uint64_t sum = 0, n = 33 * 31;
+            for (uint64_t p = 0; p < n; p++)
+                sum += ((uint16_t *)src.image.data)[p * 3 + (uint64_t)c];
+            for (uint64_t p = 0; p < n; p++)
+                assert_int_equal(((uint16_t *)got.image.data)[p * 3 + (uint64_t)c],
+                                 (2 * sum + n) / (2 * n));
+        }
+        guard_free(&src);
+        guard_free(&got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accuracy),    cmocka_unit_test(constant),
+        cmocka_unit_test(long_images), cmocka_unit_test(longest_kernels),
+        cmocka_unit_test(wide_box),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
