@@ -41,7 +41,7 @@ struct walker {
     uint8_t lengths[LITERALS + DISTANCES];
 };
 
-static void refill(struct stream *in)
+static inline void refill(struct stream *in)
 {
     if (in->at + 8 <= in->nbytes) {
         uint64_t word;
@@ -119,24 +119,33 @@ static unsigned next_reversed(unsigned code, unsigned length)
 static void make_code(struct code *code, uint8_t *symbols, const uint8_t *lengths, unsigned n,
                       unsigned (*entry)(unsigned symbol, unsigned length))
 {
+    unsigned ends[CODE_BITS + 1] = {0}, sorted[LITERALS];
     code->width = 1;
-    for (unsigned s = 0; s < n; s++)
+    for (unsigned s = 0; s < n; s++) {
         code->width = lengths[s] > code->width ? lengths[s] : code->width;
-    memset(code->entries, 0, (size_t)1 << code->width);
-    unsigned reversed = 0;
-    bool full = false;
-    for (unsigned length = 1; length <= code->width; length++)
-        for (unsigned s = 0; s < n && !full; s++) {
-            if (lengths[s] != length)
-                continue;
-            for (unsigned i = reversed; i < 1u << code->width; i += 1u << length) {
-                code->entries[i] = (uint8_t)entry(s, length);
-                if (symbols)
-                    symbols[i] = (uint8_t)s;
-            }
-            reversed = next_reversed(reversed, length);
-            full = reversed == 0; /* ran over: the code is complete */
+        ends[lengths[s]]++;
+    }
+    for (unsigned length = 1, sum = 0; length <= CODE_BITS; length++) {
+        unsigned count = ends[length];
+        ends[length] = sum;
+        sum += count;
+    }
+    unsigned coded = 0;
+    for (unsigned s = 0; s < n; s++)
+        if (lengths[s]) {
+            sorted[ends[lengths[s]]++] = s;
+            coded++;
         }
+    memset(code->entries, 0, (size_t)1 << code->width);
+    for (unsigned i = 0, reversed = 0; i < coded && (!i || reversed); i++) {
+        unsigned symbol = sorted[i], length = lengths[symbol];
+        for (unsigned at = reversed; at < 1u << code->width; at += 1u << length) {
+            code->entries[at] = (uint8_t)entry(symbol, length);
+            if (symbols)
+                symbols[at] = (uint8_t)symbol;
+        }
+        reversed = next_reversed(reversed, length); /* 0: the code is complete */
+    }
 }
 
 /* RFC 1951, 3.2.7. */
@@ -184,21 +193,22 @@ static void set_fixed_codes(struct walker *w)
 
 static void walk_symbols(struct walker *w)
 {
-    struct stream *in = &w->in;
+    struct stream in = w->in; /* a copy, which can stay in registers */
     unsigned literal_mask = (1u << w->literals.width) - 1;
     unsigned distance_mask = (1u << w->distances.width) - 1;
-    for (;;) {
-        refill(in);
-        unsigned entry = w->literals.entries[in->bits & literal_mask];
-        drop(in, entry & ENTRY_BITS);
+    unsigned entry;
+    do {
+        if (in.nbits < 20 + 28) /* a length and a distance with all their extra bits */
+            refill(&in);
+        entry = w->literals.entries[in.bits & literal_mask];
+        drop(&in, entry & ENTRY_BITS);
         if (entry & ENTRY_MATCH) {
-            entry = w->distances.entries[in->bits & distance_mask];
-            drop(in, entry & ENTRY_BITS);
+            entry = w->distances.entries[in.bits & distance_mask];
+            drop(&in, entry & ENTRY_BITS);
         }
-        in->failed = !entry || in->at > in->nbytes + 8;
-        if (in->failed || entry & ENTRY_END)
-            return;
-    }
+        in.failed = !entry || in.at > in.nbytes + 8;
+    } while (!in.failed && !(entry & ENTRY_END));
+    w->in = in;
 }
 
 static void walk_stored(struct stream *in)
