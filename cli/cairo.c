@@ -45,26 +45,17 @@ static const struct {
 
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
 {
-    *cairo = (struct gi_cairo){.library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL)};
-    if (!cairo->library)
+    void *library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "plots need the cairo library, which is not installed (Debian and Ubuntu: "
                        "package libcairo2)");
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *found = dlsym(cairo->library, functions[i].symbol);
-        if (!found) {
-            gi_cairo_close(cairo);
+        void *found = dlsym(library, functions[i].symbol);
+        if (!found)
             return gi_fail(err, GI_E_UNSUPPORTED, "the cairo library here lacks %s",
                            functions[i].symbol);
-        }
         memcpy((char *)cairo + functions[i].offset, &found, sizeof found);
     }
     return GI_OK;
-}
-
-void gi_cairo_close(struct gi_cairo *cairo)
-{
-    if (cairo->library)
-        dlclose(cairo->library);
-    *cairo = (struct gi_cairo){0};
 }

@@ -9,7 +9,6 @@
 
 /* The functions that plots use, under cairo's names without the prefix. */
 struct gi_cairo {
-    void *library;
     __typeof__(cairo_create) *create;
     __typeof__(cairo_destroy) *destroy;
     __typeof__(cairo_status) *status;
@@ -39,9 +38,8 @@ struct gi_cairo {
     __typeof__(cairo_show_text) *show_text;
 };
 
-/* Loads the library; gi_cairo_close() lets it go. Errors: GI_E_UNSUPPORTED where it is not
- * installed. */
+/* Loads the library, which then stays for the life of the process: the fonts that it caches would
+ * leak if it went. Errors: GI_E_UNSUPPORTED where it is not installed. */
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err);
-void gi_cairo_close(struct gi_cairo *cairo);
 
 #endif

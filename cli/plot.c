@@ -281,6 +281,5 @@ enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool n
     if (!status)
         status = gi_sink_commit(&stream.sink, false, err);
     gi_sink_abandon(&stream.sink);
-    gi_cairo_close(&cairo);
     return status;
 }
