@@ -99,7 +99,7 @@ struct gi_save_options {
 /* Writes `image` to `path`, which may carry a prefix "png:"; "-" is standard output. A type that the
  * format cannot hold is converted to the nearest it can (float to 16 bits, 16 to 8); alpha that it
  * cannot hold is laid over black and named in `warning`. `metadata` may be NULL.
- * Errors: GI_E_IO, GI_E_USAGE (no format of that name), GI_E_UNSUPPORTED, GI_E_MEMORY. */
+ * Errors: GI_E_IO, GI_E_PIPE, GI_E_USAGE (no format of that name), GI_E_UNSUPPORTED, GI_E_MEMORY. */
 enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
                        const char *path, const struct gi_save_options *options,
                        struct gi_err *warning, struct gi_err *err);

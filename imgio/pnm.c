@@ -1,6 +1,10 @@
 /* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5) say.
  * Only the first image of a file is read.
  * SPDX-License-Identifier: MIT */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
+#endif
+
 #include "imgio/codecs.h"
 
 #include <limits.h>
@@ -132,7 +136,7 @@ static enum gi_status read_header(struct cursor *in, struct header *head, struct
 /* v of 0..maxval as 0..full, rounded to nearest; more than maxval is cut. */
 static unsigned scale(unsigned v, unsigned maxval, unsigned full)
 {
-    return v >= maxval ? full : (unsigned)(((uint64_t)v * full + maxval / 2) / maxval);
+    return v >= maxval ? full : (v * full + maxval / 2) / maxval; /* below 65536^2 */
 }
 
 /* Samples of one row from the raster into an image row. Returns the largest value seen, which is

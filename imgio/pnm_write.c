@@ -1,5 +1,9 @@
 /* Raw PGM, PPM and PAM. Rows go to the sink as they are; 16 bits are turned to big-endian by
  * pieces. SPDX-License-Identifier: MIT */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
+#endif
+
 #include "imgio/codecs.h"
 
 enum { PIECE = 4096 /* samples */ };
