@@ -119,19 +119,30 @@ static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins
         table[(size_t)t * size + bins[i]]++;
 }
 
+/* One table of bytes; its size is a constant, so that each increment has a constant place. */
+enum { BYTE_TABLE = 257 };
+
+static inline void count_eight(uint32_t *table, uint64_t eight, const int first)
+{
+    for (int b = 0; b < 8; b++, eight >>= 8)
+        table[(first + b) % TABLES_SMALL * BYTE_TABLE + (uint8_t)eight]++;
+}
+
 /* 24 samples are two turns of the tables and three loads. */
-static void count_bytes(uint32_t *table, size_t size, const uint8_t *row, size_t n)
+static void count_bytes(uint32_t *table, const uint8_t *row, size_t n)
 {
     size_t i = 0;
     for (; i + 24 <= n; i += 24) {
-        uint64_t eight[3];
-        memcpy(eight, row + i, sizeof eight);
-        for (int k = 0; k < 3; k++)
-            for (int b = 0; b < 8; b++)
-                table[(size_t)((8 * k + b) % TABLES_SMALL) * size + (eight[k] >> 8 * b & 255)]++;
+        uint64_t a, b, c;
+        memcpy(&a, row + i, 8);
+        memcpy(&b, row + i + 8, 8);
+        memcpy(&c, row + i + 16, 8);
+        count_eight(table, a, 0);
+        count_eight(table, b, 8);
+        count_eight(table, c, 16);
     }
     for (; i < n; i++)
-        table[i % TABLES_SMALL * size + row[i]]++;
+        table[i % TABLES_SMALL * BYTE_TABLE + row[i]]++;
 }
 
 static void count_row(uint32_t *table, const struct histogram_job *job, int y)
@@ -139,7 +150,7 @@ static void count_row(uint32_t *table, const struct histogram_job *job, int y)
     const void *row = gi_row(job->src, y);
     size_t size = table_size(job->spec), n = gi_row_samples(job->src);
     if (job->src->type == GI_U8) {
-        count_bytes(table, size, row, n);
+        count_bytes(table, row, n);
         return;
     }
     uint32_t bins[BLOCK];

@@ -5,8 +5,6 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
-#include <stdlib.h>
-
 struct label_job {
     const struct gi_predicate *predicate;
     struct gi_image *labels;
@@ -159,34 +157,47 @@ static uint32_t number_roots(const struct label_job *job)
     return n;
 }
 
-static void fill_row(const struct label_job *job, int y)
+enum { FILL = 16 }; /* pixels of one store; a row in scratch has as many to spare */
+
+static inline void fill_some(uint32_t *row, uint32_t value)
 {
-    uint32_t *row = gi_row(job->labels, y);
+    for (int i = 0; i < FILL; i++)
+        row[i] = value;
+}
+
+/* Writes a whole FILL at each change from background to foreground or back, and the rest of a run
+ * only where it is longer: what lies beyond its end is written again. */
+static void fill_row(const struct label_job *job, uint32_t *row, int y)
+{
     const uint32_t *label = job->run_label + job->first_run[y];
     const uint64_t *words = row_bits(job, y);
     uint64_t carry = 0;
-    uint32_t width = (uint32_t)job->labels->width, x = 0, value = 0;
-    for (int w = 0; w < job->nwords; w++) {
-        uint64_t change = words[w] ^ (words[w] << 1 | carry);
-        carry = words[w] >> 63;
+    size_t width = (size_t)job->labels->width, x = 0;
+    uint32_t value = 0;
+    memset(row, 0, width * sizeof *row);
+    for (int w = 0; w <= job->nwords; w++) {
+        uint64_t word = w < job->nwords ? words[w] : 0;
+        uint64_t change = word ^ (word << 1 | carry);
+        carry = word >> 63;
         for (; change; change &= change - 1) {
-            uint32_t end = 64 * (uint32_t)w + (uint32_t)__builtin_ctzll(change);
-            while (x < end)
-                row[x++] = value;
+            size_t next = 64 * (size_t)w + (size_t)__builtin_ctzll(change);
+            for (x += FILL; value && x < next; x += FILL)
+                fill_some(row + x, value);
+            x = next;
             value = value ? 0 : job->parent[*label++];
+            fill_some(row + x, value);
         }
     }
-    while (x < width)
-        row[x++] = value;
 }
 
 static void fill_band(void *arg, int index, void *scratch)
 {
-    (void)scratch;
     const struct label_job *job = arg;
     int y1 = band_start(job->labels, index + 1, job->bands);
-    for (int y = band_start(job->labels, index, job->bands); y < y1; y++)
-        fill_row(job, y);
+    for (int y = band_start(job->labels, index, job->bands); y < y1; y++) {
+        fill_row(job, scratch, y);
+        memcpy(gi_row(job->labels, y), scratch, gi_row_nbytes(job->labels));
+    }
 }
 
 static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, uint32_t *n,
@@ -199,8 +210,8 @@ static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, ui
     for (int y = 0; y < height; y++)
         job->first_run[y + 1] += job->first_run[y];
     size_t runs = job->first_run[height];
-    job->run_label = malloc((runs + 1) * sizeof *job->run_label);
-    job->parent = malloc((runs + (size_t)job->bands + 1) * sizeof *job->parent);
+    job->run_label = huge_malloc((runs + 1) * sizeof *job->run_label);
+    job->parent = huge_malloc((runs + (size_t)job->bands + 1) * sizeof *job->parent);
     if (!job->run_label || !job->parent)
         return gi_fail(err, GI_E_MEMORY, "out of memory: labels for %zu runs of pixels", runs);
     status = gi_pool_run(pool, job->bands, join_band, job, 0, err);
@@ -209,7 +220,8 @@ static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, ui
     for (int b = 1; b < job->bands; b++)
         join_rows(job, band_start(job->labels, b, job->bands));
     *n = number_roots(job);
-    return gi_pool_run(pool, job->bands, fill_band, job, 0, err);
+    size_t scratch = gi_row_nbytes(job->labels) + 2 * FILL * sizeof(uint32_t);
+    return gi_pool_run(pool, job->bands, fill_band, job, scratch, err);
 }
 
 enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
@@ -224,7 +236,7 @@ enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uin
     struct label_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
     job.bands = band_count(pool, on, BAND_PIXELS);
     job.nwords = row_words(on->width);
-    job.bits = malloc((size_t)on->height * (size_t)job.nwords * sizeof *job.bits);
+    job.bits = huge_malloc((size_t)on->height * (size_t)job.nwords * sizeof *job.bits);
     job.first_run = calloc((size_t)on->height + 1, sizeof *job.first_run);
     job.used = calloc((size_t)job.bands, sizeof *job.used);
     if (job.bits && job.first_run && job.used)

@@ -5,7 +5,9 @@
 #define GI_KERNELS_CPU_MEASURE_H
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -30,6 +32,22 @@ static inline int band_count(struct gi_pool *pool, const struct gi_image *image,
 static inline int band_start(const struct gi_image *image, int i, int n)
 {
     return (int)((int64_t)image->height * i / n);
+}
+
+/* malloc() that asks for huge pages where they are worth it: the first touch of 4 KiB pages takes
+ * longer than what is written to them. NULL: out of memory. */
+static inline void *huge_malloc(size_t nbytes)
+{
+    const size_t huge = (size_t)1 << 21;
+    if (nbytes < 2 * huge)
+        return malloc(nbytes ? nbytes : 1);
+    if (nbytes > SIZE_MAX - huge)
+        return NULL;
+    nbytes = (nbytes + huge - 1) / huge * huge;
+    void *p = aligned_alloc(huge, nbytes);
+    if (p)
+        madvise(p, nbytes, MADV_HUGEPAGE);
+    return p;
 }
 
 static inline int row_words(int width)

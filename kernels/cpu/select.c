@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
-#include <stdlib.h>
-
 struct select_job {
     const struct gi_predicate *predicate;
     const struct gi_image *values;
@@ -58,10 +56,9 @@ static enum gi_status points_alloc(struct gi_points *points, uint64_t n, struct 
     size_t nbytes;
     *points = (struct gi_points){.n = n};
     if (gi_mul_size(&nbytes, (size_t)n, sizeof(uint32_t))) {
-        nbytes += n == 0; /* malloc(0) may give NULL */
-        points->x = malloc(nbytes);
-        points->y = malloc(nbytes);
-        points->value = malloc(nbytes);
+        points->x = huge_malloc(nbytes);
+        points->y = huge_malloc(nbytes);
+        points->value = huge_malloc(nbytes);
     }
     if (points->x && points->y && points->value)
         return GI_OK;
