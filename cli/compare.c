@@ -168,7 +168,8 @@ static enum gi_status compare(const struct gi_image *a, const struct gi_image *b
                               struct gi_err *err)
 {
     struct gi_comparison comparison;
-    enum gi_status status = gi_compare(&comparison, a, b, p->threads, err);
+    int threads = p->threads ? p->threads : gi_cpu_count();
+    enum gi_status status = gi_compare(&comparison, a, b, threads, err);
     if (status) {
         gi_err_prefix(err, "%s and %s", names[0], names[1]);
         return status;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
 enum { WINDOW = 11, BAND = 16 /* rows a job */ };
@@ -196,9 +195,6 @@ enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a
     enum gi_status status = match(&converted, &a, &b, err);
     if (status)
         return status;
-    struct gi_device_info cpu = {.units = 1};
-    if (threads == 0)
-        gi_kernels_cpu()->probe(&cpu, 1, NULL);
     struct gi_pool *pool = NULL;
     double full = gi_type_full_scale(a->type);
     struct work work = {.a = a, .b = b, .c1 = pow(0.01 * full, 2), .c2 = pow(0.03 * full, 2)};
@@ -208,7 +204,7 @@ enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a
     if (!work.rows)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", a->height);
     if (!status)
-        status = gi_pool_new(&pool, threads ? threads : cpu.units, err);
+        status = gi_pool_new(&pool, threads, err);
     if (!status)
         status = gi_pool_run(pool, (a->height + BAND - 1) / BAND, band_job, &work,
                              4 * gi_row_samples(a) * sizeof(double), err);

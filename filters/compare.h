@@ -29,8 +29,8 @@ struct gi_comparison {
  * shallower one is converted to the other first, full scale to full scale. SSIM after Z. Wang et
  * al., 2004, IEEE Trans. Image Processing 13(4): Gaussian windows of 11 x 11 pixels and sigma 1.5
  * that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population covariance. Along a side
- * shorter than 11 pixels the window has the largest odd length that fits. `threads` 0: as many as
- * CPUs; the numbers don't depend on it. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
+ * shorter than 11 pixels the window has the largest odd length that fits. `threads`: 1 or more; the
+ * numbers don't depend on it. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
 enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a,
                           const struct gi_image *b, int threads, struct gi_err *err);
 
