@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    RING_NBYTES = 192 << 10, /* what a ring may take of a core's own cache */
+    RING_NBYTES = 384 << 10, /* what a ring may take of a core's own cache */
     STRIP_MIN = 128,         /* samples: below, rows cost more than their samples */
-    STRIP_MAX = 8192,
+    STRIP_MAX = 16384,
     NO_ROW = -2, /* in `held`: the slot is empty */
 };
 
