@@ -66,7 +66,8 @@ struct gi_sink;
 /* Opens a sink for `path`; "-" is standard output (bytes go out as they come). With `no_clobber` an
  * existing file is an error, also one that appears meanwhile. A path that is a symbolic link is
  * written through: the link stays. Device files, pipes and the like are written directly.
- * Errors: GI_E_IO. */
+ * Errors: GI_E_IO, GI_E_MEMORY; from writing also GI_E_PIPE. EFBIG and EPIPE arrive as errors only
+ * where the process ignores SIGXFSZ and SIGPIPE. */
 enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
                             struct gi_err *err);
 /* Appends bytes; buffered. After an error every further write is quietly refused. */
