@@ -233,6 +233,7 @@ enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uin
     enum gi_status status = cx->k->alloc(cx, labels, on->width, on->height, 1, GI_U32, err);
     if (status)
         return status;
+    advise_huge(labels->data, labels->stride * (size_t)labels->height);
     struct label_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
     job.bands = band_count(pool, on, BAND_PIXELS);
     job.nwords = row_words(on->width);

@@ -34,19 +34,22 @@ static inline int band_start(const struct gi_image *image, int i, int n)
     return (int)((int64_t)image->height * i / n);
 }
 
-/* malloc() that asks for huge pages where they are worth it: the first touch of 4 KiB pages takes
- * longer than what is written to them. NULL: out of memory. */
+/* Asks for huge pages for memory that is about to be written for the first time: the first touch of
+ * 4 KiB pages takes longer than what is written to them. */
+static inline void advise_huge(void *p, size_t nbytes)
+{
+    const uintptr_t page = (uintptr_t)1 << 12, huge = (uintptr_t)1 << 21;
+    uintptr_t begin = ((uintptr_t)p + page - 1) & ~(page - 1),
+              end = ((uintptr_t)p + nbytes) & ~(page - 1);
+    if (p && nbytes >= 2 * huge)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+/* malloc() of huge pages where they are worth it. NULL: out of memory. */
 static inline void *huge_malloc(size_t nbytes)
 {
-    const size_t huge = (size_t)1 << 21;
-    if (nbytes < 2 * huge)
-        return malloc(nbytes ? nbytes : 1);
-    if (nbytes > SIZE_MAX - huge)
-        return NULL;
-    nbytes = (nbytes + huge - 1) / huge * huge;
-    void *p = aligned_alloc(huge, nbytes);
-    if (p)
-        madvise(p, nbytes, MADV_HUGEPAGE);
+    void *p = malloc(nbytes ? nbytes : 1);
+    advise_huge(p, nbytes);
     return p;
 }
 

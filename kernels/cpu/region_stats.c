@@ -175,7 +175,7 @@ static void load_values(struct rows *rows, const struct gi_image *values, int y,
 {
     int n = values->width;
     const void *row = gi_row(values, y);
-    uint32_t *q = rows->q, *key = values->type == GI_F32 ? rows->key : rows->q;
+    uint32_t *q = rows->q;
     if (values->type == GI_U8)
         for (int i = 0; i < n; i++)
             q[i] = ((const uint8_t *)row)[i];
@@ -186,31 +186,49 @@ static void load_values(struct rows *rows, const struct gi_image *values, int y,
         for (int i = 0; i < n; i++) {
             float v = ((const float *)row)[i];
             q[i] = v == v ? quantise(v, z) : (uint32_t)NAN_Q;
-            key[i] = gi_float_key(float_bits(v));
+            rows->key[i] = gi_float_key(float_bits(v));
         }
 }
 
-static inline void add_values(struct gi_region_sums *r, const uint32_t *q, const uint32_t *key,
-                              uint32_t x0, uint32_t x1)
+struct run_values {
+    uint64_t n, q, low, high;
+    uint32_t min, max;
+};
+
+static inline void add_value(struct run_values *v, uint32_t q, uint32_t key, const bool is_float)
 {
-    struct gi_sums sums = {0};
-    uint32_t min = UINT32_MAX, max = 0;
-    for (uint32_t x = x0; x <= x1; x++) {
-        uint32_t counted = q[x] != (uint32_t)NAN_Q, v = counted ? q[x] : 0;
-        uint64_t square = (uint64_t)v * v;
-        sums.n += counted;
-        sums.q += v;
-        sums.q2_low += (uint32_t)square;
-        sums.q2_high += square >> 32;
-        min = counted && key[x] < min ? key[x] : min;
-        max = counted && key[x] > max ? key[x] : max;
-    }
-    r->value.n += sums.n;
-    r->value.q += sums.q;
-    r->value.q2_low += sums.q2_low;
-    r->value.q2_high += sums.q2_high;
-    r->min_key = min < r->min_key ? min : r->min_key;
-    r->max_key = max > r->max_key ? max : r->max_key;
+    uint32_t counted = is_float ? q != (uint32_t)NAN_Q : 1;
+    q = counted ? q : 0;
+    uint64_t square = (uint64_t)q * q;
+    v->n += counted;
+    v->q += q;
+    v->low += (uint32_t)square;
+    v->high += is_float ? square >> 32 : 0; /* 65535^2 is below 2^32 */
+    v->min = counted && key < v->min ? key : v->min;
+    v->max = counted && key > v->max ? key : v->max;
+}
+
+/* Adds the samples of the run x0 to x1. A short run ends where the label does: a loop that
+ * compilers can't count they leave scalar, which is quicker there. */
+static inline void add_run(struct gi_region_sums *r, const struct rows *rows, const uint32_t *row,
+                           uint32_t x0, uint32_t x1, const bool is_float)
+{
+    const uint32_t *q = rows->q, *key = is_float ? rows->key : rows->q;
+    struct run_values v = {.min = UINT32_MAX};
+    uint32_t x = x0;
+    if (x1 - x0 < 32)
+        do
+            add_value(&v, q[x], key[x], is_float);
+        while (row[++x] == row[x0]);
+    else
+        for (; x <= x1; x++)
+            add_value(&v, q[x], key[x], is_float);
+    r->value.n += v.n;
+    r->value.q += v.q;
+    r->value.q2_low += v.low;
+    r->value.q2_high += v.high;
+    r->min_key = v.min < r->min_key ? v.min : r->min_key;
+    r->max_key = v.max > r->max_key ? v.max : r->max_key;
 }
 
 static inline struct gi_region_sums *region_of(const struct stats_job *job, int band,
@@ -223,7 +241,7 @@ static inline struct gi_region_sums *region_of(const struct stats_job *job, int 
 static void add_row(const struct stats_job *job, int band, struct rows *rows, int y)
 {
     const uint32_t *row = rows->labels[modulo3(y)];
-    const uint32_t *key = job->values->type == GI_F32 ? rows->key : rows->q;
+    bool is_float = job->values->type == GI_F32;
     size_t runs = bit_positions(rows->start_x, rows->starts, job->nwords);
     bit_positions(rows->end_x, rows->ends, job->nwords);
     for (size_t i = 0; i < runs; i++) {
@@ -237,7 +255,10 @@ static void add_row(const struct stats_job *job, int band, struct rows *rows, in
         r->max_x = x1 > r->max_x ? x1 : r->max_x;
         r->min_y = (uint32_t)y < r->min_y ? (uint32_t)y : r->min_y;
         r->max_y = (uint32_t)y; /* rows come in order */
-        add_values(r, rows->q, key, x0, x1);
+        if (is_float)
+            add_run(r, rows, row, x0, x1, true);
+        else
+            add_run(r, rows, row, x0, x1, false);
     }
     for (int w = 0; w < job->nwords; w++) {
         const uint32_t *label = row + 64 * w;
