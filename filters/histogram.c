@@ -21,10 +21,12 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
+/* Measured on two threads: 0.3 ns a sample, and 14 ns for floats, which are looked at about twenty
+ * times for the median and percentiles; 46 multiply-adds a nanosecond. */
 static struct gi_cost cost(const struct gi_image *src, const void *params)
 {
     (void)params;
-    return (struct gi_cost){.flops = src->type == GI_F32 ? 40 : 2};
+    return (struct gi_cost){.flops = src->type == GI_F32 ? 640 : 14};
 }
 
 static double edge(const struct gi_histogram_channel *channel, int nbins, int i)
