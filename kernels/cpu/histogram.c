@@ -29,36 +29,19 @@ static int table_count(const struct gi_histogram_spec *spec, int channels)
     return spec->nbins <= SMALL_BINS ? TABLES_SMALL : channels == 1 ? 2 : channels;
 }
 
-/* e(i) of gi_histogram_spec. */
-static inline double range_edge(int i, double lo, double hi, double width, int nbins)
-{
-    return i == nbins ? hi : lo + i * width;
-}
+/* GI_KEY_RANGE, with what all samples share. */
+struct range {
+    double lo, hi, width, per_width;
+    int last; /* bin */
+};
 
-/* The estimate of a bin is at most one off for any sensible range; `wrong` tells of one that is not
- * right after the comparison with the edges. */
-static inline int range_bin(double v, const struct gi_histogram_spec *spec, double width,
-                            double per_width, int *wrong)
+/* The bin of lo <= v <= hi by halving: e(low) <= v, and v < e(high) or v is hi. */
+static int range_bin_by_search(double v, const struct range *r)
 {
-    int last = spec->nbins - 1;
-    double t = (v - spec->lo) * per_width;
-    t = t > 0 ? t : 0;
-    int i = t < last ? (int)t : last;
-    i -= i > 0 && v < spec->lo + i * width;
-    i += i < last && v >= spec->lo + (i + 1) * width;
-    int inside = v >= spec->lo && v <= spec->hi;
-    *wrong |= inside & (v < spec->lo + i * width || (i < last && v >= spec->lo + (i + 1) * width));
-    return inside ? i : last + 1;
-}
-
-static int range_bin_by_search(double v, const struct gi_histogram_spec *spec, double width)
-{
-    if (!(v >= spec->lo && v <= spec->hi))
-        return spec->nbins;
-    int low = 0, high = spec->nbins; /* e(low) <= v, and v < e(high) or v is hi */
+    int low = 0, high = r->last + 1;
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (v >= range_edge(middle, spec->lo, spec->hi, width, spec->nbins))
+        if (v >= r->lo + middle * r->width)
             low = middle;
         else
             high = middle;
@@ -66,21 +49,27 @@ static int range_bin_by_search(double v, const struct gi_histogram_spec *spec, d
     return low;
 }
 
+/* An estimate, which the edges of the bin confirm but for a few samples beside an edge. */
+static inline int range_bin(double v, const struct range *r)
+{
+    if (!(v >= r->lo && v <= r->hi))
+        return r->last + 1;
+    double t = (v - r->lo) * r->per_width;
+    int i = t < r->last ? (int)t : r->last;
+    if (v >= r->lo + i * r->width && (i == r->last || v < r->lo + (i + 1) * r->width))
+        return i;
+    return range_bin_by_search(v, r);
+}
+
 static void bins_of_range(uint32_t *bins, const float *v, int n,
                           const struct gi_histogram_spec *spec)
 {
-    double span = spec->hi - spec->lo, width = span / spec->nbins;
-    double per_width = span > 0 ? spec->nbins / span : 0;
-    int wrong = !(span >= 0 && isfinite(span));
-    if (wrong) {
-        for (int i = 0; i < n; i++)
-            bins[i] = (uint32_t)spec->nbins;
-        return;
-    }
+    double span = spec->hi - spec->lo;
+    struct range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, spec->nbins - 1};
+    if (!(span >= 0 && isfinite(span)))
+        r.lo = NAN; /* no sample is in the range */
     for (int i = 0; i < n; i++)
-        bins[i] = (uint32_t)range_bin((double)v[i], spec, width, per_width, &wrong);
-    for (int i = 0; wrong && i < n; i++)
-        bins[i] = (uint32_t)range_bin_by_search((double)v[i], spec, width);
+        bins[i] = (uint32_t)range_bin((double)v[i], &r);
 }
 
 static void bins_of_key(uint32_t *bins, const float *v, int n, const struct gi_histogram_spec *spec)
@@ -119,30 +108,16 @@ static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins
         table[(size_t)t * size + bins[i]]++;
 }
 
-/* One table of bytes; its size is a constant, so that each increment has a constant place. */
-enum { BYTE_TABLE = 257 };
-
-static inline void count_eight(uint32_t *table, uint64_t eight, const int first)
-{
-    for (int b = 0; b < 8; b++, eight >>= 8)
-        table[(first + b) % TABLES_SMALL * BYTE_TABLE + (uint8_t)eight]++;
-}
-
-/* 24 samples are two turns of the tables and three loads. */
+/* A table's size is a constant here, so that each increment has a constant place. */
 static void count_bytes(uint32_t *table, const uint8_t *row, size_t n)
 {
+    enum { SIZE = 257 };
     size_t i = 0;
-    for (; i + 24 <= n; i += 24) {
-        uint64_t a, b, c;
-        memcpy(&a, row + i, 8);
-        memcpy(&b, row + i + 8, 8);
-        memcpy(&c, row + i + 16, 8);
-        count_eight(table, a, 0);
-        count_eight(table, b, 8);
-        count_eight(table, c, 16);
-    }
+    for (; i + TABLES_SMALL <= n; i += TABLES_SMALL)
+        for (int t = 0; t < TABLES_SMALL; t++)
+            table[t * SIZE + row[i + (size_t)t]]++;
     for (; i < n; i++)
-        table[i % TABLES_SMALL * BYTE_TABLE + row[i]]++;
+        table[i % TABLES_SMALL * SIZE + row[i]]++;
 }
 
 static void count_row(uint32_t *table, const struct histogram_job *job, int y)
