@@ -99,7 +99,7 @@ include tests/tests.mk
 
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libcairo2 $(TEST_PACKAGES)
+            libcairo2-dev $(TEST_PACKAGES)
 MISSING = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done)
 SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
 
