@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Large images ask for huge pages: touching memory for the first time costs a fault a page, which at
- * 4 KiB takes longer than filtering it. */
+/* Large images ask for huge pages: touching memory for the first time costs a fault a page, which
+ * at 4 KiB takes longer than filtering it. */
 static void *samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
@@ -16,7 +16,8 @@ static void *samples_alloc(size_t nbytes)
         return aligned_alloc(GI_ROW_ALIGN, nbytes);
     void *samples = aligned_alloc(huge, nbytes);
     if (samples)
-        madvise(samples, nbytes / huge * huge, MADV_HUGEPAGE); /* a wish: a refusal changes nothing */
+        madvise(samples, nbytes / huge * huge,
+                MADV_HUGEPAGE); /* a wish: a refusal changes nothing */
     return samples;
 }
 
