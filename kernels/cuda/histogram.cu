@@ -28,11 +28,11 @@ static __global__ void __launch_bounds__(THREADS8)
         table[i] = 0;
     __syncthreads();
 
-    unsigned lane = threadIdx.x % WARP, turn = lane % CHANNELS;
-    unsigned *slot[CHANNELS];
+    /* Counters by byte offset: bin * 128, which is shift and mask, or this. */
+    unsigned lane = threadIdx.x % WARP, turn = lane % CHANNELS, slot[CHANNELS];
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        slot[c] = table + (c + turn) % CHANNELS * COPIES + lane / CHANNELS % COPIES;
+        slot[c] = ((c + turn) % CHANNELS * COPIES + lane / CHANNELS % COPIES) * sizeof(unsigned);
     struct piece<uint8_t, CHANNELS> now, next;
     unsigned index, y;
     walk_start(walk, &y, &index, blockIdx.x * THREADS8 + threadIdx.x);
@@ -52,8 +52,11 @@ static __global__ void __launch_bounds__(THREADS8)
             unsigned after = CHANNELS == 3 ? words[(i + 1) % WORDS] : words[i];
             unsigned word = __funnelshift_r(words[i], after, 8 * turn);
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                atomicAdd(slot[(4 * i + j) % CHANNELS] + (word >> 8 * j & 255) * WARP, 1u);
+            for (int j = 0; j < 4; j++) {
+                unsigned bin = (j == 0 ? word << 7 : word >> (8 * j - 7)) & 255 << 7;
+                unsigned at = bin | slot[(4 * i + j) % CHANNELS];
+                atomicAdd((unsigned *)((char *)table + at), 1u);
+            }
         }
     }
     __syncthreads();

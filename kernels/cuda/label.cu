@@ -3,7 +3,7 @@
  * in raster order. A node is a run's first pixel, a parent always comes earlier, so a root is the
  * first pixel of its component.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/measure.h"
+#include "kernels/cuda/scan.h"
 
 enum {
     TILE_COLUMNS = 4, /* words across */
@@ -21,7 +21,8 @@ struct field {
     uint32_t *nodes;  /* the label image: parents first, labels in the end */
     uint32_t *words;  /* foreground */
     uint32_t *roots;  /* first the roots of tiles, then those of components */
-    uint32_t *before; /* component roots before each word */
+    uint32_t *before; /* component roots before each word, in its block of label_roots() */
+    uint32_t *counts; /* component roots before each such block */
     uint4 *runs;      /* 16 x 16 bits a word: the root of each run, as a node of its tile */
     unsigned columns; /* of words: a row's stride */
     unsigned tiles;   /* side by side */
@@ -144,36 +145,72 @@ static __device__ inline void tile_link(uint32_t *parent, const uint32_t *words,
     }
 }
 
-static __device__ inline void tile_join(uint32_t *parent, const uint32_t *words, unsigned i,
-                                        uint32_t contacts, int dx)
+/* Brings the runs of word i some steps nearer to their roots. */
+static __device__ inline void tile_shorten(uint32_t *parent, uint32_t word, unsigned i)
 {
-    for (uint32_t m = contacts; m; m &= m - 1) {
-        unsigned bit = (unsigned)__ffs((int)m) - 1;
-        join(parent, i * NODE_PITCH + run_start(words[i], bit),
-             node_above<NODE_PITCH>(words, i, TILE_COLUMNS, bit, dx));
+    uint32_t starts = word & ~(word << 1), m = starts, up[RUNS];
+#pragma unroll
+    for (int k = 0; k < RUNS; k++, m &= m - 1)
+        if (m) {
+            up[k] = parent[i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1];
+            for (int step = 0; step < 3; step++)
+                up[k] = parent[up[k]];
+        }
+    __syncthreads();
+    m = starts;
+#pragma unroll
+    for (int k = 0; k < RUNS; k++, m &= m - 1)
+        if (m)
+            parent[i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1] = up[k];
+    __syncthreads();
+}
+
+/* Takes a contact of word i from `t`: the runs *a and *b touch. False: none is left. */
+static __device__ inline bool contact_take(uint32_t *a, uint32_t *b, const uint32_t *words,
+                                           unsigned i, struct contacts *t)
+{
+    uint32_t some = t->up ? t->up : t->up_left ? t->up_left : t->up_right;
+    int dx = t->up ? 0 : t->up_left ? -1 : 1;
+    if (t->left) {
+        t->left = false;
+        *a = i * NODE_PITCH;
+        *b = (i - 1) * NODE_PITCH + run_start(words[i - 1], 31);
+        return true;
     }
+    if (some == 0)
+        return false;
+    unsigned bit = (unsigned)__ffs((int)some) - 1;
+    t->up &= dx == 0 ? some - 1 : ~0u;
+    t->up_left &= dx < 0 ? some - 1 : ~0u;
+    t->up_right &= dx > 0 ? some - 1 : ~0u;
+    *a = i * NODE_PITCH + run_start(words[i], bit);
+    *b = node_above<NODE_PITCH>(words, i, TILE_COLUMNS, bit, dx);
+    return true;
 }
 
 /* Solves the tile whose words are in `words` (shared): at the end each run's node leads to its
- * root. */
+ * root. In rounds: all threads search, then all hang roots onto smaller ones; a thread whose root
+ * somebody else has hung elsewhere tries again. */
 static __device__ inline void tile_solve(uint32_t *parent, const uint32_t *words, bool eight)
 {
     unsigned i = threadIdx.x;
+    uint32_t a = 0, b = 0;
     struct contacts t =
         contacts_of(words, i, i % TILE_COLUMNS, TILE_COLUMNS, i >= TILE_COLUMNS, eight);
     tile_link(parent, words, i, &t);
     __syncthreads();
-    for (uint32_t m = words[i] & ~(words[i] << 1); m; m &= m - 1) {
-        uint32_t node = i * NODE_PITCH + (uint32_t)__ffs((int)m) - 1;
-        parent[node] = find(parent, node); /* others see the old parent or the root */
+    tile_shorten(parent, words[i], i);
+    for (;;) {
+        do {
+            a = a == b ? a : find(parent, a);
+            b = a == b ? b : find(parent, b);
+        } while (a == b && contact_take(&a, &b, words, i, &t));
+        if (!__syncthreads_or(a != b))
+            return;
+        if (a != b)
+            atomicMin(&parent[a < b ? b : a], a < b ? a : b);
+        __syncthreads();
     }
-    __syncthreads();
-    if (t.left)
-        join(parent, i * NODE_PITCH, (i - 1) * NODE_PITCH + run_start(words[i - 1], 31));
-    tile_join(parent, words, i, t.up, 0);
-    tile_join(parent, words, i, t.up_left, -1);
-    tile_join(parent, words, i, t.up_right, 1);
-    __syncthreads();
 }
 
 /* Where word `i` of this block's tile stands in the field. Tiles cover the padding of rows too. */
@@ -232,7 +269,8 @@ static __global__ void __launch_bounds__(THREADS)
     f.roots[at] = roots;
     if (word) {
         f.runs[2 * (size_t)at] = ((uint4 *)runs)[0];
-        f.runs[2 * (size_t)at + 1] = ((uint4 *)runs)[1];
+        if (__popc(starts) > RUNS / 2)
+            f.runs[2 * (size_t)at + 1] = ((uint4 *)runs)[1];
     }
 }
 
@@ -293,14 +331,10 @@ static __global__ void __launch_bounds__(NUMBER_THREADS)
 /* ---- numbers ---- */
 
 /* Points every tile root straight at its component's root, keeps the bits of the latter, and counts
- * them before each word. A thread has one word. */
-static __global__ void __launch_bounds__(NUMBER_THREADS)
-    label_roots(struct field f, size_t nwords, device_u64 *n, device_u64 *scan)
+ * them: before each word of a block, and in each block. A thread has one word. */
+static __global__ void __launch_bounds__(NUMBER_THREADS) label_roots(struct field f, size_t nwords)
 {
-    __shared__ unsigned counts[NUMBER_WARPS];
-    __shared__ unsigned block_before;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, tile = scan_tile(scan), count;
-    size_t i = (size_t)tile * NUMBER_THREADS + threadIdx.x;
+    size_t i = (size_t)blockIdx.x * NUMBER_THREADS + threadIdx.x;
     uint32_t kept = i < nwords ? f.roots[i] : 0;
     for (uint32_t m = kept; m; m &= m - 1) {
         unsigned bit = (unsigned)__ffs((int)m) - 1;
@@ -310,33 +344,21 @@ static __global__ void __launch_bounds__(NUMBER_THREADS)
             kept ^= 1u << bit;
         }
     }
-    unsigned before = warp_before((unsigned)__popc(kept), &count);
-    if (lane == 0)
-        counts[warp] = count;
-    __syncthreads();
-    if (warp == 0) {
-        unsigned all, at = warp_before(lane < NUMBER_WARPS ? counts[lane] : 0, &all);
-        device_u64 start = scan_before(scan, tile, all);
-        if (lane < NUMBER_WARPS)
-            counts[lane] = at;
-        if (lane == 0) {
-            block_before = (unsigned)start;
-            if (tile == gridDim.x - 1)
-                *n = start + all;
-        }
-    }
-    __syncthreads();
+    unsigned count, before = block_before<NUMBER_WARPS>((unsigned)__popc(kept), &count);
     if (i < nwords) {
         f.roots[i] = kept;
-        f.before[i] = block_before + counts[warp] + before;
+        f.before[i] = before;
     }
+    if (threadIdx.x == 0)
+        f.counts[blockIdx.x] = count;
 }
 
 /* The label of the component whose root is `root`. */
 static __device__ inline uint32_t label_of(const struct field &f, uint32_t root)
 {
     uint32_t bits = f.roots[root / WARP] & ((1u << root % WARP) - 1);
-    return f.before[root / WARP] + (uint32_t)__popc(bits) + 1;
+    return f.counts[root / (WARP * NUMBER_THREADS)] + f.before[root / WARP] +
+           (uint32_t)__popc(bits) + 1;
 }
 
 /* Gives the roots of each tile their labels, then every pixel that of its run's root. */
@@ -347,12 +369,13 @@ static __global__ void __launch_bounds__(THREADS) label_pixels(struct field f)
     unsigned i = threadIdx.x, column, y;
     tile_word(&column, &y, f, i);
     uint32_t at = y * f.columns + column, word = y < (unsigned)f.height ? f.words[at] : 0;
+    uint32_t m = word & ~(word << 1);
     words[i] = word;
     if (word) {
         ((uint4 *)runs[i])[0] = f.runs[2 * (size_t)at];
-        ((uint4 *)runs[i])[1] = f.runs[2 * (size_t)at + 1];
+        if (__popc(m) > RUNS / 2)
+            ((uint4 *)runs[i])[1] = f.runs[2 * (size_t)at + 1];
     }
-    uint32_t m = word & ~(word << 1);
     for (int k = 0; m; k++, m &= m - 1) {
         unsigned bit = (unsigned)__ffs((int)m) - 1;
         if (runs[i][k] == i * NODE_PITCH + bit)
@@ -393,7 +416,7 @@ static unsigned number_blocks(const struct gi_image *labels)
 size_t gi_cuda_label_scratch(const struct gi_image *labels)
 {
     return field_words(labels) * (RUNS * sizeof(uint16_t) + 3 * sizeof(uint32_t)) +
-           scan_nbytes(number_blocks(labels));
+           number_blocks(labels) * sizeof(uint32_t);
 }
 
 enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_image *labels,
@@ -401,7 +424,7 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err)
 {
-    size_t nwords = field_words(labels), nscan = scan_nbytes(number_blocks(labels));
+    size_t nwords = field_words(labels);
     unsigned columns = (unsigned)(nwords / (size_t)labels->height), across = columns / TILE_COLUMNS;
     unsigned height = (unsigned)labels->height, down = (height + TILE_ROWS - 1) / TILE_ROWS;
     unsigned row_jobs = (down - 1) * columns, tiles = across * down;
@@ -412,14 +435,13 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
     f.words = (uint32_t *)(f.runs + 2 * nwords);
     f.roots = f.words + nwords;
     f.before = f.roots + nwords;
+    f.counts = f.before + nwords;
     f.columns = columns;
     f.tiles = across;
     f.height = labels->height;
     f.eight = connectivity == 8;
-    device_u64 *scan = (device_u64 *)(f.before + nwords);
 
     struct foreground on = foreground_of(predicate);
-    GI_CUDA_TRY(cudaMemsetAsync(scan, 0, nscan, cu->stream));
     if (on.on.type == GI_U8)
         label_tiles<uint8_t><<<tiles, THREADS, 0, cu->stream>>>(f, on);
     else if (on.on.type == GI_U16)
@@ -429,7 +451,8 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
     if (jobs)
         label_seams<<<(jobs + NUMBER_WARPS - 1) / NUMBER_WARPS, NUMBER_THREADS, 0, cu->stream>>>(
             f, row_jobs, jobs);
-    label_roots<<<number_blocks(labels), NUMBER_THREADS, 0, cu->stream>>>(f, nwords, n, scan);
+    label_roots<<<number_blocks(labels), NUMBER_THREADS, 0, cu->stream>>>(f, nwords);
+    scan_counts<<<1, SCAN_THREADS, 0, cu->stream>>>(f.counts, number_blocks(labels), n);
     label_pixels<<<tiles, THREADS, 0, cu->stream>>>(f);
     GI_CUDA_LAUNCHED();
     return GI_OK;

@@ -201,54 +201,17 @@ static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
     return sum - v;
 }
 
-/* Decoupled look-back (Merrill and Garland, "Single-pass parallel prefix scan with decoupled
- * look-back", 2016). Each tile of the input publishes its own count and, once known, that of all up
- * to its end: a word of 62 bits and 2 that say which. The words, and a ticket in front of them that
- * hands tiles to blocks in the order in which they start, are zeroed before the launch. */
-enum : device_u64 {
-    SCAN_COUNT = 1ull << 62,
-    SCAN_PREFIX = 2ull << 62,
-    SCAN_VALUE = SCAN_COUNT - 1
-};
-
-static inline size_t scan_nbytes(size_t tiles)
+/* The sum of `v` in the threads of the block before this one; *total gets that of all. */
+template <unsigned WARPS>
+static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 {
-    return (tiles + 1) * sizeof(device_u64);
-}
-
-/* The tile of this block; the whole block calls it. */
-static __device__ inline unsigned scan_tile(device_u64 *scan)
-{
-    __shared__ unsigned tile;
-    if (threadIdx.x == 0)
-        tile = (unsigned)atomicAdd(&scan[0], 1ull);
-    __syncthreads();
-    return tile;
-}
-
-/* The sum of the counts of all tiles before `tile`; one whole warp calls it. */
-static __device__ inline device_u64 scan_before(device_u64 *scan, unsigned tile, device_u64 count)
-{
-    volatile device_u64 *words = scan + 1;
-    unsigned lane = threadIdx.x % WARP;
-    device_u64 before = 0;
+    __shared__ unsigned warps[WARPS];
+    unsigned all, lane = threadIdx.x % WARP, before = warp_before(v, &all);
     if (lane == 0)
-        words[tile] = (tile ? SCAN_COUNT : SCAN_PREFIX) | count;
-    for (long long first = (long long)tile - 1; first >= 0; first -= WARP) {
-        long long i = first - lane;
-        device_u64 word;
-        do
-            word = i < 0 ? (device_u64)SCAN_PREFIX : words[i];
-        while (__any_sync(ALL_LANES, word < SCAN_COUNT));
-        unsigned known = __ballot_sync(ALL_LANES, word >= SCAN_PREFIX);
-        bool counts = lane < (known ? (unsigned)__ffs((int)known) : WARP);
-        before += warp_sum(counts ? word & SCAN_VALUE : 0);
-        if (known)
-            break;
-    }
-    if (lane == 0 && tile)
-        words[tile] = SCAN_PREFIX | (before + count);
-    return before;
+        warps[threadIdx.x / WARP] = all;
+    __syncthreads();
+    unsigned sums = warp_before(lane < WARPS ? warps[lane] : 0, total);
+    return before + __shfl_sync(ALL_LANES, sums, threadIdx.x / WARP);
 }
 
 /* ---- floats as integers ---- */
@@ -270,6 +233,41 @@ static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
 {
     double d = fmin(fmax((double)v, z.lo), z.hi);
     return (uint32_t)rint((d - z.lo) * z.scale);
+}
+
+/* As gi_sums, of up to 64 samples: as narrow as these allow. */
+template <typename T> struct some_sums {
+    uint64_t q, q2_low, q2_high;
+    uint32_t n;
+};
+
+template <> struct some_sums<uint16_t> {
+    uint64_t q2_low;
+    uint32_t n, q, q2_high;
+};
+
+template <> struct some_sums<uint8_t> {
+    uint32_t n, q, q2_low, q2_high;
+};
+
+static __device__ inline void some_add(struct some_sums<float> *sums, float v,
+                                       const struct quantiser &z)
+{
+    uint32_t q = quantise(v, z);
+    uint64_t q2 = (uint64_t)q * q;
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += (uint32_t)q2;
+    sums->q2_high += q2 >> 32;
+}
+
+template <typename T>
+static __device__ inline void some_add(struct some_sums<T> *sums, uint32_t q,
+                                       const struct quantiser &)
+{
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += q * q; /* below 2^32 */
 }
 
 #endif

@@ -6,46 +6,6 @@ enum { THREADS = 256, WARPS = THREADS / WARP, BLOCKS = 8 /* a multiprocessor */ 
 
 enum { FIELDS = sizeof(struct gi_sums) / sizeof(uint64_t) };
 
-static __device__ inline bool is_counted(float v)
-{
-    return v == v;
-}
-
-/* Sums of one piece, as narrow as its samples allow. */
-template <typename T> struct piece_sums {
-    uint64_t q, q2_low, q2_high;
-    uint32_t n;
-};
-
-template <> struct piece_sums<uint16_t> {
-    uint64_t q2_low;
-    uint32_t n, q, q2_high;
-};
-
-template <> struct piece_sums<uint8_t> {
-    uint32_t n, q, q2_low, q2_high;
-};
-
-static __device__ inline void piece_add(struct piece_sums<float> *sums, float v,
-                                        const struct quantiser &z)
-{
-    uint32_t q = quantise(v, z);
-    uint64_t q2 = (uint64_t)q * q;
-    sums->n++;
-    sums->q += q;
-    sums->q2_low += (uint32_t)q2;
-    sums->q2_high += q2 >> 32;
-}
-
-template <typename T>
-static __device__ inline void piece_add(struct piece_sums<T> *sums, uint32_t q,
-                                        const struct quantiser &)
-{
-    sums->n++;
-    sums->q += q;
-    sums->q2_low += q * q; /* below 2^32 */
-}
-
 struct quantisers {
     struct quantiser channel[GI_MAX_CHANNELS];
 };
@@ -61,12 +21,12 @@ static __global__ void __launch_bounds__(THREADS)
     for (piece_load(&now, src, y, index); now.n; now = next) {
         walk_next(walk, &y, &index);
         piece_load(&next, src, y, index);
-        struct piece_sums<T> part[CHANNELS] = {
+        struct some_sums<T> part[CHANNELS] = {
         };
 #pragma unroll
         for (int i = 0; i < now.SAMPLES; i++)
-            if (i < now.n && is_counted(now.samples[i]))
-                piece_add(&part[i % CHANNELS], now.samples[i], z.channel[i % CHANNELS]);
+            if (i < now.n && now.samples[i] == now.samples[i]) /* no NaN */
+                some_add(&part[i % CHANNELS], now.samples[i], z.channel[i % CHANNELS]);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++) {
             mine[c].n += part[c].n;

@@ -1,6 +1,6 @@
 /* region_stats: integer sums of every region, in one pass over labels and values.
- * A warp goes down a strip of columns, a lane a column: each lane sums while the label below stays
- * the same, then adds to the strip's table in shared memory; the table goes to the regions at last.
+ * A warp goes down a strip of columns, a lane a column: each lane sums until it meets another
+ * label, then adds to the strip's table in shared memory; the table goes to the regions at last.
  * Lanes at the strip's sides only show their labels to their neighbours.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/measure.h"
@@ -18,16 +18,16 @@ enum {
 
 /* The table, one array of SLOTS words a field. Most fields share a word: 28 x 64 pixels make an
  * area below 2^11, sums of coordinates below 2^16 (x) and 2^17 (y), fewer than 2^11 border pixels.
- * Sums of values have two words, the second one counts 2^16. */
+ * Columns and rows are bits, of which the ends count. Sums of values have two words, the second one
+ * counts 2^16. */
 enum field {
     LABEL,
     AREA_X,   /* area | sum of x << 11 */
     MIXED_Y,  /* mixed | sum of y << 11 */
     STRAIGHT, /* straight | diagonal << 11 */
-    MIN_X,
-    MAX_X,
-    MIN_Y,
-    MAX_Y,
+    COLUMNS,
+    ROWS,
+    ROWS_HIGH,
     MIN_KEY,
     MAX_KEY,
     SUM, /* of values */
@@ -49,15 +49,17 @@ template <typename V> static __host__ __device__ constexpr int fields_of(void)
 }
 
 /* Pixels of one region in one column, y from the strip's first row. */
-struct run {
-    uint32_t label, x, y_first, y_last, classes; /* straight | mixed << 10 | diagonal << 20 */
-    uint32_t n, min_key, max_key;
-    uint64_t q, q2_low, q2_high;
+template <typename V> struct run {
+    uint32_t label, x, y_first, y_last;
+    uint32_t area, y_sum, classes; /* straight | mixed << 10 | diagonal << 20 */
+    uint32_t min_key, max_key;
+    struct some_sums<V> value;
 };
 
-static __device__ inline struct run run_start(uint32_t label, uint32_t x, uint32_t y)
-{
-    struct run run = {};
+template <typename V>
+static __device__ inline struct run<V> run_start(uint32_t label, uint32_t x, uint32_t y) {
+    struct run<V> run = {
+    };
     run.label = label;
     run.x = x;
     run.y_first = y;
@@ -67,7 +69,8 @@ static __device__ inline struct run run_start(uint32_t label, uint32_t x, uint32
 
 /* Two bits a class: 1 straight, 2 mixed, 3 diagonal. Index: 5 * diagonal + 4-neighbours, the
  * classes that gi_region_sums names, less 1 and halved. */
-static constexpr uint64_t class_bits(int class_, uint64_t kind)
+static constexpr uint64_t
+class_bits(int class_, uint64_t kind)
 {
     return kind << (class_ - 1);
 }
@@ -94,18 +97,14 @@ static __device__ inline uint32_t value_key(float v)
 }
 
 template <typename V>
-static __device__ inline void run_add(struct run *run, V v, const struct quantiser &z)
+static __device__ inline void run_add(struct run<V> *run, V v, const struct quantiser &z)
 {
     if (v != v)
         return;
-    uint32_t key = value_key(v), q = sizeof(V) == 4 ? quantise((float)v, z) : key;
-    uint64_t q2 = (uint64_t)q * q;
-    run->n++;
+    uint32_t key = value_key(v);
     run->min_key = min(run->min_key, key);
     run->max_key = max(run->max_key, key);
-    run->q += q;
-    run->q2_low += (uint32_t)q2;
-    run->q2_high += q2 >> 32;
+    some_add(&run->value, v, z);
 }
 
 /* ---- from a run to the table, or past it ---- */
@@ -130,26 +129,28 @@ template <bool WIDE> static __device__ inline void table_sum(uint32_t *word, uin
         atomicAdd(word + SLOTS, (uint32_t)(v >> 16));
 }
 
-template <typename V> static __device__ inline void table_add(uint32_t *slot, const struct run &run)
+template <typename V>
+static __device__ inline void table_add(uint32_t *slot, const struct run<V> &run)
 {
-    uint32_t n = run.y_last - run.y_first + 1, y_sum = n * (run.y_first + run.y_last) / 2;
     uint32_t straight = run.classes & 1023, mixed = run.classes >> 10 & 1023,
              diagonal = run.classes >> 20;
-    atomicAdd(&slot[AREA_X * SLOTS], n | n * run.x << SHARED_BITS);
-    atomicAdd(&slot[MIXED_Y * SLOTS], mixed | y_sum << SHARED_BITS);
+    atomicAdd(&slot[AREA_X * SLOTS], run.area | run.area * run.x << SHARED_BITS);
+    atomicAdd(&slot[MIXED_Y * SLOTS], mixed | run.y_sum << SHARED_BITS);
     if (straight | diagonal)
         atomicAdd(&slot[STRAIGHT * SLOTS], straight | diagonal << SHARED_BITS);
-    atomicMin(&slot[MIN_X * SLOTS], run.x);
-    atomicMax(&slot[MAX_X * SLOTS], run.x);
-    atomicMin(&slot[MIN_Y * SLOTS], run.y_first);
-    atomicMax(&slot[MAX_Y * SLOTS], run.y_last);
+    uint64_t rows = 1ull << run.y_first | 1ull << run.y_last;
+    atomicOr(&slot[COLUMNS * SLOTS], 1u << run.x);
+    if ((uint32_t)rows)
+        atomicOr(&slot[ROWS * SLOTS], (uint32_t)rows);
+    if (rows >> 32)
+        atomicOr(&slot[ROWS_HIGH * SLOTS], (uint32_t)(rows >> 32));
     atomicMin(&slot[MIN_KEY * SLOTS], run.min_key);
     atomicMax(&slot[MAX_KEY * SLOTS], run.max_key);
-    table_sum<sizeof(V) == 4>(&slot[SUM * SLOTS], run.q);
-    table_sum<sizeof(V) >= 2>(&slot[LOW * SLOTS], run.q2_low);
+    table_sum<sizeof(V) == 4>(&slot[SUM * SLOTS], run.value.q);
+    table_sum<sizeof(V) >= 2>(&slot[LOW * SLOTS], run.value.q2_low);
     if (sizeof(V) == 4) {
-        table_sum<true>(&slot[HIGH * SLOTS], run.q2_high);
-        atomicAdd(&slot[COUNT * SLOTS], run.n);
+        table_sum<true>(&slot[HIGH * SLOTS], run.value.q2_high);
+        atomicAdd(&slot[COUNT * SLOTS], run.value.n);
     }
 }
 
@@ -160,26 +161,37 @@ static __device__ inline void add64(uint64_t *sum, uint64_t v)
 }
 
 /* x and y: of the strip's first owned column and first row. */
-static __device__ void region_add(struct gi_region_sums *region, const struct run &run, uint32_t x,
-                                  uint32_t y)
+template <typename V>
+static __device__ void region_add(struct gi_region_sums *region, const struct run<V> &run,
+                                  uint32_t x, uint32_t y)
 {
-    uint64_t n = run.y_last - run.y_first + 1;
-    add64(&region->area, n);
-    add64(&region->sum_x, n * (x + run.x));
-    add64(&region->sum_y, n * (2ull * y + run.y_first + run.y_last) / 2);
+    add64(&region->area, run.area);
+    add64(&region->sum_x, (uint64_t)run.area * (x + run.x));
+    add64(&region->sum_y, (uint64_t)run.area * y + run.y_sum);
     atomicMin(&region->min_x, x + run.x);
     atomicMin(&region->min_y, y + run.y_first);
     atomicMax(&region->max_x, x + run.x);
     atomicMax(&region->max_y, y + run.y_last);
-    add64(&region->value.n, run.n);
-    add64(&region->value.q, run.q);
-    add64(&region->value.q2_low, run.q2_low);
-    add64(&region->value.q2_high, run.q2_high);
+    add64(&region->value.n, run.value.n);
+    add64(&region->value.q, run.value.q);
+    add64(&region->value.q2_low, run.value.q2_low);
+    add64(&region->value.q2_high, run.value.q2_high);
     atomicMin(&region->min_key, run.min_key);
     atomicMax(&region->max_key, run.max_key);
     add64(&region->straight, run.classes & 1023);
     add64(&region->diagonal, run.classes >> 20);
     add64(&region->mixed, run.classes >> 10 & 1023);
+}
+
+template <typename V>
+static __device__ inline void run_end(const struct run<V> &run, uint32_t *table,
+                                      struct gi_region_sums *regions, uint32_t x, uint32_t y)
+{
+    unsigned slot = table_slot(table, run.label);
+    if (slot < SLOTS)
+        table_add<V>(table + slot, run);
+    else
+        region_add(&regions[run.label - 1], run, x, y);
 }
 
 /* ---- from the table to the regions ---- */
@@ -208,13 +220,13 @@ static __device__ inline struct mover mover_of(unsigned lane, uint32_t x, uint32
     case 2:
         return {offsetof(sums, sum_y), MIXED_Y, SHARED_BITS, all, 0, y, mover::ADD_BY_AREA};
     case 3:
-        return {offsetof(sums, min_x), MIN_X, 0, all, 0, x, mover::MIN};
+        return {offsetof(sums, min_x), COLUMNS, 0, 0xffff, 0, x, mover::MIN};
     case 4:
-        return {offsetof(sums, min_y), MIN_Y, 0, all, 0, y, mover::MIN};
+        return {offsetof(sums, min_y), ROWS, 0, 0xffff, 0, y, mover::MIN};
     case 5:
-        return {offsetof(sums, max_x), MAX_X, 0, all, 0, x, mover::MAX};
+        return {offsetof(sums, max_x), COLUMNS, 16, 0xffff, 0, x, mover::MAX};
     case 6:
-        return {offsetof(sums, max_y), MAX_Y, 0, all, 0, y, mover::MAX};
+        return {offsetof(sums, max_y), ROWS, 16, 0xffff, 0, y, mover::MAX};
     case 7:
         return {
             offsetof(sums, value.n), wide ? COUNT : AREA_X, 0, wide ? all : low, 0, 0, mover::ADD};
@@ -239,6 +251,17 @@ static __device__ inline struct mover mover_of(unsigned lane, uint32_t x, uint32
     }
 }
 
+/* Bits become their ends: first | last << 16. */
+static __device__ inline void table_ends(uint32_t *slot)
+{
+    uint32_t columns = slot[COLUMNS * SLOTS];
+    uint64_t rows = slot[ROWS * SLOTS] | (uint64_t)slot[ROWS_HIGH * SLOTS] << 32;
+    slot[COLUMNS * SLOTS] =
+        ((uint32_t)__ffs((int)columns) - 1) | (31 - (uint32_t)__clz((int)columns)) << 16;
+    slot[ROWS * SLOTS] =
+        ((uint32_t)__ffsll((long long)rows) - 1) | (63 - (uint32_t)__clzll((long long)rows)) << 16;
+}
+
 static __device__ inline void slot_move(const struct mover &m, const uint32_t *slot,
                                         struct gi_region_sums *regions)
 {
@@ -257,13 +280,16 @@ static __device__ inline void slot_move(const struct mover &m, const uint32_t *s
 }
 
 template <typename V>
-static __device__ inline void table_move(const uint32_t *table, struct gi_region_sums *regions,
+static __device__ inline void table_move(uint32_t *table, struct gi_region_sums *regions,
                                          uint32_t x, uint32_t y)
 {
     unsigned lane = threadIdx.x % WARP;
     const struct mover m = mover_of<V>(lane % 16, x, y);
     for (unsigned first = 0; first < SLOTS; first += WARP) {
         unsigned used = __ballot_sync(ALL_LANES, table[LABEL * SLOTS + first + lane] != 0);
+        if (used >> lane & 1)
+            table_ends(table + first + lane);
+        __syncwarp();
         while (used) { /* two slots at a time, half a warp each */
             unsigned one = (unsigned)__ffs((int)used) - 1;
             used &= used - 1;
@@ -329,7 +355,7 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     for (unsigned i = lane; i < fields_of<V>() * SLOTS; i += WARP) {
         unsigned field = i / SLOTS;
-        table[i] = field == MIN_X || field == MIN_Y || field == MIN_KEY ? UINT32_MAX : 0;
+        table[i] = field == MIN_KEY ? UINT32_MAX : 0;
     }
     __syncwarp();
 
@@ -339,7 +365,8 @@ static __global__ void __launch_bounds__(THREADS)
              below = label_at(labels, x, y + 1);
     uint32_t top = border_label(label_at(labels, x, y - 2), above, label);
     struct border_row up = border_row(top), mid = border_row(border_label(above, label, below));
-    struct run run = {};
+    struct run<V> run = {
+    };
     for (; y < (int)y0 + STRIP_ROWS; y += AHEAD) {
         uint32_t next[AHEAD];
         V value[AHEAD];
@@ -355,19 +382,16 @@ static __global__ void __launch_bounds__(THREADS)
             struct border_row down = border_row(border_label(label, below, next[k]));
             uint32_t border = border_class(up, mid, down), row = (uint32_t)(y + k) - y0;
             if (owned && label - 1 < n) {
-                if (run.label == 0)
-                    run = run_start(label, lane - HALO, row);
+                if (run.label != label) {
+                    if (run.label)
+                        run_end<V>(run, table, regions, (uint32_t)x0, y0);
+                    run = run_start<V>(label, lane - HALO, row);
+                }
                 run.y_last = row;
+                run.y_sum += row;
+                run.area++;
                 run.classes += border;
                 run_add(&run, value[k], z);
-                if (below != label || row == STRIP_ROWS - 1) {
-                    unsigned slot = table_slot(table, label);
-                    if (slot < SLOTS)
-                        table_add<V>(table + slot, run);
-                    else
-                        region_add(&regions[label - 1], run, (uint32_t)x0, y0);
-                    run.label = 0;
-                }
             }
             label = below;
             below = next[k];
@@ -375,6 +399,8 @@ static __global__ void __launch_bounds__(THREADS)
             mid = down;
         }
     }
+    if (run.label)
+        run_end<V>(run, table, regions, (uint32_t)x0, y0);
     __syncwarp();
     table_move<V>(table, regions, (uint32_t)x0, y0);
 }

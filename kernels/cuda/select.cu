@@ -1,8 +1,7 @@
-/* select: the foreground's coordinates and values in raster order, in one pass over the image.
- * A block takes 8192 pixels as words of foreground bits, learns from the blocks before it where its
- * first point goes, and writes.
+/* select: the foreground's coordinates and values in raster order: predicate, scan, gather.
+ * A warp takes 1024 pixels of a row as words of foreground bits.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/measure.h"
+#include "kernels/cuda/scan.h"
 
 #include <stdlib.h>
 
@@ -14,51 +13,59 @@ enum {
     SLICE_POINTS = 1 << 16, /* points that a worker widens at a time */
 };
 
-template <typename T, typename V>
+/* The foreground as words, 32 a segment, and how much of it each block has. */
+template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    select_points(uint32_t *index, V *value, device_u64 *n, device_u64 *scan, struct foreground f,
+    select_words(uint32_t *words, uint32_t *counts, struct foreground f, unsigned segments)
+{
+    __shared__ uint32_t parts[WARPS][WARP];
+    unsigned warp = threadIdx.x / WARP, segment = blockIdx.x * WARPS + warp, count;
+    uint32_t mine = foreground_words<T, SEGMENT>(parts[warp], f, segment % segments * SEGMENT,
+                                                 segment / segments);
+    words[(size_t)blockIdx.x * THREADS + threadIdx.x] = mine;
+    block_before<WARPS>((unsigned)__popc(mine), &count);
+    if (threadIdx.x == 0)
+        counts[blockIdx.x] = count;
+}
+
+/* counts: of all blocks before each. A warp lines up its points in shared memory, so that it writes
+ * whole sectors. */
+template <typename V>
+static __global__ void __launch_bounds__(THREADS)
+    select_points(uint32_t *index, V *value, const uint32_t *words, const uint32_t *counts,
                   struct gi_image values, unsigned segments)
 {
-    __shared__ uint32_t words[WARPS][WARP];
-    __shared__ unsigned counts[WARPS];
-    __shared__ device_u64 block_before;
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, count;
-    unsigned tile = scan_tile(scan), segment = tile * WARPS + warp;
+    __shared__ uint16_t lines[WARPS][SEGMENT];
+    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, all;
+    unsigned segment = blockIdx.x * WARPS + warp;
     unsigned y = segment / segments, x = segment % segments * SEGMENT;
-    uint32_t mine = foreground_words<T, SEGMENT>(words[warp], f, x, y);
-    unsigned before = warp_before((unsigned)__popc(mine), &count);
-    if (lane == 0)
-        counts[warp] = count;
-    __syncthreads();
-    if (warp == 0) {
-        unsigned all, at = warp_before(lane < WARPS ? counts[lane] : 0, &all);
-        device_u64 start = scan_before(scan, tile, all);
-        if (lane < WARPS)
-            counts[lane] = at;
-        if (lane == 0) {
-            block_before = start;
-            if (tile == gridDim.x - 1)
-                *n = start + all;
-        }
-    }
-    __syncthreads();
-
+    uint16_t *line = lines[warp];
+    uint32_t mine = words[(size_t)blockIdx.x * THREADS + threadIdx.x];
+    unsigned before = block_before<WARPS>((unsigned)__popc(mine), &all);
+    unsigned start = __shfl_sync(ALL_LANES, before, 0);
+    unsigned count = __shfl_sync(ALL_LANES, before + __popc(mine), WARP - 1) - start;
     if (count == 0)
         return;
-    device_u64 out = block_before + counts[warp];
-    index += out;
-    value += out;
-    uint32_t first = y * (unsigned)f.on.width + x + lane, ahead = (1u << lane) - 1;
-    const V *from = (const V *)((const char *)values.data + (size_t)y * values.stride) + x + lane;
+
+    before -= start;
 #pragma unroll 8
-    for (int i = 0; i < WARP; i++) {
+    for (unsigned i = 0; i < WARP; i++) {
         uint32_t bits = __shfl_sync(ALL_LANES, mine, i);
-        unsigned at = __shfl_sync(ALL_LANES, before, i) + __popc(bits & ahead);
-        if (bits >> lane & 1) {
-            index[at] = first + i * WARP;
-            value[at] = from[i * WARP];
-        }
+        unsigned at = __shfl_sync(ALL_LANES, before, i) + __popc(bits & ((1u << lane) - 1));
+        if (bits >> lane & 1)
+            line[at] = (uint16_t)(i * WARP + lane);
     }
+    __syncwarp();
+
+    unsigned out = counts[blockIdx.x] + start, first = y * (unsigned)values.width + x;
+    const V *from = (const V *)((const char *)values.data + (size_t)y * values.stride) + x;
+#pragma unroll 4
+    for (unsigned to = out / WARP * WARP + lane; to < out + count; to += WARP)
+        if (to >= out) {
+            unsigned pixel = line[to - out];
+            index[to] = first + pixel;
+            value[to] = from[pixel];
+        }
 }
 
 static unsigned segments_of(const struct gi_image *on)
@@ -66,34 +73,14 @@ static unsigned segments_of(const struct gi_image *on)
     return ((unsigned)on->width + SEGMENT - 1) / SEGMENT;
 }
 
-static unsigned tiles_of(const struct gi_image *on)
+static unsigned blocks_of(const struct gi_image *on)
 {
     return (unsigned)(((size_t)segments_of(on) * (size_t)on->height + WARPS - 1) / WARPS);
 }
 
 size_t gi_cuda_select_scratch(const struct gi_image *on)
 {
-    return scan_nbytes(tiles_of(on));
-}
-
-template <typename T, typename V>
-static void launch(struct gi_cuda_context *cu, uint32_t *index, void *value, device_u64 *n,
-                   void *scratch, const struct gi_image *values, const struct foreground *f)
-{
-    select_points<T, V><<<tiles_of(values), THREADS, 0, cu->stream>>>(
-        index, (V *)value, n, (device_u64 *)scratch, *f, *values, segments_of(values));
-}
-
-template <typename T>
-static void launch_values(struct gi_cuda_context *cu, uint32_t *index, void *value, device_u64 *n,
-                          void *scratch, const struct gi_image *values, const struct foreground *f)
-{
-    if (values->type == GI_U8)
-        launch<T, uint8_t>(cu, index, value, n, scratch, values, f);
-    else if (values->type == GI_U16)
-        launch<T, uint16_t>(cu, index, value, n, scratch, values, f);
-    else
-        launch<T, float>(cu, index, value, n, scratch, values, f);
+    return (size_t)blocks_of(on) * (THREADS + 1) * sizeof(uint32_t);
 }
 
 enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index, void *value,
@@ -101,13 +88,24 @@ enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index
                                      const struct gi_predicate *predicate, struct gi_err *err)
 {
     struct foreground f = foreground_of(predicate);
-    GI_CUDA_TRY(cudaMemsetAsync(scratch, 0, gi_cuda_select_scratch(&f.on), cu->stream));
+    unsigned blocks = blocks_of(values), segments = segments_of(values);
+    uint32_t *words = (uint32_t *)scratch, *counts = words + (size_t)blocks * THREADS;
     if (f.on.type == GI_U8)
-        launch_values<uint8_t>(cu, index, value, n, scratch, values, &f);
+        select_words<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
     else if (f.on.type == GI_U16)
-        launch_values<uint16_t>(cu, index, value, n, scratch, values, &f);
+        select_words<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
     else
-        launch_values<float>(cu, index, value, n, scratch, values, &f);
+        select_words<float><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
+    scan_counts<<<1, SCAN_THREADS, 0, cu->stream>>>(counts, blocks, n);
+    if (values->type == GI_U8)
+        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (uint8_t *)value, words, counts,
+                                                          *values, segments);
+    else if (values->type == GI_U16)
+        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (uint16_t *)value, words, counts,
+                                                          *values, segments);
+    else
+        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (float *)value, words, counts,
+                                                          *values, segments);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

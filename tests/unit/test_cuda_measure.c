@@ -17,7 +17,13 @@ static struct gi_context *cx; /* NULL: no device here */
 
 static const int sizes[][2] = {{1, 1},  {1, 17},    {17, 1},     {31, 33},
                                {67, 5}, {257, 129}, {1031, 517}, {3, 9001}};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { SIZES = sizeof sizes / sizeof *sizes, QUICK_SIZES = 6 };
+
+/* Under compute-sanitizer, which is slow, GPUIMG_TEST_QUICK leaves out the larger images. */
+static bool quick(void)
+{
+    return getenv("GPUIMG_TEST_QUICK") != NULL;
+}
 
 static struct gi_image new_image(int width, int height, int channels, enum gi_type type)
 {
@@ -157,7 +163,7 @@ static void test_histograms(void **state)
         skip();
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= 4; channels++)
-            for (int s = 0; s < SIZES; s++)
+            for (int s = 0; s < (quick() ? QUICK_SIZES : SIZES); s++)
                 histograms_of(sizes[s][0], sizes[s][1], channels, (enum gi_type)type, s % 2);
 }
 
@@ -269,7 +275,7 @@ static void test_regions(void **state)
     if (!cx)
         skip();
     int turn = 0;
-    for (int s = 0; s < SIZES; s++)
+    for (int s = 0; s < (quick() ? QUICK_SIZES : SIZES); s++)
         for (int pattern = 0; pattern < PATTERNS; pattern++)
             for (int type = GI_U8; type <= GI_F32; type++, turn++)
                 regions_of((enum pattern)pattern, sizes[s][0], sizes[s][1], (enum gi_type)type,
@@ -280,7 +286,7 @@ static void test_regions(void **state)
 static void test_many_regions(void **state)
 {
     (void)state;
-    if (!cx)
+    if (!cx || quick())
         skip();
     regions_of(CHECKERS, 1500, 1300, GI_U8, GI_U16, false);
     regions_of(NOISE_41, 2000, 1111, GI_U8, GI_U8, false);
