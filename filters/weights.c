@@ -14,18 +14,6 @@ double gi_gaussian_sigma(int k)
     return 0.3 * ((k - 1) * 0.5 - 1) + 0.8;
 }
 
-/* A constant image must stay constant, so the float taps must sum to 1 as closely as floats can:
- * the centre, the largest, takes up what rounding left over. */
-static double settle(float *taps, int k)
-{
-    double sum = 0;
-    for (int i = 0; i < k; i++)
-        sum += (double)taps[i];
-    double before = (double)taps[k / 2];
-    taps[k / 2] = (float)(before + (1 - sum));
-    return sum + ((double)taps[k / 2] - before);
-}
-
 double gi_gaussian_taps(float *taps, int k, double sigma)
 {
     double sum = 0;
@@ -33,16 +21,18 @@ double gi_gaussian_taps(float *taps, int k, double sigma)
         double d = (i - k / 2) / sigma;
         sum += exp(-0.5 * d * d);
     }
+    double rounded = 0;
     for (int i = 0; i < k; i++) {
         double d = (i - k / 2) / sigma;
         taps[i] = (float)(exp(-0.5 * d * d) / sum);
+        rounded += (double)taps[i];
     }
-    return settle(taps, k);
+    return rounded;
 }
 
 double gi_box_taps(float *taps, int k)
 {
     for (int i = 0; i < k; i++)
         taps[i] = (float)(1.0 / k);
-    return settle(taps, k);
+    return k * (double)taps[0];
 }

@@ -11,7 +11,8 @@ int gi_gaussian_k(double sigma);
 double gi_gaussian_sigma(int k);
 
 /* taps[0..k) = exp(-(i - k/2)^2 / (2 sigma^2)) over their sum; k odd. Returns the sum of the
- * rounded taps, which differs from 1 by less than the rounding of the largest. */
+ * rounded taps. Each is within 2^-24 of itself, so their sum is within 2^-24 of 1: a constant image
+ * stays constant without a correction, which would spoil the centre tap. */
 double gi_gaussian_taps(float *taps, int k, double sigma);
 
 /* taps[0..k) = 1 / k, k odd. Returns their sum. */
