@@ -113,6 +113,24 @@ def test_sharpen(image, dtype):
     agree(f"sharpen {image.shape} {dtype.__name__}", got, image + 1.5 * (image - soft), dtype)
 
 
+def test_alpha(dtype):
+    """Colour counts as much as its pixel is opaque: premultiply, filter, divide."""
+    image = random_image(c.rng, (61, 83, 4), dtype)
+    image[10:30, 10:40, 3] = 0
+    taps = gaussian_taps(2.0, 17)
+    alpha = image[:, :, 3:].astype(np.float64)
+    filtered = planes(np.concatenate([image[:, :, :3] * alpha, alpha], axis=2),
+                      separable(taps, taps, "nearest"))
+    a = filtered[:, :, 3:]
+    exact = np.concatenate([np.where(a > 0, filtered[:, :, :3] / np.where(a > 0, a, 1), 0), a], axis=2)
+    got = c.filter(image, "gaussian", "--sigma", 2)
+    seen = to_type(exact, dtype)[:, :, 3] > 0  # where nothing shows colour is not asked for
+    agree(f"gaussian RGBA {dtype.__name__}", got[seen], exact[seen], dtype)
+    agree(f"gaussian alpha {dtype.__name__}", got[:, :, 3], exact[:, :, 3], dtype)
+
+
+test_alpha(np.uint8)
+test_alpha(np.uint16)
 for image, dtype in walk():
     for border, mode in BORDERS.items():
         for test in (test_blur, test_gaussian, test_convolve, test_edges):
