@@ -12,8 +12,23 @@ enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT, MARCH_BOX };
 
 enum {
     MARCH_THREADS = 128,
-    MARCH_EDGE_ROWS = 64, /* rows that a thread at the edge makes */
+    MARCH_AHEAD = 6, /* rows that the L2 cache is asked for ahead, where rows are short */
 };
+
+/* Rows that a thread at the edge makes: few where the inside is quick, but each warp at the edge
+ * takes the place of one inside. */
+static __host__ __device__ constexpr int march_edge_rows(int n)
+{
+    return n <= 5 ? 16 : n <= 9 ? 32 : 64;
+}
+
+/* Asks the L2 cache for the row MARCH_AHEAD from `row`, where there is one. */
+static __device__ __forceinline__ void march_ahead(const struct source *src, int row, int byte)
+{
+    if (row >= 0 && row + MARCH_AHEAD < src->height)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(
+            src->data + (size_t)(row + MARCH_AHEAD) * src->stride + byte));
+}
 
 /* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones; BOX 1 / N^2. They
  * lie with the kernel's arguments in constant memory, at offsets known when compiling. */
@@ -39,62 +54,85 @@ template <enum march_kind KIND, int N, int S> struct march_state {
     float acc[KIND == MARCH_GRADIENT ? 4 : N - 1][S];
 };
 
+/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]; w is gone through once, so that no
+ * more of it than S sums need stays in registers. */
+template <enum march_kind KIND, int N, int S, int CHANNELS>
+static __device__ __forceinline__ void march_row(float *r, const float *w, const float *weights)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        r[s] = 0;
+    if constexpr (KIND == MARCH_BOX) { /* exact, so the window may slide */
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (s >= CHANNELS)
+                r[s] = r[s - CHANNELS] - w[s - CHANNELS] + w[s + (N - 1) * CHANNELS];
+            else
+#pragma unroll
+                for (int i = 0; i < N; i++)
+                    r[s] += w[s + i * CHANNELS];
+    } else {
+#pragma unroll
+        for (int k = 0; k < S + (N - 1) * CHANNELS; k++)
+#pragma unroll
+            for (int s = 0; s < S; s++)
+                if (k >= s && (k - s) % CHANNELS == 0 && (k - s) / CHANNELS < N)
+                    r[s] = __fmaf_rn(weights[(k - s) / CHANNELS], w[k], r[s]);
+    }
+}
+
+/* Both gradients, each a row sum on its way down: acc[0..1] of gx, acc[2..3] of gy. */
+template <enum march_kind KIND, int N, int S, int CHANNELS>
+static __device__ __forceinline__ void march_gradient(float *f,
+                                                      struct march_state<KIND, N, S> *state,
+                                                      const float *w, const float *weights)
+{
+    const float difference[3] = {-1, 0, 1};
+    float r[S], d[S];
+    march_row<KIND, 3, S, CHANNELS>(r, w, weights);
+    march_row<KIND, 3, S, CHANNELS>(d, w, difference);
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        float gx = __fmaf_rn(weights[2], d[s], state->acc[1][s]);
+        float gy = __fmaf_rn(1.0f, r[s], state->acc[3][s]);
+        state->acc[1][s] = __fmaf_rn(weights[1], d[s], state->acc[0][s]);
+        state->acc[3][s] = __fmaf_rn(0.0f, r[s], state->acc[2][s]);
+        state->acc[0][s] = __fmaf_rn(weights[0], d[s], 0.0f);
+        state->acc[2][s] = __fmaf_rn(-1.0f, r[s], 0.0f);
+        f[s] = __fsqrt_rn(__fmaf_rn(gx, gx, __fmul_rn(gy, gy)));
+    }
+}
+
 /* One more row: its samples w, CHANNELS apart in a window, give the S finished sums f. */
 template <enum march_kind KIND, int N, int S, int CHANNELS>
 static __device__ __forceinline__ void march_step(float *f, struct march_state<KIND, N, S> *state,
                                                   const float *w, const float *weights)
 {
-    float slid[S];
+    if constexpr (KIND == MARCH_GRADIENT) {
+        march_gradient<KIND, N, S, CHANNELS>(f, state, w, weights);
+    } else {
+        float r[S];
+        if constexpr (KIND != MARCH_DENSE)
+            march_row<KIND, N, S, CHANNELS>(r, w, weights);
 #pragma unroll
-    for (int s = 0; s < S; s++) {
-        if (KIND == MARCH_DENSE) {
+        for (int s = 0; s < S; s++)
 #pragma unroll
             for (int j = N - 1; j >= 0; j--) {
                 float sum = j ? state->acc[j - 1][s] : 0.0f;
+                if constexpr (KIND == MARCH_BOX) {
+                    sum += r[s];
+                } else if constexpr (KIND == MARCH_SEPARABLE) {
+                    sum = __fmaf_rn(weights[N + j], r[s], sum);
+                } else {
 #pragma unroll
-                for (int i = 0; i < N; i++)
-                    sum = __fmaf_rn(weights[j * N + i], w[s + i * CHANNELS], sum);
+                    for (int i = 0; i < N; i++)
+                        sum = __fmaf_rn(weights[j * N + i], w[s + i * CHANNELS], sum);
+                }
                 if (j == N - 1)
                     f[s] = sum;
                 else
                     state->acc[j][s] = sum;
             }
-        } else if (KIND == MARCH_GRADIENT) {
-            float d = 0, m = 0;
-            const float difference[3] = {-1, 0, 1};
-#pragma unroll
-            for (int i = 0; i < 3; i++) {
-                d = __fmaf_rn(difference[i], w[s + i * CHANNELS], d);
-                m = __fmaf_rn(weights[i], w[s + i * CHANNELS], m);
-            }
-            float gx = __fmaf_rn(weights[2], d, state->acc[1][s]);
-            float gy = __fmaf_rn(1.0f, m, state->acc[3][s]);
-            state->acc[1][s] = __fmaf_rn(weights[1], d, state->acc[0][s]);
-            state->acc[3][s] = __fmaf_rn(0.0f, m, state->acc[2][s]);
-            state->acc[0][s] = __fmaf_rn(weights[0], d, 0.0f);
-            state->acc[2][s] = __fmaf_rn(-1.0f, m, 0.0f);
-            f[s] = __fsqrt_rn(__fmaf_rn(gx, gx, __fmul_rn(gy, gy)));
-        } else {
-            float r = 0;
-            if (KIND == MARCH_BOX && N > 3 && s >= CHANNELS) { /* exact, so the window may slide */
-                r = slid[s - CHANNELS] - w[s - CHANNELS] + w[s + (N - 1) * CHANNELS];
-            } else {
-#pragma unroll
-                for (int i = 0; i < N; i++)
-                    r = KIND == MARCH_BOX ? r + w[s + i * CHANNELS]
-                                          : __fmaf_rn(weights[i], w[s + i * CHANNELS], r);
-            }
-            slid[s] = r;
-#pragma unroll
-            for (int j = N - 1; j >= 0; j--) {
-                float sum = j ? state->acc[j - 1][s] : 0.0f;
-                sum = KIND == MARCH_BOX ? sum + r : __fmaf_rn(weights[N + j], r, sum);
-                if (j == N - 1)
-                    f[s] = sum;
-                else
-                    state->acc[j][s] = sum;
-            }
-        }
     }
 }
 
@@ -169,6 +207,16 @@ static __device__ __forceinline__ void box_finish(float *f, bool weigh, float in
             f[s] = box_mean(f[s], (float)(N * N), inverse);
 }
 
+template <typename T, int WORDS>
+static __device__ __forceinline__ void march_store(void *out, const float *f)
+{
+    unsigned words[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        words[i] = sample_pack<T>(f + i * (4 / (int)sizeof(T)));
+    words_store<WORDS>(out, words);
+}
+
 template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
 static __device__ __forceinline__ void march_inside(const struct march_args<KIND, N> *args,
                                                     int task)
@@ -192,6 +240,7 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
 #pragma unroll
         for (int s = 0; s < S; s++)
             state.acc[j][s] = 0;
+    int phase = CHANNELS == 3 ? x * S % CHANNELS : 0; /* channel of the window's first sample */
     char *out = args->dst.data + (size_t)y0 * args->dst.stride + (size_t)x * (WORDS * 4);
 
     unsigned next[TEXELS * WORDS];
@@ -202,15 +251,15 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
         texel_load<WORDS>(next + t * WORDS, args->texture, x - SIDE + t, at);
     for (int y = y0 - (N - 1); y < y1; y++) {
         float w[WINDOW], f[S];
+        struct outside outside[CHANNELS];
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            outside[c] = outside_of(!args->modes && at < 0, src->value[(c + phase) % CHANNELS]);
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
-            w[k] = sample_unpack<T>(next, SKIP + k);
-        if (!args->modes && at < 0) {
-#pragma unroll
-            for (int k = 0; k < WINDOW; k++)
-                w[k] = src->value[CHANNELS == 1 ? 0 : (x * S + k) % CHANNELS];
-            asm volatile(""); /* a branch, rarely taken, and not a selection for every sample */
-        }
+            w[k] = sample_or_outside<T>(next, SKIP + k, &outside[k % CHANNELS]);
+        if (CHANNELS * sizeof(T) < 4)
+            march_ahead(src, row, x * (WORDS * 4));
         row++;
         at = args->modes ? row : gi_border_index(row, src->height, src->border);
 #pragma unroll
@@ -235,16 +284,15 @@ static __device__ __forceinline__ void march_inside(const struct march_args<KIND
             for (int s = 0; s < S; s++)
                 source[s] = sample_unpack<T>(centre, s);
             march_finish<S, CHANNELS>(f, source, &args->rule);
+            march_store<T, WORDS>(out, f);
+            out += args->dst.stride;
+            continue; /* so that the plain way below need not move its sums about */
         } else if (sizeof(T) == 4) {
 #pragma unroll
             for (int s = 0; s < S; s++) /* -0 becomes 0, but not in alpha */
                 f[s] = CHANNELS % 2 == 0 && s % CHANNELS == CHANNELS - 1 ? f[s] : f[s] + 0.0f;
         }
-        unsigned words[WORDS];
-#pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            words[i] = sample_pack<T>(f + i * (S / WORDS));
-        words_store<WORDS>(out, words);
+        march_store<T, WORDS>(out, f);
         out += args->dst.stride;
     }
 }
@@ -266,8 +314,8 @@ static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> 
 {
     const struct source *src = &args->src;
     int i = task % args->edge_strips * 32 + (int)(threadIdx.x % 32);
-    int y0 = task / args->edge_strips * MARCH_EDGE_ROWS;
-    int y1 = min(y0 + MARCH_EDGE_ROWS, src->height);
+    int y0 = task / args->edge_strips * march_edge_rows(N);
+    int y1 = min(y0 + march_edge_rows(N), src->height);
     if (i >= args->columns)
         return;
     int samples = src->width * src->channels;
@@ -289,6 +337,8 @@ static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> 
         int yi = gi_border_index(y + N / 2, src->height, src->border);
         const T *row = yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
         float w[N], f, a = 0;
+        float s = (float)((const T *)(src->data + (size_t)max(y, 0) * src->stride))[sample];
+        march_ahead(src, y + N / 2, sample * (int)sizeof(T));
         edge_window<T, N>(w, row, at, 0, src->value[c]);
         if (times_alpha) {
             float weight[N];
@@ -301,7 +351,7 @@ static __device__ __noinline__ void march_edge(const struct march_args<KIND, N> 
         march_step<KIND, N, 1, 1>(&f, &colour, w, args->weights.w);
         if (y < y0)
             continue;
-        float s = (float)((const T *)(src->data + (size_t)y * src->stride))[sample], v;
+        float v;
         if (KIND == MARCH_BOX)
             v = times_alpha ? box_weighed(f, a) : box_mean(f, (float)(N * N), args->weights.w[0]);
         else
@@ -367,7 +417,7 @@ static enum gi_status march_launch(struct gi_cuda_context *cu, struct gi_image *
     args->left = inside ? args->first * S : samples;
     args->columns = samples - inside * S;
     args->edge_strips = ceil_div(args->columns, 32);
-    args->edge_warps = args->edge_strips * ceil_div(src->height, MARCH_EDGE_ROWS);
+    args->edge_warps = args->edge_strips * ceil_div(src->height, march_edge_rows(N));
 
     int blocks_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
