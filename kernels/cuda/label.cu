@@ -165,52 +165,62 @@ static __device__ inline void tile_shorten(uint32_t *parent, uint32_t word, unsi
     __syncthreads();
 }
 
-/* Takes a contact of word i from `t`: the runs *a and *b touch. False: none is left. */
-static __device__ inline bool contact_take(uint32_t *a, uint32_t *b, const uint32_t *words,
-                                           unsigned i, struct contacts *t)
+/* As find, while others join: every access is atomic, and the way is cut short. */
+static __device__ inline uint32_t find_shared(uint32_t *parent, uint32_t node)
 {
-    uint32_t some = t->up ? t->up : t->up_left ? t->up_left : t->up_right;
-    int dx = t->up ? 0 : t->up_left ? -1 : 1;
-    if (t->left) {
-        t->left = false;
-        *a = i * NODE_PITCH;
-        *b = (i - 1) * NODE_PITCH + run_start(words[i - 1], 31);
-        return true;
+    uint32_t root = node, up = atomicOr(&parent[node], 0u), first = up;
+    for (; up != root; up = atomicOr(&parent[root], 0u))
+        root = up;
+    if (first != root)
+        atomicMin(&parent[node], root);
+    return root;
+}
+
+static __device__ inline void join_shared(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    for (;;) {
+        a = find_shared(parent, a);
+        b = find_shared(parent, b);
+        if (a == b)
+            return;
+        uint32_t low = a < b ? a : b, high = a < b ? b : a;
+        a = atomicMin(&parent[high], low);
+        if (a == high)
+            return;
+        b = low; /* somebody else had given it a parent: both are the same component now */
     }
-    if (some == 0)
-        return false;
-    unsigned bit = (unsigned)__ffs((int)some) - 1;
-    t->up &= dx == 0 ? some - 1 : ~0u;
-    t->up_left &= dx < 0 ? some - 1 : ~0u;
-    t->up_right &= dx > 0 ? some - 1 : ~0u;
-    *a = i * NODE_PITCH + run_start(words[i], bit);
-    *b = node_above<NODE_PITCH>(words, i, TILE_COLUMNS, bit, dx);
-    return true;
+}
+
+/* Joins word i along the contacts that are left, one at a time. */
+static __device__ inline void tile_join(uint32_t *parent, const uint32_t *words, unsigned i,
+                                        struct contacts t)
+{
+    if (t.left)
+        join_shared(parent, i * NODE_PITCH, (i - 1) * NODE_PITCH + run_start(words[i - 1], 31));
+    while (t.up | t.up_left | t.up_right) {
+        uint32_t some = t.up ? t.up : t.up_left ? t.up_left : t.up_right;
+        int dx = t.up ? 0 : t.up_left ? -1 : 1;
+        unsigned bit = (unsigned)__ffs((int)some) - 1;
+        t.up &= dx == 0 ? some - 1 : ~0u;
+        t.up_left &= dx < 0 ? some - 1 : ~0u;
+        t.up_right &= dx > 0 ? some - 1 : ~0u;
+        join_shared(parent, i * NODE_PITCH + run_start(words[i], bit),
+                    node_above<NODE_PITCH>(words, i, TILE_COLUMNS, bit, dx));
+    }
 }
 
 /* Solves the tile whose words are in `words` (shared): at the end each run's node leads to its
- * root. In rounds: all threads search, then all hang roots onto smaller ones; a thread whose root
- * somebody else has hung elsewhere tries again. */
+ * root. */
 static __device__ inline void tile_solve(uint32_t *parent, const uint32_t *words, bool eight)
 {
     unsigned i = threadIdx.x;
-    uint32_t a = 0, b = 0;
     struct contacts t =
         contacts_of(words, i, i % TILE_COLUMNS, TILE_COLUMNS, i >= TILE_COLUMNS, eight);
     tile_link(parent, words, i, &t);
     __syncthreads();
     tile_shorten(parent, words[i], i);
-    for (;;) {
-        do {
-            a = a == b ? a : find(parent, a);
-            b = a == b ? b : find(parent, b);
-        } while (a == b && contact_take(&a, &b, words, i, &t));
-        if (!__syncthreads_or(a != b))
-            return;
-        if (a != b)
-            atomicMin(&parent[a < b ? b : a], a < b ? a : b);
-        __syncthreads();
-    }
+    tile_join(parent, words, i, t);
+    __syncthreads();
 }
 
 /* Where word `i` of this block's tile stands in the field. Tiles cover the padding of rows too. */

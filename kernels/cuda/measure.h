@@ -120,12 +120,6 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     return words[lane];
 }
 
-/* Words of 32 pixels in a row of `width`. */
-static __host__ __device__ inline int row_words(int width)
-{
-    return (int)(((unsigned)width + 31) / 32);
-}
-
 /* ---- a walk over all pieces of all rows, `threads` threads side by side ---- */
 
 struct walk {
