@@ -209,45 +209,72 @@ struct mover {
 template <typename V>
 static __device__ inline struct mover mover_of(unsigned lane, uint32_t x, uint32_t y)
 {
-    typedef struct gi_region_sums sums;
     const unsigned all = 0xffffffffu, low = SHARED_MASK;
     constexpr bool wide = sizeof(V) == 4;
     switch (lane) {
     case 0:
-        return {offsetof(sums, area), AREA_X, 0, low, 0, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, area), AREA_X, 0, low, 0, 0, mover::ADD};
     case 1:
-        return {offsetof(sums, sum_x), AREA_X, SHARED_BITS, all, 0, x, mover::ADD_BY_AREA};
+        return {offsetof(struct gi_region_sums, sum_x),
+                AREA_X,
+                SHARED_BITS,
+                all,
+                0,
+                x,
+                mover::ADD_BY_AREA};
     case 2:
-        return {offsetof(sums, sum_y), MIXED_Y, SHARED_BITS, all, 0, y, mover::ADD_BY_AREA};
+        return {offsetof(struct gi_region_sums, sum_y),
+                MIXED_Y,
+                SHARED_BITS,
+                all,
+                0,
+                y,
+                mover::ADD_BY_AREA};
     case 3:
-        return {offsetof(sums, min_x), COLUMNS, 0, 0xffff, 0, x, mover::MIN};
+        return {offsetof(struct gi_region_sums, min_x), COLUMNS, 0, 0xffff, 0, x, mover::MIN};
     case 4:
-        return {offsetof(sums, min_y), ROWS, 0, 0xffff, 0, y, mover::MIN};
+        return {offsetof(struct gi_region_sums, min_y), ROWS, 0, 0xffff, 0, y, mover::MIN};
     case 5:
-        return {offsetof(sums, max_x), COLUMNS, 16, 0xffff, 0, x, mover::MAX};
+        return {offsetof(struct gi_region_sums, max_x), COLUMNS, 16, 0xffff, 0, x, mover::MAX};
     case 6:
-        return {offsetof(sums, max_y), ROWS, 16, 0xffff, 0, y, mover::MAX};
+        return {offsetof(struct gi_region_sums, max_y), ROWS, 16, 0xffff, 0, y, mover::MAX};
     case 7:
-        return {
-            offsetof(sums, value.n), wide ? COUNT : AREA_X, 0, wide ? all : low, 0, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, value.n),
+                wide ? COUNT : AREA_X,
+                0,
+                wide ? all : low,
+                0,
+                0,
+                mover::ADD};
     case 8:
-        return {offsetof(sums, value.q), SUM, 0, all, SUM_HIGH, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, value.q), SUM, 0, all, SUM_HIGH, 0, mover::ADD};
     case 9:
-        return {offsetof(sums, value.q2_low), LOW, 0, all, LOW_HIGH, 0, mover::ADD};
-    case 10:
         return {
-            offsetof(sums, value.q2_high),     wide ? HIGH : 0u, 0, all, wide ? HIGH_HIGH : 0u, 0,
-            wide ? mover::ADD : mover::NOTHING};
+            offsetof(struct gi_region_sums, value.q2_low), LOW, 0, all, LOW_HIGH, 0, mover::ADD};
+    case 10:
+        return {offsetof(struct gi_region_sums, value.q2_high),
+                wide ? HIGH : 0u,
+                0,
+                all,
+                wide ? HIGH_HIGH : 0u,
+                0,
+                wide ? mover::ADD : mover::NOTHING};
     case 11:
-        return {offsetof(sums, min_key), MIN_KEY, 0, all, 0, 0, mover::MIN};
+        return {offsetof(struct gi_region_sums, min_key), MIN_KEY, 0, all, 0, 0, mover::MIN};
     case 12:
-        return {offsetof(sums, max_key), MAX_KEY, 0, all, 0, 0, mover::MAX};
+        return {offsetof(struct gi_region_sums, max_key), MAX_KEY, 0, all, 0, 0, mover::MAX};
     case 13:
-        return {offsetof(sums, straight), STRAIGHT, 0, low, 0, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, straight), STRAIGHT, 0, low, 0, 0, mover::ADD};
     case 14:
-        return {offsetof(sums, diagonal), STRAIGHT, SHARED_BITS, low, 0, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, diagonal),
+                STRAIGHT,
+                SHARED_BITS,
+                low,
+                0,
+                0,
+                mover::ADD};
     default:
-        return {offsetof(sums, mixed), MIXED_Y, 0, low, 0, 0, mover::ADD};
+        return {offsetof(struct gi_region_sums, mixed), MIXED_Y, 0, low, 0, 0, mover::ADD};
     }
 }
 
