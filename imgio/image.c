@@ -12,12 +12,12 @@
 static void *samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
-    if (nbytes < 2 * huge)
-        return aligned_alloc(GI_ROW_ALIGN, nbytes);
-    void *samples = aligned_alloc(huge, nbytes);
-    if (samples)
-        madvise(samples, nbytes / huge * huge,
-                MADV_HUGEPAGE); /* a wish: a refusal changes nothing */
+    bool large = nbytes >= 2 * huge;
+    void *samples;
+    if (posix_memalign(&samples, large ? huge : GI_ROW_ALIGN, nbytes))
+        return NULL;
+    if (large) /* a wish: a refusal changes nothing */
+        madvise(samples, nbytes / huge * huge, MADV_HUGEPAGE);
     return samples;
 }
 
