@@ -14,14 +14,16 @@ void *gi_memory_copy(const void *bytes, size_t nbytes)
     return copy ? memcpy(copy, bytes, nbytes) : NULL;
 }
 
-/* The row whose name is the first `n` characters of `name`. */
-static const struct gi_format *by_name(const char *name, size_t n)
+/* The row one of whose suffixes is the first `n` characters of `word`, in whatever case. */
+static const struct gi_format *find(const char *word, size_t n)
 {
-    for (int i = 0; gi_formats[i]; i++) {
-        const char *known = gi_formats[i]->info.name;
-        if (strlen(known) == n && strncasecmp(known, name, n) == 0)
-            return gi_formats[i];
-    }
+    for (int i = 0; gi_formats[i]; i++)
+        for (const char *s = gi_formats[i]->info.suffixes; *s; s += *s == ' ') {
+            size_t length = strcspn(s, " ");
+            if (length == n && strncasecmp(s, word, n) == 0)
+                return gi_formats[i];
+            s += length;
+        }
     return NULL;
 }
 
@@ -30,15 +32,7 @@ static const struct gi_format *by_suffix(const char *path)
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (!dot || (slash && dot < slash))
         return NULL;
-    size_t n = strlen(dot + 1);
-    for (int i = 0; gi_formats[i]; i++)
-        for (const char *s = gi_formats[i]->info.suffixes; *s; s += *s == ' ') {
-            size_t length = strcspn(s, " ");
-            if (length == n && strncasecmp(s, dot + 1, n) == 0)
-                return gi_formats[i];
-            s += length;
-        }
-    return NULL;
+    return find(dot + 1, strlen(dot + 1));
 }
 
 static enum gi_status fail_usage(struct gi_err *err, const char *format, const char *path)
@@ -63,11 +57,11 @@ static enum gi_status choose(const struct gi_format **chosen, const char **path,
                              struct gi_err *err)
 {
     const char *colon = strchr(*path, ':');
-    const struct gi_format *prefix = colon ? by_name(*path, (size_t)(colon - *path)) : NULL;
+    const struct gi_format *prefix = colon ? find(*path, (size_t)(colon - *path)) : NULL;
     const char *whole = *path;
     if (prefix)
         *path = colon + 1;
-    *chosen = format ? by_name(format, strlen(format)) : prefix ? prefix : by_suffix(*path);
+    *chosen = format ? find(format, strlen(format)) : prefix ? prefix : by_suffix(*path);
     if (!*chosen || !(*chosen)->encode)
         return fail_usage(err, format, whole);
     if (!**path)

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void replace_controls(char *text)
@@ -13,15 +14,33 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
+/* Prints into `err`. What is too long, as a path may be, loses its middle: the reason stands at the
+ * end. */
+static void print_text(struct gi_err *err, const char *format, va_list args)
+{
+    enum { HEAD = sizeof err->text / 3, TAIL = sizeof err->text - HEAD - sizeof "..." };
+    char *whole;
+    int n = vasprintf(&whole, format, args);
+    if (n < 0) {
+        snprintf(err->text, sizeof err->text, "out of memory: the message of an error");
+        return;
+    }
+    if ((size_t)n < sizeof err->text)
+        memcpy(err->text, whole, (size_t)n + 1);
+    else
+        snprintf(err->text, sizeof err->text, "%.*s...%s", HEAD, whole, whole + n - TAIL);
+    free(whole);
+    replace_controls(err->text);
+}
+
 enum gi_status gi_fail(struct gi_err *err, enum gi_status status, const char *format, ...)
 {
     if (!err)
         return status;
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    print_text(err, format, args);
     va_end(args);
-    replace_controls(err->text);
     err->status = status;
     return status;
 }
@@ -30,14 +49,15 @@ enum gi_status gi_err_prefix(struct gi_err *err, const char *format, ...)
 {
     if (!err)
         return GI_OK;
-    char rest[sizeof err->text];
-    memcpy(rest, err->text, sizeof rest);
+    struct gi_err rest = *err;
+    char *prefix;
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(err->text, sizeof err->text, format, args);
+    int n = vasprintf(&prefix, format, args);
     va_end(args);
-    if (n >= 0 && (size_t)n < sizeof err->text)
-        snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", rest);
-    replace_controls(err->text);
+    if (n < 0)
+        return err->status;
+    gi_fail(err, rest.status, "%s: %s", prefix, rest.text);
+    free(prefix);
     return err->status;
 }

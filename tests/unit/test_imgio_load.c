@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -309,9 +310,10 @@ static void choice_of_format(void **state)
     static const struct {
         const char *path, *format, *magic;
     } cases[] = {
-        {"a.PNG", NULL, "\x89PNG"}, {"png:b.jpg", NULL, "\x89PNG"}, {"b.JPeG", NULL, "\xff\xd8"},
-        {"c.txt", "pgm", "P5"},     {"pam:d", NULL, "P7"},          {"e.pnm", NULL, "P5"},
-        {"pnm:f.png", "pfm", "Pf"}, {"g.tar.tga", NULL, ""},
+        {"a.PNG", NULL, "\x89PNG"},   {"png:b.jpg", NULL, "\x89PNG"}, {"b.JPeG", NULL, "\xff\xd8"},
+        {"c.txt", "pgm", "P5"},       {"pam:d", NULL, "P7"},          {"e.pnm", NULL, "P5"},
+        {"pnm:f.png", "pfm", "Pf"},   {"g.tar.tga", NULL, ""},        {"jpg:h", NULL, "\xff\xd8"},
+        {"i.png", "Jpg", "\xff\xd8"},
     };
     struct gi_image image = random_image(3, 2, 1, GI_U8, 1);
     struct gi_err err;
@@ -343,6 +345,43 @@ static void choice_of_format(void **state)
     assert_null(gi_format_at(1000));
 }
 
+/* Of any size, down to the last sample: large images come from another kind of memory. */
+static void large_images(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 70001}, {2501, 2003}, {4096, 1024}, {5000017, 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct gi_image image;
+        assert_int_equal(gi_image_alloc(&image, sizes[i][0], sizes[i][1], 1, GI_U8, NULL), GI_OK);
+        assert_int_equal((uintptr_t)image.data % GI_ROW_ALIGN, 0);
+        memset(gi_row(&image, image.height - 1), 7, image.stride);
+        gi_image_free(&image);
+    }
+}
+
+/* An error of a long path still ends in its reason, and begins where it should. */
+static void long_paths(void **state)
+{
+    (void)state;
+    char path[5001], want[64];
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    struct gi_image image;
+    struct gi_err err = {0};
+    assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, &err), GI_E_IO);
+    snprintf(want, sizeof want, ": %s", strerror(ENAMETOOLONG));
+    size_t n = strlen(err.text);
+    assert_true(n < sizeof err.text && n > strlen(want));
+    assert_string_equal(err.text + n - strlen(want), want);
+    gi_err_prefix(&err, "%s", path);
+    n = strlen(err.text);
+    assert_int_equal(err.text[0], 'a');
+    assert_string_equal(err.text + n - strlen(want), want);
+    gi_fail(&err, GI_E_IO, "%s", "short");
+    gi_err_prefix(&err, "%d", 7);
+    assert_string_equal(err.text, "7: short");
+}
+
 /* A profile for another colour model is not written; metadata is named where it can't be kept. */
 static void lost_metadata(void **state)
 {
@@ -372,9 +411,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(shrinking_file), TEST(bad_inputs),       TEST(ways_in),
-        TEST(limits),         TEST(each_format),      TEST(conversions),
-        TEST(through_stb),    TEST(choice_of_format), TEST(lost_metadata),
+        TEST(shrinking_file), TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
+        TEST(each_format),    TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
+        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
