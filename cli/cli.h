@@ -98,8 +98,10 @@ extern const struct gi_option gi_device_options[];
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, struct gi_err *err);
+/* Encodes by up to `threads` threads where the format lets it. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
-                           const char *path, const struct gi_io_params *io, struct gi_err *err);
+                           const char *path, const struct gi_io_params *io, int threads,
+                           struct gi_err *err);
 /* Whether gi_cli_save() would know the format and may write there: before any work.
  * Errors: GI_E_USAGE, GI_E_IO. */
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
@@ -159,6 +161,8 @@ enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, cons
                                struct gi_err *err);
 /* CPUs that this process may run on. */
 int gi_cpu_count(void);
+/* What --threads says (0: it was not given), or the CPUs. */
+int gi_thread_count(int asked);
 
 /* Milliseconds of the monotonic clock. */
 double gi_now_ms(void);

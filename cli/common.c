@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kernels/parallel.h"
+
 static const struct gi_choice depth_choices[] = {
     {"same", NULL, "as the input file has it"},
     {"8", NULL, "whole numbers, 0 to 255"},
@@ -142,6 +144,11 @@ int gi_cpu_count(void)
     return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
 }
 
+int gi_thread_count(int asked)
+{
+    return asked ? asked : gi_cpu_count();
+}
+
 static enum gi_status convert_depth(struct gi_image *image, int depth, struct gi_err *err)
 {
     static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
@@ -205,9 +212,26 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
     return GI_OK;
 }
 
-enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
-                           const char *path, const struct gi_io_params *io, struct gi_err *err)
+/* A pool that is made when it is first used. */
+struct lent_pool {
+    struct gi_pool *pool;
+    int threads;
+};
+
+static enum gi_status run_lent(void *self, int njobs, gi_job_fn *job, void *arg,
+                               size_t scratch_nbytes, struct gi_err *err)
 {
+    struct lent_pool *lent = self;
+    enum gi_status status = lent->pool ? GI_OK : gi_pool_new(&lent->pool, lent->threads, err);
+    return status ? status : gi_pool_run(lent->pool, njobs, job, arg, scratch_nbytes, err);
+}
+
+enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                           const char *path, const struct gi_io_params *io, int threads,
+                           struct gi_err *err)
+{
+    struct lent_pool lent = {.threads = threads};
+    struct gi_parallel parallel = {.self = &lent, .threads = threads, .run = run_lent};
     struct gi_save_options options = {
         .format = io->format,
         .quality = io->quality,
@@ -215,9 +239,11 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
         .no_clobber = io->no_clobber,
         .durable = io->durable,
         .strict = io->strict,
+        .parallel = threads > 1 ? &parallel : NULL,
     };
     struct gi_err warning = {0};
     enum gi_status status = gi_save(image, metadata, path, &options, &warning, err);
+    gi_pool_free(&lent.pool);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;

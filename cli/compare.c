@@ -145,7 +145,7 @@ static enum gi_status save_picture(const struct gi_image *a, const struct gi_ima
     enum gi_status status = gi_compare_picture(&picture, a, b, p->gain, err);
     if (status)
         return status;
-    status = gi_cli_save(&picture, NULL, p->diff, io, err);
+    status = gi_cli_save(&picture, NULL, p->diff, io, gi_thread_count(p->threads), err);
     gi_image_free(&picture);
     return status;
 }
@@ -168,7 +168,7 @@ static enum gi_status compare(const struct gi_image *a, const struct gi_image *b
                               struct gi_err *err)
 {
     struct gi_comparison comparison;
-    int threads = p->threads ? p->threads : gi_cpu_count();
+    int threads = gi_thread_count(p->threads);
     enum gi_status status = gi_compare(&comparison, a, b, threads, err);
     if (status) {
         gi_err_prefix(err, "%s and %s", names[0], names[1]);

@@ -119,7 +119,7 @@ enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_para
     runner->asked_by = asked_by;
     runner->choice = choice;
     runner->options = (struct gi_open_options){
-        .threads = device->threads ? device->threads : gi_cpu_count(),
+        .threads = gi_thread_count(device->threads),
         .ordinal = ordinal,
         .max_bytes = (size_t)device->max_device_bytes,
     };

@@ -203,6 +203,7 @@ static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, con
                               void *const *params, enum gi_table_format format, struct gi_err *err)
 {
     const struct gi_extract_output *output = params[SET_OUTPUT];
+    const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_extract_params asked = *(const struct gi_extract_params *)params[SET_FILTER];
     struct gi_extract result = {0};
     struct gi_image image, mask = {0};
@@ -225,7 +226,8 @@ static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, con
                                    .file = path,
                                    .connectivity = asked.connectivity ? 8 : 4,
                                    .masked = output->mask_image != NULL,
-                                   .output = output};
+                                   .output = output,
+                                   .threads = gi_thread_count(device->threads)};
     if (!status)
         status = write_all(sinks, &view, format, err);
     gi_runner_note(runner, "write", gi_now_ms() - start);

@@ -24,6 +24,7 @@ struct gi_extract_view {
     int connectivity; /* 4 or 8 */
     bool masked;      /* by an image: there is no threshold */
     const struct gi_extract_output *output;
+    int threads; /* for writing images */
 };
 
 /* The table of regions, streamed (cli/extract_table.c). */

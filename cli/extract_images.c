@@ -92,9 +92,11 @@ static enum gi_status save_npy(const struct gi_image *labels, const char *path, 
 }
 
 /* The label image in another type; GI_U8 is the mask. */
-static enum gi_status save_as(const struct gi_image *labels, enum gi_type type, const char *path,
-                              const struct gi_io_params *io, struct gi_err *err)
+static enum gi_status save_as(const struct gi_extract_view *view, enum gi_type type,
+                              const char *path, struct gi_err *err)
 {
+    const struct gi_image *labels = &view->extract->labels;
+    struct gi_io_params io = io_of(view->output);
     struct gi_image image;
     enum gi_status status = gi_image_alloc(&image, labels->width, labels->height, 1, type, err);
     if (status)
@@ -111,7 +113,7 @@ static enum gi_status save_as(const struct gi_image *labels, enum gi_type type, 
                 ((float *)to)[x] = (float)from[x];
         }
     }
-    status = gi_cli_save(&image, NULL, path, io, err);
+    status = gi_cli_save(&image, NULL, path, &io, view->threads, err);
     gi_image_free(&image);
     return status;
 }
@@ -127,7 +129,7 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
                        view->extract->n, format->most);
     if (format->type == GI_U32)
         return save_npy(&view->extract->labels, path, io.no_clobber, err);
-    return save_as(&view->extract->labels, format->type, path, &io, err);
+    return save_as(view, format->type, path, err);
 }
 
 static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi_err *err)
@@ -137,7 +139,7 @@ static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi
     enum gi_status status = gi_overlay(&image, view->image, view->extract, err);
     if (status)
         return status;
-    status = gi_cli_save(&image, NULL, view->output->overlay, &io, err);
+    status = gi_cli_save(&image, NULL, view->output->overlay, &io, view->threads, err);
     gi_image_free(&image);
     return status;
 }
@@ -172,7 +174,7 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
             crop_of(view->image, &view->extract->regions[i], output->crop_margin);
         status = crop_path(path, output, i + 1, err);
         if (!status)
-            status = gi_cli_save(&crop, NULL, path, &io, err);
+            status = gi_cli_save(&crop, NULL, path, &io, view->threads, err);
     }
     return status;
 }
@@ -180,10 +182,9 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;
-    struct gi_io_params io = io_of(output);
     enum gi_status status = output->labels ? save_labels(view, err) : GI_OK;
     if (!status && output->mask)
-        status = save_as(&view->extract->labels, GI_U8, output->mask, &io, err);
+        status = save_as(view, GI_U8, output->mask, err);
     if (!status && output->overlay)
         status = save_overlay(view, err);
     if (!status && output->crops)

@@ -27,11 +27,12 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
 {
     (void)noperands;
     const struct gi_io_params *io = params[SET_IO];
+    const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_runner *runner;
     enum gi_status status = gi_cli_check_save(operands[1], io, err);
     if (status)
         return status;
-    status = gi_runner_new(&runner, params[SET_DEVICE], err);
+    status = gi_runner_new(&runner, device, err);
     if (status)
         return status;
     struct gi_image image;
@@ -39,7 +40,8 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     status = load_and_run(&image, &metadata, runner, command, params, operands[0], err);
     if (!status) {
         double start = gi_now_ms();
-        status = gi_cli_save(&image, &metadata, operands[1], io, err);
+        status =
+            gi_cli_save(&image, &metadata, operands[1], io, gi_thread_count(device->threads), err);
         gi_runner_note(runner, "encode", gi_now_ms() - start);
         gi_image_free(&image);
         gi_metadata_free(&metadata);

@@ -1,8 +1,7 @@
 /* Files to images and back.
  *
- * Reading: by content, never by name. Writing: through an unnamed or temporary file and a rename, so
- * that an output is either whole or not there.
- * SPDX-License-Identifier: MIT */
+ * Reading: by content, never by name. Writing: through an unnamed or temporary file and a rename,
+ * so that an output is either whole or not there. SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_IMGIO_H
 #define GI_IMGIO_IMGIO_H
 
@@ -13,10 +12,11 @@ enum { GI_DEFAULT_MAX_PIXELS = 1 << 30 };
 #define GI_DEFAULT_MAX_BYTES (UINT64_C(64) << 30)
 
 struct gi_limits {
-    uint64_t max_pixels; /* width * height of a decoded image (--max-pixels). A file that is at least
-                            half as long as its samples has shown its size and is not held to it */
-    uint64_t max_bytes;  /* of the decoded samples, and of input that comes through a pipe
-                            (--max-bytes) */
+    /* width * height of a decoded image (--max-pixels). A file that is at least half as long as its
+     * samples has shown its size and is not held to it. */
+    uint64_t max_pixels;
+    /* of the decoded samples, and of input that comes through a pipe (--max-bytes) */
+    uint64_t max_bytes;
 };
 
 struct gi_load_options {
@@ -27,12 +27,12 @@ struct gi_load_options {
 
 /* What a file says besides its samples. */
 struct gi_file_info {
-    const char *format; /* name of the format's row: "png" */
-    int bits;           /* a sample, as stored: 1 to 16, 32 for float */
-    const char *detail; /* static words: "palette, interlaced", "progressive"; "" for none */
-    int orientation;    /* EXIF, 1 to 8; 1 where none. Already applied to the image */
+    const char *format;  /* name of the format's row: "png" */
+    int bits;            /* a sample, as stored: 1 to 16, 32 for float */
+    const char *detail;  /* static words: "palette, interlaced", "progressive"; "" for none */
+    int orientation;     /* EXIF, 1 to 8; 1 where none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 where unknown */
-    uint64_t nbytes;    /* of the file */
+    uint64_t nbytes;     /* of the file */
 };
 
 /* Bytes that travel with an image: each NULL where absent, owned here. */
@@ -46,8 +46,8 @@ struct gi_metadata {
 
 void gi_metadata_free(struct gi_metadata *metadata);
 
-/* Reads the image at `path`; "-" is standard input. `image` is made here and freed by the caller, also
- * `metadata`. info, metadata and warning may be NULL. The error text starts with the path.
+/* Reads the image at `path`; "-" is standard input. `image` is made here and freed by the caller,
+ * also `metadata`. info, metadata and warning may be NULL. The error text starts with the path.
  * Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
 enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
                        struct gi_file_info *info, const char *path,
@@ -75,8 +75,8 @@ enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nby
                              struct gi_err *err);
 enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Makes the file appear under its name, whole; takes and nulls the sink. On an error nothing appears
- * and an older file stays. `durable`: fsync first. */
+/* Makes the file appear under its name, whole; takes and nulls the sink. On an error nothing
+ * appears and an older file stays. `durable`: fsync first. */
 enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err);
 /* Forgets everything; takes and nulls. NULL: nothing happens. */
 void gi_sink_abandon(struct gi_sink **sink);
@@ -88,19 +88,30 @@ void gi_sink_signal_cleanup(void);
  * level 6 on photographs, at a tenth of its time. */
 enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
-struct gi_save_options {
-    const char *format;  /* name of a row; NULL: by prefix ("png:-") or suffix */
-    int quality;         /* JPEG, 1 to 100 */
-    int compression;     /* PNG, 0 to 9 */
-    bool no_clobber;
-    bool durable;
-    bool strict;         /* what the format cannot hold is an error, not a warning */
+/* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
+ * once, in any order and at the same time, every thread with its own `scratch`, and returns when
+ * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */
+struct gi_parallel {
+    void *self;
+    int threads; /* that run() takes at most, 1 or more */
+    enum gi_status (*run)(void *self, int njobs, void (*job)(void *arg, int index, void *scratch),
+                          void *arg, size_t scratch_nbytes, struct gi_err *err);
 };
 
-/* Writes `image` to `path`, which may carry a prefix "png:"; "-" is standard output. A type that the
- * format cannot hold is converted to the nearest it can (float to 16 bits, 16 to 8); alpha that it
- * cannot hold is laid over black and named in `warning`. `metadata` may be NULL.
- * Errors: GI_E_IO, GI_E_PIPE, GI_E_USAGE (no format of that name), GI_E_UNSUPPORTED, GI_E_MEMORY. */
+struct gi_save_options {
+    const char *format; /* a suffix of a row; NULL: by prefix ("png:-") or suffix */
+    int quality;        /* JPEG, 1 to 100 */
+    int compression;    /* PNG, 0 to 9 */
+    bool no_clobber;
+    bool durable;
+    bool strict;                        /* what the format cannot hold is an error, not a warning */
+    const struct gi_parallel *parallel; /* NULL: one thread. The bytes are the same */
+};
+
+/* Writes `image` to `path`, which may carry a prefix "png:"; "-" is standard output. A type that
+ * the format cannot hold is converted to the nearest it can (float to 16 bits, 16 to 8); alpha that
+ * it cannot hold is laid over black and named in `warning`. `metadata` may be NULL. Errors:
+ * GI_E_IO, GI_E_PIPE, GI_E_USAGE (no format of that name), GI_E_UNSUPPORTED, GI_E_MEMORY. */
 enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
                        const char *path, const struct gi_save_options *options,
                        struct gi_err *warning, struct gi_err *err);
@@ -112,7 +123,8 @@ enum gi_status gi_save_check(const char *path, const char *format, struct gi_err
 /* For `gpuimg list`: the rows of the table of formats; NULL past the end. */
 struct gi_format_info {
     const char *name;     /* "png" */
-    const char *suffixes; /* "png apng", parted by spaces */
+    const char *suffixes; /* "jpg jpeg", parted by spaces; also what --format takes, so that
+                             `name` is one of them */
     const char *summary;  /* "Portable Network Graphics" */
     bool reads, writes, u8, u16, f32, alpha;
 };

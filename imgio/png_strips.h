@@ -1,0 +1,17 @@
+/* The pixels of a PNG being written, and the chunk that everything stands in.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_PNG_STRIPS_H
+#define GI_IMGIO_PNG_STRIPS_H
+
+#include "imgio/imgio.h"
+
+/* Writes one chunk: length, `type`, bytes, checksum. `bytes` may be NULL where nbytes is 0. */
+enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
+                                  size_t nbytes, struct gi_err *err);
+
+/* Writes the IDAT chunks of `image` (8 or 16 bits) with options->compression and
+ * options->parallel. Errors: GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
+enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
+                                   const struct gi_save_options *options, struct gi_err *err);
+
+#endif

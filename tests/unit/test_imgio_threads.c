@@ -1,0 +1,117 @@
+/* Writing by several threads: the same bytes, and no loose ends when something fails.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include "kernels/parallel.h"
+
+static enum gi_status run_in_pool(void *self, int njobs, gi_job_fn *job, void *arg,
+                                  size_t scratch_nbytes, struct gi_err *err)
+{
+    return gi_pool_run(self, njobs, job, arg, scratch_nbytes, err);
+}
+
+static enum gi_status run_backwards(void *self, int njobs, gi_job_fn *job, void *arg,
+                                    size_t scratch_nbytes, struct gi_err *err)
+{
+    (void)err;
+    void *scratch = malloc(scratch_nbytes);
+    *(int *)self = njobs;
+    while (njobs-- > 0)
+        job(arg, njobs, scratch);
+    free(scratch);
+    return GI_OK;
+}
+
+static enum gi_status run_nothing(void *self, int njobs, gi_job_fn *job, void *arg,
+                                  size_t scratch_nbytes, struct gi_err *err)
+{
+    (void)self, (void)njobs, (void)job, (void)arg, (void)scratch_nbytes;
+    return gi_fail(err, GI_E_MEMORY, "none today");
+}
+
+static void assert_file_is(const char *path, struct bytes want)
+{
+    struct bytes file = read_file(path);
+    assert_int_equal(file.n, want.n);
+    assert_memory_equal(file.at, want.at, want.n);
+    free(file.at);
+}
+
+static void save_by(const struct gi_parallel *parallel, const struct gi_image *image,
+                    const char *path, int level)
+{
+    struct gi_save_options options = {.compression = level, .parallel = parallel};
+    assert_int_equal(gi_save(image, NULL, path, &options, NULL, NULL), GI_OK);
+}
+
+/* Who makes the strips, and in which order, is not seen in the file. */
+static void any_threads(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    for (int type = GI_U8; type <= GI_U16; type++) {
+        struct gi_image image = random_image(900, 1800, type == GI_U8 ? 4 : 3, type, 19);
+        for (int level = 0; level <= 6; level += 3) {
+            save_by(NULL, &image, path, level);
+            struct bytes want = read_file(path);
+            struct gi_image back = load_or_fail(path);
+            assert_same_image(&image, &back);
+            gi_image_free(&back);
+            for (int threads = 1; threads <= 9; threads += 2) {
+                struct gi_pool *pool;
+                assert_int_equal(gi_pool_new(&pool, threads, NULL), GI_OK);
+                struct gi_parallel parallel = {pool, threads, run_in_pool};
+                save_by(&parallel, &image, path, level);
+                assert_file_is(path, want);
+                gi_pool_free(&pool);
+            }
+            int njobs = 0;
+            struct gi_parallel backwards = {&njobs, 1, run_backwards};
+            save_by(&backwards, &image, path, level);
+            assert_file_is(path, want);
+            assert_true(njobs >= 5);
+            free(want.at);
+        }
+        gi_image_free(&image);
+    }
+    remove_folder(tmp);
+}
+
+/* Threads that can't be had, and a file that can't be written, with strips under way. */
+static void threads_fail(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    struct gi_image image = random_image(900, 1800, 4, GI_U8, 23);
+    struct gi_parallel none = {NULL, 4, run_nothing};
+    struct gi_save_options options = {.compression = 1, .parallel = &none};
+    struct gi_err err = {0};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_MEMORY);
+    assert_non_null(strstr(err.text, "a.png: none today"));
+    assert_int_equal(count_files(tmp), 0);
+    struct gi_image small = gi_image_rows(&image, 0, 40); /* one strip: nobody is asked */
+    assert_int_equal(gi_save(&small, NULL, path, &options, NULL, &err), GI_OK);
+    struct gi_pool *pool;
+    assert_int_equal(gi_pool_new(&pool, 3, NULL), GI_OK);
+    struct gi_parallel parallel = {pool, 3, run_in_pool};
+    options.parallel = &parallel;
+    options.format = "png";
+    assert_int_equal(gi_save(&image, NULL, "/dev/full", &options, NULL, &err), GI_E_IO);
+    assert_non_null(strstr(err.text, "/dev/full: No space left"));
+    gi_pool_free(&pool);
+    gi_image_free(&image);
+    remove_folder(tmp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(threads_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
