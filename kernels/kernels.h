@@ -20,6 +20,8 @@ extern "C" {
 enum {
     GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits a
                               box sum, 255 * 4001^2, still fits in 32 bits unsigned */
+    GI_TAPS_BLOCK = 32,    /* taps of a separable kernel in one chain of fmaf: float32 drifts in
+                              longer ones */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
 };
@@ -62,7 +64,14 @@ struct gi_finish {
 /* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
  * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with
  * the index ascending. This is correlation: the taps are not turned round. A row outside the image
- * under GI_BORDER_VALUE is a row of border values and goes through the row taps like any other. */
+ * under GI_BORDER_VALUE is a row of border values and goes through the row taps like any other.
+ *
+ * More than GI_TAPS_BLOCK taps are summed in blocks of that many consecutive taps (the last one may
+ * be shorter), each a chain of fmaf from +0. The blocks' sums p are added in order, in float32, with
+ * a carry: s = the first p, c = 0; then for each further one
+ *     y = p - c;  t = s + y;  e = (t - s) - y;  c = e, or 0 where e is infinite or NaN;  s = t
+ * (so an infinite sum stays infinite). W. Kahan, "Further remarks on reducing truncation errors",
+ * CACM 8(1), 1965. */
 struct gi_separable {
     const float *row, *col; /* host memory, read before the primitive returns */
     int nrow, ncol;         /* 1 to GI_TAPS_MAX */

@@ -6,40 +6,72 @@
 /* Sums are independent chains of fmaf: so many at once hide its latency. */
 enum { CHAINS = 8, BLOCK = CHAINS * GI_LANES };
 
+/* The blocks of GI_TAPS_BLOCK taps: the first one's sum is stored, the others' are added to it with
+ * the carry that kernels.h defines. */
+static inline void add_block(float *out, GI_VEC *carry, GI_VEC sum, bool first)
+{
+    if (first) {
+        vec_store(out, sum);
+        return;
+    }
+    GI_VEC s = vec_load(out), y = vec_sub(sum, *carry), t = vec_add(s, y);
+    GI_VEC e = vec_sub(vec_sub(t, s), y);
+    *carry = vec_if_greater(vec_set(INFINITY), vec_abs(e), e, vec_set(0));
+    vec_store(out, t);
+}
+
+static inline int block_of(int ntaps, int from)
+{
+    return ntaps - from < GI_TAPS_BLOCK ? ntaps - from : GI_TAPS_BLOCK;
+}
+
+/* `chains` vectors of a row. */
+static inline __attribute__((always_inline)) void
+row_block(float *out, const float *p, const float *taps, int ntaps, int step, int chains)
+{
+    GI_VEC sum[CHAINS], carry[CHAINS];
+    for (int c = 0; c < chains; c++)
+        carry[c] = vec_set(0);
+    for (int from = 0; from < ntaps; from += GI_TAPS_BLOCK) {
+        for (int c = 0; c < chains; c++)
+            sum[c] = vec_set(0);
+        int end = from + block_of(ntaps, from);
+        for (int i = from; i < end; i++, p += step) {
+            GI_VEC tap = vec_set(taps[i]);
+            for (int c = 0; c < chains; c++)
+                sum[c] = vec_fma(tap, vec_load(p + c * GI_LANES), sum[c]);
+        }
+        for (int c = 0; c < chains; c++)
+            add_block(out + c * GI_LANES, &carry[c], sum[c], from == 0);
+    }
+}
+
 void GI_CPU(row_filter)(float *out, const float *in, size_t n, const float *taps, int ntaps,
                         int step)
 {
     size_t x = 0;
-    for (; x + BLOCK <= n; x += BLOCK) {
-        GI_VEC sum[CHAINS];
-        for (int c = 0; c < CHAINS; c++)
-            sum[c] = vec_set(0);
-        const float *p = in + x;
-        for (int i = 0; i < ntaps; i++, p += step) {
-            GI_VEC tap = vec_set(taps[i]);
-            for (int c = 0; c < CHAINS; c++)
-                sum[c] = vec_fma(tap, vec_load(p + c * GI_LANES), sum[c]);
-        }
-        for (int c = 0; c < CHAINS; c++)
-            vec_store(out + x + c * GI_LANES, sum[c]);
-    }
-    for (; x < n; x += GI_LANES) {
-        GI_VEC sum = vec_set(0);
-        const float *p = in + x;
-        for (int i = 0; i < ntaps; i++, p += step)
-            sum = vec_fma(vec_set(taps[i]), vec_load(p), sum);
-        vec_store(out + x, sum);
-    }
+    for (; x + BLOCK <= n; x += BLOCK)
+        row_block(out + x, in + x, taps, ntaps, step, CHAINS);
+    for (; x < n; x += GI_LANES)
+        row_block(out + x, in + x, taps, ntaps, step, 1);
+}
+
+static inline GI_VEC column_chain(const float *const *rows, size_t x, const float *taps, int ntaps)
+{
+    GI_VEC sum = vec_set(0);
+    for (int j = 0; j < ntaps; j++)
+        sum = vec_fma(vec_set(taps[j]), vec_load(rows[j] + x), sum);
+    return sum;
 }
 
 static void column_filter_1(float *out, const float *const *rows, size_t n, const float *taps,
                             int ntaps)
 {
     for (size_t x = 0; x < n; x += GI_LANES) {
-        GI_VEC sum = vec_set(0);
-        for (int j = 0; j < ntaps; j++)
-            sum = vec_fma(vec_set(taps[j]), vec_load(rows[j] + x), sum);
-        vec_store(out + x, sum);
+        GI_VEC carry = vec_set(0);
+        for (int j = 0; j < ntaps; j += GI_TAPS_BLOCK)
+            add_block(out + x, &carry, column_chain(rows + j, x, taps + j, block_of(ntaps, j)),
+                      j == 0);
     }
 }
 
@@ -58,13 +90,12 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][C
     }
 }
 
-/* 4 rows of `columns` vectors, for 3 taps or more. */
-static inline __attribute__((always_inline)) void column_block(float *out, size_t stride,
-                                                               const float *const *rows, size_t x,
-                                                               const float *taps, int ntaps,
-                                                               int columns)
+/* Chains of 3 taps or more, for 4 rows of `columns` vectors. */
+static inline __attribute__((always_inline)) void column_chains(GI_VEC sum[ROWS][COLUMNS],
+                                                                const float *const *rows, size_t x,
+                                                                const float *taps, int ntaps,
+                                                                int columns)
 {
-    GI_VEC sum[ROWS][COLUMNS];
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < columns; c++)
             sum[r][c] = vec_set(0);
@@ -76,9 +107,32 @@ static inline __attribute__((always_inline)) void column_block(float *out, size_
     column_step(sum, rows[ntaps] + x, taps + ntaps, 1, 4, columns);
     column_step(sum, rows[ntaps + 1] + x, taps + ntaps + 1, 2, 4, columns);
     column_step(sum, rows[ntaps + 2] + x, taps + ntaps + 2, 3, 4, columns);
+}
+
+/* 4 rows of `columns` vectors, for 3 taps or more. */
+static inline __attribute__((always_inline)) void column_block(float *out, size_t stride,
+                                                               const float *const *rows, size_t x,
+                                                               const float *taps, int ntaps,
+                                                               int columns)
+{
+    GI_VEC sum[ROWS][COLUMNS], carry[ROWS][COLUMNS];
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < columns; c++)
-            vec_store(out + (size_t)r * stride + x + c * GI_LANES, sum[r][c]);
+            carry[r][c] = vec_set(0);
+    for (int j = 0; j < ntaps; j += GI_TAPS_BLOCK) {
+        int left = block_of(ntaps, j);
+        if (left >= ROWS - 1)
+            column_chains(sum, rows + j, x, taps + j, left, columns);
+        else
+            for (int r = 0; r < ROWS; r++)
+                for (int c = 0; c < columns; c++)
+                    sum[r][c] =
+                        column_chain(rows + j + r, x + (size_t)c * GI_LANES, taps + j, left);
+        for (int r = 0; r < ROWS; r++)
+            for (int c = 0; c < columns; c++)
+                add_block(out + (size_t)r * stride + x + c * GI_LANES, &carry[r][c], sum[r][c],
+                          j == 0);
+    }
 }
 
 void GI_CPU(column_filter)(float *out, size_t stride, int nout, const float *const *rows, size_t n,

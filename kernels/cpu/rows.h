@@ -68,12 +68,12 @@ void GI_CPU(samples_store)(void *out, const float *in, size_t n, enum gi_type ty
 /* Stores the n filtered samples f of row y from pixel x0 on: alpha rule, finish, rounding. */
 void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n);
 
-/* out[x] = sum over i of taps[i] * in[x + i * step], fmaf in the order of i, 0 <= x < n. */
+/* out[x] = sum over i of taps[i] * in[x + i * step], summed as in gi_separable, 0 <= x < n. */
 void GI_CPU(row_filter)(float *out, const float *in, size_t n, const float *taps, int ntaps,
                         int step);
 
-/* out[r * stride + x] = sum over j of taps[j] * rows[r + j][x], fmaf in the order of j, 0 <= x < n,
- * 0 <= r < nout, nout 1 or GI_ROWS_AT_ONCE. */
+/* out[r * stride + x] = sum over j of taps[j] * rows[r + j][x], summed as in gi_separable,
+ * 0 <= x < n, 0 <= r < nout, nout 1 or GI_ROWS_AT_ONCE. */
 void GI_CPU(column_filter)(float *out, size_t stride, int nout, const float *const *rows, size_t n,
                            const float *taps, int ntaps);
 

@@ -74,28 +74,50 @@ static enum gi_alpha_rule REF(rule)(const struct gi_image *src, enum gi_alpha_ru
     return src->channels % 2 ? GI_ALPHA_PLAIN : rule;
 }
 
+static REAL REF(chain)(const float *taps, const REAL *v, size_t step, int n)
+{
+    REAL sum = 0;
+    for (int i = 0; i < n; i++)
+        sum = FMA(taps[i], v[(size_t)i * step], sum);
+    return sum;
+}
+
+/* Sum of taps[i] * v[i * step], 0 <= i < n. */
+static REAL REF(sum)(const float *taps, const REAL *v, size_t step, int n)
+{
+    REAL s = REF(chain)(taps, v, step, n < GI_TAPS_BLOCK ? n : GI_TAPS_BLOCK), c = 0;
+    for (int i = GI_TAPS_BLOCK; i < n; i += GI_TAPS_BLOCK) {
+        int left = n - i < GI_TAPS_BLOCK ? n - i : GI_TAPS_BLOCK;
+        REAL p = REF(chain)(taps + i, v + (size_t)i * step, step, left);
+        REAL y = p - c, t = s + y, e = (t - s) - y;
+        c = isfinite(e) ? e : 0;
+        s = t;
+    }
+    return s;
+}
+
 /* f[(y * width + x) * channels + c], made here, freed by the caller. */
 static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_separable *spec)
 {
     int w = src->width, h = src->height, n = src->channels, rows = h + spec->ncol - 1;
+    int padded = w + spec->nrow - 1;
     enum gi_alpha_rule rule = REF(rule)(src, spec->alpha);
-    REAL *r = calloc((size_t)rows * (size_t)w * (size_t)n, sizeof *r);
-    REAL *f = calloc((size_t)h * (size_t)w * (size_t)n, sizeof *f);
-    for (int y = 0; y < rows; y++)
-        for (int x = 0; x < w; x++)
-            for (int c = 0; c < n; c++) {
-                REAL *sum = &r[((size_t)y * (size_t)w + (size_t)x) * (size_t)n + (size_t)c];
-                for (int i = 0; i < spec->nrow; i++)
-                    *sum = FMA(spec->row[i],
-                               REF(at)(src, &spec->edge, rule, y - spec->col_anchor,
-                                       (long long)x + i - spec->row_anchor, c),
-                               *sum);
-            }
     size_t row = (size_t)w * (size_t)n;
-    for (size_t y = 0; y < (size_t)h; y++)
-        for (size_t x = 0; x < row; x++)
-            for (int j = 0; j < spec->ncol; j++)
-                f[y * row + x] = FMA(spec->col[j], r[(y + (size_t)j) * row + x], f[y * row + x]);
+    REAL *v = calloc((size_t)padded, sizeof *v);
+    REAL *r = calloc((size_t)rows * row, sizeof *r);
+    REAL *f = calloc((size_t)h * row, sizeof *f);
+    for (int y = 0; y < rows; y++)
+        for (int c = 0; c < n; c++) {
+            for (int x = 0; x < padded; x++)
+                v[x] = REF(at)(src, &spec->edge, rule, (long long)y - spec->col_anchor,
+                               (long long)x - spec->row_anchor, c);
+            for (int x = 0; x < w; x++)
+                r[(size_t)y * row + (size_t)x * (size_t)n + (size_t)c] =
+                    REF(sum)(spec->row, v + x, 1, spec->nrow);
+        }
+    for (size_t i = 0; i < (size_t)h * row; i++)
+        f[i] = REF(sum)(spec->col, r + i, row, spec->ncol);
+    free(v);
     free(r);
     return f;
 }

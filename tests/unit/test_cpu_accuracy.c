@@ -159,12 +159,12 @@ static struct gi_separable long_gaussian(int n, double sigma)
 static void constant(void **state)
 {
     (void)state;
-    static const int lengths[] = {3, 31, 401, 1601};
+    static const int lengths[] = {3, 31, 33, 65, 401, 1601, GI_TAPS_MAX};
     static const uint16_t values[] = {1, 255, 40001, 65535};
     struct gi_context *cx;
     struct gi_err err;
     case_open(&cx, gi_kernels_cpu(), 2);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 7; i++)
         for (int v = 0; v < 4; v++) {
             struct gi_separable spec = long_gaussian(lengths[i], lengths[i] / 8.0);
             struct guard src, got;
@@ -225,6 +225,68 @@ static void longest_kernels(void **state)
     }
 }
 
+/* Float sums of many taps, all alike (sigma 0) or a Gaussian, of noise and of a constant. */
+static void long_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        double sigma;
+    } kernels[] = {{31, 0},  {33, 0},   {64, 0},          {65, 0},     {101, 0},
+                   {401, 0}, {1999, 0}, {GI_TAPS_MAX, 0}, {401, 50.0}, {2001, 250.0}};
+    uint64_t seed = SEED;
+    struct gi_err err;
+    for (int i = 0; i < 2 * 10; i++) {
+        struct work w;
+        int n = kernels[i / 2].n, size[2] = {n > 1000 ? 9 : 67, n > 1000 ? 2 : 21};
+        struct gi_separable spec = long_gaussian(n, kernels[i / 2].sigma);
+        for (int t = 0; t < n && !(kernels[i / 2].sigma > 0); t++)
+            many_taps[t] = 1 / (float)n;
+        spec.edge.border = GI_BORDER_MIRROR;
+        case_open(&w.cx, gi_kernels_cpu(), 1);
+        work_alloc(&w, size, 1, 1, GI_F32, &seed);
+        for (int y = 0; i % 2 && y < size[1]; y++)
+            for (int x = 0; x < size[0]; x++)
+                ((float *)gi_row(&w.src.image, y))[x] = 0.7f;
+        ideal_separable(&w.want.image, &w.src.image, &spec);
+        assert_int_equal(w.cx->k->convolve_separable(w.cx, &w.got.image, &w.src.image, &spec, &err),
+                         0);
+        w.cx->k->close(&w.cx);
+        work_free(&w);
+    }
+}
+
+/* An infinite sample makes the results infinite whose taps it meets, and no others. */
+static void infinite(void **state)
+{
+    (void)state;
+    struct gi_separable spec = long_gaussian(65, 40);
+    struct gi_context *cx;
+    struct gi_err err;
+    for (int l = 0; l < CASE_LEVELS; l++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
+        if (!k)
+            continue;
+        struct guard src, got;
+        guard_alloc(&src, 160, 100, 1, GI_F32, 0);
+        guard_alloc(&got, 160, 100, 1, GI_F32, 0);
+        for (int p = 0; p < 160 * 100; p++)
+            ((float *)src.image.data)[p] = 0.5f;
+        ((float *)gi_row(&src.image, 60))[80] = -INFINITY;
+        case_open(&cx, k, 1);
+        assert_int_equal(k->convolve_separable(cx, &got.image, &src.image, &spec, &err), 0);
+        k->close(&cx);
+        for (int y = 0; y < 100; y++)
+            for (int x = 0; x < 160; x++) {
+                float v = ((float *)gi_row(&got.image, y))[x];
+                bool met = abs(x - 80) <= 32 && abs(y - 60) <= 32;
+                assert_true(met ? v == -INFINITY : fabsf(v - 0.5f) < 1e-6f);
+            }
+        guard_free(&src);
+        guard_free(&got);
+    }
+}
+
 /* Sums past 32 bits: the mean of a box far larger than the image is that of whole periods. */
 static void wide_box(void **state)
 {
@@ -263,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accuracy),    cmocka_unit_test(constant),
         cmocka_unit_test(long_images), cmocka_unit_test(longest_kernels),
+        cmocka_unit_test(long_sums),   cmocka_unit_test(infinite),
         cmocka_unit_test(wide_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

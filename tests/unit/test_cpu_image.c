@@ -144,11 +144,11 @@ static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
 static void random_separable(struct operation *op, uint64_t *seed, enum gi_border border,
                              enum gi_type type, bool long_taps)
 {
-    static const int counts[] = {1, 2, 3, 5, 8, 31, CASE_TAPS_MAX};
+    static const int counts[] = {1, 2, 3, 5, 8, 31, 33, 64, 66, CASE_TAPS_MAX};
     struct gi_separable *s = &op->separable;
     *s = (struct gi_separable){.row = op->row, .col = op->col};
-    s->nrow = counts[case_between(seed, 0, long_taps ? 6 : 4)];
-    s->ncol = counts[case_between(seed, 0, long_taps ? 6 : 4)];
+    s->nrow = counts[case_between(seed, 0, long_taps ? 9 : 4)];
+    s->ncol = counts[case_between(seed, 0, long_taps ? 9 : 4)];
     s->row_anchor = case_between(seed, 0, s->nrow - 1);
     s->col_anchor = case_between(seed, 0, s->ncol - 1);
     float row = 0, col = 0;

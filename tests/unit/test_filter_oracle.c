@@ -194,6 +194,51 @@ static void test_gaussian(void **unused)
     check("gaussian", words_of("sigma=0.1", NULL, NULL), &o);
 }
 
+/* Kernels of many taps on floats, in one row and in one column, where the sum is a short one. */
+static void check_long(const char *name, const char *const *words, double sigma, int k)
+{
+    enum { LONG = 601 };
+    static double weights[GI_TAPS_MAX];
+    const struct gi_filter *filter = gi_filter_find(name);
+    void *params = fc_params(filter, words);
+    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    uint64_t seed = FC_SEED;
+    double total = 0;
+    for (int i = 0; i < k; i++)
+        total += weights[i] = sigma > 0 ? exp(-(i - k / 2) * (i - k / 2) / (2 * sigma * sigma)) : 1;
+    for (int turn = 0; turn < 2; turn++) {
+        struct gi_image src, got;
+        int w = turn ? 1 : LONG, h = turn ? LONG : 1;
+        assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_F32, NULL), GI_OK);
+        fc_fill(&src, &seed);
+        assert_int_equal(gi_run_filter(cx, &got, &src, filter, params, NULL, NULL), GI_OK);
+        for (int p = 0; p < LONG; p++) {
+            double want = 0;
+            for (int i = 0; i < k; i++) {
+                int at = step_inside(p + i - k / 2, LONG, GI_BORDER_CLAMP);
+                want += weights[i] / total * fc_get(&src, turn ? at : 0, turn ? 0 : at, 0);
+            }
+            double off = fabs(fc_get(&got, turn ? p : 0, turn ? 0 : p, 0) - want);
+            if (!(off <= 0x1p-20)) /* of samples up to 1 */
+                fail_msg("%s, k %d, turn %d, at %d: off by %g", words[0], k, turn, p, off);
+        }
+        gi_image_free(&src);
+        gi_image_free(&got);
+    }
+    free(params);
+    cx->k->close(&cx);
+}
+
+static void test_long(void **unused)
+{
+    (void)unused;
+    check_long("blur", words_of("k=33", NULL, NULL), 0, 33);
+    check_long("blur", words_of("k=101", NULL, NULL), 0, 101);
+    check_long("blur", words_of("k=4001", NULL, NULL), 0, 4001);
+    check_long("gaussian", words_of("sigma=20", "k=65", NULL), 20, 65);
+    check_long("gaussian", words_of("sigma=250", NULL, NULL), 250, 2001);
+}
+
 static void test_sharpen(void **unused)
 {
     (void)unused;
@@ -285,8 +330,9 @@ static void test_threshold(void **unused)
     }
     void *params = fc_params(filter, NULL); /* Otsu over -1..2: NaN and infinity don't count */
     double otsu;
-    assert_int_equal(gi_level_find_otsu(cx, &otsu, &src, NULL), GI_OK);
-    assert_true(otsu > 0.5 && otsu < 2);
+    float lo, hi;
+    assert_int_equal(gi_level_find(cx, &otsu, &lo, &hi, &src, NULL), GI_OK);
+    assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
     assert_int_equal(gi_run_filter(cx, &got, &src, filter, params, NULL, NULL), GI_OK);
     assert_true(fc_get(&got, 0, 3, 0) == 0 && fc_get(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
@@ -297,10 +343,10 @@ static void test_threshold(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blur),      cmocka_unit_test(test_gaussian),
-        cmocka_unit_test(test_sharpen),   cmocka_unit_test(test_convolve),
-        cmocka_unit_test(test_edges),     cmocka_unit_test(test_otsu),
-        cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_blur),     cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_long),     cmocka_unit_test(test_sharpen),
+        cmocka_unit_test(test_convolve), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_otsu),     cmocka_unit_test(test_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
