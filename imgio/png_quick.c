@@ -3,6 +3,7 @@
  * refuses. SPDX-License-Identifier: MIT */
 #include "imgio/png_quick.h"
 
+#include <endian.h>
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,42 +70,37 @@ static const unsigned char *gather(void **made, size_t *stream_nbytes, const uns
     return *made;
 }
 
-/* Undoes the filters of `raw` and puts the samples into the image. */
-static bool unfilter(struct gi_image *image, uint8_t *raw, const uint8_t *zeros)
+/* PNG's big-endian samples in host order. */
+static void order_samples(struct gi_image *image)
 {
-    size_t n = gi_row_nbytes(image), bpp = n / (size_t)image->width;
-    const uint8_t *above = zeros;
-    for (int y = 0; y < image->height; y++, raw += n + 1) {
-        if (raw[0] > 4)
-            return false;
-        gi_png_unfilter_row(raw + 1, above, n, bpp, raw[0]);
-        above = raw + 1;
-        if (image->type == GI_U8) {
-            memcpy(gi_row(image, y), above, n);
-            continue;
-        }
+    for (int y = 0; y < image->height; y++) {
         uint16_t *samples = gi_row(image, y);
-        for (size_t i = 0; i < n / 2; i++)
-            samples[i] = (uint16_t)(above[2 * i] << 8 | above[2 * i + 1]);
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            samples[i] = be16toh(samples[i]);
     }
-    return true;
 }
 
 static bool inflate_into(struct gi_image *image, const unsigned char *stream, size_t stream_nbytes)
 {
     size_t n = gi_row_nbytes(image), raw_nbytes = (n + 1) * (size_t)image->height, used;
+    struct gi_image raw;
     /* A file that can't fill its image isn't worth the memory. */
-    if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes)
+    if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
+        gi_image_alloc(&raw, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    uint8_t *raw = malloc(raw_nbytes), *zeros = calloc(1, n);
-    bool ok = d && raw && zeros &&
-              libdeflate_zlib_decompress_ex(d, stream, stream_nbytes, raw, raw_nbytes, &used,
+    uint8_t *zeros = calloc(1, n);
+    bool ok = d && zeros &&
+              libdeflate_zlib_decompress_ex(d, stream, stream_nbytes, raw.data, raw_nbytes, &used,
                                             NULL) == LIBDEFLATE_SUCCESS &&
-              used == stream_nbytes && unfilter(image, raw, zeros);
+              used == stream_nbytes &&
+              gi_png_unfilter(image->data, image->stride, raw.data, image->height, n,
+                              n / (size_t)image->width, zeros);
+    if (ok && image->type == GI_U16)
+        order_samples(image);
     libdeflate_free_decompressor(d);
     free(zeros);
-    free(raw);
+    gi_image_free(&raw);
     return ok;
 }
 

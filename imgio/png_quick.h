@@ -11,8 +11,11 @@
  * then says what. */
 bool gi_png_quick(struct gi_image *image, const unsigned char *bytes, size_t nbytes, size_t at);
 
-/* Undoes filter `kind` (0 to 4) on one row of `n` bytes in place; `above` is the row before it
- * (zeros for the first), `bpp` the bytes of a pixel, 1 to 8. */
-void gi_png_unfilter_row(uint8_t *row, const uint8_t *above, size_t n, size_t bpp, int kind);
+/* Undoes the filters of `rows` rows, each `n` bytes behind a filter byte in `src`, into rows at
+ * `dst`, `stride` bytes from one to the next; they don't overlap. `above` is the row before the
+ * first (zeros where there is none), `bpp` the bytes of a pixel, 1 to 8. False where there is no
+ * such filter. */
+bool gi_png_unfilter(uint8_t *dst, size_t stride, const uint8_t *src, int rows, size_t n,
+                     size_t bpp, const uint8_t *above);
 
 #endif

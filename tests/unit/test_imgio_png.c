@@ -250,32 +250,47 @@ static int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/* Filters applied here by the standard's formulas are undone, for every pixel size and short rows.
- */
+/* One row by the standard's formulas. */
+static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *above, size_t n,
+                            size_t bpp, int kind)
+{
+    for (size_t i = 0; i < n; i++) {
+        int left = i < bpp ? 0 : row[i - bpp], corner = i < bpp ? 0 : above[i - bpp];
+        int guesses[] = {0, left, above[i], (left + above[i]) / 2, paeth(left, above[i], corner)};
+        packed[i] = (uint8_t)(row[i] - guesses[kind]);
+    }
+}
+
+/* Filters applied here are undone, for every pixel size, short rows, and each filter under each. */
 static void unfilter(void **state)
 {
     (void)state;
+    enum { ROWS = 4, PAIRS = 25 };
     uint64_t seed = 77;
     for (size_t bpp = 1; bpp <= 8; bpp++)
-        for (size_t pixels = 1; pixels < 40; pixels++)
-            for (int kind = 0; kind <= 4; kind++) {
-                size_t n = bpp * pixels;
-                uint8_t *row = malloc(n), *above = malloc(n), *packed = malloc(n);
-                for (size_t i = 0; i < n; i++) {
-                    above[i] = (uint8_t)next_random(&seed);
-                    row[i] = (uint8_t)(above[i] + next_random(&seed) % (kind % 2 ? 9 : 256));
+        for (size_t pixels = 1; pixels < 24; pixels++)
+            for (int pair = 0; pair < PAIRS; pair++) {
+                size_t n = bpp * pixels, stride = n + 5;
+                uint8_t *rows = malloc((ROWS + 1) * n), *packed = malloc(ROWS * (n + 1)),
+                        *out = calloc(ROWS, stride);
+                for (size_t i = 0; i < (ROWS + 1) * n; i++)
+                    rows[i] = (uint8_t)(next_random(&seed) % (pair % 2 ? 9 : 256));
+                for (size_t y = 0; y < ROWS; y++) {
+                    int kind = y % 2 ? pair / 5 : pair % 5;
+                    packed[y * (n + 1)] = (uint8_t)kind;
+                    filter_by_paper(packed + y * (n + 1) + 1, rows + (y + 1) * n, rows + y * n, n,
+                                    bpp, kind);
                 }
-                for (size_t i = 0; i < n; i++) {
-                    int left = i < bpp ? 0 : row[i - bpp], corner = i < bpp ? 0 : above[i - bpp];
-                    int guesses[] = {0, left, above[i], (left + above[i]) / 2,
-                                     paeth(left, above[i], corner)};
-                    packed[i] = (uint8_t)(row[i] - guesses[kind]);
+                assert_true(gi_png_unfilter(out, stride, packed, ROWS, n, bpp, rows));
+                for (size_t y = 0; y < ROWS; y++) {
+                    assert_memory_equal(out + y * stride, rows + (y + 1) * n, n);
+                    assert_memory_equal(out + y * stride + n, "\0\0\0\0", 5);
                 }
-                gi_png_unfilter_row(packed, above, n, bpp, kind);
-                assert_memory_equal(packed, row, n);
-                free(row);
-                free(above);
+                packed[n + 1] = 5;
+                assert_false(gi_png_unfilter(out, stride, packed, ROWS, n, bpp, rows));
+                free(rows);
                 free(packed);
+                free(out);
             }
 }
 
