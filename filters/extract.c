@@ -2,14 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/extract.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filters/levels.h"
-#include "filters/order.h"
-
-enum { HALF = 65536 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
@@ -28,32 +24,17 @@ static struct gi_cost cost(const struct gi_image *src, const void *params)
     return (struct gi_cost){.flops = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels};
 }
 
-/* The ends that float intensities are quantised by. */
-static enum gi_status find_range(struct gi_context *cx, struct gi_extract *extract,
-                                 const struct gi_image *gray, struct gi_err *err)
-{
-    if (gray->type != GI_F32)
-        return GI_OK;
-    uint64_t *high = calloc(HALF, sizeof *high);
-    if (!high)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
-    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_HIGH, .nbins = HALF};
-    enum gi_status status = cx->k->histogram(cx, high, gray, &spec, err);
-    if (!status)
-        status = gi_float_extremes(cx, &extract->lo, &extract->hi, gray, high, err);
-    free(high);
-    return status;
-}
-
-static enum gi_status find_threshold(struct gi_context *cx, struct gi_extract *extract,
-                                     const struct gi_image *gray, const struct gi_extract_params *p,
-                                     struct gi_err *err)
+/* The threshold, unless there is a mask, and the ends that float intensities are quantised by. */
+static enum gi_status find_levels(struct gi_context *cx, struct gi_extract *extract,
+                                  const struct gi_image *gray, const struct gi_extract_params *p,
+                                  struct gi_err *err)
 {
     double otsu = 0;
-    enum gi_status status = GI_OK;
-    if (p->at.kind == GI_LEVEL_OTSU)
-        status = gi_level_find_otsu(cx, &otsu, gray, err);
-    extract->threshold = gi_level_value(&p->at, gray->type, otsu);
+    bool wanted = !p->mask && p->at.kind == GI_LEVEL_OTSU;
+    enum gi_status status =
+        gi_level_find(cx, wanted ? &otsu : NULL, &extract->lo, &extract->hi, gray, err);
+    if (!p->mask)
+        extract->threshold = gi_level_value(&p->at, gray->type, otsu);
     return status;
 }
 
@@ -113,8 +94,8 @@ static enum gi_status regions_of(struct gi_context *cx, struct gi_extract *extra
                                  const struct gi_extract_params *p, struct gi_err *err)
 {
     struct gi_image labels = {0};
-    enum gi_status status = find_range(cx, extract, gray, err);
-    if (!status && !p->no_points)
+    enum gi_status status = GI_OK;
+    if (!p->no_points)
         status = cx->k->select(cx, &extract->points, gray, foreground, err);
     if (!status)
         status =
@@ -142,10 +123,10 @@ static enum gi_status analyse(struct gi_context *cx, void *result, const struct 
             status = cx->k->luma(cx, &luma, src, err);
     }
     const struct gi_image *gray = src->channels > 1 ? &luma : src;
+    if (!status)
+        status = find_levels(cx, extract, gray, p, err);
     if (!status && p->mask)
         status = cx->k->upload(cx, &mask, p->mask, err);
-    else if (!status)
-        status = find_threshold(cx, extract, gray, p, err);
     if (!status) {
         struct gi_predicate foreground = {.on = p->mask ? &mask : gray,
                                           .above = p->mask ? 0 : extract->threshold,

@@ -45,8 +45,9 @@ struct gi_filter {
 
     /* Looks at the whole image first, `passes` times (0: not at all): `measure` gets every band of
      * pass 0, then every band of pass 1 and so on, without halo, and sums into `state` (zeroed
-     * before the first band; holds no pointers). `src` gives the shape only. NULL: never. */
-    size_t state_nbytes;
+     * before the first band; holds no pointers; what is not touched of it costs no memory). `src`
+     * gives the shape only. NULL: never. */
+    size_t (*state_nbytes)(const struct gi_image *src, const void *params);
     int (*passes)(const struct gi_image *src, const void *params);
     enum gi_status (*measure)(struct gi_context *cx, void *state, int pass,
                               const struct gi_image *band, const void *params, struct gi_err *err);

@@ -1,6 +1,6 @@
 /* Histogram: counts at full resolution through the backend, everything else from them on the host.
  * Float images have no full resolution that fits; their order statistics come from two-step radix
- * counts, mean and deviation from quantised sums.
+ * counts, mean and deviation from quantised sums: three looks at the image, whole or in bands.
  * SPDX-License-Identifier: MIT */
 #include "filters/histogram.h"
 
@@ -10,7 +10,53 @@
 
 #include "filters/order.h"
 
-enum { HALF = 65536, RANKS_MAX = 2 * (GI_REALS_MAX + 2) };
+/* Questions of rank about a channel: its ends, those of its finite samples, and two neighbours for
+ * the median and for each percentile. */
+enum { ENDS, FINITE_ENDS = 2, ANSWERS = 4, RANKS_MAX = ANSWERS + 2 * (1 + GI_REALS_MAX) };
+
+/* What is measured. Integers: the counts only, 256 or 65536 for each channel. */
+struct state {
+    /* GI_F32: */
+    int pass;                                            /* the last one that was begun */
+    struct gi_float_totals totals[GI_MAX_CHANNELS];      /* from pass 1 on */
+    struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX];   /* answered from pass 2 on */
+    float least[GI_MAX_CHANNELS], most[GI_MAX_CHANNELS]; /* finite; from pass 2 on; 0 if none is */
+    double lo, hi;                                       /* of the bins; from pass 2 on */
+    struct gi_sums sums[GI_MAX_CHANNELS];
+    uint64_t counts[]; /* of pass 0 for each channel, then of pass 1 for each rank, then the bins */
+};
+
+static int channels_of(const struct gi_image *src, const struct gi_histogram_params *p)
+{
+    return p->luminance ? 1 : src->channels;
+}
+
+static int ranks_a_channel(const struct gi_histogram_params *p)
+{
+    return ANSWERS + 2 * (1 + p->percentiles.n);
+}
+
+static int values_of(enum gi_type type)
+{
+    return type == GI_U8 ? 256 : GI_KEY_HALF;
+}
+
+static size_t state_nbytes(const struct gi_image *src, const void *params)
+{
+    const struct gi_histogram_params *p = params;
+    size_t tables = (size_t)values_of(src->type), bins = 0;
+    if (src->type == GI_F32) {
+        tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
+        bins = (size_t)p->bins;
+    }
+    return sizeof(struct state) + (size_t)channels_of(src, p) * (tables + bins) * sizeof(uint64_t);
+}
+
+static int passes(const struct gi_image *src, const void *params)
+{
+    (void)params;
+    return src->type == GI_F32 ? 3 : 1;
+}
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
@@ -117,81 +163,66 @@ static void from_counts(struct gi_histogram_channel *channel, const uint64_t *co
     }
 }
 
-static enum gi_status of_integers(struct gi_context *cx, struct gi_histogram *result,
-                                  const struct gi_image *src, const struct gi_histogram_params *p,
-                                  struct gi_err *err)
+static void from_integers(struct gi_histogram *result, enum gi_type type, const struct state *state,
+                          const struct gi_histogram_params *p)
 {
-    int nvalues = src->type == GI_U8 ? 256 : 65536;
-    uint64_t *counts = calloc((size_t)src->channels * (size_t)nvalues, sizeof *counts);
-    if (!counts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
-    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = nvalues};
-    enum gi_status status = cx->k->histogram(cx, counts, src, &spec, err);
-    for (int c = 0; c < src->channels && !status; c++) {
+    int nvalues = values_of(type);
+    for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
         channel->lo = p->range.n ? p->range.v[0] : 0;
         channel->hi = p->range.n ? p->range.v[1] : nvalues - 1;
-        from_counts(channel, counts + (size_t)c * (size_t)nvalues, nvalues, p);
+        from_counts(channel, state->counts + (size_t)c * (size_t)nvalues, nvalues, p);
     }
-    free(counts);
-    return status;
 }
 
-/* Minimum, maximum, median and percentiles of every channel. */
-static enum gi_status float_order(struct gi_context *cx, struct gi_histogram *result,
-                                  const struct gi_image *src, const struct gi_histogram_params *p,
-                                  const uint64_t *high, struct gi_err *err)
+static uint64_t *low_counts(struct state *state, int nchannels)
 {
-    struct gi_rank *ranks = malloc(GI_MAX_CHANNELS * RANKS_MAX * sizeof *ranks);
-    if (!ranks)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: ranks of a histogram");
-    int n = 0;
-    double t;
-    for (int c = 0; c < src->channels; c++) {
-        uint64_t total = result->channels[c].total;
-        if (total == 0)
-            continue;
-        ranks[n++] = (struct gi_rank){.channel = c, .rank = 0};
-        ranks[n++] = (struct gi_rank){.channel = c, .rank = total - 1};
+    return state->counts + (size_t)nchannels * GI_KEY_HALF;
+}
+
+/* Where the bins stand among the counts. */
+static size_t bins_at(int nchannels, const struct gi_histogram_params *p)
+{
+    return (size_t)nchannels * (size_t)(1 + ranks_a_channel(p)) * GI_KEY_HALF;
+}
+
+/* Minimum, maximum, median and percentiles of every channel, as questions. */
+static void ask_ranks(struct state *state, int nchannels, const struct gi_histogram_params *p)
+{
+    int each = ranks_a_channel(p);
+    for (int c = 0; c < nchannels; c++) {
+        struct gi_rank *ranks = &state->ranks[c * each];
+        state->totals[c] = gi_float_totals(state->counts + (size_t)c * GI_KEY_HALF);
+        uint64_t total = state->totals[c].n;
+        ranks[ENDS] = (struct gi_rank){.channel = c, .rank = 0};
+        ranks[ENDS + 1] = (struct gi_rank){.channel = c, .rank = total - 1};
+        gi_ranks_of_extremes(&ranks[FINITE_ENDS], c, &state->totals[c]);
         for (int i = 0; i <= p->percentiles.n; i++) {
-            uint64_t rank = percentile_rank(&t, percent_at(p, i), total);
-            ranks[n++] = (struct gi_rank){.channel = c, .rank = rank};
-            ranks[n++] = (struct gi_rank){.channel = c, .rank = rank + (rank < total - 1)};
+            double t;
+            uint64_t rank = total ? percentile_rank(&t, percent_at(p, i), total) : 0;
+            uint64_t next = rank + (rank + 1 < total);
+            ranks[ANSWERS + 2 * i] = (struct gi_rank){.channel = c, .rank = rank};
+            ranks[ANSWERS + 2 * i + 1] = (struct gi_rank){.channel = c, .rank = next};
         }
     }
-    enum gi_status status = gi_float_ranks(cx, ranks, n, src, high, err);
-    const struct gi_rank *at = ranks;
-    for (int c = 0; c < src->channels && !status; c++) {
-        struct gi_histogram_channel *channel = &result->channels[c];
-        bool none = channel->total == 0;
-        channel->min = none ? NAN : at++->value;
-        channel->max = none ? NAN : at++->value;
-        for (int i = 0; i <= p->percentiles.n; i++, at += none ? 0 : 2) {
-            if (!none)
-                percentile_rank(&t, percent_at(p, i), channel->total);
-            *answer_at(channel, i) = none ? NAN : between(at[0].value, at[1].value, t);
-        }
-    }
-    free(ranks);
-    return status;
+    gi_ranks_find(state->ranks, nchannels * each, state->counts);
 }
 
 /* Ends of the bins: as asked for, or the finite samples of all channels; a range of no width is
  * made 1 wide, as numpy does. */
-static enum gi_status float_range(struct gi_context *cx, struct gi_histogram *result, float *least,
-                                  float *most, const struct gi_image *src,
-                                  const struct gi_histogram_params *p, const uint64_t *high,
-                                  struct gi_err *err)
+static void find_range(struct state *state, int nchannels, const struct gi_histogram_params *p)
 {
-    enum gi_status status = gi_float_extremes(cx, least, most, src, high, err);
+    int each = ranks_a_channel(p);
     double lo = INFINITY, hi = -INFINITY;
-    for (int c = 0; c < src->channels && !status; c++) {
-        struct gi_float_totals totals = gi_float_totals(high + (size_t)c * HALF);
-        result->channels[c].total = totals.n;
-        if (totals.n > totals.minus_infinite + totals.plus_infinite) {
-            lo = fmin(lo, least[c]);
-            hi = fmax(hi, most[c]);
-        }
+    for (int c = 0; c < nchannels; c++) {
+        const struct gi_rank *ends = &state->ranks[c * each + FINITE_ENDS];
+        state->least[c] = state->most[c] = 0;
+        if (isnan(ends[0].value))
+            continue;
+        state->least[c] = ends[0].value;
+        state->most[c] = ends[1].value;
+        lo = fmin(lo, (double)ends[0].value);
+        hi = fmax(hi, (double)ends[1].value);
     }
     if (lo > hi) {
         lo = 0;
@@ -200,76 +231,100 @@ static enum gi_status float_range(struct gi_context *cx, struct gi_histogram *re
         lo -= 0.5;
         hi += 0.5;
     }
-    for (int c = 0; c < src->channels && !status; c++) {
-        result->channels[c].lo = p->range.n ? p->range.v[0] : lo;
-        result->channels[c].hi = p->range.n ? p->range.v[1] : hi;
-    }
-    return status;
+    state->lo = p->range.n ? p->range.v[0] : lo;
+    state->hi = p->range.n ? p->range.v[1] : hi;
 }
 
-/* Mean and deviation. Infinite samples are counted at the nearest finite end by the backend, so
- * where there are any the answer follows from how many. */
-static enum gi_status float_moments(struct gi_context *cx, struct gi_histogram *result,
-                                    const struct gi_image *src, const float *least,
-                                    const float *most, const uint64_t *high, struct gi_err *err)
+static enum gi_status measure_floats(struct gi_context *cx, struct state *state, int pass,
+                                     const struct gi_image *band,
+                                     const struct gi_histogram_params *p, struct gi_err *err)
 {
-    struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
-    enum gi_status status = cx->k->moments(cx, sums, src, least, most, err);
-    for (int c = 0; c < src->channels && !status; c++) {
-        struct gi_histogram_channel *channel = &result->channels[c];
-        struct gi_float_totals totals = gi_float_totals(high + (size_t)c * HALF);
-        gi_sums_stats(&channel->mean, &channel->stddev, &sums[c], GI_F32, least[c], most[c]);
-        if (totals.minus_infinite || totals.plus_infinite) {
-            channel->mean =
-                (totals.plus_infinite ? INFINITY : 0) - (totals.minus_infinite ? INFINITY : 0);
-            channel->stddev = NAN;
+    int n = band->channels, nranks = n * ranks_a_channel(p);
+    for (; state->pass < pass; state->pass++) {
+        if (state->pass == 0) {
+            ask_ranks(state, n, p);
+        } else {
+            gi_ranks_answer(state->ranks, nranks, low_counts(state, n));
+            find_range(state, n, p);
         }
     }
+    if (pass == 1)
+        return gi_ranks_count(cx, low_counts(state, n), state->ranks, nranks, band, err);
+    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_HIGH, .nbins = GI_KEY_HALF};
+    if (pass == 0)
+        return cx->k->histogram(cx, state->counts, band, &spec, err);
+    spec = (struct gi_histogram_spec){
+        .key = GI_KEY_RANGE, .nbins = p->bins, .lo = state->lo, .hi = state->hi};
+    enum gi_status status = cx->k->moments(cx, state->sums, band, state->least, state->most, err);
+    return status ? status : cx->k->histogram(cx, state->counts + bins_at(n, p), band, &spec, err);
+}
+
+static enum gi_status measure_channels(struct gi_context *cx, struct state *state, int pass,
+                                       const struct gi_image *band,
+                                       const struct gi_histogram_params *p, struct gi_err *err)
+{
+    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
+    return band->type == GI_F32 ? measure_floats(cx, state, pass, band, p, err)
+                                : cx->k->histogram(cx, state->counts, band, &spec, err);
+}
+
+static enum gi_status measure(struct gi_context *cx, void *state, int pass,
+                              const struct gi_image *band, const void *params, struct gi_err *err)
+{
+    const struct gi_histogram_params *p = params;
+    struct gi_image luma;
+    if (!p->luminance)
+        return measure_channels(cx, state, pass, band, p, err);
+    enum gi_status status = cx->k->alloc(cx, &luma, band->width, band->height, 1, band->type, err);
+    if (status)
+        return status;
+    status = cx->k->luma(cx, &luma, band, err);
+    if (!status)
+        status = measure_channels(cx, state, pass, &luma, p, err);
+    cx->k->release(cx, &luma);
     return status;
 }
 
-static enum gi_status float_bins(struct gi_context *cx, struct gi_histogram *result,
-                                 const struct gi_image *src, struct gi_err *err)
+/* One float channel. Infinite samples are summed as the nearest finite end by the backend, so where
+ * there are any, mean and deviation follow from how many. */
+static void from_float_state(struct gi_histogram_channel *channel, const struct state *state, int c,
+                             const struct gi_histogram_params *p)
 {
-    size_t nbins = (size_t)result->nbins;
-    uint64_t *counts = calloc((size_t)src->channels * nbins, sizeof *counts);
-    if (!counts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
-    struct gi_histogram_spec spec = {.key = GI_KEY_RANGE,
-                                     .nbins = result->nbins,
-                                     .lo = result->channels[0].lo,
-                                     .hi = result->channels[0].hi};
-    enum gi_status status = cx->k->histogram(cx, counts, src, &spec, err);
-    for (int c = 0; c < src->channels && !status; c++) {
+    const struct gi_rank *ranks = &state->ranks[c * ranks_a_channel(p)];
+    const struct gi_float_totals *totals = &state->totals[c];
+    channel->lo = state->lo;
+    channel->hi = state->hi;
+    channel->total = totals->n;
+    channel->min = (double)ranks[ENDS].value;
+    channel->max = (double)ranks[ENDS + 1].value;
+    for (int i = 0; i <= p->percentiles.n; i++) {
+        const struct gi_rank *at = &ranks[ANSWERS + 2 * i];
+        double t = 0;
+        if (totals->n)
+            percentile_rank(&t, percent_at(p, i), totals->n);
+        *answer_at(channel, i) = between((double)at[0].value, (double)at[1].value, t);
+    }
+    gi_sums_stats(&channel->mean, &channel->stddev, &state->sums[c], GI_F32, state->least[c],
+                  state->most[c]);
+    if (totals->minus_infinite || totals->plus_infinite) {
+        channel->mean =
+            (totals->plus_infinite ? INFINITY : 0) - (totals->minus_infinite ? INFINITY : 0);
+        channel->stddev = NAN;
+    }
+    channel->entropy = entropy(channel->bins, p->bins);
+}
+
+static void from_floats(struct gi_histogram *result, const struct gi_image *src,
+                        const struct state *state, const struct gi_histogram_params *p)
+{
+    size_t nbins = (size_t)p->bins;
+    for (int c = 0; c < result->nchannels; c++) {
         struct gi_histogram_channel *channel = &result->channels[c];
-        memcpy(channel->bins, counts + (size_t)c * nbins, nbins * sizeof *counts);
-        channel->entropy = entropy(channel->bins, result->nbins);
+        memcpy(channel->bins, state->counts + bins_at(result->nchannels, p) + (size_t)c * nbins,
+               nbins * sizeof *channel->bins);
+        from_float_state(channel, state, c, p);
         channel->nan = (uint64_t)src->width * (uint64_t)src->height - channel->total;
     }
-    free(counts);
-    return status;
-}
-
-static enum gi_status of_floats(struct gi_context *cx, struct gi_histogram *result,
-                                const struct gi_image *src, const struct gi_histogram_params *p,
-                                struct gi_err *err)
-{
-    uint64_t *high = calloc((size_t)src->channels * HALF, sizeof *high);
-    if (!high)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
-    float least[GI_MAX_CHANNELS], most[GI_MAX_CHANNELS];
-    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_HIGH, .nbins = HALF};
-    enum gi_status status = cx->k->histogram(cx, high, src, &spec, err);
-    if (!status)
-        status = float_range(cx, result, least, most, src, p, high, err);
-    if (!status)
-        status = float_order(cx, result, src, p, high, err);
-    if (!status)
-        status = float_moments(cx, result, src, least, most, high, err);
-    if (!status)
-        status = float_bins(cx, result, src, err);
-    free(high);
-    return status;
 }
 
 const char *gi_channel_name(const struct gi_image *image, int c)
@@ -280,35 +335,25 @@ const char *gi_channel_name(const struct gi_image *image, int c)
     return image->channels < 3 ? "gray" : colours[c];
 }
 
-static enum gi_status analyse(struct gi_context *cx, void *result, const struct gi_image *src,
-                              const void *params, struct gi_err *err)
+static enum gi_status conclude(void *result, const struct gi_image *src, const void *params,
+                               const void *state, struct gi_err *err)
 {
     const struct gi_histogram_params *p = params;
     struct gi_histogram *histogram = result;
-    struct gi_image luma = {0};
-    enum gi_status status = GI_OK;
-    if (p->luminance) {
-        status = cx->k->alloc(cx, &luma, src->width, src->height, 1, src->type, err);
-        if (!status)
-            status = cx->k->luma(cx, &luma, src, err);
-    }
-    const struct gi_image *image = p->luminance ? &luma : src;
-    *histogram = (struct gi_histogram){.nchannels = p->luminance ? 1 : src->channels,
-                                       .nbins = p->bins,
-                                       .npercentiles = p->percentiles.n};
-    for (int c = 0; c < histogram->nchannels && !status; c++) {
+    *histogram = (struct gi_histogram){
+        .nchannels = channels_of(src, p), .nbins = p->bins, .npercentiles = p->percentiles.n};
+    for (int c = 0; c < histogram->nchannels; c++) {
         struct gi_histogram_channel *channel = &histogram->channels[c];
         channel->name = p->luminance ? "luminance" : gi_channel_name(src, c);
         channel->bins = calloc((size_t)p->bins, sizeof *channel->bins);
         if (!channel->bins)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", p->bins);
+            return gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", p->bins);
     }
-    if (!status)
-        status = src->type == GI_F32 ? of_floats(cx, histogram, image, p, err)
-                                     : of_integers(cx, histogram, image, p, err);
-    if (luma.data)
-        cx->k->release(cx, &luma);
-    return status;
+    if (src->type == GI_F32)
+        from_floats(histogram, src, state, p);
+    else
+        from_integers(histogram, src->type, state, p);
+    return GI_OK;
 }
 
 static void result_free(void *result)
@@ -395,7 +440,10 @@ const struct gi_filter gi_filter_histogram = {
     .check = check,
     .cost = cost,
     .result_nbytes = sizeof(struct gi_histogram),
-    .analyse = analyse,
+    .state_nbytes = state_nbytes,
+    .passes = passes,
+    .measure = measure,
+    .conclude = conclude,
     .result_free = result_free,
     .result_equal = result_equal,
 };

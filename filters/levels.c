@@ -9,10 +9,6 @@
 /* scikit-image's count of bins for floats. */
 enum { FLOAT_BINS = 256, NKEYS = 65536 };
 
-/* The upper halves of gi_float_key() that finite floats have: -inf (0x007fffff) and the NaNs beyond
- * it lie below, +inf (0xff800000) and its NaNs above. */
-enum { FINITE_FIRST = 0x0080, FINITE_LAST = 0xff7f };
-
 float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu)
 {
     double value = 0;
@@ -60,44 +56,15 @@ int gi_level_passes(enum gi_type type)
     return type == GI_F32 ? 3 : 1;
 }
 
-/* The first (step 1) or last (step -1) key of those from..to that has counts; -1: none. */
-static int key_found(const uint64_t *counts, int from, int to, int step)
-{
-    for (int i = from; i != to + step; i += step)
-        if (counts[i])
-            return i;
-    return -1;
-}
-
-static float key_float(uint32_t high, uint32_t low)
-{
-    uint32_t bits = gi_float_key_bits(high << 16 | low);
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-/* The upper half of a float's key: of lo's for which = 0, of hi's for 1. */
-static uint16_t key_high(const struct gi_level_state *state, int which)
-{
-    uint32_t bits;
-    memcpy(&bits, which ? &state->hi : &state->lo, sizeof bits);
-    return (uint16_t)(gi_float_key(bits) >> 16);
-}
-
 /* Draws the sum of the pass that ended and clears the counts for the next one. */
 static void next_pass(struct gi_level_state *state)
 {
-    if (state->pass == 0) { /* lo and hi to their upper 16 bits; lo > hi: nothing finite */
-        int first = key_found(state->counts[0], FINITE_FIRST, FINITE_LAST, 1);
-        int last = key_found(state->counts[0], FINITE_LAST, FINITE_FIRST, -1);
-        state->lo = first < 0 ? 1 : key_float((uint32_t)first, 0);
-        state->hi = first < 0 ? 0 : key_float((uint32_t)last, 0);
-    } else if (state->lo <= state->hi) {
-        int first = key_found(state->counts[0], 0, NKEYS - 1, 1);
-        int last = key_found(state->counts[1], NKEYS - 1, 0, -1);
-        state->lo = key_float(key_high(state, 0), (uint32_t)first);
-        state->hi = key_float(key_high(state, 1), (uint32_t)last);
+    if (state->pass == 0) {
+        struct gi_float_totals totals = gi_float_totals(state->counts[0]);
+        gi_ranks_of_extremes(state->ends, 0, &totals);
+        gi_ranks_find(state->ends, 2, state->counts[0]);
+    } else {
+        gi_ranks_answer(state->ends, 2, state->counts[0]);
     }
     memset(state->counts, 0, sizeof state->counts);
     state->pass++;
@@ -108,22 +75,16 @@ static enum gi_status count(struct gi_context *cx, struct gi_level_state *state,
 {
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE,
                                      .nbins = gray->type == GI_U8 ? 256 : NKEYS};
-    if (gray->type != GI_F32)
-        return cx->k->histogram(cx, state->counts[0], gray, &spec, err);
-    if ((state->pass > 0 && state->lo > state->hi) || (state->pass > 1 && state->lo == state->hi))
-        return GI_OK; /* nothing finite, or one value: no more to find out */
-    if (state->pass == 0) {
+    if (gray->type == GI_F32 && state->pass == 0) {
         spec.key = GI_KEY_FLOAT_HIGH;
-    } else if (state->pass == 1) {
-        spec.key = GI_KEY_FLOAT_LOW;
-        spec.prefix = key_high(state, 1);
-        enum gi_status status = cx->k->histogram(cx, state->counts[1], gray, &spec, err);
-        if (status)
-            return status;
-        spec.prefix = key_high(state, 0);
-    } else {
+    } else if (gray->type == GI_F32) {
+        float lo = state->ends[0].value, hi = state->ends[1].value;
+        if (state->pass == 1)
+            return gi_ranks_count(cx, state->counts[0], state->ends, 2, gray, err);
+        if (!(lo < hi))
+            return GI_OK; /* nothing finite, or one value: no more to find out */
         spec = (struct gi_histogram_spec){
-            .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = state->lo, .hi = state->hi};
+            .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     }
     return cx->k->histogram(cx, state->counts[0], gray, &spec, err);
 }
@@ -151,22 +112,30 @@ double gi_level_otsu(const struct gi_level_state *state)
 {
     if (state->type != GI_F32)
         return gi_otsu(state->counts[0], state->type == GI_U8 ? 256 : NKEYS);
-    double lo = state->lo, hi = state->hi;
-    if (lo >= hi) /* one value, or none */
-        return lo > hi ? 0 : lo;
+    double lo = (double)state->ends[0].value, hi = (double)state->ends[1].value;
+    if (!(lo < hi)) /* one value, or none */
+        return isnan(lo) ? 0 : lo;
     return lo + (gi_otsu(state->counts[0], FLOAT_BINS) + 0.5) * ((hi - lo) / FLOAT_BINS);
 }
 
-enum gi_status gi_level_find_otsu(struct gi_context *cx, double *otsu, const struct gi_image *src,
-                                  struct gi_err *err)
+enum gi_status gi_level_find(struct gi_context *cx, double *otsu, float *lo, float *hi,
+                             const struct gi_image *src, struct gi_err *err)
 {
     struct gi_level_state *state = calloc(1, sizeof *state);
     if (!state)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts for Otsu's threshold");
+        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
     enum gi_status status = GI_OK;
-    for (int pass = 0; pass < gi_level_passes(src->type) && !status; pass++)
+    int passes = otsu ? gi_level_passes(src->type) : src->type == GI_F32 ? 2 : 0;
+    for (int pass = 0; pass < passes && !status; pass++)
         status = gi_level_measure(cx, state, pass, src, err);
-    if (!status)
+    *lo = *hi = 0;
+    if (!status && src->type == GI_F32) {
+        while (state->pass < 2)
+            next_pass(state);
+        *lo = isnan(state->ends[0].value) ? 0 : state->ends[0].value;
+        *hi = isnan(state->ends[1].value) ? 0 : state->ends[1].value;
+    }
+    if (!status && otsu)
         *otsu = gi_level_otsu(state);
     free(state);
     return status;

@@ -4,6 +4,7 @@
 #define GI_FILTERS_LEVELS_H
 
 #include "filters/option.h"
+#include "filters/order.h"
 #include "kernels/kernels.h"
 
 /* The float value f of `type` for which sample > f says the same as sample > level. `otsu` is the
@@ -18,9 +19,10 @@ int gi_otsu(const uint64_t *counts, int nbins);
 /* What is counted for Otsu's threshold, about 1 MB: zero it before the first band. */
 struct gi_level_state {
     enum gi_type type;
-    int pass;                  /* the one that `counts` belongs to */
-    float lo, hi;              /* GI_F32: smallest and largest finite sample, from pass 2 on */
-    uint64_t counts[2][65536]; /* [0] serves every pass; [1] only the search for `hi` */
+    int pass;               /* the one that `counts` belongs to */
+    struct gi_rank ends[2]; /* GI_F32: smallest and largest finite sample, NAN where there is none;
+                               answered from pass 2 on */
+    uint64_t counts[2][65536]; /* [1] only for the second pass of floats */
 };
 
 /* How often the whole image must be looked at: once for integers, which are counted value by value;
@@ -37,8 +39,10 @@ enum gi_status gi_level_measure(struct gi_context *cx, struct gi_level_state *st
  * scikit-image. 0 where no sample is finite. */
 double gi_level_otsu(const struct gi_level_state *state);
 
-/* All passes at once over `src`, a whole image on the backend. Errors: as gi_level_measure(). */
-enum gi_status gi_level_find_otsu(struct gi_context *cx, double *otsu, const struct gi_image *src,
-                                  struct gi_err *err);
+/* All passes at once over `src`, a whole image on the backend. otsu NULL: not wanted. lo and hi are
+ * the ends of the finite samples of GI_F32, 0 for other types and where there is none. Errors: as
+ * gi_level_measure(). */
+enum gi_status gi_level_find(struct gi_context *cx, double *otsu, float *lo, float *hi,
+                             const struct gi_image *src, struct gi_err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALF = 65536, MINUS_INFINITY_HIGH = 0x007f, PLUS_INFINITY_HIGH = 0xff80 };
+enum { MINUS_INFINITY_HIGH = 0x007f, PLUS_INFINITY_HIGH = 0xff80 };
 
 void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enum gi_type type,
                    float lo, float hi)
@@ -35,83 +35,93 @@ struct gi_float_totals gi_float_totals(const uint64_t *high)
      */
     struct gi_float_totals totals = {.minus_infinite = high[MINUS_INFINITY_HIGH],
                                      .plus_infinite = high[PLUS_INFINITY_HIGH]};
-    for (int i = 0; i < HALF; i++)
+    for (int i = 0; i < GI_KEY_HALF; i++)
         totals.n += high[i];
     return totals;
 }
 
-/* The bin in which the sample of that rank lies; *rank becomes its rank inside the bin. */
+void gi_ranks_of_extremes(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals)
+{
+    uint64_t infinite = totals->minus_infinite + totals->plus_infinite;
+    bool none = totals->n == infinite;
+    ends[0] =
+        (struct gi_rank){.channel = channel, .rank = none ? UINT64_MAX : totals->minus_infinite};
+    ends[1] = (struct gi_rank){.channel = channel,
+                               .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
+}
+
+/* The bin in which the sample of that rank lies, -1 past the last; *rank becomes its rank inside.
+ */
 static int find_bin(uint64_t *rank, const uint64_t *counts)
 {
-    int bin = 0;
-    while (bin < HALF - 1 && *rank >= counts[bin])
-        *rank -= counts[bin++];
-    return bin;
+    for (int bin = 0; bin < GI_KEY_HALF; bin++) {
+        if (*rank < counts[bin])
+            return bin;
+        *rank -= counts[bin];
+    }
+    return -1;
 }
 
-static float value_of(int high, int low)
+void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
 {
-    uint32_t bits = gi_float_key_bits((uint32_t)high << 16 | (uint32_t)low);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    for (int i = 0; i < n; i++) {
+        struct gi_rank *rank = &ranks[i];
+        rank->rest = rank->rank;
+        rank->high = find_bin(&rank->rest, high + (size_t)rank->channel * GI_KEY_HALF);
+        rank->slot = 0;
+        while (ranks[rank->slot].channel != rank->channel || ranks[rank->slot].high != rank->high)
+            rank->slot++;
+    }
 }
 
-enum gi_status gi_float_ranks(struct gi_context *cx, struct gi_rank *ranks, int n,
-                              const struct gi_image *src, const uint64_t *high, struct gi_err *err)
+/* Whether question i is the first about its upper half in any channel. */
+static bool leads(const struct gi_rank *ranks, int i)
+{
+    int first = 0;
+    while (ranks[first].high != ranks[i].high)
+        first++;
+    return first == i && ranks[i].high >= 0;
+}
+
+enum gi_status gi_ranks_count(struct gi_context *cx, uint64_t *low, const struct gi_rank *ranks,
+                              int n, const struct gi_image *band, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    size_t ncounts = (size_t)src->channels * HALF;
-    uint64_t *low = malloc(ncounts * sizeof *low);
-    struct place {
-        int bin; /* upper half of the answer; -1 once answered */
-        uint64_t rest;
-    } *places = malloc((size_t)(n ? n : 1) * sizeof *places);
-    if (!low || !places)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
+    size_t ncounts = (size_t)band->channels * GI_KEY_HALF;
+    uint64_t *counts = malloc(ncounts * sizeof *counts);
+    if (!counts)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
     for (int i = 0; i < n && !status; i++) {
-        places[i].rest = ranks[i].rank;
-        places[i].bin = find_bin(&places[i].rest, high + (size_t)ranks[i].channel * HALF);
-    }
-    for (int i = 0; i < n && !status; i++) {
-        int bin = places[i].bin;
-        if (bin < 0)
+        if (!leads(ranks, i))
             continue;
         struct gi_histogram_spec spec = {
-            .key = GI_KEY_FLOAT_LOW, .nbins = HALF, .prefix = (uint16_t)bin};
-        memset(low, 0, ncounts * sizeof *low);
-        status = cx->k->histogram(cx, low, src, &spec, err);
+            .key = GI_KEY_FLOAT_LOW, .nbins = GI_KEY_HALF, .prefix = (uint16_t)ranks[i].high};
+        memset(counts, 0, ncounts * sizeof *counts);
+        status = cx->k->histogram(cx, counts, band, &spec, err);
         for (int j = i; j < n && !status; j++) {
-            if (places[j].bin != bin)
+            if (ranks[j].high != ranks[i].high || ranks[j].slot != j)
                 continue;
-            int rest = find_bin(&places[j].rest, low + (size_t)ranks[j].channel * HALF);
-            ranks[j].value = value_of(bin, rest);
-            places[j].bin = -1;
+            const uint64_t *from = counts + (size_t)ranks[j].channel * GI_KEY_HALF;
+            uint64_t *to = low + (size_t)j * GI_KEY_HALF;
+            for (int k = 0; k < GI_KEY_HALF; k++)
+                if (from[k]) /* most are 0, and memory that is not touched costs nothing */
+                    to[k] += from[k];
         }
     }
-    free(places);
-    free(low);
+    free(counts);
     return status;
 }
 
-enum gi_status gi_float_extremes(struct gi_context *cx, float *lo, float *hi,
-                                 const struct gi_image *src, const uint64_t *high,
-                                 struct gi_err *err)
+void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low)
 {
-    struct gi_rank ranks[2 * GI_MAX_CHANNELS];
-    int n = 0;
-    for (int c = 0; c < src->channels; c++) {
-        struct gi_float_totals totals = gi_float_totals(high + (size_t)c * HALF);
-        lo[c] = hi[c] = 0;
-        if (totals.n == totals.minus_infinite + totals.plus_infinite)
+    for (int i = 0; i < n; i++) {
+        struct gi_rank *rank = &ranks[i];
+        rank->value = NAN;
+        if (rank->high < 0)
             continue;
-        ranks[n++] = (struct gi_rank){.channel = c, .rank = totals.minus_infinite};
-        ranks[n++] = (struct gi_rank){.channel = c, .rank = totals.n - totals.plus_infinite - 1};
+        uint64_t rest = rank->rest;
+        int half = find_bin(&rest, low + (size_t)rank->slot * GI_KEY_HALF);
+        uint32_t bits = gi_float_key_bits((uint32_t)rank->high << 16 | (uint32_t)half);
+        memcpy(&rank->value, &bits, sizeof bits);
     }
-    enum gi_status status = gi_float_ranks(cx, ranks, n, src, high, err);
-    for (int i = 0; i < n && !status; i += 2) {
-        lo[ranks[i].channel] = ranks[i].value;
-        hi[ranks[i].channel] = ranks[i + 1].value;
-    }
-    return status;
 }

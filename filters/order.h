@@ -10,6 +10,9 @@
 void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enum gi_type type,
                    float lo, float hi);
 
+/* Bins of GI_KEY_FLOAT_HIGH and of GI_KEY_FLOAT_LOW. */
+enum { GI_KEY_HALF = 65536 };
+
 /* What GI_KEY_FLOAT_HIGH counts of one channel say at once. */
 struct gi_float_totals {
     uint64_t n;                             /* samples that are no NaN */
@@ -19,22 +22,31 @@ struct gi_float_totals {
 struct gi_float_totals gi_float_totals(const uint64_t *high);
 
 /* Asks for the value that stands at place `rank` (from 0) of a channel's samples in ascending
- * order, NaN left out. */
+ * order, NaN left out. The answer takes two looks at the whole image, each in bands or at once:
+ * counts by GI_KEY_FLOAT_HIGH and gi_ranks_find(); then gi_ranks_count() and gi_ranks_answer(). */
 struct gi_rank {
     int channel;
-    uint64_t rank; /* less than the channel's gi_float_totals.n */
-    float value;   /* the answer */
+    uint64_t rank;
+    float value; /* the answer; NAN where the channel has no so many samples */
+    /* Found on the way: */
+    int high;      /* upper half of the answer's key; -1: none */
+    uint64_t rest; /* rank among the samples with this half */
+    int slot;      /* the first question of this channel with this half */
 };
 
-/* Answers n questions about a GI_F32 image by one pass for each different upper half among the
- * answers; `high` holds the GI_KEY_FLOAT_HIGH counts of all channels. Errors: as the primitives'.
- */
-enum gi_status gi_float_ranks(struct gi_context *cx, struct gi_rank *ranks, int n,
-                              const struct gi_image *src, const uint64_t *high, struct gi_err *err);
+/* Of the smallest and of the largest finite sample; past the end where there is none. */
+void gi_ranks_of_extremes(struct gi_rank ends[2], int channel,
+                          const struct gi_float_totals *totals);
 
-/* The smallest and largest finite sample of each channel, 0 and 0 where there is none. */
-enum gi_status gi_float_extremes(struct gi_context *cx, float *lo, float *hi,
-                                 const struct gi_image *src, const uint64_t *high,
-                                 struct gi_err *err);
+/* After the first look; `high` holds the counts of all channels. */
+void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);
+
+/* The second look: adds a band's counts to `low`, GI_KEY_HALF for each of n, zeroed before the
+ * first band; reads the band once for each different upper half. Errors: as the primitives'. */
+enum gi_status gi_ranks_count(struct gi_context *cx, uint64_t *low, const struct gi_rank *ranks,
+                              int n, const struct gi_image *band, struct gi_err *err);
+
+/* After the second look. */
+void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low);
 
 #endif

@@ -20,6 +20,7 @@ struct job {
     const struct gi_image *src; /* host */
     struct gi_halo halo;
     void *state; /* NULL without `measure` */
+    size_t state_nbytes;
     int passes;
     struct gi_run_times times;
 };
@@ -34,7 +35,8 @@ static enum gi_status job_make(struct job *job, struct gi_context *cx, const str
     if (!filter->passes)
         return GI_OK;
     job->passes = filter->passes(src, params);
-    job->state = calloc(1, filter->state_nbytes);
+    job->state_nbytes = filter->state_nbytes(src, params);
+    job->state = calloc(1, job->state_nbytes);
     return job->state ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
 }
 
@@ -128,7 +130,7 @@ static enum gi_status measure_bands(struct job *job, int rows, struct gi_err *er
 {
     enum gi_status status = GI_OK;
     for (; rows > 0; rows /= 2) {
-        memset(job->state, 0, job->filter->state_nbytes);
+        memset(job->state, 0, job->state_nbytes);
         for (int pass = 0; pass < job->passes && !status; pass++)
             for (int y = 0; y < job->src->height && !status; y += rows) {
                 int left = job->src->height - y;
@@ -315,19 +317,25 @@ static enum gi_status analyse_whole(struct job *job, void *result, struct gi_err
 
 static enum gi_status analyse_job(struct job *job, void *result, struct gi_err *err)
 {
+    const struct gi_image *src = job->src;
     int rows; /* the image, and at most as much again that is made from it */
     enum gi_status status = rows_that_fit(&rows, job, 2, err);
     if (status)
         return status;
-    bool whole = job->filter->analyse || rows >= job->src->height;
-    if (whole)
+    bool fits = rows >= src->height;
+    if (fits)
         status = analyse_whole(job, result, err);
-    if (!job->filter->analyse && (!whole || status == GI_E_DEVICE_MEMORY)) {
+    bool full = !fits || status == GI_E_DEVICE_MEMORY;
+    if (full && job->filter->analyse)
+        return gi_fail(err, GI_E_DEVICE_MEMORY,
+                       "out of device memory: %s needs all %d x %d pixels there at once",
+                       job->filter->name, src->width, src->height);
+    if (full) {
         job->times = (struct gi_run_times){0};
-        status = measure_bands(job, whole ? job->src->height / 2 : rows, err);
+        status = measure_bands(job, fits ? src->height / 2 : rows, err);
     }
     if (!status && job->filter->conclude)
-        status = job->filter->conclude(result, job->src, job->params, job->state, err);
+        status = job->filter->conclude(result, src, job->params, job->state, err);
     return status;
 }
 

@@ -30,6 +30,13 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
     return (struct gi_cost){p->at.kind == GI_LEVEL_OTSU ? 1 + 8 * gi_level_passes(src->type) : 1};
 }
 
+static size_t state_nbytes(const struct gi_image *src, const void *arg)
+{
+    (void)src;
+    (void)arg;
+    return sizeof(struct gi_level_state);
+}
+
 static int passes(const struct gi_image *src, const void *arg)
 {
     const struct params *p = arg;
@@ -69,7 +76,7 @@ const struct gi_filter gi_filter_threshold = {
     .params_nbytes = sizeof(struct params),
     .cost = cost,
     .run = run,
-    .state_nbytes = sizeof(struct gi_level_state),
+    .state_nbytes = state_nbytes,
     .passes = passes,
     .measure = measure,
 };

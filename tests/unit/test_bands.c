@@ -1,7 +1,8 @@
 /* Bands: a backend that takes only a few rows at once, or runs out of memory, must give the bytes
  * of one that takes the whole image, under every border. SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
-#include "filters/levels.h"
+#include "filters/extract.h"
+#include "filters/histogram.h"
 
 /* What the small backend takes. */
 static struct {
@@ -161,58 +162,83 @@ static void test_too_little(void **unused)
     free(params);
 }
 
-/* An analysis that works in bands: Otsu's threshold. */
-static int otsu_passes(const struct gi_image *src, const void *params)
+/* Every ninth sample or so becomes odd; `whole_channel`: the first channel holds nothing but NaN.
+ */
+static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 {
-    (void)params;
-    return gi_level_passes(src->type);
+    static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, -1e30f};
+    for (int y = 0; y < image->height && image->type == GI_F32; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            float *v = (float *)gi_row(image, y) + i;
+            if (whole_channel && i % (size_t)image->channels == 0)
+                *v = NAN;
+            else if (fc_random(seed) % 9 == 0)
+                *v = odd[fc_random(seed) % 5];
+        }
 }
 
-static enum gi_status otsu_measure(struct gi_context *context, void *state, int pass,
-                                   const struct gi_image *band, const void *params,
-                                   struct gi_err *err)
+static void analyse(struct gi_histogram *result, const struct gi_image *src, const void *params,
+                    int rows, int upload_rows)
 {
-    (void)params;
-    return gi_level_measure(context, state, pass, band, err);
+    struct gi_err err = {0};
+    struct gi_run_times times;
+    *result = (struct gi_histogram){0};
+    take(rows, upload_rows);
+    if (gi_run_analysis(cx, result, src, &gi_filter_histogram, params, &times, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(err.text, "");
+    assert_int_equal(times.bands > 1, rows < src->height || upload_rows < src->height);
 }
 
-static enum gi_status otsu_conclude(void *result, const struct gi_image *src, const void *params,
-                                    const void *state, struct gi_err *err)
-{
-    (void)src;
-    (void)params;
-    (void)err;
-    *(double *)result = gi_level_otsu(state);
-    return GI_OK;
-}
-
+/* The histogram works in bands. */
 static void test_analysis(void **unused)
 {
     (void)unused;
-    static const struct gi_filter otsu = {.name = "otsu",
-                                          .state_nbytes = sizeof(struct gi_level_state),
-                                          .passes = otsu_passes,
-                                          .measure = otsu_measure,
-                                          .result_nbytes = sizeof(double),
-                                          .conclude = otsu_conclude};
-    for (int type = 0; type < 3; type++)
-        for (int channels = 1; channels <= 4; channels++) {
-            struct gi_image src = image_of(19, 33, channels, (enum gi_type)type);
-            double want = -1, got;
-            cx->k = gi_kernels_cpu();
-            assert_int_equal(gi_level_find_otsu(cx, &want, &src, NULL), GI_OK);
-            for (int rows = 1; rows <= 33; rows += 4) {
-                take(rows, 33);
-                got = -2;
-                assert_int_equal(gi_run_analysis(cx, &got, &src, &otsu, NULL, NULL, NULL), GI_OK);
-                assert_true(got == want);
-                take(33, rows);
-                got = -2;
-                assert_int_equal(gi_run_analysis(cx, &got, &src, &otsu, NULL, NULL, NULL), GI_OK);
-                assert_true(got == want);
+    static const char *const words[] = {"bins=37", "percentiles=0,10,50,99.5,100", NULL};
+    struct gi_histogram_params *params = fc_params(&gi_filter_histogram, words);
+    for (int i = 0; i < 3 * 4 * 2 * 3; i++) {
+        struct gi_image src = image_of(19, 33, 1 + i % 4, (enum gi_type)(i / 4 % 3));
+        uint64_t seed = FC_SEED + (uint64_t)i;
+        if (i / 24)
+            spoil(&src, &seed, i / 24 == 2);
+        params->luminance = i / 12 % 2;
+        struct gi_histogram whole, cut;
+        analyse(&whole, &src, params, 33, 33);
+        for (int rows = 1; rows <= 33; rows += 4)
+            for (int j = 0; j < 2; j++) {
+                analyse(&cut, &src, params, j ? rows : 33, j ? 33 : rows);
+                if (!gi_filter_histogram.result_equal(&whole, &cut))
+                    fail_msg("histogram: case %d, bands of %d rows: differs", i, rows);
+                gi_filter_histogram.result_free(&cut);
             }
-            gi_image_free(&src);
-        }
+        gi_filter_histogram.result_free(&whole);
+        gi_image_free(&src);
+    }
+    free(params);
+}
+
+/* Regions cross bands: the image must fit, and what is said otherwise is always the same. */
+static void test_analysis_of_the_whole(void **unused)
+{
+    (void)unused;
+    void *params = fc_params(&gi_filter_extract, NULL);
+    struct gi_image src = image_of(19, 33, 3, GI_U8);
+    struct gi_extract result = {0};
+    for (int i = 0; i < 2; i++) {
+        struct gi_err err = {0};
+        take(i ? 33 : 32, i ? 32 : 33);
+        assert_int_equal(gi_run_analysis(cx, &result, &src, &gi_filter_extract, params, NULL, &err),
+                         GI_E_DEVICE_MEMORY);
+        assert_string_equal(err.text,
+                            "out of device memory: extract needs all 19 x 33 pixels there at once");
+        gi_filter_extract.result_free(&result);
+    }
+    take(33, 33);
+    assert_int_equal(gi_run_analysis(cx, &result, &src, &gi_filter_extract, params, NULL, NULL),
+                     GI_OK);
+    gi_filter_extract.result_free(&result);
+    gi_image_free(&src);
+    free(params);
 }
 
 int main(void)
@@ -222,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_bytes_limit),
         cmocka_unit_test(test_too_little),
         cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

@@ -83,7 +83,7 @@ static void run_plan(struct gi_context *cx, struct guard *dst, const struct gi_i
                      const struct gi_filter *filter, const void *params)
 {
     struct gi_err err = {0};
-    void *state = filter->passes ? calloc(1, filter->state_nbytes) : NULL;
+    void *state = filter->passes ? calloc(1, filter->state_nbytes(src, params)) : NULL;
     for (int pass = 0; state && pass < filter->passes(src, params); pass++)
         if (filter->measure(cx, state, pass, src, params, &err))
             fail_msg("%s", err.text);

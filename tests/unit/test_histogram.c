@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "filters/histogram.h"
+#include "filters/run.h"
 
 static uint64_t state;
 
@@ -30,13 +31,10 @@ static struct gi_histogram histogram_of(const struct gi_image *image,
     struct gi_context *cx;
     struct gi_open_options options = {.threads = 3};
     struct gi_err err = {0};
-    struct gi_image src;
     struct gi_histogram result = {0};
     assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
-    assert_int_equal(cx->k->upload(cx, &src, image, &err), GI_OK);
-    if (gi_filter_histogram.analyse(cx, &result, &src, params, &err))
+    if (gi_run_analysis(cx, &result, image, &gi_filter_histogram, params, NULL, &err))
         fail_msg("%s", err.text);
-    cx->k->release(cx, &src);
     cx->k->close(&cx);
     return result;
 }

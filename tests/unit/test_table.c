@@ -98,7 +98,7 @@ static void check_hooks(const struct gi_filter *filter)
     bool analysis = filter->run == NULL;
     assert_non_null(filter->cost);
     assert_int_equal(filter->passes != NULL, filter->measure != NULL);
-    assert_int_equal(filter->passes != NULL, filter->state_nbytes > 0);
+    assert_int_equal(filter->passes != NULL, filter->state_nbytes != NULL);
     if (analysis) {
         assert_true((filter->analyse != NULL) != (filter->conclude != NULL));
         assert_true(filter->result_nbytes > 0 && filter->result_free && filter->result_equal);
