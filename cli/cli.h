@@ -85,6 +85,14 @@ enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
 extern const struct gi_option gi_io_options[];    /* commands that write an image */
 extern const struct gi_option gi_input_options[]; /* commands that only read one */
 
+/* The row of --compression; `params` is the struct that holds it as `int compression`. The default
+ * is GI_DEFAULT_COMPRESSION. */
+#define GI_COMPRESSION_OPTION(params)                                                              \
+    {                                                                                              \
+        .name = "compression", .type = GI_OPT_INT, .offset = offsetof(params, compression),        \
+        .default_text = "1", .min = 0, .max = 9, .help = "Effort to make PNG small; 0 stores"      \
+    }
+
 /* Set "Running" (cli/device.c). */
 struct gi_device_params {
     const char *device; /* auto, cpu, cuda, cuda:N; NULL: GPUIMG_DEVICE, then auto */

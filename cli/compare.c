@@ -10,7 +10,7 @@
 
 enum { SET_COMPARE, SET_INPUT };
 
-enum { QUALITY = 90, COMPRESSION = 6, CELL = 12 };
+enum { CELL = 12 };
 
 struct compare_params {
     double max_diff, min_psnr; /* NAN: not asked */
@@ -191,8 +191,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const struct compare_params *p = params[SET_COMPARE];
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_INPUT];
     struct gi_image a = {0}, b = {0};
-    io.quality = QUALITY;
-    io.compression = COMPRESSION;
+    io.quality = GI_DEFAULT_QUALITY;
+    io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
     if (!status)
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, err);

@@ -11,7 +11,7 @@
 #include "cli/npy.h"
 #include "cli/overlay.h"
 
-enum { QUALITY = 90, PATH_NBYTES = 4096 };
+enum { PATH_NBYTES = 4096 };
 
 /* Label images that a file can hold, by suffix or prefix. */
 static const struct label_format {
@@ -36,8 +36,9 @@ static const struct label_format *label_format(const char *path)
 
 static struct gi_io_params io_of(const struct gi_extract_output *output)
 {
-    return (struct gi_io_params){
-        .quality = QUALITY, .compression = output->compression, .no_clobber = output->no_clobber};
+    return (struct gi_io_params){.quality = GI_DEFAULT_QUALITY,
+                                 .compression = output->compression,
+                                 .no_clobber = output->no_clobber};
 }
 
 static enum gi_status crop_path(char path[PATH_NBYTES], const struct gi_extract_output *output,
