@@ -271,7 +271,13 @@ static enum gi_status run(struct gi_runner *runner, const struct job *job, struc
         return gi_err_prefix(err, "%s cuda", runner->asked_by);
     }
     say_choice(runner, true, &estimate, reason);
-    return run_job(runner, runner->cuda, job, err);
+    enum gi_status status = run_job(runner, runner->cuda, job, err);
+    if (status != GI_E_DEVICE_MEMORY)
+        return status;
+    struct gi_err cause = *err;
+    return gi_fail(err, status, "%s cuda: %s; want --device cpu or auto%s", runner->asked_by,
+                   cause.text,
+                   runner->params->max_device_bytes ? ", or more --max-device-bytes" : "");
 }
 
 enum gi_status gi_runner_filter(struct gi_runner *runner, struct gi_image *dst,

@@ -35,6 +35,16 @@ if gpuimg devices | grep -q '^cuda:'; then
     expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cuda:0 --max-device-bytes 100K --timing
     check "in bands too" cmp got.pgm want.pgm
     check "--timing counts the bands" grep -q '^kernels .* in [0-9]* bands' err
+    for words in "histogram in.pgm --format json" "threshold in.pgm - --format pgm"; do
+        # shellcheck disable=SC2086 # words are words
+        expect 0 gpuimg $words --device cpu
+        mv out want
+        # shellcheck disable=SC2086
+        expect 0 gpuimg $words --device cuda --max-device-bytes 30K
+        check "${words%% *} in bands" cmp out want
+    done
+    expect_error 1 'extract: --device cuda: out of device memory: extract needs all 301 x 203 pixels there at once; want --device cpu or auto, or more --max-device-bytes' \
+        extract in.pgm made.csv --device cuda --max-device-bytes 30K
 else
     skip "--device cuda: $(gpuimg devices | sed -n 's/^cuda *none: //p')"
 fi
