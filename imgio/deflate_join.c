@@ -139,8 +139,9 @@ static void make_code(struct code *code, uint8_t *symbols, const uint8_t *length
     memset(code->entries, 0, (size_t)1 << code->width);
     for (unsigned i = 0, reversed = 0; i < coded && (!i || reversed); i++) {
         unsigned symbol = sorted[i], length = lengths[symbol];
+        uint8_t value = (uint8_t)entry(symbol, length);
         for (unsigned at = reversed; at < 1u << code->width; at += 1u << length) {
-            code->entries[at] = (uint8_t)entry(symbol, length);
+            code->entries[at] = value;
             if (symbols)
                 symbols[at] = (uint8_t)symbol;
         }
