@@ -90,10 +90,37 @@ MOVE_COLUMNS(move_u64_u16, uint64_t, uint16_t)
 MOVE_WEIGHED(move_weighed_u8, uint8_t)
 MOVE_WEIGHED(move_weighed_u16, uint16_t)
 
+static inline __attribute__((always_inline)) void
+move_block(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, int channels)
+{
+    GI_INTS in = ints_weigh(ints_load_u8(fresh), channels);
+    GI_INTS out = ints_weigh(ints_load_u8(old), channels);
+    ints_store(columns, ints_add(ints_load(columns), ints_sub(in, out)));
+}
+
+/* The same where 32 bits hold the sums, for a constant number of channels. */
+static inline __attribute__((always_inline)) void
+move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t n, int channels)
+{
+    size_t i = 0;
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        move_block(columns + i, fresh + i, old + i, channels);
+    if (i < n) { /* not a byte past the rows */
+        uint8_t last_fresh[GI_LANES] = {0}, last_old[GI_LANES] = {0};
+        memcpy(last_fresh, fresh + i, n - i);
+        memcpy(last_old, old + i, n - i);
+        move_block(columns + i, last_fresh, last_old, channels);
+    }
+}
+
 static void move(const struct worker *w, const void *fresh, const void *old)
 {
     bool is_u8 = w->box->src->type == GI_U8;
-    if (w->box->weigh && is_u8)
+    if (w->box->weigh && !w->box->wide && w->channels == 2)
+        move_weighed(w->columns, fresh, old, w->nwindow, 2);
+    else if (w->box->weigh && !w->box->wide)
+        move_weighed(w->columns, fresh, old, w->nwindow, 4);
+    else if (w->box->weigh && is_u8)
         move_weighed_u8(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
     else if (w->box->weigh)
         move_weighed_u16(w->columns, fresh, old, w->nwindow, (size_t)w->channels);
@@ -137,14 +164,24 @@ static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
         ints_store_u16((uint16_t *)out + x, v);
 }
 
+/* Whether a float does for the means: S * (1 / N) rounded. N is odd, so a mean is 1 / (2 N) or more
+ * away from where rounding changes, and two roundings move one up to `full` by less than
+ * full * (2^-23 + 2^-48): less than 1 / (2 N) where N * full < 2^22. Then S is exact, too. */
+static bool float_does(size_t k, enum gi_type type)
+{
+    return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
+}
+
 /* Sums along the row and their means in one go, GI_LANES at a time: `carry` holds for each lane the
  * sum at the first place of its channel in the block, and the sum at a place is that and all that
- * came and went before it. */
-static inline __attribute__((always_inline)) void
-row_means(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
+ * came and went before it. Weighed: 8 bits, `step` 2 or 4. */
+static inline __attribute__((always_inline)) void row_means(void *out, const uint32_t *columns,
+                                                            size_t n, int k, int step,
+                                                            enum gi_type type, bool weigh)
 {
     size_t reach = (size_t)k * (size_t)step, x = 0;
     double inverse = 1.0 / ((double)k * k);
+    bool in_float = float_does((size_t)k, type);
     uint32_t first[GI_LANES] = {0};
     for (size_t i = 0; i < reach; i++)
         first[i % (size_t)step] += columns[i];
@@ -154,7 +191,10 @@ row_means(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi
     for (; x < n; x += GI_LANES) {
         GI_INTS change = ints_sub(ints_load(columns + x + reach), ints_load(columns + x));
         GI_INTS next = ints_add(carry, ints_prefix(change, step));
-        GI_INTS mean = ints_scale(ints_sub(next, change), inverse);
+        GI_INTS sum = ints_sub(next, change);
+        GI_INTS mean = in_float ? ints_scale_float(sum, (float)inverse) : ints_scale(sum, inverse);
+        if (weigh)
+            mean = ints_weighed_mean(sum, mean, step);
         carry = ints_spread(next, step);
         if (x + GI_LANES <= n) {
             store_ints(out, x, mean, type);
@@ -171,13 +211,13 @@ static inline __attribute__((always_inline)) void
 row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, enum gi_type type)
 {
     if (step == 1)
-        row_means(out, columns, n, k, 1, type);
+        row_means(out, columns, n, k, 1, type, false);
     else if (step == 2)
-        row_means(out, columns, n, k, 2, type);
+        row_means(out, columns, n, k, 2, type, false);
     else if (step == 3)
-        row_means(out, columns, n, k, 3, type);
+        row_means(out, columns, n, k, 3, type, false);
     else
-        row_means(out, columns, n, k, 4, type);
+        row_means(out, columns, n, k, 4, type, false);
 }
 
 /* (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 is exact in double, and so is a whole
@@ -214,7 +254,11 @@ static void store_means(const struct worker *w, void *out)
     double inverse = 1.0 / (double)(k * k);
     bool is_u8 = w->box->src->type == GI_U8;
     if (!w->box->wide) {
-        if (is_u8)
+        if (w->box->weigh && w->channels == 2)
+            row_means(out, w->columns, w->n, (int)k, 2, GI_U8, true);
+        else if (w->box->weigh)
+            row_means(out, w->columns, w->n, (int)k, 4, GI_U8, true);
+        else if (is_u8)
             row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U8);
         else
             row_means_type(out, w->columns, w->n, (int)k, w->channels, GI_U16);
@@ -284,7 +328,9 @@ enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const st
     struct box box = {.dst = dst, .src = src, .spec = spec};
     box.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
-    box.wide = box.weigh || n * (src->type == GI_U8 ? 255 : 65535) > UINT32_MAX;
+    uint64_t full = src->type == GI_U8 ? 255 : 65535;
+    box.wide = n * full * (box.weigh ? full : 1) > UINT32_MAX;
+    box.wide |= box.weigh && src->type == GI_U16;
     box.tiling =
         GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX / (size_t)src->channels, spec->k - 1);
     struct worker w = {0};

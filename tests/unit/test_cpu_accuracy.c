@@ -287,34 +287,85 @@ static void infinite(void **state)
     }
 }
 
+static unsigned wide_sample(const struct gi_image *image, uint64_t i)
+{
+    return image->type == GI_U8 ? ((uint8_t *)image->data)[i] : ((uint16_t *)image->data)[i];
+}
+
 /* Sums past 32 bits: the mean of a box far larger than the image is that of whole periods. */
+static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int channels,
+                           uint64_t *seed)
+{
+    /* 1023 = 3 * 11 * 31 wraps round a 33 x 31 image 31 x 33 times. */
+    struct gi_context *cx;
+    struct gi_err err;
+    struct guard src, got;
+    struct gi_box box = {.k = 1023, .edge = {.border = GI_BORDER_WRAP}};
+    box.alpha = channels % 2 ? GI_ALPHA_PLAIN : GI_ALPHA_WEIGH;
+    guard_alloc(&src, 33, 31, channels, type, 0);
+    guard_alloc(&got, 33, 31, channels, type, 0);
+    case_fill(&src.image, seed);
+    case_open(&cx, k, 1);
+    assert_int_equal(k->box(cx, &got.image, &src.image, &box, &err), 0);
+    k->close(&cx);
+    uint64_t count = (uint64_t)channels, n = 33 * 31;
+    for (uint64_t c = 0; c < count; c++) {
+        uint64_t sum = 0, by = 0;
+        for (uint64_t p = 0; p < n; p++) {
+            uint64_t alpha = wide_sample(&src.image, p * count + count - 1);
+            uint64_t weight = count % 2 || c == count - 1 ? 1 : alpha;
+            sum += wide_sample(&src.image, p * count + c) * weight;
+            by += weight;
+        }
+        for (uint64_t p = 0; p < n; p++)
+            assert_int_equal(wide_sample(&got.image, p * count + c), (2 * sum + by) / (2 * by));
+    }
+    guard_free(&src);
+    guard_free(&got);
+}
+
 static void wide_box(void **state)
 {
     (void)state;
     uint64_t seed = SEED;
-    struct gi_err err;
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
-        if (!k)
+        for (int channels = 1; k && channels <= GI_MAX_CHANNELS; channels++)
+            for (int type = GI_U8; type <= GI_U16; type++)
+                check_wide_box(k, (enum gi_type)type, channels, &seed);
+    }
+}
+
+/* Means just below and above a half, where float has least to spare: k x k images, wrapped. */
+static void near_halves(void **state)
+{
+    (void)state;
+    static const int sizes[] = {7, 127, 129, 255};
+    for (int i = 0; i < 2 * 4 * CASE_LEVELS; i++) {
+        const struct gi_kernels *kernels = gi_kernels_cpu_level(case_levels[i / 8]);
+        int k = sizes[i / 2 % 4], n = k * k;
+        enum gi_type type = k == 7 ? GI_U16 : GI_U8;
+        unsigned full = k == 7 ? 65535 : 255;
+        if (!kernels)
             continue;
-        /* 1023 = 3 * 11 * 31 wraps round a 33 x 31 image 31 x 33 times. */
         struct gi_context *cx;
+        struct gi_err err;
         struct guard src, got;
-        struct gi_box box = {.k = 1023, .edge = {.border = GI_BORDER_WRAP}};
-        guard_alloc(&src, 33, 31, 3, GI_U16, 0);
-        guard_alloc(&got, 33, 31, 3, GI_U16, 0);
-        case_fill(&src.image, &seed);
-        case_open(&cx, k, 1);
-        assert_int_equal(k->box(cx, &got.image, &src.image, &box, &err), 0);
-        k->close(&cx);
-        for (int c = 0; c < 3; c++) {
-            uint64_t sum = 0, n = 33 * 31;
-            for (uint64_t p = 0; p < n; p++)
-                sum += ((uint16_t *)src.image.data)[p * 3 + (uint64_t)c];
-            for (uint64_t p = 0; p < n; p++)
-                assert_int_equal(((uint16_t *)got.image.data)[p * 3 + (uint64_t)c],
-                                 (2 * sum + n) / (2 * n));
+        struct gi_box box = {.k = k, .edge = {.border = GI_BORDER_WRAP}};
+        guard_alloc(&src, k, k, 1, type, 0);
+        guard_alloc(&got, k, k, 1, type, 0);
+        for (int p = 0; p < n; p++) { /* the mean is full - 1/2 -+ 1 / (2 n) */
+            unsigned v = full - (p < n / 2 + i % 2);
+            if (type == GI_U8)
+                ((uint8_t *)src.image.data)[p] = (uint8_t)v;
+            else
+                ((uint16_t *)src.image.data)[p] = (uint16_t)v;
         }
+        case_open(&cx, kernels, 1);
+        assert_int_equal(kernels->box(cx, &got.image, &src.image, &box, &err), 0);
+        kernels->close(&cx);
+        for (int p = 0; p < n; p++)
+            assert_int_equal(wide_sample(&got.image, (uint64_t)p), full - (unsigned)(i % 2));
         guard_free(&src);
         guard_free(&got);
     }
@@ -326,7 +377,7 @@ int main(void)
         cmocka_unit_test(accuracy),    cmocka_unit_test(constant),
         cmocka_unit_test(long_images), cmocka_unit_test(longest_kernels),
         cmocka_unit_test(long_sums),   cmocka_unit_test(infinite),
-        cmocka_unit_test(wide_box),
+        cmocka_unit_test(wide_box),    cmocka_unit_test(near_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
