@@ -227,9 +227,9 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor 
             unsigned v;
             enum gi_status status = GI_OK;
             if (!read_plain(in, head, &v))
-                return gi_decode_damaged(decode, err, "%s in row %d of %d",
-                                         in->at == in->end ? "ends early," : "is no number", y,
-                                         image->height);
+                return gi_decode_damaged(
+                    decode, err, "%s in row %d of %d",
+                    in->at == in->end ? "ends early," : "has what is no number", y, image->height);
             if (v > head->maxval)
                 status = over_maxval(decode, v, head, y, err);
             if (status)
@@ -317,9 +317,11 @@ const struct gi_format gi_format_pbm = {
              .suffixes = "pbm",
              .summary = "Portable bitmap, P1 and P4",
              .reads = true,
+             .writes = true,
              .u8 = true},
     .probe = probe_pbm,
     .decode = decode_pnm,
+    .encode = gi_pbm_encode,
     .gray = true,
 };
 

@@ -1,10 +1,13 @@
-/* Raw PGM, PPM and PAM. Rows go to the sink as they are; 16 bits are turned to big-endian by
+/* Raw PBM, PGM, PPM and PAM. Rows go to the sink as they are; 16 bits are turned to big-endian by
  * pieces. SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
 
 #include "imgio/codecs.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { PIECE = 4096 /* samples */ };
 
@@ -49,6 +52,41 @@ enum gi_status gi_pnm_encode(struct gi_sink *sink, const struct gi_image *image,
         gi_sink_printf(sink, err, "P%c\n%d %d\n%d\n", image->channels == 1 ? '5' : '6',
                        image->width, image->height, image->type == GI_U8 ? 255 : 65535);
     return status ? status : write_raster(sink, image, err);
+}
+
+/* Eight samples a byte, the leftmost highest, ink where the image is black; false where a sample is
+ * neither black nor white. */
+static bool pack_row(unsigned char *bits, const unsigned char *row, int width)
+{
+    memset(bits, 0, ((size_t)width + 7) / 8);
+    for (int x = 0; x < width; x++) {
+        if (row[x] != 0 && row[x] != 255)
+            return false;
+        bits[x / 8] |= (unsigned char)((row[x] == 0) << (7 - x % 8));
+    }
+    return true;
+}
+
+enum gi_status gi_pbm_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
+{
+    (void)metadata;
+    (void)options;
+    size_t nbytes = ((size_t)image->width + 7) / 8;
+    unsigned char *bits = malloc(nbytes);
+    if (!bits)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a row");
+    enum gi_status status = gi_sink_printf(sink, err, "P4\n%d %d\n", image->width, image->height);
+    for (int y = 0; y < image->height && !status; y++)
+        status = pack_row(bits, gi_row(image, y), image->width)
+                     ? gi_sink_write(sink, bits, nbytes, err)
+                     : gi_fail(err, GI_E_UNSUPPORTED,
+                               "pbm holds black and white only, and row %d has other samples: "
+                               "want another format, or gpuimg threshold first",
+                               y);
+    free(bits);
+    return status;
 }
 
 enum gi_status gi_pam_encode(struct gi_sink *sink, const struct gi_image *image,

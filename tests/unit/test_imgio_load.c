@@ -328,7 +328,7 @@ static void choice_of_format(void **state)
         free(file.at);
     }
     static const char *const wrong[][2] = {{"a", NULL},      {"a.xyz", NULL}, {"-", NULL},
-                                           {"a.png", "xy"},  {"png:", NULL},  {"a.pbm", NULL},
+                                           {"a.png", "xy"},  {"png:", NULL},  {"a.bin", NULL},
                                            {"x.png/a", NULL}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct gi_save_options options = {.format = wrong[i][1]};

@@ -284,6 +284,38 @@ static void pfm(void **state)
                       sizeof little - 1);
 }
 
+/* Written bits: ink is black, rows end at a byte; what is neither black nor white is refused. */
+static void bitmaps(void **state)
+{
+    (void)state;
+    const char *folder = make_folder();
+    char path[256];
+    snprintf(path, sizeof path, "%s/a.pbm", folder);
+    struct gi_save_options options = {0};
+    struct gi_image image;
+    assert_int_equal(gi_image_alloc(&image, 10, 2, 1, GI_U8, NULL), GI_OK);
+    for (int x = 0; x < 10; x++) {
+        ((uint8_t *)gi_row(&image, 0))[x] = x % 3 ? 255 : 0;
+        ((uint8_t *)gi_row(&image, 1))[x] = x == 9 ? 0 : 255;
+    }
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    static const char want[] = "P4\n10 2\n\x92\x40\x00\x40";
+    struct bytes file = read_file(path);
+    assert_int_equal(file.n, sizeof want - 1);
+    assert_memory_equal(file.at, want, file.n);
+    free(file.at);
+    struct gi_image back = load_or_fail(path);
+    assert_same_image(&image, &back);
+    gi_image_free(&back);
+    ((uint8_t *)gi_row(&image, 1))[4] = 254;
+    struct gi_err err;
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "a.pbm: pbm holds black and white only, and row 1"));
+    assert_int_equal(count_files(folder), 1);
+    gi_image_free(&image);
+    remove_folder(folder);
+}
+
 static void flips(void **state)
 {
     (void)state;
@@ -300,7 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
         cmocka_unit_test(scaling),   cmocka_unit_test(refused),       cmocka_unit_test(pfm),
-        cmocka_unit_test(flips),
+        cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
