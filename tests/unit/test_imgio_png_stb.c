@@ -1,0 +1,58 @@
+/* PNG files of ours read by stb_image, whose reader shares no code with libpng.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include <stb/stb_image.h>
+#pragma GCC diagnostic pop
+
+static void check(const char *path, int width, int height, int channels, enum gi_type type,
+                  int level)
+{
+    struct gi_image image = random_image(width, height, channels, type, 29);
+    struct gi_save_options options = {.compression = level};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    int w, h, n;
+    void *got = type == GI_U16 ? (void *)stbi_load_16(path, &w, &h, &n, 0)
+                               : (void *)stbi_load(path, &w, &h, &n, 0);
+    assert_non_null(got);
+    assert_int_equal(w, width);
+    assert_int_equal(h, height);
+    assert_int_equal(n, channels);
+    struct gi_image view = image;
+    view.data = got;
+    view.stride = gi_row_nbytes(&image);
+    assert_same_image(&view, &image);
+    stbi_image_free(got);
+    gi_image_free(&image);
+}
+
+static void every_kind(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {67, 5}, {640, 1100}};
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.png", tmp);
+    for (int channels = 1; channels <= 4; channels++)
+        for (int type = GI_U8; type <= GI_U16; type++)
+            for (int i = 0; i < 5; i++)
+                for (int level = 0; level <= 6; level += 2 + level)
+                    check(path, sizes[i][0], sizes[i][1], channels, (enum gi_type)type, level);
+    remove_folder(tmp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
