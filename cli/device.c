@@ -73,9 +73,9 @@ enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, cons
                                struct gi_err *err)
 {
     const char *option = "--device ", *rest = "";
-    if (!text && (text = getenv("GPUIMG_DEVICE")) && *text)
+    if (!text && (text = getenv("GPUIMG_DEVICE")))
         option = "GPUIMG_DEVICE=";
-    if (!text || !*text)
+    if (!text || (!*text && *option == 'G')) /* an empty variable is as good as none */
         text = "auto";
     *ordinal = 0;
     *choice = strcmp(text, "cpu") == 0        ? GI_CHOOSE_CPU
