@@ -266,6 +266,16 @@ static int bits_of(unsigned maxval)
     return bits;
 }
 
+/* netpbm's files are streams that may go on with the next image. */
+static void warn_of_more(const struct gi_decode *decode, struct cursor in)
+{
+    skip_space(&in);
+    bool more = in.end - in.at >= 3 && in.at[0] == 'P' && in.at[1] >= '1' && in.at[1] <= '7' &&
+                is_space(in.at[2]);
+    if (more && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
+}
+
 static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
 {
     struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
@@ -283,7 +293,10 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
                                  head.maxval > 255 ? GI_U16 : GI_U8, err);
     if (status)
         return status;
-    return plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
+    status = plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
+    if (!status)
+        warn_of_more(decode, in);
+    return status;
 }
 
 static bool has_magic(const unsigned char *bytes, size_t nbytes, char plain, char raw)

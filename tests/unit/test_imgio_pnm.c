@@ -284,6 +284,30 @@ static void pfm(void **state)
                       sizeof little - 1);
 }
 
+/* A stream of several images gives its first and says so; other bytes at the end are no image. */
+static void streams(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool more;
+    } cases[] = {
+        {"P5 2 1 255 abP5 2 1 255 cd", true}, {"P2 2 1 255 97 98\nP2 1 1 255 7", true},
+        {"P5 2 1 255 ab\n", false},           {"P5 2 1 255 abP", false},
+        {"P5 2 1 255 abP5x", false},          {"P2 2 1 255 97 98\n\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gi_image image;
+        struct gi_err warning = {0}, err = {0};
+        assert_int_equal(
+            load_bytes(&image, cases[i].bytes, strlen(cases[i].bytes), &strictly, &warning, &err),
+            GI_OK);
+        assert_memory_equal(gi_row(&image, 0), "ab", 2);
+        assert_int_equal(strstr(warning.text, "only the first") != NULL, cases[i].more);
+        gi_image_free(&image);
+    }
+}
+
 /* Written bits: ink is black, rows end at a byte; what is neither black nor white is refused. */
 static void bitmaps(void **state)
 {
@@ -332,7 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
         cmocka_unit_test(scaling),   cmocka_unit_test(refused),       cmocka_unit_test(pfm),
-        cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),
+        cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),       cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
