@@ -10,7 +10,11 @@
 
 #include "kernels/parallel.h"
 
-enum { WINDOW = 11, BAND = 16 /* rows a job */ };
+enum {
+    WINDOW = 11,
+    BAND = 16,   /* rows a job */
+    PIECE = 256, /* samples of a row at once: loops of constant length vectorise */
+};
 
 /* Sums of one channel of one row. */
 struct row_sums {
@@ -61,41 +65,97 @@ static void measure_row(const struct work *work, int y)
     }
 }
 
+static inline void load_samples(double *to, const struct gi_image *image, int y, size_t at,
+                                size_t n)
+{
+    const void *row = gi_row(image, y);
+    if (image->type == GI_U8)
+        for (size_t i = 0; i < n; i++)
+            to[i] = ((const uint8_t *)row)[at + i];
+    else if (image->type == GI_U16)
+        for (size_t i = 0; i < n; i++)
+            to[i] = ((const uint16_t *)row)[at + i];
+    else
+        for (size_t i = 0; i < n; i++)
+            to[i] = (double)((const float *)row)[at + i];
+}
+
+/* A piece of a row; past its end `to` stays as it is. */
+static void load(double to[PIECE], const struct gi_image *image, int y, size_t at)
+{
+    size_t left = gi_row_samples(image) - at;
+    if (left >= PIECE)
+        load_samples(to, image, y, at, PIECE);
+    else
+        load_samples(to, image, y, at, left);
+}
+
 /* The window over the columns: for each sample of a row the weighted sums of x, y, x^2 + y^2 and x
  * * y over the rows y0 .. y0 + ny - 1. */
-static void weigh_columns(const struct work *work, int y0, double *sums[4])
+static void weigh_columns(const struct work *work, int y0, double *const sums[4])
 {
-    size_t n = gi_row_samples(work->a);
-    for (int k = 0; k < 4; k++)
-        memset(sums[k], 0, n * sizeof **sums);
-    for (int j = 0; j < work->ny; j++) {
-        const void *a = gi_row(work->a, y0 + j), *b = gi_row(work->b, y0 + j);
-        double w = work->wy[j];
-        for (size_t i = 0; i < n; i++) {
-            double x = sample(work->a, a, i), y = sample(work->b, b, i);
-            sums[0][i] += w * x;
-            sums[1][i] += w * y;
-            sums[2][i] += w * (x * x + y * y);
-            sums[3][i] += w * (x * y);
+    size_t samples = gi_row_samples(work->a);
+    for (size_t at = 0; at < samples; at += PIECE) {
+        double piece[4][PIECE] = {{0}}, x[PIECE] = {0}, y[PIECE] = {0};
+        for (int j = 0; j < work->ny; j++) {
+            double w = work->wy[j];
+            load(x, work->a, y0 + j, at);
+            load(y, work->b, y0 + j, at);
+            for (int i = 0; i < PIECE; i++) {
+                piece[0][i] += w * x[i];
+                piece[1][i] += w * y[i];
+                piece[2][i] += w * (x[i] * x[i] + y[i] * y[i]);
+                piece[3][i] += w * (x[i] * y[i]);
+            }
         }
+        for (int k = 0; k < 4; k++)
+            memcpy(sums[k] + at, piece[k], sizeof piece[k]);
     }
+}
+
+/* The similarity of the windows that begin at sample `at` and on. */
+static void similarities(double ssim[PIECE], const struct work *work, double *const sums[4],
+                         size_t at)
+{
+    size_t channels = (size_t)work->a->channels;
+    double m[4][PIECE] = {{0}};
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < work->nx; j++) {
+            const double *from = sums[k] + at + (size_t)j * channels;
+            double w = work->wx[j];
+            for (int i = 0; i < PIECE; i++)
+                m[k][i] += w * from[i];
+        }
+    double c1 = work->c1, c2 = work->c2;
+    for (int i = 0; i < PIECE; i++) {
+        double xy = m[0][i] * m[1][i], xx_yy = m[0][i] * m[0][i] + m[1][i] * m[1][i];
+        ssim[i] =
+            (2 * xy + c1) * (2 * (m[3][i] - xy) + c2) / ((xx_yy + c1) * (m[2][i] - xx_yy + c2));
+    }
+}
+
+/* Samples of one sum of a row: the last piece may reach over the end. */
+static size_t scratch_samples(const struct gi_image *image)
+{
+    return gi_row_samples(image) + PIECE;
 }
 
 /* The similarity of all windows whose first row is y0, summed by channel. */
 static void similarity_row(const struct work *work, int y0, double *scratch)
 {
-    size_t n = gi_row_samples(work->a), channels = (size_t)work->a->channels;
-    double *sums[4] = {scratch, scratch + n, scratch + 2 * n, scratch + 3 * n};
-    weigh_columns(work, y0, sums);
+    size_t samples = gi_row_samples(work->a), channels = (size_t)work->a->channels;
+    size_t windows = samples - (size_t)(work->nx - 1) * channels;
+    double *sums[4];
+    for (size_t k = 0; k < 4; k++)
+        sums[k] = scratch + k * scratch_samples(work->a);
     struct row_sums *rows = &work->rows[(size_t)y0 * channels];
-    for (size_t i = 0; i + (size_t)(work->nx - 1) * channels < n; i++) {
-        double m[4] = {0};
-        for (int j = 0; j < work->nx; j++)
-            for (int k = 0; k < 4; k++)
-                m[k] += work->wx[j] * sums[k][i + (size_t)j * channels];
-        double xy = m[0] * m[1], xx_yy = m[0] * m[0] + m[1] * m[1];
-        rows[i % channels].ssim += (2 * xy + work->c1) * (2 * (m[3] - xy) + work->c2) /
-                                   ((xx_yy + work->c1) * (m[2] - xx_yy + work->c2));
+    weigh_columns(work, y0, sums);
+    for (size_t at = 0; at < windows; at += PIECE) {
+        size_t n = windows - at < PIECE ? windows - at : PIECE;
+        double ssim[PIECE];
+        similarities(ssim, work, sums, at);
+        for (size_t i = 0; i < n; i++)
+            rows[(at + i) % channels].ssim += ssim[i];
     }
 }
 
@@ -207,7 +267,7 @@ enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a
         status = gi_pool_new(&pool, threads, err);
     if (!status)
         status = gi_pool_run(pool, (a->height + BAND - 1) / BAND, band_job, &work,
-                             4 * gi_row_samples(a) * sizeof(double), err);
+                             4 * scratch_samples(a) * sizeof(double), err);
     if (!status)
         sum_up(result, &work);
     gi_pool_free(&pool);
