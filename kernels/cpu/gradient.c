@@ -5,18 +5,12 @@
 
 static const float difference[3] = {-1, 0, 1};
 
-/* Where the smoothed row begins in a slot; as far as a plane reaches, slack included. */
-static size_t second_plane(size_t n)
-{
-    return (n + 15) / 16 * 16;
-}
-
 static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
 {
     const struct gi_gradient *spec = sweep->spec;
     int step = sweep->src->channels;
     GI_CPU(row_filter)(slot, padded, n, difference, 3, step);
-    GI_CPU(row_filter)(slot + second_plane(n), padded, n, spec->smooth, 3, step);
+    GI_CPU(row_filter)(slot + GI_CPU(sweep_plane)(sweep), padded, n, spec->smooth, 3, step);
 }
 
 static inline GI_VEC column3(const float *const *rows, size_t x, const float *taps)
@@ -31,10 +25,11 @@ static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int n
                     const float *const *rows, size_t n)
 {
     const struct gi_gradient *spec = sweep->spec;
+    size_t smoothed = GI_CPU(sweep_plane)(sweep);
     for (int r = 0; r < nout; r++, rows++, f += stride)
         for (size_t x = 0; x < n; x += GI_LANES) {
             GI_VEC gx = column3(rows, x, spec->smooth);
-            GI_VEC gy = column3(rows, x + second_plane(n), difference);
+            GI_VEC gy = column3(rows, x + smoothed, difference);
             vec_store(f + x, vec_sqrt(vec_fma(gx, gx, vec_mul(gy, gy))));
         }
 }

@@ -23,8 +23,8 @@ enum { GI_ROWS_AT_ONCE = 4 }; /* result rows of one combine: they share the load
 /* One operation on neighbourhoods. For every source row, once in a tile, `make` turns the padded
  * row (floats of the tile's pixels with `left` and `right` more at its sides) into the slot of a
  * ring; for every result row `combine` turns the `nrows` slots from row y - above on into results,
- * which are finished and stored. n counts samples; slots, rows and f may be written up to 64 bytes
- * past their end. */
+ * which are finished and stored. Both are given rows in chunks; n counts samples; slots, rows and f
+ * may be written up to 64 bytes past their end. */
 struct gi_sweep {
     struct gi_image *dst;
     const struct gi_image *src;
@@ -44,6 +44,9 @@ struct gi_sweep {
 
 /* Runs the sweep on the context's threads. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(sweep)(struct gi_context *cx, struct gi_sweep *sweep, struct gi_err *err);
+
+/* Floats from one plane of a slot to the next. */
+size_t GI_CPU(sweep_plane)(const struct gi_sweep *sweep);
 
 /* A tiling into about four jobs a thread. `max_strip` in pixels, 1 or more; a band costs `overlap`
  * rows more than it has, so bands are made no shorter than pays. */

@@ -8,6 +8,8 @@ enum {
     RING_NBYTES = 384 << 10, /* what a ring may take of a core's own cache */
     STRIP_MIN = 128,         /* samples: below, rows cost more than their samples */
     STRIP_MAX = 16384,
+    CHUNK = 4096, /* samples: what is made of them is still in the first cache for the next step */
+    F_STRIDE = CHUNK + 16,
     NO_ROW = -2, /* in `held`: the slot is empty */
 };
 
@@ -20,7 +22,7 @@ struct worker {
     size_t slot_floats; /* from one slot to the next */
     size_t lead;        /* of the ring: floats in front of a slot's row */
     float *padded;
-    float *f;           /* GI_ROWS_AT_ONCE planes */
+    float *f;           /* GI_ROWS_AT_ONCE rows of a chunk, F_STRIDE apart */
     int *held;          /* nslots: the source row that the slot was made from */
     const float **rows; /* nslots: the slots in the order of the window */
 };
@@ -90,14 +92,15 @@ static size_t padded_floats(const struct gi_sweep *sweep)
     return round_up(lead_floats(sweep) + pixels * (size_t)sweep->src->channels) + 16;
 }
 
-static size_t plane_floats(const struct gi_sweep *sweep)
+size_t GI_CPU(sweep_plane)(const struct gi_sweep *sweep)
 {
     return round_up((size_t)sweep->tiling.strip * (size_t)sweep->src->channels) + 16;
 }
 
 static size_t slot_floats(const struct gi_sweep *sweep)
 {
-    return sweep->planes ? (size_t)sweep->planes * plane_floats(sweep) : padded_floats(sweep);
+    return sweep->planes ? (size_t)sweep->planes * GI_CPU(sweep_plane)(sweep)
+                         : padded_floats(sweep);
 }
 
 /* Returns the size of the scratch; with `scratch`, shares it out. */
@@ -105,7 +108,7 @@ static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scra
 {
     size_t nslots = (size_t)sweep->nrows + GI_ROWS_AT_ONCE - 1;
     size_t padded = padded_floats(sweep) * sizeof(float);
-    size_t f = GI_ROWS_AT_ONCE * plane_floats(sweep) * sizeof(float);
+    size_t f = GI_ROWS_AT_ONCE * F_STRIDE * sizeof(float);
     size_t rows = round_up(nslots) * sizeof(float *), held = round_up(nslots) * sizeof(int);
     w->sweep = sweep;
     w->nslots = (int)nslots;
@@ -126,6 +129,15 @@ static float *slot_at(const struct worker *w, int slot)
     return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
+/* Samples of the chunk that begins at sample i: whole pixels, and 64 samples or a multiple but in
+ * the last one. */
+static size_t chunk_at(const struct worker *w, size_t i)
+{
+    size_t channels = (size_t)w->sweep->src->channels;
+    size_t most = CHUNK / channels / 64 * 64 * channels;
+    return w->n - i < most ? w->n - i : most;
+}
+
 /* Puts the row at position p, maybe outside the image, into its slot. Outside, the same source row
  * is often still in the ring. */
 static void fill_slot(struct worker *w, long long p, int slot)
@@ -141,11 +153,16 @@ static void fill_slot(struct worker *w, long long p, int slot)
                 w->held[slot] = y;
                 return;
             }
-    size_t pixels = (size_t)(w->tile.x1 - w->tile.x0) + (size_t)sweep->left + (size_t)sweep->right;
-    float *padded = sweep->planes ? w->padded : out;
-    GI_CPU(row_load)(sweep, padded, y, (long long)w->tile.x0 - sweep->left, pixels);
-    if (sweep->planes)
-        sweep->make(sweep, out, padded, w->n);
+    size_t channels = (size_t)sweep->src->channels, around = (size_t)(sweep->left + sweep->right);
+    long long x0 = (long long)w->tile.x0 - sweep->left;
+    if (sweep->planes == 0)
+        GI_CPU(row_load)(sweep, out, y, x0, w->n / channels + around);
+    for (size_t i = 0, n; sweep->planes && i < w->n; i += n) {
+        n = chunk_at(w, i);
+        GI_CPU(row_load)
+        (sweep, w->padded, y, x0 + (long long)(i / channels), n / channels + around);
+        sweep->make(sweep, out + i, w->padded, n);
+    }
     w->held[slot] = y;
 }
 
@@ -154,6 +171,22 @@ static int slot_after(const struct worker *w, int oldest, int ahead)
 {
     int slot = oldest + ahead;
     return slot < w->nslots ? slot : slot - w->nslots;
+}
+
+/* Result rows y to y + nout - 1 from the `nrows` slots in w->rows, which are moved on. */
+static void finish_rows(struct worker *w, int y, int nout, int nrows)
+{
+    const struct gi_sweep *sweep = w->sweep;
+    int channels = sweep->src->channels;
+    for (size_t x = 0, n; x < w->n; x += n) {
+        n = chunk_at(w, x);
+        sweep->combine(sweep, w->f, F_STRIDE, nout, w->rows, n);
+        for (int r = 0; r < nout; r++)
+            GI_CPU(row_finish)
+        (sweep, w->f + r * F_STRIDE, y + r, w->tile.x0 + (int)x / channels, n);
+        for (int i = 0; i < nrows; i++)
+            w->rows[i] += n;
+    }
 }
 
 static void sweep_tile(void *arg, int index, void *scratch)
@@ -169,7 +202,6 @@ static void sweep_tile(void *arg, int index, void *scratch)
     for (int i = 0; i < sweep->nrows - 1; i++)
         fill_slot(&w, top + i, i);
     int oldest = 0, nout; /* the slot of the window's first row */
-    size_t stride = plane_floats(sweep);
     for (int y = w.tile.y0; y < w.tile.y1; y += nout, top += nout) {
         nout = w.tile.y1 - y < GI_ROWS_AT_ONCE ? 1 : GI_ROWS_AT_ONCE;
         int nrows = sweep->nrows + nout - 1;
@@ -180,9 +212,7 @@ static void sweep_tile(void *arg, int index, void *scratch)
         }
         for (int i = 0; i < nrows; i++)
             w.rows[i] = slot_at(&w, slot_after(&w, oldest, i));
-        sweep->combine(sweep, w.f, stride, nout, w.rows, w.n);
-        for (int r = 0; r < nout; r++)
-            GI_CPU(row_finish)(sweep, w.f + (size_t)r * stride, y + r, w.tile.x0, w.n);
+        finish_rows(&w, y, nout, nrows);
         oldest = slot_after(&w, oldest, nout);
     }
 }
