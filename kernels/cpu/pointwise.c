@@ -1,6 +1,7 @@
 /* Primitives that look at one pixel at a time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,6 +111,22 @@ static void gray_row(void *out, const void *in, size_t pixels, size_t channels, 
         memcpy(to + x * nbytes, from + x * channels * nbytes, nbytes);
 }
 
+/* As many pixels of 3 channels as whole vectors hold; returns how many. */
+static inline size_t luma_vectors(void *out, const void *in, size_t pixels, enum gi_type type)
+{
+    size_t x = 0;
+    for (; x + GI_LANES <= pixels; x += GI_LANES) {
+        GI_VEC p = vec_load_samples(in, 3 * x, type);
+        GI_VEC q = vec_load_samples(in, 3 * x + GI_LANES, type);
+        GI_VEC s = vec_load_samples(in, 3 * x + 2 * GI_LANES, type);
+        GI_VEC luma = vec_mul(vec_set(0.2126f), vec_third(p, q, s, 0));
+        luma = vec_fma(vec_set(0.7152f), vec_third(p, q, s, 1), luma);
+        luma = vec_fma(vec_set(0.0722f), vec_third(p, q, s, 2), luma);
+        vec_store_samples(out, x, luma, type);
+    }
+    return x;
+}
+
 static inline void luma_chunk(float *out, const float *in, size_t pixels, size_t channels)
 {
     for (size_t x = 0; x < pixels; x++) {
@@ -121,8 +138,14 @@ static inline void luma_chunk(float *out, const float *in, size_t pixels, size_t
 static void luma_row(char *out, const char *in, size_t pixels, size_t channels, enum gi_type type)
 {
     float colour[LUMA_CHUNK * GI_MAX_CHANNELS], luma[LUMA_CHUNK];
-    size_t nbytes = gi_type_nbytes(type);
-    for (size_t x = 0; x < pixels; x += LUMA_CHUNK) {
+    size_t nbytes = gi_type_nbytes(type), x = 0;
+    if (channels == 3 && type == GI_U8)
+        x = luma_vectors(out, in, pixels, GI_U8);
+    else if (channels == 3 && type == GI_U16)
+        x = luma_vectors(out, in, pixels, GI_U16);
+    else if (channels == 3)
+        x = luma_vectors(out, in, pixels, GI_F32);
+    for (; x < pixels; x += LUMA_CHUNK) {
         size_t n = pixels - x < LUMA_CHUNK ? pixels - x : LUMA_CHUNK;
         GI_CPU(samples_load)(colour, in + x * channels * nbytes, n * channels, type);
         if (channels == 3)

@@ -3,35 +3,15 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/simd.h"
 
-/* Samples of `type` at p + i to GI_LANES floats and back. */
-static inline GI_VEC load_samples(const void *p, size_t i, enum gi_type type)
-{
-    if (type == GI_U8)
-        return vec_load_u8((const uint8_t *)p + i);
-    if (type == GI_U16)
-        return vec_load_u16((const uint16_t *)p + i);
-    return vec_load((const float *)p + i);
-}
-
-static inline void store_samples(void *p, size_t i, GI_VEC v, enum gi_type type)
-{
-    if (type == GI_U8)
-        vec_store_u8((uint8_t *)p + i, v);
-    else if (type == GI_U16)
-        vec_store_u16((uint16_t *)p + i, v);
-    else
-        vec_store_f32((float *)p + i, v);
-}
-
 static inline void load_type(float *out, const void *in, size_t n, enum gi_type type)
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GI_LANES <= n; i += GI_LANES)
-        vec_store(out + i, load_samples(in, i, type));
+        vec_store(out + i, vec_load_samples(in, i, type));
     if (i < n) { /* not a byte past the row */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
-        vec_store(last, load_samples(last, 0, type));
+        vec_store(last, vec_load_samples(last, 0, type));
         memcpy(out + i, last, (n - i) * sizeof *out);
     }
 }
@@ -40,11 +20,11 @@ static inline void store_type(void *out, const float *in, size_t n, enum gi_type
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GI_LANES <= n; i += GI_LANES)
-        store_samples(out, i, vec_load(in + i), type);
+        vec_store_samples(out, i, vec_load(in + i), type);
     if (i < n) {
         float last[GI_LANES] = {0};
         memcpy(last, in + i, (n - i) * sizeof *in);
-        store_samples(last, 0, vec_load(last), type);
+        vec_store_samples(last, 0, vec_load(last), type);
         memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
     }
 }
@@ -167,14 +147,14 @@ finish_row(struct last_steps how, const float *f, void *out, const void *in, siz
         how.channels = 1;
     }
     for (; i + GI_LANES <= n; i += GI_LANES) {
-        GI_VEC s = needs_source ? load_samples(in, i, type) : vec_set(0);
-        store_samples(out, i, finish(how, vec_load(f + i), s), type);
+        GI_VEC s = needs_source ? vec_load_samples(in, i, type) : vec_set(0);
+        vec_store_samples(out, i, finish(how, vec_load(f + i), s), type);
     }
     if (i < n) { /* not a byte past the rows */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
-        GI_VEC s = load_samples(last, 0, type);
-        store_samples(last, 0, finish(how, vec_load(f + i), s), type);
+        GI_VEC s = vec_load_samples(last, 0, type);
+        vec_store_samples(last, 0, finish(how, vec_load(f + i), s), type);
         memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
     }
 }

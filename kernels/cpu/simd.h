@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "imgio/image.h"
+
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
@@ -17,7 +19,9 @@
  * and stores take any alignment. The stores to integers round half to even; NaN and below 0 become
  * 0, above full scale becomes full scale. vec_store_f32 stores every NaN as the quiet NaN
  * 0x7fc00000. vec_alpha spreads the alpha of each pixel of `channels` (2 or 4) samples over its
- * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. */
+ * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. vec_third gives samples channel,
+ * channel + 3, channel + 6, ... of the row of samples a, b, c: 3 is prime to the number of lanes,
+ * so they lie in different lanes and only want putting in order. */
 
 #if GI_LEVEL_avx512
 
@@ -117,6 +121,18 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
 {
     return _mm512_mask_blend_ps(channels == 4 ? 0x8888 : 0xaaaa, c, a);
+}
+
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    uint32_t from[GI_LANES], masks[3] = {0};
+    for (int l = 0; l < GI_LANES; l++) {
+        from[l] = (uint32_t)(3 * l + channel) % GI_LANES;
+        masks[(3 * l + channel) / GI_LANES] |= 1u << from[l];
+    }
+    GI_VEC all = _mm512_mask_blend_ps((__mmask16)masks[1], a, b);
+    all = _mm512_mask_blend_ps((__mmask16)masks[2], all, c);
+    return _mm512_permutexvar_ps(_mm512_loadu_si512(from), all);
 }
 
 #elif GI_LEVEL_avx2
@@ -222,6 +238,20 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
 {
     return channels == 4 ? _mm256_blend_ps(c, a, 0x88) : _mm256_blend_ps(c, a, 0xaa);
+}
+
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    int32_t from[GI_LANES], masks[3][GI_LANES] = {{0}};
+    for (int l = 0; l < GI_LANES; l++) {
+        from[l] = (3 * l + channel) % GI_LANES;
+        masks[(3 * l + channel) / GI_LANES][from[l]] = -1;
+    }
+    GI_VEC all =
+        _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)masks[1])));
+    all = _mm256_blendv_ps(all, c,
+                           _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)masks[2])));
+    return _mm256_permutevar8x32_ps(all, _mm256_loadu_si256((const __m256i *)from));
 }
 
 #else
@@ -337,6 +367,35 @@ static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
     GI_EACH_LANE((l + 1) % channels ? c.x[l] : a.x[l]);
 }
 
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    float row[3 * GI_LANES];
+    memcpy(row, a.x, sizeof a.x);
+    memcpy(row + GI_LANES, b.x, sizeof b.x);
+    memcpy(row + 2 * GI_LANES, c.x, sizeof c.x);
+    GI_EACH_LANE(row[3 * l + channel]);
+}
+
 #endif
+
+/* Samples of `type` at p + i to GI_LANES floats and back. */
+static inline GI_VEC vec_load_samples(const void *p, size_t i, enum gi_type type)
+{
+    if (type == GI_U8)
+        return vec_load_u8((const uint8_t *)p + i);
+    if (type == GI_U16)
+        return vec_load_u16((const uint16_t *)p + i);
+    return vec_load((const float *)p + i);
+}
+
+static inline void vec_store_samples(void *p, size_t i, GI_VEC v, enum gi_type type)
+{
+    if (type == GI_U8)
+        vec_store_u8((uint8_t *)p + i, v);
+    else if (type == GI_U16)
+        vec_store_u16((uint16_t *)p + i, v);
+    else
+        vec_store_f32((float *)p + i, v);
+}
 
 #endif
