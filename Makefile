@@ -6,7 +6,7 @@
 #   CC=gcc|clang    PREFIX=/usr/local  DESTDIR=
 
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
-  MAKEFLAGS += -j$(shell nproc) -Otarget
+  MAKEFLAGS += -j$(shell nproc)
 endif
 
 CC      = gcc
