@@ -61,7 +61,7 @@ const struct gi_option gi_io_options[] = {
      .default_text = "90",
      .min = 1,
      .max = 100,
-     .help = "Quality of JPEG"},
+     .help = "Quality of JPEG; from 90 on colour keeps its full resolution"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
