@@ -64,57 +64,39 @@ struct box_args {
     size_t pitch;  /* sums in a row of the scratch */
 };
 
-/* The four samples at `x` of row y, or its stand-in, added to sums or taken from them. */
-template <typename T, typename A, bool ADD>
-static __device__ __forceinline__ void box_add(A *sums, const struct box_args *args, int x, int y)
+/* A sample, or the product of colour and alpha, as an integer. */
+template <typename T>
+static __device__ __forceinline__ unsigned box_sample(const struct box_args *args, int sample,
+                                                      int c, int y)
 {
     const struct source *src = &args->src;
     int yi = gi_border_index(y, src->height, src->border), last = src->channels - 1;
-    float v[4];
-    if (yi >= 0) {
-        const unsigned *row = (const unsigned *)(src->data + (size_t)yi * src->stride);
-        unsigned words[sizeof(T)];
-#pragma unroll
-        for (int i = 0; i < (int)sizeof(T); i++)
-            words[i] = row[x / 4 * (int)sizeof(T) + i];
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            v[k] = sample_unpack<T>(words, k);
-    } else {
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            v[k] = src->value[(x + k) % src->channels];
+    bool weigh = args->weigh && c != last;
+    if (yi < 0) {
+        unsigned v = (unsigned)src->value[c];
+        return weigh ? v * (unsigned)src->value[last] : v;
     }
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        float alpha = last == 1 ? v[k | 1] : v[3];
-        A sample = (A)(unsigned)v[k];
-        if (args->weigh && (k & last) != last)
-            sample *= (A)(unsigned)alpha;
-        sums[k] += ADD ? sample : 0 - sample;
-    }
+    const T *row = (const T *)(src->data + (size_t)yi * src->stride);
+    return weigh ? (unsigned)row[sample] * row[sample + last - c] : row[sample];
 }
 
-/* A thread goes down four columns of samples. A is wide enough for any sum of k x k. */
+/* A thread goes down one column of samples. A is wide enough for any sum of k x k. */
 template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_columns(const struct box_args args)
 {
-    int x = 4 * (int)(blockIdx.x * THREADS + threadIdx.x);
+    int samples = args.src.width * args.src.channels;
+    int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
-    if (x >= (int)args.pitch)
+    if (sample >= samples)
         return;
-    A sums[4] = {}, *out = (A *)args.scratch + (size_t)(y0 - args.y0) * args.pitch + x;
+    A sum = 0, *out = (A *)args.scratch + (size_t)(y0 - args.y0) * args.pitch + sample;
     int r = args.k / 2;
-#pragma unroll 4
     for (int y = y0 - r; y < y0 + r; y++)
-        box_add<T, A, true>(sums, &args, x, y);
-#pragma unroll 2
+        sum += box_sample<T>(&args, sample, c, y);
     for (int y = y0; y < y1; y++, out += args.pitch) {
-        box_add<T, A, true>(sums, &args, x, y + r);
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            out[k] = sums[k];
-        box_add<T, A, false>(sums, &args, x, y - r);
+        sum += box_sample<T>(&args, sample, c, y + r);
+        *out = sum;
+        sum -= box_sample<T>(&args, sample, c, y - r);
     }
 }
 
@@ -176,6 +158,23 @@ static __device__ void box_window(A *sums, A *prefix, const struct box_args *arg
     }
 }
 
+/* (2 * sum + n) / (2 * n) rounded down, 0 where n is 0. A quotient of at most 16 bits by floats is
+ * at most one off, which the exact rest shows. */
+static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
+{
+    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
+    int rest = (int)(sum - q * n), whole = (int)n;
+    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
+}
+
+static __device__ __forceinline__ unsigned box_quotient(unsigned long long sum,
+                                                        unsigned long long n)
+{
+    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
+    long long rest = (long long)(sum - q * n), whole = (long long)n;
+    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
+}
+
 template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_rows(const struct box_args args)
 {
@@ -194,9 +193,8 @@ static __global__ void __launch_bounds__(THREADS) box_rows(const struct box_args
         T *out = (T *)(args.dst.data + (size_t)y * args.dst.stride);
         for (int e = 0; e < EACH; e++) {
             long long x = x0 + threadIdx.x + e * THREADS;
-            unsigned long long n = (unsigned long long)(weigh ? alpha[e] : count), sum = sums[e];
             if (x < src->width)
-                out[x * src->channels + c] = (T)(n ? (2 * sum + n) / (2 * n) : 0);
+                out[x * src->channels + c] = (T)box_quotient(sums[e], weigh ? alpha[e] : count);
         }
     }
 }
@@ -211,7 +209,7 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
     args.dst = target_of(dst);
     args.k = spec->k;
     args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    args.pitch = (gi_row_samples(src) + 3) / 4 * 4;
+    args.pitch = gi_row_samples(src);
     long long band = SCRATCH_NBYTES / (long long)(args.pitch * sizeof(A));
     long long least = BAND_MIN, most = 32768; /* rows of a grid */
     band = band < least ? least : band > most ? most : band;
@@ -227,7 +225,7 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
     for (long long y = 0; y < src->height; y += band) {
         args.y0 = (int)y;
         args.y1 = (int)(y + band < src->height ? y + band : src->height);
-        dim3 columns(ceil_div((long long)args.pitch, 4 * THREADS),
+        dim3 columns(ceil_div((long long)args.pitch, THREADS),
                      ceil_div(args.y1 - args.y0, args.run));
         box_columns<T, A><<<columns, THREADS, 0, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();

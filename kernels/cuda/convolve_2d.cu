@@ -60,29 +60,27 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
 
 enum {
     THREADS = 128,
-    RUN = 8,    /* outputs of a thread along a row, and taps between two loads */
+    RUN = 8,    /* outputs of a thread along a row */
     DEEP = 8,   /* rows of a thread */
     CHUNK = 64, /* taps for which samples are staged at once */
     STAGED = (THREADS * RUN + CHUNK * GI_MAX_CHANNELS) * 9 / 8,
 };
 
-template <int MOST> struct dense_args {
+struct dense_args {
     struct source src;
     struct target dst;
     struct rule rule;
     int width, height, anchor_x, anchor_y;
-    float weights[MOST]; /* in constant memory, with the arguments */
+    float weights[GI_WEIGHTS_MAX]; /* in constant memory, with the arguments */
 };
-
-enum { FEW = 225, MANY = GI_WEIGHTS_MAX };
 
 /* TAPS taps, from weight `first` of a kernel's row on, meet one row of samples: for each of my rows
  * that has this one under it, in row `row` - r of the kernel. Then the window moves on; the samples
  * that it needs begin at `at`. */
-template <int TAPS, int MOST>
+template <int TAPS>
 static __device__ __forceinline__ void dense_taps(float (*sum)[RUN], float *w, const float *staged,
-                                                  int at, const struct dense_args<MOST> *args,
-                                                  int row, int first)
+                                                  int at, const struct dense_args *args, int row,
+                                                  int first)
 {
 #pragma unroll
     for (int k = 0; k < TAPS; k++)
@@ -105,34 +103,34 @@ static __device__ __forceinline__ void dense_taps(float (*sum)[RUN], float *w, c
 }
 
 /* Stores a thread's outputs; the alpha of a pixel is made by a neighbouring lane. */
-template <typename T, int MOST>
-static __device__ void dense_store(float (*sum)[RUN], const struct dense_args<MOST> *args,
-                                   long long x0, int y0, int c, bool idle)
+static __device__ __forceinline__ void dense_store(float (*sum)[RUN], const struct dense_args *args,
+                                                   int x0, int y0, int c, bool idle)
 {
     const struct source *src = &args->src;
     int channels = src->channels, last = channels - 1;
     bool has_alpha = channels % 2 == 0;
 #pragma unroll
-    for (int r = 0; r < DEEP; r++)
+    for (int r = 0; r < DEEP; r++) {
+        if (args->rule.plain && channels == 1 && x0 + RUN <= src->width) {
+            if (y0 + r < src->height) {
+                store_four(&args->dst, src->type, x0, y0 + r, sum[r]);
+                store_four(&args->dst, src->type, x0 + 4, y0 + r, sum[r] + 4);
+            }
+            continue;
+        }
 #pragma unroll
         for (int k = 0; k < RUN; k++) {
-            float f = sum[r][k], s = 0;
+            float f = sum[r][k];
             float a = has_alpha ? __shfl_sync(~0u, f, (int)(threadIdx.x % 32) | last) : 0.0f;
-            long long x = x0 + k;
-            if (idle || x >= src->width || y0 + r >= src->height)
-                continue;
-            size_t at = (size_t)x * channels + c;
-            if (!args->rule.plain)
-                s = (float)((const T *)(src->data + (size_t)(y0 + r) * src->stride))[at];
-            f = has_alpha && c == last ? finish_alpha(&args->rule, f, s)
-                                       : finish_colour(&args->rule, f, a, s);
-            sample_store((T *)(args->dst.data + (size_t)(y0 + r) * args->dst.stride) + at, f);
+            if (!idle && x0 + k < src->width && y0 + r < src->height)
+                store_any(src, &args->dst, &args->rule, (size_t)(x0 + k) * channels + c, y0 + r, f,
+                          a);
         }
+    }
 }
 
-template <typename T, int MOST>
 static __global__ void __launch_bounds__(THREADS)
-    dense(const __grid_constant__ struct dense_args<MOST> args)
+    dense(const __grid_constant__ struct dense_args args)
 {
     __shared__ float staged[STAGED];
     const struct source *src = &args.src;
@@ -149,21 +147,17 @@ static __global__ void __launch_bounds__(THREADS)
         for (int i0 = 0; i0 < args.width; i0 += CHUNK) {
             int end = min(i0 + CHUNK, args.width);
             __syncthreads();
-            stage<T, THREADS>(staged, src, x0 - args.anchor_x + i0, y,
-                              (groups * RUN + end - i0 - 1) * channels);
+            stage_any<THREADS>(staged, src, x0 - args.anchor_x + i0, y,
+                               (groups * RUN + end - i0 - 1) * channels);
             __syncthreads();
-            float w[2 * RUN];
+            float w[RUN + 4];
 #pragma unroll
             for (int k = 0; k < RUN; k++)
                 w[k] = staged[skewed(mine + k * channels)];
             int at = mine + RUN * channels; /* sample after the window */
             int i = i0;
-            for (; i + RUN <= end; i += RUN, at += RUN * channels)
-                dense_taps<RUN>(sum, w, staged, at, &args, row, i);
-            if ((end - i) & 4) {
+            for (; i + 4 <= end; i += 4, at += 4 * channels)
                 dense_taps<4>(sum, w, staged, at, &args, row, i);
-                i += 4, at += 4 * channels;
-            }
             if ((end - i) & 2) {
                 dense_taps<2>(sum, w, staged, at, &args, row, i);
                 i += 2, at += 2 * channels;
@@ -172,15 +166,14 @@ static __global__ void __launch_bounds__(THREADS)
                 dense_taps<1>(sum, w, staged, at, &args, row, i);
         }
     }
-    dense_store<T>(sum, &args, x0 + group * RUN, y0, c, idle);
+    dense_store(sum, &args, (int)x0 + group * RUN, y0, c, idle);
 }
 
-template <typename T, int MOST>
 static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_dense *spec,
                                  struct gi_err *err)
 {
-    struct dense_args<MOST> args;
+    struct dense_args args;
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.dst = target_of(dst);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
@@ -190,7 +183,7 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
     args.anchor_y = spec->anchor_y;
     memcpy(args.weights, spec->weights, (size_t)spec->width * spec->height * sizeof(float));
     dim3 grid(ceil_div(src->width, THREADS / src->channels * RUN), ceil_div(src->height, DEEP));
-    dense<T, MOST><<<grid, THREADS, 0, cu->stream>>>(args);
+    dense<<<grid, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -205,8 +198,7 @@ static enum gi_status convolve(struct gi_cuda_context *cu, struct gi_image *dst,
         return launch<uint8_t, 1, 15, 2>(cu, dst, src, spec, err);
     if (n)
         return launch_type<T, WORDS>(cu, dst, src, spec, n, err);
-    return spec->width * spec->height <= FEW ? launch_any<T, FEW>(cu, dst, src, spec, err)
-                                             : launch_any<T, MANY>(cu, dst, src, spec, err);
+    return launch_any(cu, dst, src, spec, err);
 }
 
 enum gi_status gi_cuda_convolve_2d(struct gi_context *cx, struct gi_image *dst,

@@ -49,8 +49,6 @@ static enum gi_status launch_size(struct gi_cuda_context *cu, struct gi_image *d
         return launch < T, CHANNELS, LIMIT < 7 ? LIMIT : 7, WORDS > (cu, dst, src, spec, err);
     if (n == 9)
         return launch < T, CHANNELS, LIMIT < 9 ? LIMIT : 9, WORDS > (cu, dst, src, spec, err);
-    if (n == 11)
-        return launch < T, CHANNELS, LIMIT < 11 ? LIMIT : 11, WORDS > (cu, dst, src, spec, err);
     return launch<T, CHANNELS, LIMIT, WORDS>(cu, dst, src, spec, err);
 }
 
@@ -76,9 +74,7 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     n = n < 3 ? 3 : n;
     if (n > march_limit(src))
         return 0;
-    n = n == 13 ? 15 : n;
-    if (n > 15)
-        n = n <= 21 ? 21 : 31;
+    n = n == 11 || n == 13 ? 15 : n > 15 ? 31 : n;
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
     double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
@@ -93,8 +89,6 @@ enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image
     int n = march_size(src, spec);
     if (n == 0)
         return gi_cuda_two_passes(cu, dst, src, spec, err);
-    if (n == 21)
-        return launch<uint8_t, 1, 21, 1>(cu, dst, src, spec, err);
     if (n == 31)
         return launch<uint8_t, 1, 31, 1>(cu, dst, src, spec, err);
     switch (src->type) {

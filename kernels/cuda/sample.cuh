@@ -16,6 +16,7 @@ struct source {
     const char *data;
     size_t stride; /* bytes */
     int width, height, channels;
+    enum gi_type type;
     enum gi_border border;
     bool premultiply; /* colour is taken times the alpha of its pixel */
     float value[GI_MAX_CHANNELS];
@@ -42,6 +43,7 @@ static inline struct source source_of(const struct gi_image *image, const struct
                        image->width,
                        image->height,
                        image->channels,
+                       image->type,
                        edge->border,
                        gi_has_alpha(image) && alpha != GI_ALPHA_PLAIN,
                        {edge->value[0], edge->value[1], edge->value[2], edge->value[3]}};
@@ -213,6 +215,19 @@ static __device__ void stage(float *staged, const struct source *src, long long 
         staged[skewed(a)] = source_at<T>(src, x + a / channels, y, a % channels);
 }
 
+/* The same where the type is known only when running. */
+template <int THREADS>
+static __device__ __forceinline__ void stage_any(float *staged, const struct source *src,
+                                                 long long x, int y, int n)
+{
+    if (src->type == GI_U8)
+        stage<uint8_t, THREADS>(staged, src, x, y, n);
+    else if (src->type == GI_U16)
+        stage<uint16_t, THREADS>(staged, src, x, y, n);
+    else
+        stage<float, THREADS>(staged, src, x, y, n);
+}
+
 /* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
@@ -240,6 +255,44 @@ template <> __device__ __forceinline__ unsigned sample_pack<uint16_t>(const floa
 template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *v)
 {
     return __float_as_uint(canonical(v[0]));
+}
+
+/* Four samples at `x`, a multiple of 4, of row y: sums under a plain rule. Where they are floats
+ * there is no alpha, and -0 becomes 0. */
+static __device__ __forceinline__ void store_four(const struct target *dst, enum gi_type type,
+                                                  size_t x, int y, const float *f)
+{
+    char *row = dst->data + (size_t)y * dst->stride;
+    if (type == GI_U8)
+        ((unsigned *)row)[x / 4] = sample_pack<uint8_t>(f);
+    else if (type == GI_U16)
+        ((uint2 *)row)[x / 4] = make_uint2(sample_pack<uint16_t>(f), sample_pack<uint16_t>(f + 2));
+    else
+        ((float4 *)row)[x / 4] = make_float4(canonical(f[0] + 0.0f), canonical(f[1] + 0.0f),
+                                             canonical(f[2] + 0.0f), canonical(f[3] + 0.0f));
+}
+
+/* The sum f at sample `at` of row y, finished and stored; a: the filtered alpha of its pixel. Never
+ * inlined: kernels with many sums a thread would be mostly this. */
+static __device__ __noinline__ void store_any(const struct source *src, const struct target *dst,
+                                              const struct rule *rule, size_t at, int y, float f,
+                                              float a)
+{
+    const char *in = src->data + (size_t)y * src->stride;
+    char *out = dst->data + (size_t)y * dst->stride;
+    float s = 0;
+    if (!rule->plain)
+        s = src->type == GI_U8    ? (float)((const uint8_t *)in)[at]
+            : src->type == GI_U16 ? (float)((const uint16_t *)in)[at]
+                                  : ((const float *)in)[at];
+    bool is_alpha = src->channels % 2 == 0 && (at + 1) % src->channels == 0;
+    f = is_alpha ? finish_alpha(rule, f, s) : finish_colour(rule, f, a, s);
+    if (src->type == GI_U8)
+        sample_store((uint8_t *)out + at, f);
+    else if (src->type == GI_U16)
+        sample_store((uint16_t *)out + at, f);
+    else
+        sample_store((float *)out + at, f);
 }
 
 /* The texel of WORDS 32-bit words (1, 2 or 4) at column x of row y. */

@@ -3,6 +3,7 @@
  * only the row pass knows of borders. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve_separable.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cuda/sample.cuh"
@@ -12,18 +13,29 @@ enum {
     RUN = 8,    /* outputs of a thread along a row, and taps between two loads */
     CHUNK = 64, /* taps for which samples are staged at once */
     STAGED = (ROW_THREADS * RUN + CHUNK * GI_MAX_CHANNELS) * 9 / 8,
-    COLUMN_WARPS = 8,
+    COLUMN_WARPS = 4,
     DEEP = 8, /* rows of a column pass's thread; a thread has 4 samples of each */
     SCRATCH_NBYTES = 32 << 20,
 };
 
-/* A side's taps, in constant memory with the arguments: few, the common case, or many. */
+/* A side's taps, in constant memory with the arguments: of one block, the common case, or of more.
+ */
 template <int MOST> struct taps {
     int n;
     float tap[(MOST + RUN - 1) / RUN * RUN];
 };
 
-enum { FEW = 64, MANY = GI_TAPS_MAX };
+enum { ONE_BLOCK = GI_TAPS_BLOCK, MORE = GI_TAPS_MAX };
+
+/* The sum of a block of taps joins those before it, as kernels.h has it; `sum` starts anew. */
+static __device__ __forceinline__ void add_block(float *total, float *carry, float *sum, bool first)
+{
+    float y = __fsub_rn(*sum, *carry), t = __fadd_rn(*total, y);
+    float e = __fsub_rn(__fsub_rn(t, *total), y);
+    *carry = !first && fabsf(e) < INFINITY ? e : 0.0f;
+    *total = first ? *sum : t;
+    *sum = 0;
+}
 
 template <int MOST> struct row_args {
     struct source src;
@@ -47,7 +59,7 @@ static __device__ __forceinline__ void row_run(float *sum, const float *w, const
 }
 
 /* A thread makes RUN pixels of one channel, side by side. */
-template <typename T, int MOST>
+template <int MOST>
 static __global__ void __launch_bounds__(ROW_THREADS)
     filter_rows(const __grid_constant__ struct row_args<MOST> args)
 {
@@ -59,12 +71,12 @@ static __global__ void __launch_bounds__(ROW_THREADS)
     bool idle = group >= groups;
     int mine = idle ? 0 : group * RUN * channels + c; /* my first sample of those staged */
 
-    float sum[RUN] = {0};
+    float sum[RUN] = {}, total[RUN] = {}, carry[RUN] = {};
     for (int t0 = 0; t0 < n; t0 += CHUNK) {
         int ntaps = min(CHUNK, n - t0);
         __syncthreads();
-        stage<T, ROW_THREADS>(staged, &args.src, x0 - args.anchor + t0, y,
-                              (groups * RUN + ntaps - 1) * channels);
+        stage_any<ROW_THREADS>(staged, &args.src, x0 - args.anchor + t0, y,
+                               (groups * RUN + ntaps - 1) * channels);
         __syncthreads();
         float w[2 * RUN];
 #pragma unroll
@@ -81,6 +93,10 @@ static __global__ void __launch_bounds__(ROW_THREADS)
                 row_run<true>(sum, w, tap, RUN);
             else
                 row_run<false>(sum, w, tap, ntaps - t);
+            if (MOST > ONE_BLOCK && ((t + RUN) % GI_TAPS_BLOCK == 0 || t + RUN >= ntaps))
+#pragma unroll
+                for (int k = 0; k < RUN; k++)
+                    add_block(&total[k], &carry[k], &sum[k], t0 + t < GI_TAPS_BLOCK);
         }
     }
     float *out = args.scratch + blockIdx.y * args.pitch;
@@ -88,7 +104,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 #pragma unroll
     for (int k = 0; k < RUN; k++)
         if (!idle && first + (size_t)k * channels < args.pitch)
-            out[first + (size_t)k * channels] = sum[k];
+            out[first + (size_t)k * channels] = MOST > ONE_BLOCK ? total[k] : sum[k];
 }
 
 template <int MOST> struct column_args {
@@ -101,30 +117,15 @@ template <int MOST> struct column_args {
     struct taps<MOST> taps;
 };
 
-/* Four sums at sample `x` of row `y`, finished and stored. */
-template <typename T>
-static __device__ void finish_four(const struct source *src, const struct target *dst,
-                                   const struct rule *rule, const float *f, size_t x, int y)
-{
-    size_t samples = (size_t)src->width * src->channels;
-    const T *in = (const T *)(src->data + (size_t)y * src->stride) + x;
-    T *out = (T *)(dst->data + (size_t)y * dst->stride) + x;
-    bool has_alpha = src->channels % 2 == 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        if (x + k >= samples)
-            return;
-        float s = rule->plain ? 0.0f : (float)in[k];
-        float alpha = src->channels == 2 ? f[k | 1] : f[3];
-        bool is_alpha = has_alpha && (k + 1) % src->channels == 0;
-        sample_store(out + k,
-                     is_alpha ? finish_alpha(rule, f[k], s) : finish_colour(rule, f[k], alpha, s));
-    }
-}
+/* What a thread of the column pass has in the making. */
+struct column_sums {
+    float sum[DEEP][4], total[DEEP][4], carry[DEEP][4];
+};
 
-/* Adds rows j0 .. of a thread's input, counted from under its first tap, to the rows it makes. */
-template <bool WHOLE>
-static __device__ __forceinline__ void column_run(float (*sum)[4], const float4 *v,
+/* Adds rows j0 .. of a thread's input, counted from under its first tap, to the rows it makes. With
+ * JOIN a block of taps ends where row r meets tap j0. */
+template <bool WHOLE, bool JOIN>
+static __device__ __forceinline__ void column_run(struct column_sums *sums, const float4 *v,
                                                   const float *taps, int j0, int n)
 {
 #pragma unroll
@@ -132,17 +133,22 @@ static __device__ __forceinline__ void column_run(float (*sum)[4], const float4 
 #pragma unroll
         for (int r = 0; r < DEEP; r++) {
             int j = j0 + u - r;
+            float *sum = sums->sum[r];
+            if (JOIN && u == r)
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    add_block(&sums->total[r][k], &sums->carry[r][k], &sum[k], j0 == GI_TAPS_BLOCK);
             if (WHOLE || (j >= 0 && j < n)) {
-                sum[r][0] = __fmaf_rn(taps[j], v[u].x, sum[r][0]);
-                sum[r][1] = __fmaf_rn(taps[j], v[u].y, sum[r][1]);
-                sum[r][2] = __fmaf_rn(taps[j], v[u].z, sum[r][2]);
-                sum[r][3] = __fmaf_rn(taps[j], v[u].w, sum[r][3]);
+                sum[0] = __fmaf_rn(taps[j], v[u].x, sum[0]);
+                sum[1] = __fmaf_rn(taps[j], v[u].y, sum[1]);
+                sum[2] = __fmaf_rn(taps[j], v[u].z, sum[2]);
+                sum[3] = __fmaf_rn(taps[j], v[u].w, sum[3]);
             }
         }
 }
 
 /* A thread makes 4 samples side by side of DEEP rows, each loaded row adding to all of them. */
-template <typename T, int MOST>
+template <int MOST>
 static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
     filter_columns(const __grid_constant__ struct column_args<MOST> args)
 {
@@ -152,28 +158,52 @@ static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
         return;
     int rows = min(DEEP, args.y1 - y), last = n - 1 + rows - 1;
     const float *in = args.scratch + (size_t)(y - args.y0) * args.pitch + x;
-    float sum[DEEP][4] = {};
-    for (int j0 = 0; j0 <= last; j0 += DEEP) {
+    struct column_sums sums = {};
+    for (int j0 = 0; j0 < n + DEEP - 1; j0 += DEEP) {
         float4 v[DEEP];
 #pragma unroll
         for (int u = 0; u < DEEP; u++)
             v[u] = *(const float4 *)(in + (size_t)min(j0 + u, last) * args.pitch);
-        if (j0 >= DEEP && j0 + DEEP <= n)
-            column_run<true>(sum, v, args.taps.tap, j0, n);
+        bool whole = j0 >= DEEP && j0 + DEEP <= n;
+        bool join = MOST > ONE_BLOCK && j0 > 0 && j0 % GI_TAPS_BLOCK == 0 && j0 < n;
+        if (whole && !join)
+            column_run<true, false>(&sums, v, args.taps.tap, j0, n);
+        else if (join)
+            column_run<false, true>(&sums, v, args.taps.tap, j0, n);
         else
-            column_run<false>(sum, v, args.taps.tap, j0, n);
+            column_run<false, false>(&sums, v, args.taps.tap, j0, n);
     }
+    size_t samples = (size_t)args.src.width * args.src.channels;
+    bool four =
+        args.rule.plain && x + 4 <= samples && (args.src.type != GI_F32 || args.src.channels % 2);
 #pragma unroll
-    for (int r = 0; r < DEEP; r++)
-        if (r < rows)
-            finish_four<T>(&args.src, &args.dst, &args.rule, sum[r], x, y + r);
+    for (int r = 0; r < DEEP; r++) {
+        float *f = sums.sum[r];
+        if (MOST > ONE_BLOCK) {
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                add_block(&sums.total[r][k], &sums.carry[r][k], &f[k], false);
+            f = sums.total[r];
+        }
+        if (r >= rows)
+            continue;
+        if (four) {
+            store_four(&args.dst, args.src.type, x, y + r, f);
+            continue;
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (x + k < samples)
+                store_any(&args.src, &args.dst, &args.rule, x + k, y + r, f[k],
+                          args.src.channels == 2 ? f[k | 1] : f[3]);
+    }
 }
 
-template <typename T, int MOST>
-static enum gi_status launch_band(struct gi_cuda_context *cu, float *scratch, size_t pitch,
-                                  struct gi_image *dst, const struct gi_image *src,
-                                  const struct gi_separable *spec, int y0, int y1,
-                                  struct gi_err *err)
+/* Rows y0 - col_anchor .. to the scratch. */
+template <int MOST>
+static enum gi_status launch_rows(struct gi_cuda_context *cu, float *scratch, size_t pitch,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int y0, int y1, struct gi_err *err)
 {
     struct row_args<MOST> row;
     row.src = source_of(src, &spec->edge, spec->alpha);
@@ -185,13 +215,21 @@ static enum gi_status launch_band(struct gi_cuda_context *cu, float *scratch, si
     memcpy(row.taps.tap, spec->row, (size_t)spec->nrow * sizeof(float));
     int groups = ROW_THREADS / src->channels;
     dim3 grid(ceil_div((long long)pitch, groups * RUN * src->channels), y1 - y0 + spec->ncol - 1);
-    filter_rows<T, MOST><<<grid, ROW_THREADS, 0, cu->stream>>>(row);
+    filter_rows<MOST><<<grid, ROW_THREADS, 0, cu->stream>>>(row);
     GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
 
+template <int MOST>
+static enum gi_status launch_columns(struct gi_cuda_context *cu, const float *scratch, size_t pitch,
+                                     struct gi_image *dst, const struct gi_image *src,
+                                     const struct gi_separable *spec, int y0, int y1,
+                                     struct gi_err *err)
+{
     struct column_args<MOST> column;
     column.scratch = scratch;
     column.pitch = pitch;
-    column.src = row.src;
+    column.src = source_of(src, &spec->edge, spec->alpha);
     column.dst = target_of(dst);
     column.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
     column.y0 = y0;
@@ -199,15 +237,14 @@ static enum gi_status launch_band(struct gi_cuda_context *cu, float *scratch, si
     column.taps.n = spec->ncol;
     memcpy(column.taps.tap, spec->col, (size_t)spec->ncol * sizeof(float));
     dim3 blocks(ceil_div((long long)pitch, 128), ceil_div(y1 - y0, DEEP * COLUMN_WARPS));
-    filter_columns<T, MOST><<<blocks, dim3(32, COLUMN_WARPS), 0, cu->stream>>>(column);
+    filter_columns<MOST><<<blocks, dim3(32, COLUMN_WARPS), 0, cu->stream>>>(column);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <typename T>
-static enum gi_status launch_bands(struct gi_cuda_context *cu, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_separable *spec,
-                                   struct gi_err *err)
+enum gi_status gi_cuda_two_passes(struct gi_cuda_context *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  struct gi_err *err)
 {
     size_t pitch = (gi_row_samples(src) + 3) / 4 * 4;
     long long most = 60000 - spec->ncol; /* rows of a grid */
@@ -215,30 +252,20 @@ static enum gi_status launch_bands(struct gi_cuda_context *cu, struct gi_image *
     band = band < 2 * spec->ncol ? 2 * spec->ncol : band; /* few rows are filtered twice */
     band = band > most ? most : band;
     band = band > src->height ? src->height : band;
-    void *scratch;
+    void *memory;
     enum gi_status status =
-        gi_cuda_scratch(cu, &scratch, pitch * sizeof(float) * (size_t)(band + spec->ncol - 1), err);
-    bool few = spec->nrow <= FEW && spec->ncol <= FEW;
+        gi_cuda_scratch(cu, &memory, pitch * sizeof(float) * (size_t)(band + spec->ncol - 1), err);
+    float *scratch = (float *)memory;
     for (long long y = 0; y < src->height && !status; y += band) {
-        int end = y + band < src->height ? (int)(y + band) : src->height;
-        status =
-            few ? launch_band<T, FEW>(cu, (float *)scratch, pitch, dst, src, spec, (int)y, end, err)
-                : launch_band<T, MANY>(cu, (float *)scratch, pitch, dst, src, spec, (int)y, end,
-                                       err);
+        int y0 = (int)y, y1 = y + band < src->height ? (int)(y + band) : src->height;
+        status = spec->nrow <= ONE_BLOCK
+                     ? launch_rows<ONE_BLOCK>(cu, scratch, pitch, src, spec, y0, y1, err)
+                     : launch_rows<MORE>(cu, scratch, pitch, src, spec, y0, y1, err);
+        if (!status)
+            status =
+                spec->ncol <= ONE_BLOCK
+                    ? launch_columns<ONE_BLOCK>(cu, scratch, pitch, dst, src, spec, y0, y1, err)
+                    : launch_columns<MORE>(cu, scratch, pitch, dst, src, spec, y0, y1, err);
     }
     return status;
-}
-
-enum gi_status gi_cuda_two_passes(struct gi_cuda_context *cu, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_separable *spec,
-                                  struct gi_err *err)
-{
-    switch (src->type) {
-    case GI_U8:
-        return launch_bands<uint8_t>(cu, dst, src, spec, err);
-    case GI_U16:
-        return launch_bands<uint16_t>(cu, dst, src, spec, err);
-    default:
-        return launch_bands<float>(cu, dst, src, spec, err);
-    }
 }
