@@ -44,3 +44,15 @@ fuzz:
 .PHONY: bench
 bench: all
 	$(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3) tests/bench/commands.py build/gpuimg --out build/bench-commands.md
+
+# The kernels of CUDA alone, as tables in Markdown, on a machine with a GPU.
+GPU_BENCH := $(if $(filter 1,$(HAVE_CUDA)),$(patsubst %.cu,$(B)/%,$(wildcard tests/bench/gpu_*.cu)))
+
+$(B)/tests/bench/gpu_%: tests/bench/gpu_%.cu $(LIB)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LIBS)
+
+.PHONY: bench-gpu
+bench-gpu: $(GPU_BENCH)
+	$(if $(GPU_BENCH),,$(error bench-gpu wants a build with CUDA: nvcc on the PATH))
+	set -e; for program in $^; do $$program; done
