@@ -78,7 +78,10 @@ static void print_row(const char *name, const struct gi_comparison *comparison, 
         if (c >= 0 && comparison->nchannels == 1)
             break;
         double value = *(const double *)(const void *)((const char *)d + offset);
-        printf("%*.6g", CELL, value);
+        if (isnan(value)) /* printf would show the sign of what is no number */
+            printf("%*s", CELL, "nan");
+        else
+            printf("%*.6g", CELL, value);
     }
     putchar('\n');
 }

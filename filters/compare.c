@@ -235,10 +235,11 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
     *converted = (struct gi_image){0};
     if (x->width != y->width || x->height != y->height || x->channels != y->channels)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%d x %d, %d channels, %s against %d x %d, %d channels, %s: want the same "
+                       "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same "
                        "size and channels",
-                       x->width, x->height, x->channels, type_name(x->type), y->width, y->height,
-                       y->channels, type_name(y->type));
+                       x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
+                       type_name(x->type), y->width, y->height, y->channels,
+                       y->channels == 1 ? "" : "s", type_name(y->type));
     if (x->type == y->type)
         return GI_OK;
     bool first = x->type < y->type;
