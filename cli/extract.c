@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/npy.h"
+#include "cli/output.h"
 
 enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
 
@@ -50,7 +51,8 @@ static const struct gi_option output_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, crops),
      .metavar = "DIR",
-     .help = "Write each region's part of the input to region-000001.png and so on, by label"},
+     .help = "Write each region's part of the input to region-000001.png and so on, by label, into "
+             "a folder that holds none yet"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_extract_output, crop_margin),
@@ -102,31 +104,51 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
     return GI_OK;
 }
 
-static bool to_stdout(const char *path)
+/* Every result goes somewhere of its own, and can: `output` is not yet touched. */
+static enum gi_status check_paths(const char *table, const struct gi_extract_output *output,
+                                  struct gi_err *err)
 {
-    size_t n = path ? strlen(path) : 0;
-    return n > 0 && path[n - 1] == '-' && (n == 1 || path[n - 2] == ':');
+    const struct {
+        const char *name, *path, *file;
+    } results[] = {
+        {"TABLE", table, table},
+        {"--points", output->points, output->points},
+        {"--labels", output->labels, output->labels ? gi_output_file(output->labels) : NULL},
+        {"--mask", output->mask, output->mask ? gi_output_file(output->mask) : NULL},
+        {"--overlay", output->overlay, output->overlay ? gi_output_file(output->overlay) : NULL},
+        {"--crops", output->crops, output->crops}};
+    size_t n = sizeof results / sizeof *results;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i && results[i].path; j++)
+            if (results[j].path && gi_output_same(results[i].file, results[j].file))
+                return gi_fail(err, GI_E_USAGE,
+                               "%s %s and %s %s: both go to %s, want a place for each",
+                               results[j].name, results[j].path, results[i].name, results[i].path,
+                               strcmp(results[i].file, "-") == 0 ? "standard output" : "one file");
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < n - 1 && !status; i++)
+        if (results[i].path)
+            status = gi_output_check(results[i].file, output->no_clobber, err);
+    return !status && output->crops ? gi_output_check_crops(output->crops, err) : status;
 }
 
 /* Everything that can be told before any work. */
 static enum gi_status check(enum gi_table_format *format, const char *table,
+                            const struct gi_extract_params *asked,
                             const struct gi_extract_output *output, struct gi_err *err)
 {
-    const char *const paths[] = {table, output->labels, output->mask, output->overlay,
-                                 output->points};
-    int taken = 0;
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (to_stdout(paths[i]) && taken++)
-            return gi_fail(err, GI_E_USAGE,
-                           "%s: standard output already takes another result, want a file for one "
-                           "of them",
-                           paths[i]);
+    if (output->mask_image && asked->at.kind != GI_LEVEL_OTSU)
+        return gi_fail(err, GI_E_USAGE,
+                       "--mask-image %s: stands in place of --at, want one of them",
+                       output->mask_image);
     enum gi_status status = pick_format(format, table, output->format, err);
-    if (!status && output->points && !to_stdout(output->points) && !gi_npy_is(output->points) &&
-        !has_suffix(output->points, ".csv"))
+    if (!status && output->points && strcmp(output->points, "-") != 0 &&
+        !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
         status = gi_fail(err, GI_E_USAGE, "--points %s: want a name that ends in .csv or .npy",
                          output->points);
-    return status ? status : gi_extract_check_images(output, err);
+    if (!status)
+        status = gi_extract_check_images(output, err);
+    return status ? status : check_paths(table, output, err);
 }
 
 /* 1 where any colour sample is not 0, else 0. */
@@ -240,7 +262,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     enum gi_table_format format = GI_TABLE_CSV;
     struct sinks sinks = {0};
     struct gi_runner *runner = NULL;
-    enum gi_status status = check(&format, table, output, err);
+    enum gi_status status = check(&format, table, params[SET_FILTER], output, err);
     if (!status)
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     if (!status)

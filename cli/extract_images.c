@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/npy.h"
+#include "cli/output.h"
 #include "cli/overlay.h"
 
 enum { PATH_NBYTES = 4096 };
@@ -21,16 +22,21 @@ static const struct label_format {
 } label_formats[] = {{"png", GI_U16, 65535}, {"pgm", GI_U16, 65535},   {"pnm", GI_U16, 65535},
                      {"pam", GI_U16, 65535}, {"pfm", GI_F32, 1 << 24}, {"npy", GI_U32, UINT32_MAX}};
 
+/* Whether `path` asks for the format `name`: by its prefix, else by its suffix. */
+static bool asks_for(const char *path, const char *name)
+{
+    const char *file = gi_output_file(path), *dot = strrchr(file, '.');
+    if (file == path)
+        return dot && strcasecmp(dot + 1, name) == 0;
+    size_t n = (size_t)(file - path) - 1;
+    return strlen(name) == n && strncasecmp(path, name, n) == 0;
+}
+
 static const struct label_format *label_format(const char *path)
 {
-    const char *dot = strrchr(path, '.'), *colon = strchr(path, ':');
-    for (size_t i = 0; i < sizeof label_formats / sizeof *label_formats; i++) {
-        const char *name = label_formats[i].name;
-        bool prefixed = colon && (size_t)(colon - path) == strlen(name) &&
-                        strncasecmp(path, name, strlen(name)) == 0;
-        if (prefixed || (dot && strcasecmp(dot + 1, name) == 0))
+    for (size_t i = 0; i < sizeof label_formats / sizeof *label_formats; i++)
+        if (asks_for(path, label_formats[i].name))
             return &label_formats[i];
-    }
     return NULL;
 }
 
@@ -60,18 +66,20 @@ enum gi_status gi_extract_check_images(const struct gi_extract_output *output, s
         return gi_fail(err, GI_E_USAGE,
                        "--labels %s: want a name that ends in .png, .pgm, .pnm, .pam, .pfm or .npy",
                        output->labels);
+    if (output->overlay && asks_for(output->overlay, "pgm"))
+        return gi_fail(err, GI_E_USAGE, "--overlay %s: want a format that holds colour",
+                       output->overlay);
+    if (gi_save_check("-", output->crop_format, NULL))
+        return gi_fail(err, GI_E_USAGE,
+                       "--crop-format %s: want the suffix of a format that can be written "
+                       "(\"gpuimg list\" names them)",
+                       output->crop_format);
     if (format && format->type != GI_U32)
         status = gi_cli_check_save(output->labels, &io, err);
     if (!status && output->mask)
         status = gi_cli_check_save(output->mask, &io, err);
     if (!status && output->overlay)
         status = gi_cli_check_save(output->overlay, &io, err);
-    if (!status && output->crops) {
-        char path[PATH_NBYTES];
-        status = crop_path(path, output, 1, err);
-        if (!status)
-            status = gi_save_check(path, NULL, err);
-    }
     return status;
 }
 
@@ -80,7 +88,7 @@ static enum gi_status save_npy(const struct gi_image *labels, const char *path, 
 {
     struct gi_sink *sink;
     const uint64_t shape[] = {(uint64_t)labels->height, (uint64_t)labels->width};
-    enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    enum gi_status status = gi_sink_open(&sink, gi_output_file(path), no_clobber, err);
     if (status)
         return status;
     status = gi_npy_head(sink, "'" GI_NPY_ORDER "u4'", shape, 2, err);
@@ -124,10 +132,6 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
     const char *path = view->output->labels;
     const struct label_format *format = label_format(path);
     struct gi_io_params io = io_of(view->output);
-    if (view->extract->n > format->most)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "--labels %s: %u regions, and this format counts to %u: want .npy", path,
-                       view->extract->n, format->most);
     if (format->type == GI_U32)
         return save_npy(&view->extract->labels, path, io.no_clobber, err);
     return save_as(view, format->type, path, err);
@@ -180,10 +184,29 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
     return status;
 }
 
+/* What only the image and its regions can tell of the formats, before anything is written. */
+static enum gi_status check_fit(const struct gi_extract_view *view, struct gi_err *err)
+{
+    const struct gi_extract_output *output = view->output;
+    const struct label_format *format = output->labels ? label_format(output->labels) : NULL;
+    if (format && view->extract->n > format->most)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--labels %s: %u regions, and this format counts to %u: want .npy",
+                       output->labels, view->extract->n, format->most);
+    if (output->crops && strcasecmp(output->crop_format, "pgm") == 0 &&
+        gi_colour_channels(view->image) == 3)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--crop-format %s: holds gray only, and the image has colour",
+                       output->crop_format);
+    return GI_OK;
+}
+
 enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;
-    enum gi_status status = output->labels ? save_labels(view, err) : GI_OK;
+    enum gi_status status = check_fit(view, err);
+    if (!status && output->labels)
+        status = save_labels(view, err);
     if (!status && output->mask)
         status = save_as(view, GI_U8, output->mask, err);
     if (!status && output->overlay)

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/output.h"
 #include "cli/plot.h"
 
 enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
@@ -245,6 +246,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const struct output_params *output = params[SET_OUTPUT];
     struct gi_runner *runner;
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
+    if (!status && output->plot)
+        status = gi_output_check(output->plot, output->no_clobber, err);
     if (!status)
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     if (status)

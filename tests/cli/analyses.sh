@@ -52,7 +52,9 @@ for f in 'a "quoted" \ name.pgm' $'bad\xff.pgm'; do
     done
 done
 expect_error 2 'histogram: --bins 0: *' histogram two.pgm --bins 0
-expect_error 2 'histogram: --range*' histogram two.pgm --range 3,3
+expect_error 2 'histogram: --range 3,3: want LO below HI' histogram two.pgm --range 3,3
+expect_error 2 'histogram: --range 1,2.5,3: want two numbers LO,HI' histogram two.pgm --range 1,2.5,3
+expect_error 2 'histogram: --range -1e+308,1e+308: want ends less than *' histogram two.pgm --range=-1e308,1e308
 expect_error 2 'histogram: --plot made.gif: want a name that ends in .png or .svg' histogram two.pgm --plot made.gif
 if ldconfig -p 2>/dev/null | grep -q libcairo.so.2; then
     expect 0 gpuimg histogram two.pgm --plot plot.png --log
@@ -60,7 +62,7 @@ if ldconfig -p 2>/dev/null | grep -q libcairo.so.2; then
     expect 0 gpuimg histogram rgb.ppm --plot plot.svg --cumulative --bins 65536
     check "plot is SVG" grep -q '</svg>' plot.svg
     cp plot.svg before.svg
-    expect 1 gpuimg histogram rgb.ppm --plot plot.svg --no-clobber
+    expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber
     check "plot is kept" cmp plot.svg before.svg
     expect_error 1 'histogram: nowhere/plot.png: *' histogram two.pgm --plot nowhere/plot.png
     cp two.pgm $'name\xff.pgm'
@@ -108,12 +110,58 @@ expect_error 2 'extract: made.txt: want a name that ends in *' extract two.pgm m
 expect_error 2 'extract: --points made.txt: *' extract two.pgm --points made.txt
 expect_error 2 'extract: --labels made.jpg: *' extract two.pgm --labels made.jpg
 expect_error 2 'extract: --max-area 3: *' extract two.pgm made.csv --min-area 4 --max-area 3
-expect_error 2 'extract: -: standard output already takes *' extract two.pgm --points -
 expect_error 1 'extract: nothere.pgm: *' extract nothere.pgm made.csv --points made2.csv
 expect_error 1 'extract: nowhere/t.csv: *' extract two.pgm nowhere/t.csv --mask made.png
 : >there.csv
-expect 1 gpuimg extract two.pgm there.csv --no-clobber
+expect_error 1 'extract: there.csv: exists, and --no-clobber was given' extract two.pgm there.csv --no-clobber
 check "the old table stays" test ! -s there.csv
+: >there.npy
+expect_error 1 'extract: there.npy: exists, and --no-clobber was given' extract two.pgm made.csv --labels there.npy --no-clobber
+
+# Every output is looked at before the input is: that one is missing here, and the output is blamed.
+for option in labels mask overlay points; do
+    suffix=$([[ $option == points ]] && echo csv || echo png)
+    other=$([[ $option == labels ]] && echo mask || echo labels)
+    expect_error 1 "extract: nowhere/x.$suffix: *" extract nothere.pgm made.csv --"$other" made.png --"$option" "nowhere/x.$suffix"
+    mkdir -p "a.$suffix"
+    expect_error 1 "extract: a.$suffix: *" extract nothere.pgm made.csv --"$other" made.png --"$option" "a.$suffix"
+done
+expect_error 1 'extract: nowhere/l.npy: *' extract nothere.pgm made.csv --mask made.png --labels nowhere/l.npy
+expect_error 1 'extract: nowhere/m.png: *' extract nothere.pgm made.csv --labels made.png --mask png:nowhere/m.png
+expect_error 1 'extract: --crops nowhere/in/: No such *' extract nothere.pgm made.csv --labels made.png --crops nowhere/in/
+expect_error 1 'extract: --crops two.pgm: Not a *' extract nothere.pgm made.csv --crops two.pgm
+expect_error 2 'extract: --crop-format gif: *' extract nothere.pgm made.csv --crops made --crop-format gif
+expect_error 2 'extract: --overlay made.pgm: want a format that holds colour' extract nothere.pgm made.csv --overlay made.pgm
+expect_error 2 'extract: --mask-image mask.pgm: *--at*' extract nothere.pgm made.csv --mask-image mask.pgm --at 20
+if ((EUID != 0)); then
+    mkdir closed
+    chmod a-w closed
+    expect_error 1 'extract: closed/m.png: Permission *' extract nothere.pgm made.csv --labels made.png --mask closed/m.png
+    expect_error 1 'extract: --crops closed: Permission *' extract nothere.pgm made.csv --crops closed
+else
+    skip "root may write everywhere"
+fi
+expect_error 1 'extract: --crop-format pgm: *colour' extract rgb.ppm made.csv --labels made.png --crops made --crop-format pgm
+
+# Two results never go to one place.
+expect_error 2 'extract: TABLE - and --points -: both go to standard output, *' extract nothere.pgm --points -
+expect_error 2 'extract: --labels png:- and --mask png:-: both go to standard output, *' extract nothere.pgm made.csv --labels png:- --mask png:-
+expect_error 2 'extract: TABLE made.csv and --points ./made.csv: both go to one file, *' extract nothere.pgm made.csv --points ./made.csv
+expect_error 2 'extract: --labels made.png and --mask png:made.png: both go to one file, *' extract nothere.pgm made.csv --labels made.png --mask png:made.png
+: >one.png
+ln one.png two.png
+expect_error 2 'extract: --mask one.png and --overlay two.png: both go to one file, *' extract nothere.pgm made.csv --mask one.png --overlay two.png
+ln -s /dev/null null.png
+expect 0 gpuimg extract two.pgm /dev/null --format csv --labels null.png --mask null.png
+expect 0 gpuimg extract two.pgm /dev/null --format csv --labels npy:labels.bin
+check "a prefix is no part of the name" grep -q NUMPY labels.bin
+
+# Crops never mix with those of an earlier run.
+expect_error 1 'extract: --crops crops: holds crops already (region-00000?.png): want an empty *' extract nothere.pgm made.csv --crops crops
+mkdir -p some
+: >some/notes.txt
+expect 0 gpuimg extract two.pgm some.csv --at 20 --crops some --crop-format pgm
+check "crops beside other files" test "$(echo some/*)" = "some/notes.txt some/region-000001.pgm some/region-000002.pgm"
 expect 0 bash -c "'$GPUIMG' extract two.pgm --at 20 | head -1"
 
 # More regions than a 16-bit label image can hold: an error that names what can, and no table.
@@ -145,5 +193,9 @@ check "says why" grep -qx 'gpuimg: compare: PSNR 52.3905 dB: want at least 60 dB
 expect 0 gpuimg compare two.pgm near.pgm --diff d.pgm --gain 20
 check "picture" bash -c "tail -c 24 d.pgm | od -An -tu1 -w6 | tr -s ' ' | tail -1 | grep -qx ' 0 60 0 0 0 0'"
 expect_error 1 'compare: two.pgm and rgb.ppm: 6 x 4, * against 2 x 1, *' compare two.pgm rgb.ppm --diff made.png
+expect_error 1 'compare: *, 1 channel, * 3 channels, *' compare two.pgm rgb.ppm
+printf 'Pf\n1 1\n-1.0\n\0\0\300\377' >nan.pfm
+expect 0 gpuimg compare nan.pfm nan.pfm
+check "no similarity without numbers" grep -Eq '^ssim +nan$' out
 expect_error 2 'compare: *' compare two.pgm
 finish

@@ -1,0 +1,131 @@
+/* Outputs of a command, looked at before any work.
+ * SPDX-License-Identifier: MIT */
+#include "cli/output.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether the first `n` characters of `word` are one of `names`, which are parted by spaces. */
+static bool is_one_of(const char *names, const char *word, size_t n)
+{
+    for (const char *s = names; *s; s += *s == ' ') {
+        size_t length = strcspn(s, " ");
+        if (length == n && strncasecmp(s, word, n) == 0)
+            return true;
+        s += length;
+    }
+    return false;
+}
+
+const char *gi_output_file(const char *path)
+{
+    const char *colon = strchr(path, ':');
+    size_t n = colon ? (size_t)(colon - path) : 0;
+    const struct gi_format_info *format;
+    bool known = colon && is_one_of("npy", path, n);
+    for (int i = 0; colon && !known && (format = gi_format_at(i)); i++)
+        known = is_one_of(format->suffixes, path, n);
+    return known ? colon + 1 : path;
+}
+
+enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0)
+        return GI_OK;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
+    /* To open a pipe and close it again would end its reader. */
+    if (exists && !S_ISREG(st.st_mode))
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS)
+                   ? gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno))
+                   : GI_OK;
+    if (exists && no_clobber)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    struct gi_sink *sink;
+    enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+/* The folder that the last name of `path` stands in, symbolic links resolved; *name is that last
+ * name. Owned by the caller; NULL where there is no such folder. */
+static char *folder_of(const char *path, const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    *name = slash ? slash + 1 : path;
+    free(folder);
+    return real;
+}
+
+bool gi_output_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    const char *name_a, *name_b;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return strcmp(a, b) == 0;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        /* What goes to /dev/null doesn't meet there. */
+        return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
+    char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
+    bool same = folder_a && folder_b && strcmp(folder_a, folder_b) == 0;
+    free(folder_a);
+    free(folder_b);
+    return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
+}
+
+static bool is_crop(const char *name)
+{
+    static const char start[] = "region-";
+    size_t n = sizeof start - 1;
+    return strncmp(name, start, n) == 0 && isdigit((unsigned char)name[n]);
+}
+
+/* `path` is still to be made. */
+static enum gi_status check_parent(const char *path, struct gi_err *err)
+{
+    char *name = strdup(path);
+    if (!name)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+        name[n - 1] = '\0';
+    char *slash = strrchr(name, '/');
+    if (slash)
+        slash[1] = '\0';
+    enum gi_status status = GI_OK;
+    if (faccessat(AT_FDCWD, slash ? name : ".", W_OK | X_OK, AT_EACCESS))
+        status = gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+    free(name);
+    return status;
+}
+
+enum gi_status gi_output_check_crops(const char *path, struct gi_err *err)
+{
+    DIR *folder = opendir(path);
+    if (!folder && errno == ENOENT)
+        return check_parent(path, err);
+    if (!folder || faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
+        int why = errno;
+        if (folder)
+            closedir(folder);
+        return gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(why));
+    }
+    enum gi_status status = GI_OK;
+    for (struct dirent *entry; !status && (entry = readdir(folder));)
+        if (is_crop(entry->d_name))
+            status = gi_fail(err, GI_E_IO,
+                             "--crops %s: holds crops already (%s): want an empty or a new folder",
+                             path, entry->d_name);
+    closedir(folder);
+    return status;
+}

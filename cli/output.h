@@ -1,0 +1,23 @@
+/* Outputs of a command, looked at before any work.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_OUTPUT_H
+#define GI_CLI_OUTPUT_H
+
+#include "cli/cli.h"
+
+/* `path` without the prefix of an image format ("png:") or of "npy:". Points into `path`. */
+const char *gi_output_file(const char *path);
+
+/* Whether a file can come to stand at `path`, which has no prefix; "-" always can. Leaves nothing
+ * behind. Errors: GI_E_IO, GI_E_MEMORY. */
+enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err);
+
+/* Whether a result to `a` and one to `b`, without prefixes, would be written over each other:
+ * the same name in the same folder, the same file by two names, or standard output. */
+bool gi_output_same(const char *a, const char *b);
+
+/* Whether crops can come to stand in the folder `path`: an empty one, one without crops, or one
+ * still to be made in a folder that there is. Errors: GI_E_IO. */
+enum gi_status gi_output_check_crops(const char *path, struct gi_err *err);
+
+#endif
