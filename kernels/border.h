@@ -18,8 +18,8 @@ enum gi_border {
     GI_BORDER_REFLECT101, /* the image mirrored, edge pixel once     d c b  |  c b a */
 };
 
-/* The index (0 <= index < n) whose pixel stands at position i of an axis of n pixels; any i, however
- * far outside. -1: the border value stands there. */
+/* The index (0 <= index < n) whose pixel stands at position i of an axis of n pixels; any i,
+ * however far outside. -1: the border value stands there. */
 GI_HOST_DEVICE static inline int gi_border_index(long long i, int n, enum gi_border border)
 {
     if (i >= 0 && i < n)

@@ -109,7 +109,8 @@ enum gi_status gi_cpu_host_open(struct gi_context **cx, const struct gi_kernels 
     struct gi_cpu_context *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a context");
-    enum gi_status status = gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
+    enum gi_status status =
+        gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
     if (status) {
         free(cpu);
         return status;

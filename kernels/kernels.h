@@ -1,11 +1,11 @@
 /* The backends: one table of functions, filled once by kernels/cpu/ and once by kernels/cuda/.
  *
- * Every primitive gives the same bytes on every backend, thread count and instruction level. So each
- * comment below is a definition: the order of the float32 operations it names is binding, `fmaf` is
- * the fused one, nothing else is contracted, and sums start at +0. Images that a primitive takes live
- * on its backend (made by `alloc`, `upload` or another primitive of the same context). `dst` and
- * `src` never overlap. Primitives enqueue; only `download`, `sync` and those that return host results
- * (histogram, moments, select, label, region_stats) wait for the device.
+ * Every primitive gives the same bytes on every backend, thread count and instruction level. So
+ * each comment below is a definition: the order of the float32 operations it names is binding,
+ * `fmaf` is the fused one, nothing else is contracted, and sums start at +0. Images that a
+ * primitive takes live on its backend (made by `alloc`, `upload` or another primitive of the same
+ * context). `dst` and `src` never overlap. Primitives enqueue; only `download`, `sync` and those
+ * that return host results (histogram, moments, select, label, region_stats) wait for the device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_KERNELS_H
 #define GI_KERNELS_KERNELS_H
@@ -44,7 +44,8 @@ struct gi_edge {
 enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
 
 /* What happens to a filtered colour value f (after the alpha rule's division) before it is stored;
- * s is the source sample at the same place. Alpha skips this under every rule, GI_ALPHA_PLAIN too. */
+ * s is the source sample at the same place. Alpha skips this under every rule, GI_ALPHA_PLAIN too.
+ */
 enum gi_finish_kind {
     GI_FINISH_STORE,   /* f + bias */
     GI_FINISH_ABS,     /* |f| + bias */
@@ -57,9 +58,10 @@ struct gi_finish {
     float amount, threshold; /* UNSHARP: a factor; sample units */
 };
 
-/* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to 0,
- * above full scale to full scale; to GI_F32 as it is, but any NaN as 0x7fc00000 (processors differ in
- * the NaNs they make, so the mixing primitives and luma of colour store only this one). */
+/* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to
+ * 0, above full scale to full scale; to GI_F32 as it is, but any NaN as 0x7fc00000 (processors
+ * differ in the NaNs they make, so the mixing primitives and luma of colour store only this one).
+ */
 
 /* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
  * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with
@@ -67,16 +69,15 @@ struct gi_finish {
  * under GI_BORDER_VALUE is a row of border values and goes through the row taps like any other.
  *
  * More than GI_TAPS_BLOCK taps are summed in blocks of that many consecutive taps (the last one may
- * be shorter), each a chain of fmaf from +0. The blocks' sums p are added in order, in float32, with
- * a carry: s = the first p, c = 0; then for each further one
- *     y = p - c;  t = s + y;  e = (t - s) - y;  c = e, or 0 where e is infinite or NaN;  s = t
- * (so an infinite sum stays infinite). W. Kahan, "Further remarks on reducing truncation errors",
- * CACM 8(1), 1965. */
+ * be shorter), each a chain of fmaf from +0. The blocks' sums p are added in order, in float32,
+ * with a carry: s = the first p, c = 0; then for each further one y = p - c;  t = s + y;  e = (t -
+ * s) - y;  c = e, or 0 where e is infinite or NaN;  s = t (so an infinite sum stays infinite). W.
+ * Kahan, "Further remarks on reducing truncation errors", CACM 8(1), 1965. */
 struct gi_separable {
-    const float *row, *col; /* host memory, read before the primitive returns */
-    int nrow, ncol;         /* 1 to GI_TAPS_MAX */
+    const float *row, *col;     /* host memory, read before the primitive returns */
+    int nrow, ncol;             /* 1 to GI_TAPS_MAX */
     int row_anchor, col_anchor; /* 0 <= anchor < n */
-    float sum;              /* of all weights (row sum times column sum), for GI_ALPHA_WEIGH */
+    float sum;                  /* of all weights (row sum times column sum), for GI_ALPHA_WEIGH */
     enum gi_alpha_rule alpha;
     struct gi_edge edge;
     struct gi_finish finish;
@@ -95,10 +96,10 @@ struct gi_dense {
 };
 
 /* The mean of k x k pixels, k odd, 1 to GI_TAPS_MAX; GI_U8 and GI_U16 only. Exact in integers:
- * (2 * S + N) / (2 * N) rounded down, S the sum of the samples, N = k * k. Border values are rounded
- * to integers (half to even, saturated) first. With alpha under WEIGH: colour is
- * (2 * S + A) / (2 * A) rounded down, S the sum of c * a, A the sum of a (0 where A is 0); alpha is
- * its own mean. */
+ * (2 * S + N) / (2 * N) rounded down, S the sum of the samples, N = k * k. Border values are
+ * rounded to integers (half to even, saturated) first. With alpha under WEIGH: colour is (2 * S +
+ * A) / (2 * A) rounded down, S the sum of c * a, A the sum of a (0 where A is 0); alpha is its own
+ * mean. */
 struct gi_box {
     int k;
     enum gi_alpha_rule alpha; /* PLAIN or WEIGH */
@@ -123,11 +124,11 @@ struct gi_predicate {
 };
 
 enum gi_histogram_key {
-    GI_KEY_VALUE,      /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
-    GI_KEY_RANGE,      /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
-                          e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
-                          outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
-                          counted where hi - lo is negative or not finite */
+    GI_KEY_VALUE, /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
+    GI_KEY_RANGE, /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
+                     e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
+                     outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
+                     counted where hi - lo is negative or not finite */
     GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
     GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are `prefix`, NaN not
                           counted; 65536 bins */
@@ -157,9 +158,9 @@ GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
  * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
  * lo..hi, 0 where hi <= lo or hi - lo is not finite; NaN is left out. 2^32 samples at most. */
 struct gi_sums {
-    uint64_t n;                   /* samples counted */
-    uint64_t q;                   /* sum of q */
-    uint64_t q2_low, q2_high;     /* sum of the lower 32 bits of q * q, and of the upper 32 bits */
+    uint64_t n;               /* samples counted */
+    uint64_t q;               /* sum of q */
+    uint64_t q2_low, q2_high; /* sum of the lower 32 bits of q * q, and of the upper 32 bits */
 };
 
 /* Host memory: the coordinates and values of the foreground, in raster order. */
@@ -171,17 +172,17 @@ struct gi_points {
 
 /* One region of a label image, as integer sums. */
 struct gi_region_sums {
-    uint64_t area;              /* pixels */
-    uint64_t sum_x, sum_y;      /* of pixel coordinates (centres at whole numbers) */
+    uint64_t area;                       /* pixels */
+    uint64_t sum_x, sum_y;               /* of pixel coordinates (centres at whole numbers) */
     uint32_t min_x, min_y, max_x, max_y; /* inclusive */
-    struct gi_sums value;       /* of the intensity; n is smaller than area where it is NaN */
-    uint32_t min_key, max_key;  /* of the intensity: the sample, or gi_float_key(); NaN left out;
-                                   min_key > max_key: none */
+    struct gi_sums value;      /* of the intensity; n is smaller than area where it is NaN */
+    uint32_t min_key, max_key; /* of the intensity: the sample, or gi_float_key(); NaN left out;
+                                  min_key > max_key: none */
     /* Perimeter after Benkrid and Crookes as scikit-image counts it (neighborhood=4): border pixels
      * are those of the region with one of their 4 neighbours outside it (outside the image counts);
      * each border pixel is classed by 10 * (diagonal border neighbours of the region)
-     * + 2 * (4-neighbours that are border pixels of the region) + 1. Classes 5 7 15 17 25 27 count in
-     * straight, 21 33 in diagonal, 13 23 in mixed; others nowhere. */
+     * + 2 * (4-neighbours that are border pixels of the region) + 1. Classes 5 7 15 17 25 27 count
+     * in straight, 21 33 in diagonal, 13 23 in mixed; others nowhere. */
     uint64_t straight, diagonal, mixed;
 };
 
@@ -197,7 +198,7 @@ struct gi_open_options {
 
 /* What a device can do, for choosing and for `gpuimg devices`. */
 struct gi_device_info {
-    char name[96];        /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
+    char name[96]; /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
     int ordinal;
     int units;            /* multiprocessors, or CPUs this process may run on */
     int capability;       /* CUDA: 10 * major + minor; else 0 */
@@ -218,34 +219,34 @@ struct gi_kernels {
     void (*close)(struct gi_context **cx);
 
     /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
-     * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must outlive
-     * it (the CPU's is a view). `download` takes the backend's `src` and makes the host image `host`,
-     * which the caller frees with gi_image_free(). Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY,
-     * GI_E_DEVICE; then nothing is left to free. */
+     * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must
+     * outlive it (the CPU's is a view). `download` takes the backend's `src` and makes the host
+     * image `host`, which the caller frees with gi_image_free(). Errors: GI_E_MEMORY,
+     * GI_E_DEVICE_MEMORY, GI_E_DEVICE; then nothing is left to free. */
     enum gi_status (*alloc)(struct gi_context *cx, struct gi_image *image, int width, int height,
                             int channels, enum gi_type type, struct gi_err *err);
     void (*release)(struct gi_context *cx, struct gi_image *image);
-    enum gi_status (*upload)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *host,
-                             struct gi_err *err);
+    enum gi_status (*upload)(struct gi_context *cx, struct gi_image *dst,
+                             const struct gi_image *host, struct gi_err *err);
     enum gi_status (*download)(struct gi_context *cx, struct gi_image *host, struct gi_image *src,
                                struct gi_err *err);
     enum gi_status (*sync)(struct gi_context *cx, struct gi_err *err);
 
-    /* Bytes of image that one upload plus results may take here, and the largest image a texture can
-     * show: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit (CPU). */
+    /* Bytes of image that one upload plus results may take here, and the largest image a texture
+     * can show: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit (CPU). */
     void (*limits)(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes);
 
-    /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the time
-     * between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
+    /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the
+     * time between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
     void (*mark)(struct gi_context *cx, int slot);
     double (*elapsed_ms)(struct gi_context *cx, int from, int to);
 
-    /* Primitives, image to image. `dst` is made by the caller: same width, height and type as `src`,
-     * and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and GI_F32 unless
-     * said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+    /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
+     * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
+     * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
     enum gi_status (*convolve_separable)(struct gi_context *cx, struct gi_image *dst,
-                                         const struct gi_image *src, const struct gi_separable *spec,
-                                         struct gi_err *err);
+                                         const struct gi_image *src,
+                                         const struct gi_separable *spec, struct gi_err *err);
     enum gi_status (*convolve_2d)(struct gi_context *cx, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_dense *spec,
                                   struct gi_err *err);
@@ -270,25 +271,28 @@ struct gi_kernels {
     enum gi_status (*histogram)(struct gi_context *cx, uint64_t *counts, const struct gi_image *src,
                                 const struct gi_histogram_spec *spec, struct gi_err *err);
     /* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
-    enum gi_status (*moments)(struct gi_context *cx, struct gi_sums *sums, const struct gi_image *src,
-                              const float *lo, const float *hi, struct gi_err *err);
-    /* `points` is made here; the caller frees it with gi_points_free(). `values` has one channel and
-     * the shape of predicate->on. */
+    enum gi_status (*moments)(struct gi_context *cx, struct gi_sums *sums,
+                              const struct gi_image *src, const float *lo, const float *hi,
+                              struct gi_err *err);
+    /* `points` is made here; the caller frees it with gi_points_free(). `values` has one channel
+     * and the shape of predicate->on. */
     enum gi_status (*select)(struct gi_context *cx, struct gi_points *points,
                              const struct gi_image *values, const struct gi_predicate *predicate,
                              struct gi_err *err);
-    /* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel, on
-     * the backend) is made here and released by the caller: 0 for background and 1 to *n in raster
-     * order of each component's first pixel. At most 2^32 - 2 pixels. */
+    /* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel,
+     * on the backend) is made here and released by the caller: 0 for background and 1 to *n in
+     * raster order of each component's first pixel. At most 2^32 - 2 pixels. */
     enum gi_status (*label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
                             const struct gi_predicate *predicate, int connectivity,
                             struct gi_err *err);
     /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `values`
-     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. A label
-     * that does not occur has 0 everywhere but in min_x, min_y and min_key, 2^32 - 1 there. */
-    enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions, uint32_t n,
-                                   const struct gi_image *labels, const struct gi_image *values,
-                                   float lo, float hi, struct gi_err *err);
+     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. A
+     * label that does not occur has 0 everywhere but in min_x, min_y and min_key, 2^32 - 1 there.
+     */
+    enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions,
+                                   uint32_t n, const struct gi_image *labels,
+                                   const struct gi_image *values, float lo, float hi,
+                                   struct gi_err *err);
 };
 
 /* The first members of every backend's context. */

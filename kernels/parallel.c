@@ -16,7 +16,7 @@ struct worker {
 
 struct gi_pool {
     int threads;
-    int started; /* threads running, the caller's not counted */
+    int started;            /* threads running, the caller's not counted */
     struct worker *workers; /* [0] is the caller */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;

@@ -90,7 +90,8 @@ static struct rgb coin_colour(const struct coin *coin, double dx, double dy, dou
     double groove = smooth(0.70, 0.73, u) - smooth(0.75, 0.78, u);
     double star = smooth(-0.12, 0.12, 0.42 + 0.14 * cos(5 * angle + coin->x) - u);
     double relief = (dx + dy) / (1.6 * coin->radius);
-    double light = 0.84 - 0.12 * relief + 0.16 * rim - 0.14 * groove + star * (0.09 + 0.14 * relief);
+    double light =
+        0.84 - 0.12 * relief + 0.16 * rim - 0.14 * groove + star * (0.09 + 0.14 * relief);
     double highlight = exp(-8 * ((u - 0.45) * (u - 0.45))) * fmax(0, cos(angle + 2.4));
     return mix(scale(coin->metal, light), (struct rgb){1, 1, 0.96}, 0.25 * highlight);
 }
@@ -139,7 +140,8 @@ static void draw(struct gi_image *image)
         for (int x = 0; x < image->width; x++) {
             struct rgb sum = {0, 0, 0};
             for (int s = 0; s < 9; s++) {
-                struct rgb c = scene(coins, x + (s % 3) / 3.0, y + s / 3 / 3.0, image->channels > 1);
+                struct rgb c =
+                    scene(coins, x + (s % 3) / 3.0, y + s / 3 / 3.0, image->channels > 1);
                 sum = (struct rgb){sum.r + c.r / 9, sum.g + c.g / 9, sum.b + c.b / 9};
             }
             double rgb[3] = {sum.r, sum.g, sum.b};
