@@ -268,7 +268,9 @@ static enum gi_status run(struct gi_runner *runner, const struct job *job, struc
     }
     if (!need_cuda(runner)) {
         *err = runner->cuda_err;
-        return gi_err_prefix(err, "%s cuda:%d", runner->asked_by, runner->options.ordinal);
+        if (runner->options.ordinal > 0)
+            return gi_err_prefix(err, "%s cuda:%d", runner->asked_by, runner->options.ordinal);
+        return gi_err_prefix(err, "%s cuda", runner->asked_by);
     }
     say_choice(runner, true, &estimate, reason);
     enum gi_status status = run_job(runner, runner->cuda, job, err);

@@ -37,7 +37,7 @@ int gi_otsu(const uint64_t *counts, int nbins)
         low_n += (double)counts[i];
         low_sum += (double)counts[i] * i;
         double high_n = all_n - low_n;
-        if (low_n == 0)
+        if (counts[i] == 0) /* parts the samples as the bin before does, but for rounding */
             continue;
         if (high_n == 0) /* the last bin that has counts: the answer only if it is the first too */
             return best_variance < 0 ? i : best;

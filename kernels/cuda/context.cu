@@ -10,6 +10,9 @@
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call)
 {
     cudaGetLastError(); /* so that the next check does not see this error again */
+    if (error == cudaErrorInsufficientDriver) /* what the runtime says where there is none, too */
+        return gi_fail(err, GI_E_DEVICE, "no NVIDIA driver, or one too old for CUDA %d.%d",
+                       CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY : GI_E_DEVICE;
     return gi_fail(err, status, "CUDA: %s (%.*s)", cudaGetErrorString(error),
                    (int)strcspn(call, "("), call);
