@@ -103,9 +103,10 @@ def test_otsu():
                 else:
                     exact = exact_otsu(image)
                     c.check(f"{name} threshold", got["threshold"] == exact, f"{got['threshold']} against {exact}")
-                    # versions of scikit-image differ in which of the values between two samples they name
-                    c.check(f"{name} as scikit-image",
-                            ((image > got["threshold"]) == (image > want)).all(), f"{got['threshold']} against {want}")
+                    if dtype == np.uint8:
+                        # at 16 bits its float32 sums miss the largest variance, by version
+                        c.check(f"{name} as scikit-image", got["threshold"] == want,
+                                f"{got['threshold']} against {want}")
                 mine, n = labelled(image > np.float64(got["threshold"]), 8)
                 c.check(f"{name} labels", (labels == mine).all() and n == len(got["regions"]))
                 check_regions(name, got["regions"], mine, image)
