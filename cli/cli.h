@@ -149,6 +149,8 @@ struct gi_runner;
  * the runner. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
 enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_params *device,
                              struct gi_err *err);
+/* The last thing that a command does: without gi_cli_tears_down() the contexts stay for the end of
+ * the process, also one that is still being made. */
 void gi_runner_free(struct gi_runner **runner);
 /* As gi_run_filter() and gi_run_analysis(), on the device that --device or the estimate picks. */
 enum gi_status gi_runner_filter(struct gi_runner *runner, struct gi_image *dst,
@@ -171,6 +173,10 @@ enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, cons
 int gi_cpu_count(void);
 /* What --threads says (0: it was not given), or the CPUs. */
 int gi_thread_count(int asked);
+
+/* Whether a command that has done its work frees what the system takes back anyway: contexts and
+ * their threads. Only leak checkers want that (a sanitizer's build, or GPUIMG_TEAR_DOWN is set). */
+bool gi_cli_tears_down(void);
 
 /* Milliseconds of the monotonic clock. */
 double gi_now_ms(void);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -123,6 +124,19 @@ const char *gi_text_nbytes(double nbytes, char buffer[32])
         nbytes /= 1000;
     snprintf(buffer, 32, "%.*f %s", unit && nbytes < 99.95 ? 1 : 0, nbytes, units[unit]);
     return buffer;
+}
+
+#if defined __SANITIZE_ADDRESS__
+#define LEAKS_ARE_SOUGHT 1
+#elif defined __has_feature
+#define LEAKS_ARE_SOUGHT __has_feature(address_sanitizer)
+#else
+#define LEAKS_ARE_SOUGHT 0
+#endif
+
+bool gi_cli_tears_down(void)
+{
+    return LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
 }
 
 double gi_now_ms(void)

@@ -165,7 +165,7 @@ void gi_runner_free(struct gi_runner **out)
 {
     struct gi_runner *runner = *out;
     *out = NULL;
-    if (!runner)
+    if (!runner || !gi_cli_tears_down())
         return;
     if (runner->opening)
         pthread_join(runner->thread, NULL);

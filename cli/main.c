@@ -63,11 +63,15 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     return flush_stdout(status, err);
 }
 
+/* The outputs are committed and standard output was flushed: nothing is lost by leaving at once. */
 static int finish(enum gi_status status, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_warn("%s", err->text);
-    return !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
+    int code = !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
+    if (!gi_cli_tears_down())
+        _exit(code);
+    return code;
 }
 
 int main(int argc, char **argv)

@@ -104,10 +104,11 @@ int gi_pool_threads(const struct gi_pool *pool)
     return pool->threads;
 }
 
-/* A worker that starts sees the runs before it as over: `run` is read under the lock. */
-static void start_workers(struct gi_pool *pool)
+/* As many as `njobs` can use: a small image need not pay for every CPU of a large machine. A worker
+ * that starts sees the runs before it as over: `run` is read under the lock. */
+static void start_workers(struct gi_pool *pool, int njobs)
 {
-    while (pool->started < pool->threads - 1) {
+    while (pool->started < pool->threads - 1 && pool->started < njobs - 1) {
         struct worker *worker = &pool->workers[pool->started + 1];
         if (pthread_create(&worker->thread, NULL, worker_main, worker))
             return;
@@ -143,7 +144,7 @@ enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void 
         return GI_OK;
     }
     pthread_mutex_lock(&pool->lock);
-    start_workers(pool); /* new ones wait for the lock, so they see only this run */
+    start_workers(pool, njobs); /* new ones wait for the lock, so they see only this run */
     pool->busy = pool->started;
     pool->run++;
     pthread_cond_broadcast(&pool->wake);

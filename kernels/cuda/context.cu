@@ -1,4 +1,4 @@
-/* The CUDA backend's contexts: memory, scratch, textures, the stopwatch.
+/* The CUDA backend's contexts: their life, textures, the stopwatch.
  * Nothing here is global, so several contexts may live at once.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/host.h"
@@ -58,15 +58,6 @@ static enum gi_status context_fill(struct gi_cuda_context *cu, struct gi_err *er
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                        cu->ordinal));
     GI_CUDA_TRY(cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking));
-
-    struct cudaMemPoolProps properties;
-    memset(&properties, 0, sizeof properties);
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = cu->ordinal;
-    GI_CUDA_TRY(cudaMemPoolCreate(&cu->pool, &properties));
-    uint64_t keep = UINT64_MAX; /* freed memory stays ours for the next image */
-    GI_CUDA_TRY(cudaMemPoolSetAttribute(cu->pool, cudaMemPoolAttrReleaseThreshold, &keep));
     for (int i = 0; i < GI_CUDA_MARKS; i++)
         GI_CUDA_TRY(cudaEventCreate(&cu->marks[i]));
     for (int i = 0; i < 2; i++)
@@ -111,93 +102,21 @@ void gi_cuda_close(struct gi_context **cx)
             cudaEventDestroy(cu->staged[i]);
         cudaFreeHost(cu->staging[i]);
     }
-    if (cu->scratch)
-        cudaFreeAsync(cu->scratch, cu->stream);
-    if (cu->pool)
-        cudaMemPoolDestroy(cu->pool);
     if (cu->stream)
         cudaStreamDestroy(cu->stream);
+    for (int i = 0; i < cu->nblocks; i++)
+        cudaFree(cu->blocks[i].data);
+    free(cu->blocks);
     cudaGetLastError();
     gi_pool_free(&cu->workers);
     free(cu);
     *cx = NULL;
 }
 
-enum gi_status gi_cuda_alloc(struct gi_context *cx, struct gi_image *image, int width, int height,
-                             int channels, enum gi_type type, struct gi_err *err)
-{
-    struct gi_cuda_context *cu = gi_cuda(cx);
-    memset(image, 0, sizeof *image);
-    image->width = width;
-    image->height = height;
-    image->channels = channels;
-    image->type = type;
-    size_t row = gi_row_nbytes(image), nbytes;
-    image->stride = (row + GI_CUDA_ALIGN - 1) / GI_CUDA_ALIGN * GI_CUDA_ALIGN;
-    if (!gi_mul_size(&nbytes, image->stride, (size_t)height))
-        return gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: an image of %d x %d", width,
-                       height);
-    void *data;
-    GI_CUDA_TRY(cudaMallocFromPoolAsync(&data, nbytes, cu->pool, cu->stream));
-    image->data = data;
-    image->owner = GI_OWNER_CUDA;
-    /* Wide texels read the padding next to the last sample: give it a value, whatever it be. */
-    size_t texels = (row + 15) / 16 * 16;
-    if (texels > row)
-        GI_CUDA_TRY(cudaMemset2DAsync((char *)data + row, image->stride, 0, texels - row,
-                                      (size_t)height, cu->stream));
-    return GI_OK;
-}
-
-void gi_cuda_release(struct gi_context *cx, struct gi_image *image)
-{
-    struct gi_cuda_context *cu = gi_cuda(cx);
-    if (image->data && image->owner == GI_OWNER_CUDA)
-        cudaFreeAsync(image->data, cu->stream);
-    image->data = NULL;
-    image->owner = GI_OWNER_NONE;
-}
-
-enum gi_status gi_cuda_scratch(struct gi_cuda_context *cu, void **scratch, size_t nbytes,
-                               struct gi_err *err)
-{
-    if (nbytes > cu->scratch_nbytes) {
-        if (cu->scratch)
-            GI_CUDA_TRY(cudaFreeAsync(cu->scratch, cu->stream));
-        cu->scratch = NULL;
-        cu->scratch_nbytes = 0;
-        GI_CUDA_TRY(cudaMallocFromPoolAsync(&cu->scratch, nbytes, cu->pool, cu->stream));
-        cu->scratch_nbytes = nbytes;
-    }
-    *scratch = cu->scratch;
-    return GI_OK;
-}
-
 enum gi_status gi_cuda_sync(struct gi_context *cx, struct gi_err *err)
 {
     GI_CUDA_TRY(cudaStreamSynchronize(gi_cuda(cx)->stream));
     return GI_OK;
-}
-
-void gi_cuda_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes)
-{
-    struct gi_cuda_context *cu = gi_cuda(cx);
-    size_t free_nbytes = 0, total = 0;
-    uint64_t reserved = 0, used = 0;
-    cudaMemGetInfo(&free_nbytes, &total);
-    cudaMemPoolGetAttribute(cu->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
-    cudaMemPoolGetAttribute(cu->pool, cudaMemPoolAttrUsedMemCurrent, &used);
-    free_nbytes += (size_t)(reserved - used);
-    free_nbytes -= free_nbytes / 16; /* the driver and fragments want some */
-    *nbytes = cu->max_bytes && cu->max_bytes < free_nbytes ? cu->max_bytes : free_nbytes;
-
-    int pitch = 0, texels = 0;
-    cudaDeviceGetAttribute(rows, cudaDevAttrMaxTexture2DLinearHeight, cu->ordinal);
-    cudaDeviceGetAttribute(&texels, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
-    cudaDeviceGetAttribute(&pitch, cudaDevAttrMaxTexture2DLinearPitch, cu->ordinal);
-    size_t widest = (size_t)texels * 8; /* bytes; the narrowest texel that primitives use */
-    pitch -= pitch % GI_CUDA_ALIGN;
-    *row_nbytes = widest < (size_t)pitch ? widest : (size_t)pitch;
 }
 
 void gi_cuda_mark(struct gi_context *cx, int slot)

@@ -1,11 +1,15 @@
-/* Copies between pageable host memory and the device, through two small pinned buffers: while the
- * device moves one, the CPU fills or empties the other. Pinning the image itself would cost more.
+/* Copies between pageable host memory and the device. A small image goes as it is, through what the
+ * driver has pinned for itself; a larger one through two pinned buffers of ours: while the device
+ * moves one, the workers fill or empty the other. Pinning the image itself would cost more.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/host.h"
 
 #include <string.h>
 
 enum {
+    /* Pinning the staging buffers takes 3.4 ms; what they save over the driver's 11 GB/s (H200) is
+     * 57 us a megabyte on the way up, nothing on the way down. */
+    SMALL_NBYTES = 32 << 20,
     STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long against a launch, quick to pin */
     SLICE_NBYTES = 256 << 10, /* host memory that is worth waking a worker for */
 };
@@ -136,10 +140,21 @@ static enum gi_status rows_to_host(struct gi_cuda_context *cu, char *dst, size_t
     return GI_OK;
 }
 
+static bool goes_as_it_is(const struct gi_cuda_context *cu, size_t row_nbytes, size_t nrows)
+{
+    return !cu->staging[1] && row_nbytes * nrows <= SMALL_NBYTES;
+}
+
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_context *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err)
 {
+    if (goes_as_it_is(cu, row_nbytes, nrows)) {
+        GI_CUDA_TRY(cudaMemcpy2DAsync(host, host_stride, device, device_stride, row_nbytes, nrows,
+                                      cudaMemcpyDeviceToHost, cu->stream));
+        GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+        return GI_OK;
+    }
     return copy_any(rows_to_host, cu, (char *)host, host_stride, (const char *)device,
                     device_stride, row_nbytes, nrows, err);
 }
@@ -148,6 +163,11 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_context *cu, void *device,
                                       size_t device_stride, const void *host, size_t host_stride,
                                       size_t row_nbytes, size_t nrows, struct gi_err *err)
 {
+    if (goes_as_it_is(cu, row_nbytes, nrows)) {
+        GI_CUDA_TRY(cudaMemcpy2DAsync(device, device_stride, host, host_stride, row_nbytes, nrows,
+                                      cudaMemcpyHostToDevice, cu->stream));
+        return GI_OK;
+    }
     return copy_any(rows_to_device, cu, (char *)device, device_stride, (const char *)host,
                     host_stride, row_nbytes, nrows, err);
 }

@@ -22,6 +22,14 @@ struct gi_cuda_texture {
     cudaTextureObject_t object;
 };
 
+/* Device memory for an image or for scratch. An idle block may be lent again at once: everything
+ * that still uses it is ahead in the stream. */
+struct gi_cuda_block {
+    void *data;
+    size_t nbytes;
+    bool lent;
+};
+
 struct gi_cuda_context {
     struct gi_context base;
     int ordinal;
@@ -29,7 +37,8 @@ struct gi_cuda_context {
     int shared_nbytes; /* of shared memory that one block may have, opted in */
     size_t max_bytes;  /* 0: no cap but the device's own */
     cudaStream_t stream;
-    cudaMemPool_t pool; /* device memory: images and scratch, freed in stream order */
+    struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
+    int nblocks, blocks_room;
     cudaEvent_t marks[GI_CUDA_MARKS];
     void *scratch; /* device memory of gi_cuda_scratch() */
     size_t scratch_nbytes;

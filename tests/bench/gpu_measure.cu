@@ -291,7 +291,7 @@ static void work_make(struct work *w, int channels, enum gi_type type, enum cont
     *w = {};
     w->connectivity = 8;
     w->scratch_nbytes = 64 << 20;
-    must(cudaMallocFromPoolAsync(&w->scratch, w->scratch_nbytes, cu->pool, cu->stream));
+    must(cudaMalloc(&w->scratch, w->scratch_nbytes));
     for (int i = 0; i < SETS; i++) {
         w->images[i] = make(channels, type, content, i);
         if (labels)
@@ -306,16 +306,16 @@ static void work_free(struct work *w)
         if (w->labels[i].data)
             cx->k->release(cx, &w->labels[i]);
     }
-    must(cudaFreeAsync(w->scratch, cu->stream));
-    must(cudaFreeAsync(w->out, cu->stream));
+    must(cudaFree(w->scratch));
+    must(cudaFree(w->out));
     if (w->out2)
-        must(cudaFreeAsync(w->out2, cu->stream));
+        must(cudaFree(w->out2));
 }
 
 static void *room(size_t nbytes)
 {
     void *p;
-    must(cudaMallocFromPoolAsync(&p, nbytes, cu->pool, cu->stream));
+    must(cudaMalloc(&p, nbytes));
     return p;
 }
 
@@ -409,7 +409,7 @@ int main(int argc, char **argv)
     must_gi(gi_kernels_cuda()->open(&cx, &options, &err), &err);
     cu = gi_cuda(cx);
     must(cudaGetDeviceProperties(&properties, 0));
-    must(cudaMallocFromPoolAsync((void **)&ahead, 2 * (size_t)AHEAD_NBYTES, cu->pool, cu->stream));
+    must(cudaMalloc((void **)&ahead, 2 * (size_t)AHEAD_NBYTES));
     printf("%s, %d x %d, median of %d\n\n", properties.name, width, height, RUNS);
     printf("| work | us | GB/s | of copy rate | CUB us | target us |\n|---|---|---|---|---|---|\n");
     bench_copy();
@@ -447,7 +447,7 @@ int main(int argc, char **argv)
     bench_label("rows", STRIPES_X, 8, 0);
     bench_label("columns", STRIPES_Y, 8, 0);
     bench_label("spiral", SPIRAL, 4, 0);
-    must(cudaFreeAsync(ahead, cu->stream));
+    must(cudaFree(ahead));
     cx->k->close(&cx);
     return 0;
 }

@@ -15,6 +15,9 @@ check "a small image stays on the CPU under auto" grep -qE 'device cpu .*(the qu
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
 check "auto is silent" test ! -s err
 
+GPUIMG_TEAR_DOWN=1 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
+check "the same with everything freed at the end" cmp got.pgm want.pgm
+
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --timing
 for stage in decode upload kernels download encode total; do
     check "--timing: $stage" grep -qE "^$stage +[0-9]+\.[0-9]+ ms" err

@@ -402,19 +402,22 @@ static void limits_equal_cpu(void **state)
     gi_image_free(&src);
 }
 
-/* Up and down again, in chunks and in one row; sizes around those of the staging buffers. */
+/* Up and down again, in chunks and in one row; sizes around those of the staging buffers, first
+ * without them, then (once the last one has made them) through them. */
 static void copies_keep_bytes(void **state)
 {
     (void)state;
-    static const int sizes[][2] = {{1, 1},       {5, 3},       {1000, 4195},
-                                   {4 << 20, 1}, {70001, 130}, {512, 9000}};
+    static const int sizes[][2] = {{1, 1},       {5, 3},      {1000, 4195}, {4 << 20, 1},
+                                   {70001, 130}, {512, 9000}, {5807, 5801}};
+    enum { NSIZES = sizeof sizes / sizeof *sizes };
     uint64_t seed = SEED;
     if (no_device())
         skip();
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 2 * NSIZES; i++) {
+        const int *size = sizes[i % NSIZES];
         struct gi_image src, device, back;
         struct gi_err err = {0};
-        assert_int_equal(gi_image_alloc(&src, sizes[i][0], sizes[i][1], 1, GI_U8, &err), GI_OK);
+        assert_int_equal(gi_image_alloc(&src, size[0], size[1], 1, GI_U8, &err), GI_OK);
         case_fill(&src, &seed);
         assert_int_equal(cuda->k->upload(cuda, &device, &src, &err), GI_OK);
         assert_int_equal(cuda->k->download(cuda, &back, &device, &err), GI_OK);
