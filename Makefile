@@ -85,7 +85,7 @@ $(B)/%.o: %.c
 define LEVEL_RULE
 $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) -O3 $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
+	$$(CC) $$(ALL_CFLAGS) -O3 -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 

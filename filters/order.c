@@ -74,41 +74,55 @@ void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
     }
 }
 
-/* Whether question i is the first about its upper half in any channel. */
-static bool leads(const struct gi_rank *ranks, int i)
+/* Notes in `spec` up to GI_PREFIXES_MAX upper halves that are asked for from question *next on, for
+ * the first time in any channel; *next becomes the first question left. */
+static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struct gi_rank *ranks,
+                          int n)
 {
-    int first = 0;
-    while (ranks[first].high != ranks[i].high)
-        first++;
-    return first == i && ranks[i].high >= 0;
+    spec->nprefixes = 0;
+    for (; *next < n && spec->nprefixes < GI_PREFIXES_MAX; ++*next) {
+        int first = 0;
+        while (ranks[first].high != ranks[*next].high)
+            first++;
+        if (first == *next && ranks[first].high >= 0)
+            spec->prefixes[spec->nprefixes++] = (uint16_t)ranks[first].high;
+    }
+}
+
+/* Adds what was counted of each prefix to the questions that it answers. */
+static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, const uint64_t *counts,
+                         const struct gi_histogram_spec *spec, int channels)
+{
+    for (int p = 0; p < spec->nprefixes; p++)
+        for (int i = 0; i < n; i++) {
+            if (ranks[i].high != spec->prefixes[p] || ranks[i].slot != i)
+                continue;
+            const uint64_t *from = counts + (size_t)(p * channels + ranks[i].channel) * GI_KEY_HALF;
+            uint64_t *to = low + (size_t)i * GI_KEY_HALF;
+            for (int k = 0; k < GI_KEY_HALF; k++)
+                if (from[k]) /* most are 0, and memory that is not touched costs nothing */
+                    to[k] += from[k];
+        }
 }
 
 enum gi_status gi_ranks_count(struct gi_context *cx, uint64_t *low, const struct gi_rank *ranks,
                               int n, const struct gi_image *band, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    size_t ncounts = (size_t)band->channels * GI_KEY_HALF;
-    uint64_t *counts = malloc(ncounts * sizeof *counts);
-    if (!counts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
-    for (int i = 0; i < n && !status; i++) {
-        if (!leads(ranks, i))
-            continue;
-        struct gi_histogram_spec spec = {
-            .key = GI_KEY_FLOAT_LOW, .nbins = GI_KEY_HALF, .prefix = (uint16_t)ranks[i].high};
-        memset(counts, 0, ncounts * sizeof *counts);
+    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_LOW, .nbins = GI_KEY_HALF};
+    for (int next = 0; next < n && !status;) {
+        take_prefixes(&spec, &next, ranks, n);
+        if (spec.nprefixes == 0)
+            break;
+        uint64_t *counts =
+            calloc((size_t)(spec.nprefixes * band->channels) * GI_KEY_HALF, sizeof *counts);
+        if (!counts)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
         status = cx->k->histogram(cx, counts, band, &spec, err);
-        for (int j = i; j < n && !status; j++) {
-            if (ranks[j].high != ranks[i].high || ranks[j].slot != j)
-                continue;
-            const uint64_t *from = counts + (size_t)ranks[j].channel * GI_KEY_HALF;
-            uint64_t *to = low + (size_t)j * GI_KEY_HALF;
-            for (int k = 0; k < GI_KEY_HALF; k++)
-                if (from[k]) /* most are 0, and memory that is not touched costs nothing */
-                    to[k] += from[k];
-        }
+        if (!status)
+            add_prefixes(low, ranks, n, counts, &spec, band->channels);
+        free(counts);
     }
-    free(counts);
     return status;
 }
 

@@ -42,7 +42,8 @@ void gi_ranks_of_extremes(struct gi_rank ends[2], int channel,
 void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high);
 
 /* The second look: adds a band's counts to `low`, GI_KEY_HALF for each of n, zeroed before the
- * first band; reads the band once for each different upper half. Errors: as the primitives'. */
+ * first band; reads the band once for GI_PREFIXES_MAX different upper halves. Errors: as the
+ * primitives'. */
 enum gi_status gi_ranks_count(struct gi_context *cx, uint64_t *low, const struct gi_rank *ranks,
                               int n, const struct gi_image *band, struct gi_err *err);
 

@@ -130,15 +130,20 @@ enum gi_histogram_key {
                      outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
                      counted where hi - lo is negative or not finite */
     GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
-    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are `prefix`, NaN not
-                          counted; 65536 bins */
+    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are one of `prefixes`, NaN
+                          not counted; 65536 bins for each prefix */
 };
+
+enum { GI_PREFIXES_MAX = 16 };
 
 struct gi_histogram_spec {
     enum gi_histogram_key key;
     int nbins;
-    double lo, hi;   /* GI_KEY_RANGE */
-    uint16_t prefix; /* GI_KEY_FLOAT_LOW */
+    double lo, hi; /* GI_KEY_RANGE */
+    /* GI_KEY_FLOAT_LOW: different upper halves, each with a histogram of its own, one behind the
+     * other in `counts`. */
+    uint16_t prefixes[GI_PREFIXES_MAX];
+    int nprefixes; /* 1 to GI_PREFIXES_MAX */
 };
 
 /* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
@@ -267,7 +272,7 @@ struct gi_kernels {
     /* Primitives with host results; they wait. */
 
     /* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
-     * channels * nbins) before the first band. */
+     * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
     enum gi_status (*histogram)(struct gi_context *cx, uint64_t *counts, const struct gi_image *src,
                                 const struct gi_histogram_spec *spec, struct gi_err *err);
     /* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */

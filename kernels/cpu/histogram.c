@@ -4,29 +4,23 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
-enum {
-    /* Sample i of a row counts in table i % tables, which then belongs to one channel. */
-    TABLES_SMALL = 12, /* a multiple of 1 to 4 channels; 12 tables of 256 stay in the L1 cache */
-    SMALL_BINS = 1024, /* above it a table for each channel, and two for one channel */
-    BLOCK = 40 * TABLES_SMALL,
-};
+/* Sample i of a row counts in table i % tables: a channel's own, or one of two for gray. Two tables
+ * are enough for equal neighbours, and more of them cost: a counter's store takes one cycle, two
+ * stores into one cache line take one too, and fewer tables are fewer lines. */
+enum { BLOCK = 480 /* samples; a multiple of all numbers of tables */ };
 
 struct histogram_job {
     const struct gi_image *src;
     const struct gi_histogram_spec *spec;
     uint64_t *counts;
     int bands, tables;
+    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + the place of an upper half among the prefixes, or 0 */
 };
 
 /* A table has one bin more, for samples that are not counted. */
 static size_t table_size(const struct gi_histogram_spec *spec)
 {
     return (size_t)spec->nbins + 1;
-}
-
-static int table_count(const struct gi_histogram_spec *spec, int channels)
-{
-    return spec->nbins <= SMALL_BINS ? TABLES_SMALL : channels == 1 ? 2 : channels;
 }
 
 /* GI_KEY_RANGE, with what all samples share. */
@@ -49,16 +43,27 @@ static int range_bin_by_search(double v, const struct range *r)
     return low;
 }
 
-/* An estimate, which the edges of the bin confirm but for a few samples beside an edge. */
-static inline int range_bin(double v, const struct range *r)
+/* Estimates, which the edges of the bins confirm but for a few samples beside an edge. Without a
+ * branch, for SIMD; returns whether some are left to be searched for, with bin SEARCH. */
+enum { SEARCH = 1 << 17 }; /* no bin has this bit */
+
+static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
 {
-    if (!(v >= r->lo && v <= r->hi))
-        return r->last + 1;
-    double t = (v - r->lo) * r->per_width;
-    int i = t < r->last ? (int)t : r->last;
-    if (v >= r->lo + i * r->width && (i == r->last || v < r->lo + (i + 1) * r->width))
-        return i;
-    return range_bin_by_search(v, r);
+    const double lo = r->lo, hi = r->hi, width = r->width, per_width = r->per_width;
+    const int last = r->last;
+    int all = 0;
+    for (int i = 0; i < n; i++) {
+        double d = (double)v[i], t = (d - lo) * per_width;
+        t = t > 0 ? t : 0;
+        t = t < (double)last ? t : (double)last;
+        int bin = (int)t, to_the_end = bin == last ? last : SEARCH;
+        bin = d < lo + bin * width ? SEARCH : d < lo + (bin + 1) * width ? bin : to_the_end;
+        bin = d >= lo ? bin : last + 1;
+        bin = d <= hi ? bin : last + 1;
+        all |= bin;
+        bins[i] = (uint32_t)bin;
+    }
+    return all & SEARCH;
 }
 
 static void bins_of_range(uint32_t *bins, const float *v, int n,
@@ -68,33 +73,29 @@ static void bins_of_range(uint32_t *bins, const float *v, int n,
     struct range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, spec->nbins - 1};
     if (!(span >= 0 && isfinite(span)))
         r.lo = NAN; /* no sample is in the range */
+    if (!range_bins_estimate(bins, v, n, &r))
+        return;
     for (int i = 0; i < n; i++)
-        bins[i] = (uint32_t)range_bin((double)v[i], &r);
+        if (bins[i] == SEARCH)
+            bins[i] = (uint32_t)range_bin_by_search((double)v[i], &r);
 }
 
-static void bins_of_key(uint32_t *bins, const float *v, int n, const struct gi_histogram_spec *spec)
+static void bins_of_high_key(uint32_t *bins, const float *v, int n)
 {
-    bool low = spec->key == GI_KEY_FLOAT_LOW;
-    for (int i = 0; i < n; i++) {
-        uint32_t key = gi_float_key(float_bits(v[i]));
-        bool counts = v[i] == v[i] && (!low || key >> 16 == spec->prefix);
-        bins[i] = !counts ? 65536 : low ? key & 0xffff : key >> 16;
-    }
+    for (int i = 0; i < n; i++)
+        bins[i] = v[i] == v[i] ? gi_float_key(float_bits(v[i])) >> 16 : 65536;
 }
 
 static void bins_of(uint32_t *bins, const void *row, size_t at, int n, enum gi_type type,
                     const struct gi_histogram_spec *spec)
 {
-    if (type == GI_U8)
-        for (int i = 0; i < n; i++)
-            bins[i] = ((const uint8_t *)row)[at + (size_t)i];
-    else if (type == GI_U16)
+    if (type == GI_U16)
         for (int i = 0; i < n; i++)
             bins[i] = ((const uint16_t *)row)[at + (size_t)i];
     else if (spec->key == GI_KEY_RANGE)
         bins_of_range(bins, (const float *)row + at, n, spec);
     else
-        bins_of_key(bins, (const float *)row + at, n, spec);
+        bins_of_high_key(bins, (const float *)row + at, n);
 }
 
 static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins, int n,
@@ -108,33 +109,95 @@ static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins
         table[(size_t)t * size + bins[i]]++;
 }
 
-/* A table's size is a constant here, so that each increment has a constant place. */
-static void count_bytes(uint32_t *table, const uint8_t *row, size_t n)
+/* 8 bits are counted in 16, in half as many cache lines. */
+struct bytes_count {
+    uint16_t counters[GI_MAX_CHANNELS][256];
+    size_t room; /* samples until a counter may be full */
+};
+
+static void bytes_flush(struct bytes_count *bytes, uint32_t *table, int tables)
 {
-    enum { SIZE = 257 };
-    size_t i = 0;
-    for (; i + TABLES_SMALL <= n; i += TABLES_SMALL)
-        for (int t = 0; t < TABLES_SMALL; t++)
-            table[t * SIZE + row[i + (size_t)t]]++;
-    for (; i < n; i++)
-        table[i % TABLES_SMALL * SIZE + row[i]]++;
+    for (int t = 0; t < tables; t++)
+        for (int i = 0; i < 256; i++)
+            table[t * 257 + i] += bytes->counters[t][i];
+    memset(bytes->counters, 0, sizeof bytes->counters);
+    bytes->room = UINT16_MAX / BLOCK * BLOCK;
+}
+
+static inline void count_bytes(struct bytes_count *bytes, uint32_t *table, const uint8_t *row,
+                               size_t n, const int tables)
+{
+    enum { STEP = 12 }; /* a multiple of 2, 3 and 4 tables */
+    for (size_t at = 0; at < n;) {
+        if (bytes->room < BLOCK)
+            bytes_flush(bytes, table, tables);
+        size_t end = n - at < bytes->room ? n : at + bytes->room;
+        bytes->room -= end - at;
+        for (; at + STEP <= end; at += STEP)
+            for (int k = 0; k < STEP; k++)
+                bytes->counters[k % tables][row[at + (size_t)k]]++;
+        for (int k = 0; at < end; at++, k++)
+            bytes->counters[k % tables][row[at]]++;
+    }
+}
+
+static void count_row_bytes(struct bytes_count *bytes, uint32_t *table,
+                            const struct histogram_job *job, int y)
+{
+    const uint8_t *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src);
+    if (job->tables == 2)
+        count_bytes(bytes, table, row, n, 2);
+    else if (job->tables == 3)
+        count_bytes(bytes, table, row, n, 3);
+    else
+        count_bytes(bytes, table, row, n, 4);
+}
+
+/* Few samples have one of the prefixes, so they are listed first. */
+static void count_low(uint32_t *table, const struct histogram_job *job, const float *row, size_t n,
+                      const int channels)
+{
+    uint32_t bins[BLOCK];
+    size_t size = table_size(job->spec);
+    for (size_t at = 0; at < n; at += BLOCK) {
+        int m = n - at < BLOCK ? (int)(n - at) : BLOCK, found = 0;
+        for (int i = 0; i < m; i++) {
+            float v = row[at + (size_t)i];
+            uint32_t key = gi_float_key(float_bits(v)), slot = job->slots[key >> 16];
+            bins[found] =
+                (uint32_t)(((slot - 1) * (uint32_t)channels + (uint32_t)(i % channels)) * size) +
+                (key & 0xffff);
+            found += (slot != 0) & (v == v);
+        }
+        for (int i = 0; i < found; i++)
+            table[bins[i]]++;
+    }
+}
+
+static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const float *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src);
+    if (job->src->channels == 1)
+        count_low(table, job, row, n, 1);
+    else if (job->src->channels == 2)
+        count_low(table, job, row, n, 2);
+    else if (job->src->channels == 3)
+        count_low(table, job, row, n, 3);
+    else
+        count_low(table, job, row, n, 4);
 }
 
 static void count_row(uint32_t *table, const struct histogram_job *job, int y)
 {
     const void *row = gi_row(job->src, y);
     size_t size = table_size(job->spec), n = gi_row_samples(job->src);
-    if (job->src->type == GI_U8) {
-        count_bytes(table, row, n);
-        return;
-    }
     uint32_t bins[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
         int m = n - at < BLOCK ? (int)(n - at) : BLOCK;
         bins_of(bins, row, at, m, job->src->type, job->spec);
-        if (job->tables == TABLES_SMALL)
-            count_bins(table, size, bins, m, TABLES_SMALL);
-        else if (job->tables == 2)
+        if (job->tables == 2)
             count_bins(table, size, bins, m, 2);
         else if (job->tables == 3)
             count_bins(table, size, bins, m, 3);
@@ -147,7 +210,9 @@ static void add_tables(const struct histogram_job *job, const uint32_t *table)
 {
     size_t nbins = (size_t)job->spec->nbins;
     for (int t = 0; t < job->tables; t++) {
-        uint64_t *counts = job->counts + (size_t)(t % job->src->channels) * nbins;
+        /* The second table of gray joins the first; those of further prefixes do not. */
+        int histogram = job->slots ? t : t % job->src->channels;
+        uint64_t *counts = job->counts + (size_t)histogram * nbins;
         for (size_t i = 0; i < nbins; i++)
             if (table[(size_t)t * (nbins + 1) + i])
                 __atomic_fetch_add(&counts[i], table[(size_t)t * (nbins + 1) + i],
@@ -161,12 +226,19 @@ static void histogram_band(void *arg, int index, void *scratch)
     const struct histogram_job *job = arg;
     uint32_t *table = scratch;
     size_t nbytes = (size_t)job->tables * table_size(job->spec) * sizeof *table;
+    struct bytes_count bytes = {.room = 0};
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = band_start(job->src, index, job->bands); y < y1;) {
         memset(table, 0, nbytes);
         int rows = (int)(INT32_MAX / job->src->width);
         for (int end = rows < y1 - y ? y + rows : y1; y < end; y++)
-            count_row(table, job, y);
+            if (job->src->type == GI_U8)
+                count_row_bytes(&bytes, table, job, y);
+            else if (job->slots)
+                count_row_low(table, job, y);
+            else
+                count_row(table, job, y);
+        bytes_flush(&bytes, table, job->src->type == GI_U8 ? job->tables : 0);
         add_tables(job, table);
     }
 }
@@ -177,7 +249,15 @@ enum gi_status GI_CPU(histogram)(struct gi_context *cx, uint64_t *counts,
 {
     struct gi_pool *pool = gi_cpu_pool(cx);
     struct histogram_job job = {.src = src, .spec = spec, .counts = counts};
-    job.tables = table_count(spec, src->channels);
+    uint8_t slots[65536];
+    job.tables = src->channels == 1 ? 2 : src->channels;
+    if (spec->key == GI_KEY_FLOAT_LOW) {
+        job.tables = spec->nprefixes * src->channels;
+        job.slots = slots;
+        memset(slots, 0, sizeof slots);
+        for (int i = 0; i < spec->nprefixes; i++)
+            slots[spec->prefixes[i]] = (uint8_t)(i + 1);
+    }
     size_t counters = (size_t)job.tables * table_size(spec);
     job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
     return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);

@@ -193,15 +193,22 @@ static enum gi_status launch(struct gi_cuda_context *cu, device_u64 *counts,
 {
     double span = spec->hi - spec->lo;
     struct key_spec key = {spec->nbins,        spec->lo,           spec->hi,
-                           span / spec->nbins, spec->nbins / span, spec->prefix};
+                           span / spec->nbins, spec->nbins / span, 0};
     if (src->type == GI_U8)
         return launch8<CHANNELS>(cu, counts, src, err);
     if (src->type == GI_U16)
         return launch_wide<uint16_t, GI_KEY_VALUE, CHANNELS>(cu, counts, src, &key, err);
     if (spec->key == GI_KEY_FLOAT_HIGH)
         return launch_wide<float, GI_KEY_FLOAT_HIGH, CHANNELS>(cu, counts, src, &key, err);
-    if (spec->key == GI_KEY_FLOAT_LOW)
-        return launch_wide<float, GI_KEY_FLOAT_LOW, CHANNELS>(cu, counts, src, &key, err);
+    if (spec->key == GI_KEY_FLOAT_LOW) {
+        enum gi_status status = GI_OK;
+        for (int i = 0; i < spec->nprefixes && !status; i++) {
+            key.prefix = spec->prefixes[i];
+            status = launch_wide<float, GI_KEY_FLOAT_LOW, CHANNELS>(
+                cu, counts + (size_t)i * CHANNELS * spec->nbins, src, &key, err);
+        }
+        return status;
+    }
     if (!(span >= 0 && span < (double)INFINITY))
         return GI_OK; /* no range: nothing is counted */
     return launch_wide<float, GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err);
@@ -229,7 +236,10 @@ enum gi_status gi_cuda_histogram(struct gi_context *cx, uint64_t *counts,
                                  struct gi_err *err)
 {
     struct gi_cuda_context *cu = gi_cuda(cx);
-    size_t n = (size_t)src->channels * (size_t)spec->nbins, nbytes = n * sizeof *counts;
+    size_t n = (size_t)src->channels * (size_t)spec->nbins;
+    if (spec->key == GI_KEY_FLOAT_LOW)
+        n *= (size_t)spec->nprefixes;
+    size_t nbytes = n * sizeof *counts;
     uint64_t *device, *found = (uint64_t *)malloc(nbytes);
     if (!found)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bins", n);

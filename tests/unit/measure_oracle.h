@@ -94,8 +94,8 @@ static void put(struct gi_image *image, int x, int y, int c, double v)
         ((float *)row)[i] = (float)v;
 }
 
-/* The bin of a sample, -1 for none. */
-static int bin_of(const struct gi_histogram_spec *spec, double v)
+/* The bin of a sample among those of prefix `p` (0 for keys without), -1 for none. */
+static int bin_of(const struct gi_histogram_spec *spec, int p, double v)
 {
     float f = (float)v;
     uint32_t bits, key;
@@ -116,8 +116,29 @@ static int bin_of(const struct gi_histogram_spec *spec, double v)
     memcpy(&bits, &f, 4);
     key = bits >> 31 ? ~bits : bits + 0x80000000u;
     if (spec->key == GI_KEY_FLOAT_LOW)
-        return key / 65536 == spec->prefix ? (int)(key % 65536) : -1;
+        return key / 65536 == spec->prefixes[p] ? (int)(key % 65536) : -1;
     return (int)(key / 65536);
+}
+
+/* Counters of a histogram of `image`. */
+static size_t histogram_counters(const struct gi_image *image, const struct gi_histogram_spec *spec)
+{
+    int n = spec->key == GI_KEY_FLOAT_LOW ? spec->nprefixes : 1;
+    return (size_t)(n * image->channels) * (size_t)spec->nbins;
+}
+
+static void histogram_oracle(uint64_t *counts, const struct gi_image *image,
+                             const struct gi_histogram_spec *spec)
+{
+    int nprefixes = spec->key == GI_KEY_FLOAT_LOW ? spec->nprefixes : 1;
+    for (int p = 0; p < nprefixes; p++)
+        for (int y = 0; y < image->height; y++)
+            for (int x = 0; x < image->width; x++)
+                for (int c = 0; c < image->channels; c++) {
+                    int bin = bin_of(spec, p, get(image, x, y, c));
+                    if (bin >= 0)
+                        counts[(p * image->channels + c) * spec->nbins + bin]++;
+                }
 }
 
 static bool is_on(const struct gi_predicate *p, int x, int y)
