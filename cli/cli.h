@@ -102,10 +102,13 @@ struct gi_device_params {
 };
 extern const struct gi_option gi_device_options[];
 
-/* Loads, converts to io->depth, prints warnings. `metadata` and `info` may be NULL. */
+/* Loads, converts to io->depth, prints warnings. metadata, info and listener may be NULL. */
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
-                           const struct gi_io_params *io, struct gi_err *err);
+                           const struct gi_io_params *io, const struct gi_shape_listener *listener,
+                           struct gi_err *err);
+/* The type that io->depth turns samples of `stored` into. */
+enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored);
 /* Encodes by up to `threads` threads where the format lets it. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
@@ -152,6 +155,12 @@ enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_p
 /* The last thing that a command does: without gi_cli_tears_down() the contexts stay for the end of
  * the process, also one that is still being made. */
 void gi_runner_free(struct gi_runner **runner);
+/* Loads the image that `filter` is for, as gi_cli_load() does. Where `auto` is going to take CUDA
+ * the context is made meanwhile. */
+enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
+                              struct gi_metadata *metadata, const char *path,
+                              const struct gi_io_params *io, const struct gi_filter *filter,
+                              const void *params, struct gi_err *err);
 /* As gi_run_filter() and gi_run_analysis(), on the device that --device or the estimate picks. */
 enum gi_status gi_runner_filter(struct gi_runner *runner, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_filter *filter,

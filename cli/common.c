@@ -157,13 +157,20 @@ int gi_thread_count(int asked)
     return asked ? asked : gi_cpu_count();
 }
 
-static enum gi_status convert_depth(struct gi_image *image, int depth, struct gi_err *err)
+enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored)
 {
     static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
-    if (depth == GI_DEPTH_SAME || image->type == types[depth])
+    return io->depth == GI_DEPTH_SAME ? stored : types[io->depth];
+}
+
+static enum gi_status convert_depth(struct gi_image *image, const struct gi_io_params *io,
+                                    struct gi_err *err)
+{
+    enum gi_type type = gi_cli_depth_type(io, image->type);
+    if (image->type == type)
         return GI_OK;
     struct gi_image converted;
-    enum gi_status status = gi_image_convert(&converted, image, types[depth], err);
+    enum gi_status status = gi_image_convert(&converted, image, type, err);
     gi_image_free(image);
     if (!status)
         *image = converted;
@@ -172,11 +179,13 @@ static enum gi_status convert_depth(struct gi_image *image, int depth, struct gi
 
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
-                           const struct gi_io_params *io, struct gi_err *err)
+                           const struct gi_io_params *io, const struct gi_shape_listener *listener,
+                           struct gi_err *err)
 {
     struct gi_load_options options = {
         .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
         .allow_partial = io->allow_partial,
+        .listener = listener,
     };
     struct gi_err warning = {0};
     if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
@@ -186,7 +195,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         return status;
     if (*warning.text)
         gi_cli_warn("%s", warning.text);
-    status = convert_depth(image, io->depth, err);
+    status = convert_depth(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
     return status;

@@ -198,9 +198,9 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
     if (!status)
-        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, err);
+        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, NULL, err);
     if (!status)
-        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, err);
+        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, NULL, err);
     if (!status)
         status = compare(&a, &b, operands, p, &io, err);
     gi_image_free(&a);

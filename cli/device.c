@@ -101,6 +101,15 @@ static void *open_cuda(void *arg)
     return NULL;
 }
 
+/* Begins to make the context on a side thread; need_cuda() waits for it. */
+static void start_cuda(struct gi_runner *runner)
+{
+    runner->tried = true;
+    runner->opening = pthread_create(&runner->thread, NULL, open_cuda, runner) == 0;
+    if (!runner->opening)
+        open_cuda(runner);
+}
+
 enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_params *device,
                              struct gi_err *err)
 {
@@ -123,14 +132,51 @@ enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_para
         .ordinal = ordinal,
         .max_bytes = (size_t)device->max_device_bytes,
     };
-    if (choice == GI_CHOOSE_CUDA) {
-        runner->tried = true;
-        runner->opening = pthread_create(&runner->thread, NULL, open_cuda, runner) == 0;
-        if (!runner->opening)
-            open_cuda(runner);
-    }
+    if (choice == GI_CHOOSE_CUDA)
+        start_cuda(runner);
     *out = runner;
     return GI_OK;
+}
+
+static struct gi_estimate estimate_for(const struct gi_runner *runner,
+                                       const struct gi_filter *filter, const void *params,
+                                       const struct gi_image *shape)
+{
+    return gi_run_estimate(filter, params, shape, 1, runner->options.threads);
+}
+
+/* What gi_runner_load() looks ahead for. */
+struct coming {
+    struct gi_runner *runner;
+    const struct gi_io_params *io;
+    const struct gi_filter *filter;
+    const void *params;
+};
+
+static void on_shape(void *arg, const struct gi_image *stored)
+{
+    const struct coming *coming = arg;
+    struct gi_runner *runner = coming->runner;
+    struct gi_image shape = *stored;
+    shape.type = gi_cli_depth_type(coming->io, stored->type);
+    if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_kernels_cuda())
+        return;
+    struct gi_estimate estimate = estimate_for(runner, coming->filter, coming->params, &shape);
+    if (estimate.cuda_s < estimate.cpu_s)
+        start_cuda(runner);
+}
+
+enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
+                              struct gi_metadata *metadata, const char *path,
+                              const struct gi_io_params *io, const struct gi_filter *filter,
+                              const void *params, struct gi_err *err)
+{
+    struct coming coming = {.runner = runner, .io = io, .filter = filter, .params = params};
+    struct gi_shape_listener listener = {on_shape, &coming};
+    double start = gi_now_ms();
+    enum gi_status status = gi_cli_load(image, metadata, NULL, path, io, &listener, err);
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    return status;
 }
 
 static void add_stage(struct gi_runner *runner, const char *name, double ms, double nbytes)
@@ -256,8 +302,7 @@ static enum gi_status run_auto(struct gi_runner *runner, const struct job *job,
 
 static enum gi_status run(struct gi_runner *runner, const struct job *job, struct gi_err *err)
 {
-    struct gi_estimate estimate =
-        gi_run_estimate(job->filter, job->params, job->src, 1, runner->options.threads);
+    struct gi_estimate estimate = estimate_for(runner, job->filter, job->params, job->src);
     if (runner->choice == GI_CHOOSE_AUTO)
         return run_auto(runner, job, &estimate, err);
     char reason[32];

@@ -179,7 +179,7 @@ static enum gi_status load_mask(struct gi_image *mask, const char *path,
     struct gi_image file;
     struct gi_io_params as_stored = *input;
     as_stored.depth = GI_DEPTH_SAME;
-    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, err);
+    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, NULL, err);
     if (status)
         return status;
     if (file.width != image->width || file.height != image->height)
@@ -223,10 +223,11 @@ static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, con
     struct gi_extract_params asked = *(const struct gi_extract_params *)params[SET_FILTER];
     struct gi_extract result = {0};
     struct gi_image image, mask = {0};
-    double start = gi_now_ms();
-    enum gi_status status = gi_cli_load(&image, NULL, NULL, path, params[SET_INPUT], err);
+    enum gi_status status = gi_runner_load(runner, &image, NULL, path, params[SET_INPUT],
+                                           &gi_filter_extract, &asked, err);
     if (status)
         return status;
+    double start = gi_now_ms();
     if (output->mask_image) {
         status = load_mask(&mask, output->mask_image, &image, params[SET_INPUT], err);
         asked.mask = &mask;

@@ -10,11 +10,10 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
                                    void *const *params, const char *path, struct gi_err *err)
 {
     struct gi_image src;
-    double start = gi_now_ms();
-    enum gi_status status = gi_cli_load(&src, metadata, NULL, path, params[SET_IO], err);
+    enum gi_status status = gi_runner_load(runner, &src, metadata, path, params[SET_IO],
+                                           command->filter, params[SET_FILTER], err);
     if (status)
         return status;
-    gi_runner_note(runner, "decode", gi_now_ms() - start);
     status = gi_runner_filter(runner, dst, &src, command->filter, params[SET_FILTER], err);
     gi_image_free(&src);
     if (status)

@@ -222,15 +222,14 @@ static enum gi_status measure(struct gi_runner *runner, void *const *params, con
 {
     struct gi_image image;
     struct gi_histogram histogram = {0};
-    double start = gi_now_ms();
-    enum gi_status status = gi_cli_load(&image, NULL, NULL, path, params[SET_INPUT], err);
+    enum gi_status status = gi_runner_load(runner, &image, NULL, path, params[SET_INPUT],
+                                           &gi_filter_histogram, params[SET_FILTER], err);
     if (status)
         return status;
-    gi_runner_note(runner, "decode", gi_now_ms() - start);
     status = gi_runner_analysis(runner, &histogram, &image, &gi_filter_histogram,
                                 params[SET_FILTER], err);
     gi_image_free(&image);
-    start = gi_now_ms();
+    double start = gi_now_ms();
     if (!status)
         status = report(&histogram, &image, path, params, err);
     gi_runner_note(runner, "report", gi_now_ms() - start);

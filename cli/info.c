@@ -74,7 +74,7 @@ static enum gi_status print_file(const char *path, const struct params *own,
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
-    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, input, err);
+    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, input, NULL, err);
     if (status)
         return status;
     if (own->json)

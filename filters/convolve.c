@@ -214,7 +214,7 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
     double width = plan.kernel.width, height = plan.kernel.height;
     double flops = plan.rank_one ? width + height : width * height;
     plan_free(&plan);
-    return (struct gi_cost){flops};
+    return (struct gi_cost){.flops = flops};
 }
 
 static void to_float(float *dst, const double *src, size_t n)

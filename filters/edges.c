@@ -69,7 +69,7 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     (void)src;
     const struct params *p = arg;
-    return (struct gi_cost){p->of == MAGNITUDE ? 16 : 6};
+    return (struct gi_cost){.flops = p->of == MAGNITUDE ? 16 : 6};
 }
 
 /* Integers can't hold a sign; floats keep it. */

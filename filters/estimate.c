@@ -2,23 +2,38 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/run.h"
 
-/* Seconds of one process for the first driver call, a context and the tear-down at its end: 0.10 to
- * 0.21 + 0.09 to 0.11 + 0.10 on an H200 host, less the part that hides behind decoding. */
-#define CUDA_START_S 0.3
+/* Rates of one H200 with 16 cores (AMD EPYC, AVX-512), CUDA 13.0, driver 580. Where a machine is
+ * slower, its CPU mostly is so too; what decides is the start of CUDA, which is everywhere alike.
+ */
 
-/* Bytes a second from and to pageable host memory through pinned staging: the link alone carries
- * 55e9, the copy into the staging buffer and out of it is one thread's memcpy. */
-#define CUDA_COPY_RATE 10e9
+/* Seconds from the first driver call to a context that has launched a kernel: 0.18 to 0.20. A
+ * second thread makes it while the image is decoded, which at best takes a copy from the page cache
+ * into fresh memory: 268 MB in 0.060 s. */
+#define CUDA_OPEN_S 0.19
+#define DECODE_RATE 4.5e9
 
-/* What any card of the last years has at least: a fifth of an H200's 4.1e12 bytes and 33e12 fused
- * multiply-adds a second. Next to start and copies a filter's kernels hardly count. */
-#define CUDA_MEMORY_RATE 0.8e12
+/* Seconds that the driver clears up after the process, whoever ends it: exec to exit of an empty
+ * program 0.27, less what it sees of that itself. */
+#define CUDA_EXIT_S 0.085
+
+/* Bytes a second from and to pageable host memory: 268 MB up in 13 ms, down into fresh memory in
+ * 27 ms. */
+#define CUDA_UP_RATE   20e9
+#define CUDA_DOWN_RATE 10e9
+
+/* Bytes a second of device memory, 256 MB copied in 131 us counting both ways; and fused
+ * multiply-adds: k = 81 separably on 16384^2 samples, 162 each, in 7.2 ms. */
+#define CUDA_MEMORY_RATE 4.1e12
 #define CUDA_FLOP_RATE   6e12
 
-/* One thread: a Gaussian of 31 x 31 on 4096^2 samples, 62 multiply-adds each, in 45 ms; a copy of
- * them in 1.2 ms counting both ways. Memory is shared by all threads. */
-#define CPU_FLOP_RATE   23e9
-#define CPU_MEMORY_RATE 28e9
+/* Fused multiply-adds a second of one thread: k = 81 separably on 8192^2 samples by one thread in
+ * 236 ms, by two in 110; 15 x 15 = 225 in 236 and 108. */
+#define CPU_FLOP_RATE 58e9
+
+/* Bytes a second of one thread and of all, most of them in memory that is touched for the first
+ * time: a mean of 5 x 5 of 4096^2 bytes by two threads in 4.9 ms, of 16384^2 by 16 in 14.3. */
+#define CPU_MEMORY_THREAD_RATE 3.5e9
+#define CPU_MEMORY_RATE        37e9
 
 static double larger(double a, double b)
 {
@@ -28,12 +43,17 @@ static double larger(double a, double b)
 struct gi_estimate gi_run_estimate(const struct gi_filter *filter, const void *params,
                                    const struct gi_image *src, int images, int threads)
 {
-    double samples = (double)gi_row_samples(src) * src->height;
-    double flops = samples * (filter->cost ? filter->cost(src, params).flops : 1);
+    struct gi_cost cost = filter->cost ? filter->cost(src, params) : (struct gi_cost){.flops = 1};
+    double samples = (double)gi_row_samples(src) * src->height, n = threads < 1 ? 1 : threads;
     double in = (double)gi_row_nbytes(src) * src->height, out = filter->run ? in : 0;
-    double cpu =
-        larger(flops / (CPU_FLOP_RATE * (threads < 1 ? 1 : threads)), (in + out) / CPU_MEMORY_RATE);
-    double cuda =
-        (in + out) / CUDA_COPY_RATE + larger(flops / CUDA_FLOP_RATE, (in + out) / CUDA_MEMORY_RATE);
-    return (struct gi_estimate){.cpu_s = images * cpu, .cuda_s = CUDA_START_S + images * cuda};
+    double flops = samples * cost.flops, moved = in + out + samples * cost.nbytes;
+    double cpu_memory = n * CPU_MEMORY_THREAD_RATE;
+    if (cpu_memory > CPU_MEMORY_RATE)
+        cpu_memory = CPU_MEMORY_RATE;
+    double cpu = larger(flops / (CPU_FLOP_RATE * n), moved / cpu_memory);
+    double cuda = in / CUDA_UP_RATE + out / CUDA_DOWN_RATE +
+                  larger(flops / CUDA_FLOP_RATE, moved / CUDA_MEMORY_RATE);
+    double hidden = n > 1 ? in / DECODE_RATE : 0;
+    double start = larger(CUDA_OPEN_S - hidden, 0) + CUDA_EXIT_S;
+    return (struct gi_estimate){.cpu_s = images * cpu, .cuda_s = start + images * cuda};
 }

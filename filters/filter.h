@@ -10,9 +10,10 @@
 #include "imgio/image.h"
 #include "kernels/kernels.h"
 
-/* Estimated work a colour sample, for choosing a device: see filters/run.c. */
+/* Estimated work a sample, for choosing a device: see filters/estimate.c. */
 struct gi_cost {
-    double flops; /* fused multiply-adds, or what takes as long, a sample */
+    double flops;  /* fused multiply-adds, or what takes as long on a CPU */
+    double nbytes; /* of memory besides one look at the source and one at the result */
 };
 
 /* What a row of output needs besides itself; an image that does not fit on the device is cut into

@@ -25,11 +25,13 @@ enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct
                                const struct gi_filter *filter, const void *params,
                                struct gi_run_times *times, struct gi_err *err);
 
-/* Estimated seconds of a whole run on each kind of device; the reason `auto` gives. */
+/* Estimated seconds of a command on each kind of device, files aside: the reason `auto` gives. With
+ * CUDA that includes the start that does not hide behind decoding, and the end of the process. */
 struct gi_estimate {
     double cpu_s, cuda_s;
 };
 
+/* `src` gives the shape only; `threads` are the CPU's. */
 struct gi_estimate gi_run_estimate(const struct gi_filter *filter, const void *params,
                                    const struct gi_image *src, int images, int threads);
 

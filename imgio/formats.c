@@ -65,8 +65,13 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
         return gi_fail(err, GI_E_LIMIT,
                        "decodes to %llu bytes, over the limit of %llu; --max-bytes raises it",
                        (unsigned long long)nbytes, (unsigned long long)limits->max_bytes);
+    const struct gi_image shape = {
+        .width = (int)width, .height = (int)height, .channels = channels, .type = type};
+    const struct gi_shape_listener *listener = decode->options->listener;
+    if (listener)
+        listener->tell(listener->arg, &shape);
     enum gi_status status =
-        gi_image_alloc(decode->image, (int)width, (int)height, channels, type, err);
+        gi_image_alloc(decode->image, shape.width, shape.height, channels, type, err);
     /* What a damaged file does not hold is 0. */
     if (!status && decode->options->allow_partial)
         memset(decode->image->data, 0, decode->image->stride * (size_t)height);

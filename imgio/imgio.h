@@ -19,10 +19,18 @@ struct gi_limits {
     uint64_t max_bytes;
 };
 
+/* Told the shape (no samples) once it is known and within the limits, before the samples are
+ * decoded: for what can be made ready meanwhile. May be told twice. */
+struct gi_shape_listener {
+    void (*tell)(void *arg, const struct gi_image *shape);
+    void *arg;
+};
+
 struct gi_load_options {
     struct gi_limits limits;
     bool allow_partial; /* a damaged file yields what could be read (missing samples are 0, in a
                            JPEG what libjpeg puts there), and `warning` is filled */
+    const struct gi_shape_listener *listener; /* NULL: nobody */
 };
 
 /* What a file says besides its samples. */

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static volatile unsigned sum;
     for (int partial = 0; partial < 2; partial++) {
-        struct gi_load_options options = {{1 << 20, 1 << 24}, partial};
+        struct gi_load_options options = {.limits = {1 << 20, 1 << 24}, .allow_partial = partial};
         struct gi_image image;
         struct gi_metadata metadata;
         struct gi_file_info info;

@@ -16,10 +16,10 @@
 
 #include "imgio/imgio.h"
 
-static const struct gi_load_options strictly = {{GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                                false};
-static const struct gi_load_options partially = {{GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES},
-                                                 true};
+static const struct gi_load_options strictly = {
+    .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}};
+static const struct gi_load_options partially = {
+    .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .allow_partial = true};
 
 /* The folder of corpora, or NULL after saying that the test is skipped for want of it. */
 static inline const char *corpora(const char *folder)

@@ -112,7 +112,7 @@ static int empty_stdin(void)
 
 static int limited_stdin(void)
 {
-    struct gi_load_options options = {{1 << 30, 100000}, false};
+    struct gi_load_options options = {.limits = {1 << 30, 100000}};
     struct gi_image image;
     struct gi_err err;
     return gi_load(&image, NULL, NULL, "-", &options, NULL, &err) == GI_E_LIMIT &&
@@ -175,7 +175,7 @@ static void limits(void **state)
     (void)state;
     struct gi_image image;
     struct gi_err err;
-    struct gi_load_options options = {{99, 1000}, false};
+    struct gi_load_options options = {.limits = {99, 1000}};
     unsigned char file[200] = "P5 10 10 255\n";
     /* A whole raw file has shown its size: max_pixels does not hold it, max_bytes does. */
     assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_OK);
@@ -188,6 +188,42 @@ static void limits(void **state)
     assert_non_null(strstr(err.text, "--max-pixels"));
     /* By default 60000 x 60000 in a raw file is within the limits. */
     assert_true(60000ull * 60000 <= strictly.limits.max_bytes);
+}
+
+static void note_shape(void *arg, const struct gi_image *shape)
+{
+    *(struct gi_image *)arg = *shape;
+}
+
+/* The shape is told before the samples are there, also where they then are damaged; not beyond a
+ * limit. */
+static void shape_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head;
+        size_t nbytes;
+        int width, height, channels;
+        enum gi_type type;
+    } cases[] = {{"P5 20 10 255\n", 13 + 200, 20, 10, 1, GI_U8},
+                 {"P6 20 10 65535\n", 15 + 7, 20, 10, 3, GI_U16},
+                 {"P5 30 10 255\n", 13 + 20, 0, 0, 0, GI_U8}};
+    for (int i = 0; i < 3; i++) {
+        unsigned char file[300] = {0};
+        struct gi_image image, told = {0};
+        struct gi_shape_listener listener = {note_shape, &told};
+        struct gi_load_options options = {.limits = {250, 10000}, .listener = &listener};
+        memcpy(file, cases[i].head, strlen(cases[i].head));
+        struct gi_err err = {0};
+        enum gi_status status = load_bytes(&image, file, cases[i].nbytes, &options, NULL, &err);
+        assert_int_equal(status == GI_OK, i == 0);
+        assert_int_equal(told.width, cases[i].width);
+        assert_int_equal(told.height, cases[i].height);
+        assert_int_equal(told.channels, cases[i].channels);
+        assert_int_equal(told.type, cases[i].type);
+        assert_null(told.data);
+        gi_image_free(&image);
+    }
 }
 
 /* What may come back from a format: the same, or converted as gi_save() says. */
@@ -413,7 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(shrinking_file), TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
         TEST(each_format),    TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
-        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),
+        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),  TEST(shape_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -407,7 +407,7 @@ static void bombs(void **state)
             uint32_t crc = libdeflate_crc32(0, file.at + 12, 17);
             for (int b = 0; b < 4; b++)
                 file.at[29 + b] = (unsigned char)(crc >> (24 - 8 * b));
-            struct gi_load_options options = {{1 << 24, 1 << 30}, i % 2};
+            struct gi_load_options options = {.limits = {1 << 24, 1 << 30}, .allow_partial = i % 2};
             struct gi_image image;
             struct gi_err err;
             wrong += gi_load_memory(&image, NULL, NULL, file.at, file.n, "bomb", &options, NULL,
