@@ -15,7 +15,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(UNIT_SHARED) $(LIB)
 unit: $(UNIT)
 
 # ONLY=pattern runs the tests whose path holds it.
-test: all $(UNIT)
+test: all $(UNIT) $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png
 	tests/run $(B) $(ONLY)
 
 # AddressSanitizer and UndefinedBehaviorSanitizer over the same tests.
@@ -40,19 +40,48 @@ fuzz:
 	    -o build/fuzz/fuzz_load tests/fuzz/fuzz_load.c $(wildcard imgio/*.c) $(LIBS)
 	build/fuzz/fuzz_load -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus $(SEEDS)
 
-# Whole commands beside vips, GraphicsMagick and ImageMagick (those that are installed), by hyperfine.
-.PHONY: bench
-bench: all
-	$(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3) tests/bench/commands.py build/gpuimg --out build/bench-commands.md
+# The bench: programs that time kernels, and bench.py that drives them beside their peers (CONTRIBUTING.md).
+#   make bench BENCH="gpu cpu --quick"   some tables, and the options of tests/bench/bench.py
+#   NPP_HOME=... CUBLAS_HOME=...         where these libraries are, unless with the toolkit
+NPP_HOME    ?= $(CUDA_HOME)
+CUBLAS_HOME ?= $(CUDA_HOME)
+library = $(foreach l,$2,$(firstword $(wildcard $1/lib64/lib$l.so* $1/lib/lib$l.so*)))
+ifeq ($(HAVE_CUDA),1)
+  NPP    := $(if $(wildcard $(NPP_HOME)/include/npp.h),$(call library,$(NPP_HOME),nppif nppist nppc))
+  CUBLAS := $(if $(wildcard $(CUBLAS_HOME)/include/cublas_v2.h),$(call library,$(CUBLAS_HOME),cublas cublasLt))
+  BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
+endif
+BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
+PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
-# The kernels of CUDA alone, as tables in Markdown, on a machine with a GPU.
+$(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request rates)
+$(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
+$(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+
+$(B)/tests/bench/bench_cuda.cu.o: NVCCFLAGS += -DBENCH_NPP=$(if $(NPP),1,0) -DBENCH_CUBLAS=$(if $(CUBLAS),1,0)
+# thrust throws.
+$(B)/tests/bench/peers_cub.cu.o:  NVCCFLAGS += -Xcompiler -fexceptions
+$(B)/tests/bench/peers_npp.o:     ALL_CFLAGS += -isystem $(NPP_HOME)/include -isystem $(CUDA_HOME)/include
+$(B)/tests/bench/peers_cublas.o:  ALL_CFLAGS += -isystem $(CUBLAS_HOME)/include -isystem $(CUDA_HOME)/include
+$(B)/tests/bench/bench_cuda: $(BENCH_CUDA_OBJ) $(B)/tests/bench/request.o $(LIB)
+	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(NPP) $(CUBLAS) $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(NPP) $(CUBLAS)))) \
+	    $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lstdc++
+$(B)/tests/bench/empty: tests/bench/empty.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -o $@ $<
+
 GPU_BENCH := $(if $(filter 1,$(HAVE_CUDA)),$(patsubst %.cu,$(B)/%,$(wildcard tests/bench/gpu_*.cu)))
 
 $(B)/tests/bench/gpu_%: tests/bench/gpu_%.cu $(LIB)
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LIBS)
 
-.PHONY: bench-gpu
+.PHONY: bench bench-programs bench-gpu
 bench-gpu: $(GPU_BENCH)
-	$(if $(GPU_BENCH),,$(error bench-gpu wants a build with CUDA: nvcc on the PATH))
 	set -e; for program in $^; do $$program; done
+bench-programs: $(BENCH_PROGRAMS)
+	@echo "built $^$(if $(BENCH_CUDA_OBJ), (NPP: $(if $(NPP),yes,not found), cuBLAS: $(if $(CUBLAS),yes,not found)))"
+
+bench: all bench-programs
+	$(PYTHON) tests/bench/bench.py --build $(B) $(BENCH)

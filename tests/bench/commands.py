@@ -1,133 +1,213 @@
-"""Whole commands beside their peers: vips, GraphicsMagick, ImageMagick. All in one run, as ratios.
-
-usage: commands.py GPUIMG [--out FILE.md] [--size N] [--runs N]
-Times come from hyperfine (median). Inputs are made here: a photograph-like image (smooth shades, edges,
-noise) from a seeded generator. A peer that is not installed, or cannot do a row, shows as "-".
-"""
-import argparse
+"""Whole processes: gpuimg beside other programs, --device auto beside its choices, start-up, and PNG."""
+import glob
 import json
 import os
+import re
+import shlex
 import shutil
+import statistics
 import subprocess
-import sys
-import tempfile
+import time
 
-import numpy as np
-
-parser = argparse.ArgumentParser()
-parser.add_argument("program")
-parser.add_argument("--out")
-parser.add_argument("--size", type=int, default=4096)
-parser.add_argument("--runs", type=int, default=5)
-args = parser.parse_args()
-gpuimg = os.path.abspath(args.program)
-folder = tempfile.mkdtemp(prefix="gpuimg-bench-")
+SLOW_S = 3  # a command this long runs three times at most
 
 
-def photograph(size, channels):
-    """Large shades, discs with edges, fine noise: what a camera gives, roughly."""
-    rng = np.random.default_rng(7)
-    y, x = np.mgrid[0:size, 0:size].astype(np.float32) / size
-    planes = []
-    for c in range(channels):
-        v = 90 + 60 * np.sin(5 * x + c) * np.cos(4 * y - c)
-        for _ in range(60):
-            cx, cy, r = rng.random(3)
-            v[(x - cx) ** 2 + (y - cy) ** 2 < (0.08 * r) ** 2] += rng.uniform(-60, 80)
-        v += rng.normal(0, 3, v.shape).astype(np.float32)
-        planes.append(np.clip(v, 0, 255).astype(np.uint8))
-    return np.stack(planes, axis=2)
+def find(tool):
+    return shutil.which(tool, path="/usr/bin:" + os.environ.get("PATH", ""))
 
 
-def write_pnm(path, image):
-    with open(path, "wb") as f:
-        kind = b"P5" if image.shape[2] == 1 else b"P6"
-        f.write(b"%s\n%d %d\n255\n" % (kind, image.shape[1], image.shape[0]))
-        f.write(image.tobytes())
+class Pictures:
+    """Photograph-like inputs by name, made where they are first asked for (content.h says what they show)."""
+
+    def __init__(self, bench):
+        self.bench = bench
+
+    def pnm(self, size, channels):
+        path = os.path.join(self.bench.folder, f"{size}-{channels}.pnm")
+        if not os.path.exists(path):
+            raw = path + ".raw"
+            answer = self.bench.cpu.ask({"work": "threshold", "input": "photo", "width": size, "height": size,
+                                         "channels": channels, "runs": 1, "save": raw})
+            if "error" in answer:
+                raise RuntimeError(answer["error"])
+            with open(path, "wb") as out, open(raw, "rb") as samples:
+                out.write(b"P%d\n%d %d\n255\n" % (5 if channels == 1 else 6, size, size))
+                shutil.copyfileobj(samples, out, 1 << 20)
+            os.remove(raw)
+        return path
+
+    def get(self, name, size):
+        """gray.pgm, rgb.ppm, rgb.jpg, rgb.png; small.png is 512 x 512."""
+        if name.startswith("small"):
+            size = min(512, size)
+        source = self.pnm(size, 1 if name.startswith("gray") else 3)
+        if name.endswith((".pgm", ".ppm")):
+            return source
+        path = os.path.join(self.bench.folder, f"{size}-{name}")
+        if not os.path.exists(path):
+            subprocess.run([self.bench.gpuimg, "blur", source, path, "--k", "1", "--device", "cpu"], check=True)
+        return path
 
 
-def have(tool):
-    return shutil.which(tool) is not None
+def run(words, folder):
+    """Seconds of one run, and what went wrong or None."""
+    start = time.perf_counter()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               cwd=folder)
+    said = process.stderr.read()
+    status = process.wait()
+    seconds = time.perf_counter() - start
+    return seconds, f"status {status}: {said.decode(errors='replace').strip()[:120]}" if status else None
 
 
-def median(command):
-    """Median seconds of a command, None where it fails."""
-    if subprocess.run(command, shell=True, capture_output=True, cwd=folder).returncode != 0:
-        return None
-    report = os.path.join(folder, "hyperfine.json")
-    subprocess.run(["hyperfine", "-N", "--warmup", "1", "--runs", str(args.runs), "--export-json", report,
-                    command], check=True, capture_output=True, cwd=folder)
-    return json.load(open(report))["results"][0]["median"]
+def interleave(commands, runs, folder):
+    """Runs {name: words} in turn after one warm-up each. Returns {name: seconds} and {name: what failed}."""
+    times, failed, left = {}, {}, {}
+    for name, words in commands.items():
+        seconds, fault = run(words, folder)
+        if fault:
+            failed[name] = fault
+        else:
+            left[name] = runs if seconds < SLOW_S else min(runs, 3)
+    for i in range(runs):
+        for name in left:
+            if i < left[name]:
+                seconds, fault = run(commands[name], folder)
+                times.setdefault(name, []).append(seconds)
+                if fault:
+                    failed[name] = fault
+    return {name: {"median": statistics.median(t), "min": min(t), "runs": len(t)} for name, t in times.items()}, failed
 
 
-n = args.size
-gray, rgb = photograph(n, 1), photograph(n, 3)
-write_pnm(f"{folder}/g.pgm", gray)
-write_pnm(f"{folder}/c.ppm", rgb)
-write_pnm(f"{folder}/s.ppm", photograph(512, 3))
-for command in (f"{gpuimg} blur s.ppm s.png --k 1", f"{gpuimg} blur c.ppm c.png --k 1",
-                f"{gpuimg} blur c.ppm c.jpg --k 1 --quality 90"):
-    subprocess.run(command, shell=True, check=True, cwd=folder)
-open(f"{folder}/k5.mat", "w").write("5 5 25 0\n" + "1 1 1 1 1\n" * 5)
-open(f"{folder}/m5.mat", "w").write("5 5 35 0\n1 2 1 2 1\n2 1 3 1 0\n1 3 2 1 1\n0 1 1 3 2\n1 1 1 1 2\n")
-k5 = "1 2 1 2 1; 2 1 3 1 0; 1 3 2 1 1; 0 1 1 3 2; 1 1 1 1 2"
-im5 = "5x5: 1,2,1,2,1 2,1,3,1,0 1,3,2,1,1 0,1,1,3,2 1,1,1,1,2"
-
-G = "gaussian {i} o.{o} --sigma 1 --k 5"
-gauss = {"vips": "vips gaussblur {i} o.{o} 1", "vips exact": "vips gaussblur {i} o.{o} 1 --min-ampl 0.01 --precision float",
-         "gm": "gm convert {i} -gaussian 2x1 o.{o}", "ImageMagick": "convert {i} -gaussian-blur 2x1 o.{o}"}
-ROWS = [(f"gaussian k=5, {name}", i, o, G, gauss) for name, i, o in (
-    (f"{n}^2 gray PGM", "g.pgm", "pgm"), (f"{n}^2 RGB PPM", "c.ppm", "ppm"), (f"{n}^2 RGB JPEG", "c.jpg", "jpg"),
-    (f"{n}^2 RGB PNG", "c.png", "png"), ("512^2 RGB PNG", "s.png", "png"))]
-ROWS += [
-    ("blur k=5, 512^2 RGB PNG", "s.png", "png", "blur {i} o.{o} --k 5", gauss),
-    (f"blur k=5, {n}^2 gray PGM", "g.pgm", "pgm", "blur {i} o.{o} --k 5",
-     {"vips": "vips conv {i} o.{o} k5.mat --precision integer", "ImageMagick": "convert {i} -define convolve:scale=! -morphology Convolve Square:2 o.{o}"}),
-    (f"blur k=31, {n}^2 gray PGM", "g.pgm", "pgm", "blur {i} o.{o} --k 31",
-     {"ImageMagick": "convert {i} -blur 15x100 o.{o}"}),
-    (f"convolve 5x5, {n}^2 gray PGM", "g.pgm", "pgm", f'convolve {{i}} o.{{o}} --kernel "{k5}" --normalize',
-     {"vips": "vips conv {i} o.{o} m5.mat --precision integer", "vips exact": "vips conv {i} o.{o} m5.mat --precision float",
-      "ImageMagick": f'convert {{i}} -define convolve:scale=! -morphology Correlate "{im5}" o.{{o}}'}),
-    (f"sharpen, {n}^2 RGB PPM", "c.ppm", "ppm", "sharpen {i} o.{o} --sigma 1",
-     {"vips": "vips sharpen {i} o.{o} --sigma 1", "gm": "gm convert {i} -unsharp 0x1 o.{o}", "ImageMagick": "convert {i} -unsharp 0x1 o.{o}"}),
-    (f"edges sobel, {n}^2 gray PGM", "g.pgm", "pgm", "edges {i} o.{o}",
-     {"vips": "vips sobel {i} o.{o}", "gm": "gm convert {i} -edge 1 o.{o}", "ImageMagick": "convert {i} -edge 1 o.{o}"}),
-    (f"threshold 50 %, {n}^2 gray PGM", "g.pgm", "pgm", "threshold {i} o.{o} --at 50%",
-     {"vips": "vips relational_const {i} o.{o} more 127", "gm": "gm convert {i} -threshold 50% o.{o}", "ImageMagick": "convert {i} -threshold 50% o.{o}"}),
-    (f"threshold otsu, {n}^2 gray PGM", "g.pgm", "pgm", "threshold {i} o.{o} --at otsu",
-     {"ImageMagick": "convert {i} -auto-threshold OTSU o.{o}"}),
-    (f"histogram, {n}^2 gray PGM", "g.pgm", "-", "histogram {i}",
-     {"vips": "vips hist_find {i} h.csv", "ImageMagick": "convert {i} -format %c histogram:info:-", "gm": "gm identify -verbose {i}"}),
-    (f"extract, {n}^2 gray PGM", "g.pgm", "csv", "extract {i} o.csv --at 150",
-     {"vips": "vips labelregions {i} o.v", "ImageMagick": "convert {i} -threshold 150 -define connected-components:verbose=true -connected-components 8 o.pgm"}),
-    (f"compare, {n}^2 gray PGM", "g.pgm", "-", "compare {i} g.pgm",
-     {"gm": "gm compare -metric MSE {i} g.pgm", "ImageMagick": "compare -metric SSIM {i} g.pgm o.pgm"}),
-]
-PEERS = ["vips", "vips exact", "gm", "ImageMagick"]
+def words_of(template, source, output):
+    return [w.replace("{i}", source).replace("{o}", output) for w in shlex.split(template)]
 
 
-def version(command):
-    try:
-        return subprocess.run(command, shell=True, capture_output=True, text=True).stdout.splitlines()[0].strip()
-    except IndexError:
-        return "absent"
+def command_row(bench, spec, row, size):
+    source = bench.pictures.get(row["in"], size)
+    peers = spec[row["peers"]] if isinstance(row["peers"], str) else row["peers"]
+    commands, absent = {"gpuimg": [bench.gpuimg] + words_of(row["gpuimg"], source, row["out"])}, {}
+    for name, template in peers.items():
+        words = words_of(template, source, row["out"])
+        tool = find(words[0])
+        if tool:
+            commands[name] = [tool] + words[1:]
+        else:
+            absent[name] = f"{words[0]} is not installed"
+    times, failed = interleave(commands, bench.runs, bench.folder)
+    result = {"table": "commands", "name": row["name"], "size": size, "times": times, "failed": {**absent, **failed}}
+    if "gpuimg" not in times:
+        return {**result, "skipped": failed["gpuimg"]}
+    ours = times["gpuimg"]["median"]
+    result.update(s=ours, ratios={name: ours / t["median"] for name, t in times.items() if name != "gpuimg"})
+    if "target_ratio" in row:
+        result.update(target_ratio=row["target_ratio"], target_s=row["target_s"])
+        ratio = result["ratios"].get(spec["against"])
+        if ratio and size == spec["size"]:
+            result["met"] = ratio <= row["target_ratio"]
+    return result
 
 
-lines = [f"Whole commands, median of {args.runs}, seconds; in brackets peer / gpuimg (above 1: gpuimg is faster).", "",
-         f"- {os.cpu_count()} cores, {version('lscpu | grep -m1 Model.name | cut -d: -f2')}, CPU level {version(gpuimg + ' devices').split(None, 1)[1]}",
-         f"- {version(gpuimg + ' --version')}; {version('vips --version')}; {version('gm version')}; {version('convert -version')}",
-         "", "| work | gpuimg | " + " | ".join(PEERS) + " |", "|---|---|" + "---|" * len(PEERS)]
-for name, i, o, ours, peers in ROWS:
-    mine = median(f"{gpuimg} " + ours.format(i=i, o=o))
-    cells = []
-    for peer in PEERS:
-        command = peers.get(peer, "").format(i=i, o=o)
-        t = median(command) if command and have(command.split()[0]) else None
-        cells.append(f"{t:.3f} ({t / mine:.1f})" if t and mine else "-")
-    lines.append(f"| {name} | {mine:.4f} | " + " | ".join(cells) + " |" if mine else f"| {name} | failed | " + " | ".join(cells) + " |")
-    print(lines[-1], file=sys.stderr, flush=True)
-text = "\n".join(lines) + "\n"
-print(text)
-if args.out:
-    open(args.out, "w").write(text)
-shutil.rmtree(folder)
+def write_kernels(folder):
+    with open(os.path.join(folder, "ones.mat"), "w") as f:
+        f.write("5 5 25 0\n" + "1 1 1 1 1\n" * 5)
+    with open(os.path.join(folder, "any.mat"), "w") as f:
+        f.write("5 5 35 0\n1 2 1 2 1\n2 1 3 1 0\n1 3 2 1 1\n0 1 1 3 2\n1 1 1 1 2\n")
+    with open(os.path.join(folder, "any15.txt"), "w") as f:
+        f.writelines(" ".join(str((7 * x + 5 * y + x * y) % 11 + 1) for x in range(15)) + "\n" for y in range(15))
+
+
+def commands(bench, table):
+    spec, size = table["commands"], bench.size or table["commands"]["size"]
+    rows = [row for row in spec["rows"] if bench.wants(row)]
+    if bench.cpu.missing:
+        return [{"table": "commands", "name": r["name"], "size": size, "skipped": bench.cpu.missing} for r in rows]
+    return [bench.note(command_row(bench, spec, row, size)) for row in rows]
+
+
+def png(bench, table):
+    """Sums over all files, so that a ratio is that of the whole."""
+    spec, size = table["png"], bench.size or table["png"]["size"]
+    program = os.path.join(bench.build, "tests/bench/bench_png")
+    rows = [row for row in spec["rows"] if bench.wants(row)]
+    missing = bench.cpu.missing or (None if os.path.exists(program) else "bench_png is not built")
+    if missing:
+        return [{"table": "png", "name": row["name"], "skipped": missing} for row in rows]
+    files = sorted(glob.glob(os.path.join(bench.photographs, "*.png"))) if bench.photographs else []
+    files = files or [bench.pictures.get("rgb.png", size)]
+    said = subprocess.run([program, str(bench.runs), os.path.join(bench.folder, "o.png")] + files,
+                          capture_output=True, text=True, check=True).stdout
+    answers = [json.loads(line) for line in said.splitlines()]
+    good = [a for a in answers if "error" not in a]
+    results = []
+    for row in rows:
+        a, b = ([min(v) if isinstance(v, list) else v for v in (g[key] for g in good)] for key in row["of"])
+        result = {"table": "png", "name": row["name"], "files": len(good),
+                  "of": "photographs" if bench.photographs else "generated picture",
+                  "failed": {os.path.basename(f["file"]): f["error"] for f in answers if "error" in f}}
+        if not good:
+            result["skipped"] = "no file could be read"
+        else:
+            each = [x / y for x, y in zip(a, b)]
+            result.update(ratio=sum(a) / sum(b), least=min(each), most=max(each))
+        for key in ("at_least", "at_most"):
+            if key in row:
+                result[key] = row[key]
+                if good and (bench.photographs or size == spec["size"]):
+                    result["met"] = result["ratio"] >= row[key] if key == "at_least" else result["ratio"] <= row[key]
+        results.append(bench.note(result))
+    return results
+
+
+def cuda_missing(bench):
+    """Why gpuimg cannot use CUDA here, or None."""
+    said = subprocess.run([bench.gpuimg, "devices"], capture_output=True, text=True).stdout
+    lines = [line for line in said.splitlines() if line.startswith("cuda")]
+    return " ".join(lines[0].split()[1:]) if lines and " none" in lines[0] else None if lines else "built without CUDA"
+
+
+def auto_row(bench, row, size, limit, missing):
+    source = bench.pictures.get("gray.pgm", size)
+    words = [bench.gpuimg] + words_of(row["gpuimg"], source, row["out"])
+    devices = ["cpu", "auto"] if missing else ["cpu", "cuda", "auto"]
+    times, failed = interleave({d: words + ["--device", d] for d in devices}, bench.runs, bench.folder)
+    said = subprocess.run(words + ["-v", "--device", "auto"], capture_output=True, text=True, cwd=bench.folder).stderr
+    took = re.search(r"device (cpu|cuda)", said)
+    result = {"table": "auto", "name": row["name"], "size": size, "times": times, "failed": failed, "at_most": limit,
+              "took": took.group(1) if took else None, "no_cuda": missing}
+    if "auto" not in times or "cpu" not in times:
+        return {**result, "skipped": "; ".join(failed.values())}
+    best = min(t["median"] for d, t in times.items() if d != "auto")
+    ratio = times["auto"]["median"] / best
+    result.update(ratio=ratio)
+    if not missing:
+        result["met"] = ratio <= limit
+    return result
+
+
+def auto(bench, table):
+    spec, missing = table["auto"], cuda_missing(bench)
+    if bench.cpu.missing:
+        return [{"table": "auto", "name": r["name"], "size": s, "skipped": bench.cpu.missing}
+                for s in bench.sizes for r in spec["rows"]]
+    return [bench.note(auto_row(bench, row, size, spec["at_most"], missing))
+            for size in bench.sizes for row in spec["rows"] if bench.wants(row)]
+
+
+def startup(bench, table):
+    """An empty CUDA program against a forced one on one small PNG."""
+    spec = table["startup"]
+    empty = os.path.join(bench.build, "tests/bench/empty")
+    result = {"table": "startup", "name": "gaussian --device cuda, 512^2 RGB PNG, over an empty CUDA program",
+              "at_most": spec["at_most"]}
+    missing = bench.cpu.missing or cuda_missing(bench) or (None if os.path.exists(empty) else "empty is not built")
+    if missing:
+        return [{**result, "skipped": missing}]
+    words = [bench.gpuimg] + words_of(spec["gpuimg"], bench.pictures.get("small.png", spec["size"]), "o.png")
+    times, failed = interleave({"empty": [empty], "cuda": words + ["--device", "cuda"], "cpu": words + ["--device", "cpu"]},
+                               bench.runs, bench.folder)
+    result.update(times=times, failed=failed)
+    if "empty" not in times or "cuda" not in times:
+        return [bench.note({**result, "skipped": "; ".join(failed.values())})]
+    ratio = times["cuda"]["median"] / times["empty"]["median"]
+    return [bench.note({**result, "ratio": ratio, "met": ratio <= spec["at_most"]})]

@@ -1,0 +1,216 @@
+/* Times the primitives of the CPU: requests on standard input, times on standard output, as
+ * request.h says. What a request needs stays for the next one like it, so that a peer can be timed
+ * between two halves of the runs. SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/rates.h"
+#include "tests/bench/request.h"
+
+struct bench {
+    struct gi_context *cx;
+    struct gi_pool *pool; /* as many threads as cx has */
+    struct bench_rates rates;
+    struct bench_request request; /* what the members below are made for */
+    struct bench_weights weights;
+    struct gi_image src, dst, labels;
+    uint32_t nlabels;
+    struct gi_region_sums *regions;
+    double kept; /* foreground pixels or regions, see bench_cost_of() */
+};
+
+static void release(struct bench *bench)
+{
+    gi_image_free(&bench->src);
+    gi_image_free(&bench->dst);
+    gi_image_free(&bench->labels);
+    free(bench->regions);
+    bench->regions = NULL;
+    bench->kept = 0;
+    memset(&bench->request, 0, sizeof bench->request);
+}
+
+static enum gi_status open_threads(struct bench *bench, int threads, struct gi_err *err)
+{
+    struct gi_open_options options = {.threads = threads};
+    if (bench->pool && gi_pool_threads(bench->pool) == threads)
+        return GI_OK;
+    if (bench->cx)
+        bench->cx->k->close(&bench->cx);
+    gi_pool_free(&bench->pool);
+    enum gi_status status = gi_pool_new(&bench->pool, threads, err);
+    if (!status)
+        status = gi_kernels_cpu()->open(&bench->cx, &options, err);
+    if (!status)
+        bench->rates = bench_cpu_rates(bench->pool);
+    return status;
+}
+
+struct fill_job {
+    const struct bench_picture *picture;
+    struct gi_image *image;
+};
+
+static void fill_row(void *arg, int y, void *scratch)
+{
+    struct fill_job *job = arg;
+    struct gi_image *image = job->image;
+    void *row = gi_row(image, y);
+    (void)scratch;
+    for (int x = 0, i = 0; x < image->width; x++)
+        for (int c = 0; c < image->channels; c++, i++) {
+            float v = bench_sample(job->picture, x, y, c);
+            if (image->type == GI_U8)
+                ((uint8_t *)row)[i] = (uint8_t)(v * 255.99f);
+            else if (image->type == GI_U16)
+                ((uint16_t *)row)[i] = (uint16_t)(v * 65535.99f);
+            else
+                ((float *)row)[i] = v;
+        }
+}
+
+static enum gi_status save(const struct gi_image *image, const char *path, struct gi_err *err)
+{
+    FILE *file = fopen(path, "wb");
+    bool good = file != NULL;
+    for (int y = 0; good && y < image->height; y++)
+        good = fwrite(gi_row(image, y), gi_row_nbytes(image), 1, file) == 1;
+    if (file && fclose(file))
+        good = false;
+    return good ? GI_OK : gi_fail(err, GI_E_IO, "%s: cannot be written", path);
+}
+
+static struct gi_predicate above_half(const struct bench *bench)
+{
+    return (struct gi_predicate){.on = &bench->src,
+                                 .above = gi_type_full_scale(bench->src.type) / 2};
+}
+
+static enum gi_status label(struct bench *bench, struct gi_err *err)
+{
+    struct gi_context *cx = bench->cx;
+    struct gi_predicate predicate = above_half(bench);
+    if (bench->labels.data)
+        cx->k->release(cx, &bench->labels);
+    return cx->k->label(cx, &bench->labels, &bench->nlabels, &predicate,
+                        bench->request.connectivity, err);
+}
+
+static enum gi_status region_stats(struct bench *bench, struct gi_err *err)
+{
+    free(bench->regions);
+    bench->regions = malloc(((size_t)bench->nlabels + 1) * sizeof *bench->regions);
+    if (!bench->regions)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: regions");
+    bench->kept = bench->nlabels;
+    return bench->cx->k->region_stats(bench->cx, bench->regions, bench->nlabels, &bench->labels,
+                                      &bench->src, 0, 1, err);
+}
+
+static enum gi_status run_select(struct bench *bench, struct gi_err *err)
+{
+    struct gi_predicate predicate = above_half(bench);
+    struct gi_points points;
+    enum gi_status status = bench->cx->k->select(bench->cx, &points, &bench->src, &predicate, err);
+    if (status)
+        return status;
+    bench->kept = (double)points.n;
+    gi_points_free(&points);
+    return GI_OK;
+}
+
+static enum gi_status run(struct bench *bench, struct gi_err *err)
+{
+    static uint64_t counts[GI_MAX_CHANNELS * 65536];
+    static const float lo[GI_MAX_CHANNELS] = {0}, hi[GI_MAX_CHANNELS] = {1, 1, 1, 1};
+    struct gi_context *cx = bench->cx;
+    struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
+    enum gi_status status;
+    switch (bench->request.work) {
+    case BENCH_HISTOGRAM: {
+        struct gi_histogram_spec spec = bench_histogram_spec(&bench->request);
+        memset(counts, 0, (size_t)bench->request.channels * (size_t)spec.nbins * sizeof *counts);
+        return cx->k->histogram(cx, counts, &bench->src, &spec, err);
+    }
+    case BENCH_SUM:
+        return cx->k->moments(cx, sums, &bench->src, lo, hi, err);
+    case BENCH_SELECT:
+        return run_select(bench, err);
+    case BENCH_LABEL:
+        return label(bench, err);
+    case BENCH_REGION_STATS:
+        return region_stats(bench, err);
+    case BENCH_COMPONENTS:
+        status = label(bench, err);
+        return status ? status : region_stats(bench, err);
+    default:
+        return bench_filter_run(cx, &bench->dst, &bench->src, &bench->request, &bench->weights,
+                                err);
+    }
+}
+
+/* Image, weights and a first run, which also warms up. */
+static enum gi_status prepare(struct bench *bench, const struct bench_request *request,
+                              struct gi_err *err)
+{
+    const struct bench_picture *picture = &request->picture;
+    struct fill_job fill = {picture, &bench->src};
+    release(bench);
+    enum gi_status status = open_threads(bench, request->threads, err);
+    if (!status)
+        status = gi_image_alloc(&bench->src, picture->width, picture->height, request->channels,
+                                request->type, err);
+    if (!status && bench_is_filter(request->work))
+        status = gi_image_alloc(&bench->dst, picture->width, picture->height,
+                                bench_dst_channels(request), request->type, err);
+    if (!status)
+        status = gi_pool_run(bench->pool, picture->height, fill_row, &fill, 0, err);
+    if (!status && request->save[0])
+        status = save(&bench->src, request->save, err);
+    if (status)
+        return status;
+    bench_weights_fill(&bench->weights, request->k);
+    bench->request = *request;
+    if (request->work == BENCH_REGION_STATS)
+        status = label(bench, err);
+    return status ? status : run(bench, err);
+}
+
+static enum gi_status answer(void *self, json_t *object, const struct bench_request *request,
+                             struct gi_err *err)
+{
+    struct bench *bench = self;
+    enum gi_status status = GI_OK;
+    if (memcmp(request, &bench->request, sizeof *request) != 0)
+        status = prepare(bench, request, err);
+    for (int i = 0; i < request->runs && !status; i++) {
+        bench->cx->k->mark(bench->cx, 0);
+        status = run(bench, err);
+        bench->cx->k->mark(bench->cx, 1);
+        bench_say_time(object, "us", 1e3 * bench->cx->k->elapsed_ms(bench->cx, 0, 1));
+    }
+    if (status) {
+        release(bench);
+        return status;
+    }
+    struct bench_cost cost = bench_cost_of(request, bench->kept);
+    json_object_set_new(object, "device", json_string(gi_cpu_level()));
+    json_object_set_new(object, "bytes", json_real(cost.bytes));
+    json_object_set_new(object, "fmas", json_real(cost.fmas));
+    json_object_set_new(object, "kept", json_real(bench->kept));
+    json_object_set_new(object, "copy_rate", json_real(bench->rates.copy));
+    json_object_set_new(object, "fma_rate", json_real(bench->rates.fma));
+    return GI_OK;
+}
+
+int main(void)
+{
+    static struct bench bench;
+    int status = bench_serve(&bench, answer);
+    release(&bench);
+    if (bench.cx)
+        bench.cx->k->close(&bench.cx);
+    gi_pool_free(&bench.pool);
+    return status;
+}

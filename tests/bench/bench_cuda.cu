@@ -1,0 +1,422 @@
+/* Times the primitives of CUDA and their peers by CUDA events: requests on standard input, times on
+ * standard output, as request.h says. Ours, each peer and a copy of the same bytes run in turn.
+ * SPDX-License-Identifier: MIT */
+#include <algorithm>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/cuda/measure.h"
+#include "tests/bench/bench_cuda.h"
+
+#ifndef BENCH_NPP
+#define BENCH_NPP 0
+#endif
+#ifndef BENCH_CUBLAS
+#define BENCH_CUBLAS 0
+#endif
+
+enum {
+    WARM_UPS = 3,
+    SLOW_US = 20000, /* work this long is timed SLOW_RUNS times at most */
+    SLOW_RUNS = 3,
+    AHEAD_NBYTES = 256 << 20,
+    CHAINS = 8,
+    STEPS = 1 << 14,
+};
+
+struct bench {
+    struct gi_context *cx;
+    struct gi_cuda_context *cu;
+    struct gi_device_info info;
+    /* A copy of these runs ahead of each measurement: it empties the L2 cache and hides the time
+     * that a launch takes the CPU. */
+    char *ahead;
+    cudaEvent_t from, to;
+    double copy_rate, fma_rate; /* bytes and multiply-adds a second */
+};
+
+static void check(struct bench_job *job, cudaError_t error)
+{
+    bench_good(job, error == cudaSuccess, cudaGetErrorString(error));
+}
+
+/* ---- images ---- */
+
+template <typename T>
+static __global__ void fill(struct gi_image image, struct bench_picture picture, float scale)
+{
+    int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)blockIdx.y;
+    if (x >= image.width)
+        return;
+    T *row = (T *)((char *)image.data + (size_t)y * image.stride);
+    for (; y < image.height; y += (int)gridDim.y) {
+        row = (T *)((char *)image.data + (size_t)y * image.stride);
+        for (int c = 0; c < image.channels; c++)
+            row[x * image.channels + c] = (T)(bench_sample(&picture, x, y, c) * scale);
+    }
+}
+
+static void make_image(struct bench_job *job, struct gi_image *image, int channels,
+                       enum gi_type type)
+{
+    const struct bench_picture *picture = &job->request->picture;
+    struct gi_context *cx = &job->cu->base;
+    if (!job->err.status)
+        cx->k->alloc(cx, image, picture->width, picture->height, channels, type, &job->err);
+}
+
+static void fill_image(struct bench_job *job, struct gi_image *image, int set)
+{
+    struct bench_picture picture = job->request->picture;
+    cudaStream_t stream = job->cu->stream;
+    if (job->err.status)
+        return;
+    picture.seed = (uint64_t)set;
+    dim3 grid((unsigned)(image->width + 255) / 256, (unsigned)std::min(image->height, 65535));
+    if (image->type == GI_U8)
+        fill<uint8_t><<<grid, 256, 0, stream>>>(*image, picture, 255.99f);
+    else if (image->type == GI_U16)
+        fill<uint16_t><<<grid, 256, 0, stream>>>(*image, picture, 65535.99f);
+    else
+        fill<float><<<grid, 256, 0, stream>>>(*image, picture, 1);
+    check(job, cudaGetLastError());
+}
+
+static void *room(struct bench_job *job, size_t nbytes)
+{
+    void *p = NULL;
+    if (!job->err.status)
+        check(job, cudaMallocFromPoolAsync(&p, nbytes, job->cu->pool, job->cu->stream));
+    return p;
+}
+
+static float *to_device(struct bench_job *job, const float *host, size_t n)
+{
+    float *p = (float *)room(job, n * sizeof *p);
+    if (p)
+        check(job, cudaMemcpy(p, host, n * sizeof *p, cudaMemcpyHostToDevice));
+    return p;
+}
+
+/* ---- our work ---- */
+
+static struct gi_predicate above_half(const struct bench_job *job, int set)
+{
+    return {&job->src[set], gi_type_full_scale(job->src[set].type) / 2, false};
+}
+
+static void run_filter(struct bench_job *job, int set)
+{
+    bench_filter_run(&job->cu->base, &job->dst[set], &job->src[set], job->request, &job->weights,
+                     &job->err);
+}
+
+static void run_histogram(struct bench_job *job, int set)
+{
+    struct gi_histogram_spec spec = bench_histogram_spec(job->request);
+    size_t n = (size_t)job->request->channels * (size_t)spec.nbins;
+    check(job, cudaMemsetAsync(job->out, 0, n * sizeof(uint64_t), job->cu->stream));
+    gi_cuda_histogram_launch(job->cu, (uint64_t *)job->out, &job->src[set], &spec, &job->err);
+}
+
+static void run_sum(struct bench_job *job, int set)
+{
+    static const float lo[4] = {0, 0, 0, 0}, hi[4] = {1, 1, 1, 1};
+    check(job, cudaMemsetAsync(job->out, 0, 4 * sizeof(struct gi_sums), job->cu->stream));
+    gi_cuda_moments_launch(job->cu, (struct gi_sums *)job->out, &job->src[set], lo, hi, &job->err);
+}
+
+static void run_select(struct bench_job *job, int set)
+{
+    struct gi_predicate predicate = above_half(job, set);
+    gi_cuda_select_launch(job->cu, (uint32_t *)job->out, job->out2, (device_u64 *)job->scratch,
+                          (char *)job->scratch + 16, &job->src[set], &predicate, &job->err);
+}
+
+static void run_label(struct bench_job *job, int set)
+{
+    struct gi_predicate predicate = above_half(job, set);
+    gi_cuda_label_launch(job->cu, &job->labels[set], (device_u64 *)job->scratch,
+                         (char *)job->scratch + 16, &predicate, job->request->connectivity,
+                         &job->err);
+}
+
+static void run_region_stats(struct bench_job *job, int set)
+{
+    gi_cuda_region_stats_launch(job->cu, (struct gi_region_sums *)job->out, job->nlabels,
+                                &job->labels[set], &job->src[set], 0, 1, &job->err);
+}
+
+static void run_components(struct bench_job *job, int set)
+{
+    run_label(job, set);
+    run_region_stats(job, set);
+}
+
+static struct bench_candidate ours(enum bench_work work)
+{
+    switch (work) {
+    case BENCH_HISTOGRAM:
+        return {"us", run_histogram};
+    case BENCH_SUM:
+        return {"us", run_sum};
+    case BENCH_SELECT:
+        return {"us", run_select};
+    case BENCH_LABEL:
+        return {"us", run_label};
+    case BENCH_REGION_STATS:
+        return {"us", run_region_stats};
+    case BENCH_COMPONENTS:
+        return {"us", run_components};
+    default:
+        return {"us", run_filter};
+    }
+}
+
+/* ---- a job ---- */
+
+/* How many foreground pixels or labels there are, as the first run left it. */
+static device_u64 count(struct bench_job *job)
+{
+    device_u64 n = 0;
+    if (!job->err.status)
+        check(job,
+              cudaMemcpyAsync(&n, job->scratch, sizeof n, cudaMemcpyDeviceToHost, job->cu->stream));
+    check(job, cudaStreamSynchronize(job->cu->stream));
+    return n;
+}
+
+/* Fills the job and returns what bench_cost_of() wants as `kept`. */
+static double job_make(struct bench_job *job, struct gi_cuda_context *cu,
+                       const struct bench_request *request)
+{
+    enum bench_work work = request->work;
+    bool labels = work >= BENCH_LABEL;
+    size_t pixels = (size_t)request->picture.width * (size_t)request->picture.height;
+    double kept = 0;
+    memset(job, 0, sizeof *job);
+    job->cu = cu;
+    job->request = request;
+    bench_weights_fill(&job->weights, request->k);
+    job->taps = to_device(job, job->weights.taps, BENCH_K_MAX);
+    job->dense = to_device(job, job->weights.dense, BENCH_DENSE_MAX * BENCH_DENSE_MAX);
+    for (int i = 0; i < BENCH_SETS; i++) {
+        make_image(job, &job->src[i], request->channels, request->type);
+        fill_image(job, &job->src[i], i);
+        if (bench_is_filter(work))
+            make_image(job, &job->dst[i], bench_dst_channels(request), request->type);
+        if (labels)
+            make_image(job, &job->labels[i], 1, GI_U32);
+    }
+    if (job->err.status)
+        return 0;
+    /* Ours and what NPP's labels and CUB take, which is less than 16 bytes a pixel. */
+    job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
+    if (labels)
+        job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
+    if (work == BENCH_SELECT)
+        job->scratch_nbytes += gi_cuda_select_scratch(&job->src[0]);
+    job->scratch = room(job, job->scratch_nbytes);
+    if (labels) {
+        for (int i = 0; i < BENCH_SETS; i++)
+            run_label(job, i);
+        kept = job->nlabels = (uint32_t)count(job);
+    }
+    size_t regions = ((size_t)job->nlabels + 1) * sizeof(struct gi_region_sums);
+    job->out = room(job, std::max(std::max(regions, 4 * pixels), (size_t)4 * 65536 * 8));
+    job->out2 = room(job, 4 * pixels);
+    if (work == BENCH_SELECT && !job->err.status) {
+        run_select(job, 0);
+        kept = (double)count(job);
+    }
+    return kept;
+}
+
+static void job_free(struct bench_job *job)
+{
+    struct gi_context *cx = &job->cu->base;
+    void *rooms[] = {job->taps, job->dense, job->out, job->out2, job->scratch};
+    struct gi_err err;
+    for (int i = 0; i < BENCH_SETS; i++) {
+        struct gi_image *images[] = {&job->src[i], &job->dst[i], &job->labels[i]};
+        for (struct gi_image *image : images)
+            if (image->data)
+                cx->k->release(cx, image);
+    }
+    for (void *p : rooms)
+        if (p)
+            cudaFreeAsync(p, job->cu->stream);
+    cx->k->sync(cx, &err);
+}
+
+/* ---- timing ---- */
+
+static double microseconds(struct bench *bench, struct bench_job *job,
+                           const struct bench_candidate *candidate, int set)
+{
+    cudaStream_t stream = bench->cu->stream;
+    float ms = 0;
+    cudaMemcpyAsync(bench->ahead, bench->ahead + AHEAD_NBYTES, AHEAD_NBYTES,
+                    cudaMemcpyDeviceToDevice, stream);
+    check(job, cudaEventRecord(bench->from, stream));
+    candidate->run(job, set);
+    check(job, cudaEventRecord(bench->to, stream));
+    check(job, cudaEventSynchronize(bench->to));
+    if (!job->err.status)
+        check(job, cudaEventElapsedTime(&ms, bench->from, bench->to));
+    return 1000.0 * (double)ms;
+}
+
+/* As many bytes as the work must move, half of them read and half written, as far as the buffers
+ * reach. */
+static void run_copy(struct bench_job *job, int set)
+{
+    const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
+    size_t pixels = (size_t)src->width * (size_t)src->height;
+    size_t half = (size_t)bench_cost_of(job->request, job->nlabels).bytes / 2;
+    size_t most = dst->data ? dst->stride * (size_t)dst->height : 4 * pixels;
+    check(job, cudaMemcpyAsync(dst->data ? dst->data : job->out, dst->data ? src->data : job->out2,
+                               std::min(half, most), cudaMemcpyDeviceToDevice, job->cu->stream));
+}
+
+/* Times all candidates in turn, `runs` times each. Ours come first and their list is "us", the
+ * peers' stand in "peers"; a peer that fails is named in "failed". */
+static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
+                     const struct bench_candidate *candidates, int n)
+{
+    json_t *peers = json_object(), *failed = json_object();
+    int runs[BENCH_PEERS_MAX + 1];
+    for (int c = 0; c < n; c++) {
+        double us = 0;
+        for (int i = 0; i < WARM_UPS && us < SLOW_US && !job->err.status; i++)
+            us = microseconds(bench, job, &candidates[c], i);
+        runs[c] = us < SLOW_US ? job->request->runs : std::min(job->request->runs, (int)SLOW_RUNS);
+        if (job->err.status && c > 0) {
+            runs[c] = 0;
+            json_object_set_new(failed, candidates[c].name, json_string(job->err.text));
+            job->err = {};
+            cudaGetLastError();
+        }
+    }
+    for (int i = 0; i < job->request->runs; i++)
+        for (int c = 0; c < n && !job->err.status; c++)
+            if (i < runs[c])
+                bench_say_time(c ? peers : object, candidates[c].name,
+                               microseconds(bench, job, &candidates[c], i % BENCH_SETS));
+    json_object_set_new(object, "peers", peers);
+    json_object_set_new(object, "failed", failed);
+}
+
+static int peers(struct bench_candidate *candidates, const struct bench_job *job)
+{
+    int n = bench_peers_cub(candidates, job);
+#if BENCH_NPP
+    n += bench_peers_npp(candidates + n, job);
+#endif
+#if BENCH_CUBLAS
+    n += bench_peers_cublas(candidates + n, job);
+#endif
+    return n;
+}
+
+static enum gi_status answer(void *self, json_t *object, const struct bench_request *request,
+                             struct gi_err *err)
+{
+    struct bench *bench = (struct bench *)self;
+    static struct bench_job job;
+    struct bench_candidate candidates[BENCH_PEERS_MAX + 1];
+    double kept = job_make(&job, bench->cu, request);
+    if (!job.err.status) {
+        int n = 0;
+        candidates[n++] = ours(request->work);
+        if (request->peers)
+            n += peers(candidates + n, &job);
+        candidates[n++] = {"copy", run_copy};
+        time_all(bench, &job, object, candidates, n);
+    }
+    *err = job.err;
+    job_free(&job);
+    struct bench_cost cost = bench_cost_of(request, kept);
+    json_object_set_new(object, "device", json_string(bench->info.name));
+    json_object_set_new(object, "bytes", json_real(cost.bytes));
+    json_object_set_new(object, "fmas", json_real(cost.fmas));
+    json_object_set_new(object, "kept", json_real(kept));
+    json_object_set_new(object, "copy_rate", json_real(bench->copy_rate));
+    json_object_set_new(object, "fma_rate", json_real(bench->fma_rate));
+    json_object_set_new(
+        object, "libraries",
+        json_pack("[s*, s*]", BENCH_NPP ? "NPP" : NULL, BENCH_CUBLAS ? "cuBLAS" : NULL));
+    return err->status;
+}
+
+/* ---- the machine's rates ---- */
+
+static __global__ void fma_chains(float *sums)
+{
+    float v[CHAINS];
+    for (int i = 0; i < CHAINS; i++)
+        v[i] = (float)(threadIdx.x + i);
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < CHAINS; i++)
+            v[i] = fmaf(v[i], 0.999f, 0.001f);
+    for (int i = 1; i < CHAINS; i++)
+        v[0] += v[i];
+    sums[blockIdx.x * blockDim.x + threadIdx.x] = v[0];
+}
+
+static void run_fma(struct bench_job *job, int)
+{
+    fma_chains<<<job->cu->units * 8, 256, 0, job->cu->stream>>>((float *)job->out);
+    check(job, cudaGetLastError());
+}
+
+static void run_large_copy(struct bench_job *job, int)
+{
+    check(job, cudaMemcpyAsync(job->out, job->out2, AHEAD_NBYTES, cudaMemcpyDeviceToDevice,
+                               job->cu->stream));
+}
+
+static double median_us(struct bench *bench, struct bench_job *job,
+                        void (*run)(struct bench_job *job, int set))
+{
+    struct bench_candidate candidate = {"", run};
+    double us[15];
+    for (int i = -WARM_UPS; i < 15; i++)
+        us[i < 0 ? 0 : i] = microseconds(bench, job, &candidate, 0);
+    std::sort(us, us + 15);
+    return us[7];
+}
+
+static void open_bench(struct bench *bench, struct bench_job *job)
+{
+    const struct gi_kernels *k = gi_kernels_cuda();
+    struct gi_open_options options = {};
+    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->cx, &options, &job->err))
+        return;
+    bench->cu = job->cu = gi_cuda(bench->cx);
+    bench->ahead = (char *)room(job, 2 * (size_t)AHEAD_NBYTES);
+    job->out = room(job, AHEAD_NBYTES);
+    job->out2 = room(job, AHEAD_NBYTES);
+    check(job, cudaEventCreate(&bench->from));
+    check(job, cudaEventCreate(&bench->to));
+    if (job->err.status)
+        return;
+    double fmas = 8.0 * 256 * CHAINS * STEPS * bench->cu->units;
+    bench->fma_rate = fmas / median_us(bench, job, run_fma) * 1e6;
+    bench->copy_rate = 2.0 * AHEAD_NBYTES / median_us(bench, job, run_large_copy) * 1e6;
+    cudaFreeAsync(job->out, bench->cu->stream);
+    cudaFreeAsync(job->out2, bench->cu->stream);
+}
+
+int main(void)
+{
+    struct bench bench = {};
+    struct bench_job job = {};
+    open_bench(&bench, &job);
+    if (job.err.status) {
+        fprintf(stderr, "bench_cuda: %s\n", job.err.text[0] ? job.err.text : "no device");
+        return 1;
+    }
+    return bench_serve(&bench, answer);
+}

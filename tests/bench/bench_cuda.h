@@ -1,0 +1,52 @@
+/* What the CUDA bench and its peers share: the images of a request on the device, and pieces of
+ * work that are timed in turn. SPDX-License-Identifier: MIT */
+#ifndef GI_BENCH_CUDA_H
+#define GI_BENCH_CUDA_H
+
+#include "kernels/cuda/cuda.h"
+#include "tests/bench/request.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BENCH_SETS = 4, BENCH_PEERS_MAX = 8 };
+
+/* One request on the device. Runs take the sets in turn, so that no input is in the cache from the
+ * run before. */
+struct bench_job {
+    struct gi_cuda_context *cu;
+    const struct bench_request *request;
+    struct bench_weights weights;
+    struct gi_image src[BENCH_SETS], dst[BENCH_SETS], labels[BENCH_SETS];
+    uint32_t nlabels;
+    float *taps, *dense; /* the weights in device memory, for peers */
+    /* Device memory: results, and what launchers and peers want besides. */
+    void *out, *out2, *scratch;
+    size_t scratch_nbytes;
+    struct gi_err err; /* of the candidate at work */
+};
+
+/* Enqueues one piece of work on the context's stream; faults go to job->err. */
+struct bench_candidate {
+    const char *name;
+    void (*run)(struct bench_job *job, int set);
+};
+
+/* Each fills `peers` with those of its library that do the job, and returns how many. */
+int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job); /* and thrust */
+int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
+int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
+
+/* Whether a call went well; `what` names it in job->err. */
+static inline bool bench_good(struct bench_job *job, bool good, const char *what)
+{
+    if (!good && !job->err.status)
+        gi_fail(&job->err, GI_E_DEVICE, "%s failed", what);
+    return good;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

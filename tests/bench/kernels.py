@@ -1,0 +1,175 @@
+"""The kernels of CUDA and of the CPU, through bench_cuda and bench_cpu, beside their peers."""
+import json
+import os
+import statistics
+import subprocess
+import time
+
+import opencv
+
+MEASURES = {"threshold", "histogram", "sum", "select", "label", "region_stats", "components"}
+
+
+class Server:
+    """A bench program that answers requests (request.h); started again where it dies."""
+
+    def __init__(self, path):
+        self.path = path
+        self.process = None
+        self.missing = None if os.path.exists(path) else f"{os.path.basename(path)} is not built"
+        if not self.missing:
+            trial = subprocess.run([path], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            if trial.returncode:
+                self.missing = trial.stderr.strip()[:200] or f"ended with status {trial.returncode}"
+
+    def ask(self, request):
+        if self.process is None:
+            self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())
+        except (OSError, ValueError):
+            status = self.process.wait()
+            self.process = None
+            return {"error": f"{os.path.basename(self.path)} ended with status {status}"}
+
+    def close(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None
+
+
+def expand(rows, inputs, worst):
+    """A row for each input: of all inputs where the time depends on the samples, of the row's own else."""
+    for row in rows:
+        own = row.get("input", "random")
+        names = [own]
+        if row["work"] in MEASURES:
+            for name in inputs:
+                names += worst.get(row["work"], []) if name == "worst" else [name]
+        seen = set()
+        for name in names:
+            key = (row["name"], name)
+            if key not in seen and not any(r is not row and r["name"] == row["name"] and r.get("input", "random") == name
+                                           for r in rows):
+                seen.add(key)
+                targets = row if name == own else {k: v for k, v in row.items() if not k.startswith("target")}
+                yield {**targets, "input": name}
+
+
+def request_of(row, size, **more):
+    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity")
+    return {**{k: row[k] for k in keys if k in row}, "width": size, "height": size, **more}
+
+
+def floor_us(answer):
+    """The larger of bytes at the copy rate and multiply-adds at their rate, both of the same run."""
+    return 1e6 * max(answer["bytes"] / answer["copy_rate"], answer["fmas"] / answer["fma_rate"])
+
+
+def result_of(table, row, size, answer):
+    """What every table says of an answer."""
+    result = {"table": table, "name": row["name"], "request": request_of(row, size), "size": size}
+    if "error" in answer:
+        return {**result, "skipped": answer["error"]}
+    us, floor = statistics.median(answer["us"]), floor_us(answer)
+    return {**result, "us": us, "us_min": min(answer["us"]), "runs": len(answer["us"]), "device": answer["device"],
+            "bytes": answer["bytes"], "fmas": answer["fmas"], "kept": answer["kept"],
+            "copy_rate": answer["copy_rate"], "fma_rate": answer["fma_rate"],
+            "floor_us": floor, "of_floor": us / floor}
+
+
+def skipped(table, rows, size, reason):
+    return [{"table": table, "name": row["name"], "request": request_of(row, size), "size": size, "skipped": reason}
+            for row in rows]
+
+
+def gpu_row(server, spec, row, size, runs):
+    answer = server.ask(request_of(row, size, runs=runs))
+    result = result_of("gpu", row, size, answer)
+    if "skipped" in result:
+        return result
+    peers = {name: statistics.median(us) for name, us in answer["peers"].items()}
+    result.update(backend="cuda", copy_us=peers.pop("copy", None), peers=peers, failed=answer["failed"],
+                  libraries=["CUB", "thrust"] + answer["libraries"])
+    if "target_us" in row:
+        result["target_us"] = row["target_us"]
+        if size == spec["size"] and spec["machine"] in answer["device"]:
+            result["met"] = result["us"] <= row["target_us"]
+    return result
+
+
+def gpu(bench, table):
+    spec, size = table["gpu"], bench.size or table["gpu"]["size"]
+    rows = [r for r in expand(spec["rows"], bench.inputs, table["worst"]) if bench.wants(r)]
+    if bench.cuda.missing:
+        return skipped("gpu", rows, size, bench.cuda.missing)
+    return [bench.note(gpu_row(bench.cuda, spec, row, size, bench.runs)) for row in rows]
+
+
+def interleave(server, request, peer, runs):
+    """Ours and OpenCV's in turn, three runs at a time; both lists in microseconds."""
+    first = server.ask({**request, "runs": 1})
+    if "error" in first:
+        return first, []
+    image = opencv.image(request) if peer else None
+    work = peer(request, image) if peer and image is not None else None
+    ours, theirs = [], []
+    if work:
+        work()
+    part = 3 if first["us"][0] < 300e3 else 1
+    rounds = max(1, runs // 3) if first["us"][0] < 300e3 else min(3, runs)
+    for _ in range(rounds):
+        ours += server.ask({**request, "runs": part})["us"]
+        for _ in range(part if work else 0):
+            start = time.perf_counter()
+            work()
+            theirs.append(1e6 * (time.perf_counter() - start))
+    return {**first, "us": ours}, theirs
+
+
+def cpu_row(bench, row, size, threads, judge):
+    """judge: whether the size is the one that targets hold for."""
+    request = request_of(row, size, threads=threads, save=os.path.join(bench.folder, "input.raw"))
+    opencv.threads(threads)
+    answer, theirs = interleave(bench.cpu, request, opencv.WORK.get(row["work"]), bench.runs)
+    result = result_of("cpu", row, size, answer)
+    result.update(backend="cpu", threads=threads)
+    if theirs and "skipped" not in result:
+        ratio = result["us_min"] / min(theirs)
+        result.update(peers={"OpenCV": statistics.median(theirs)}, peer_us_min=min(theirs), ratio_min=ratio,
+                      ratio_median=result["us"] / statistics.median(theirs))
+        if "target_ratio" in row:
+            result["target_ratio"] = row["target_ratio"]
+            if judge:
+                result["met"] = ratio <= row["target_ratio"]
+    return result
+
+
+def cpu(bench, table):
+    spec, size = table["cpu"], bench.size or table["cpu"]["size"]
+    rows = [r for r in expand(spec["rows"], bench.inputs, table["worst"]) if bench.wants(r)]
+    if bench.cpu.missing:
+        return skipped("cpu", rows, size, bench.cpu.missing)
+    return [bench.note(cpu_row(bench, row, size, threads, size == spec["size"]))
+            for row in rows for threads in bench.threads]
+
+
+def growth(bench, table):
+    """Cost against size, and against k at the table's own size; without peers."""
+    results = []
+    for backend, server, threads in (("gpu", bench.cuda, 1), ("cpu", bench.cpu, max(bench.threads))):
+        size = bench.size or table[backend]["size"]
+        for line in filter(bench.wants, table["growth"]):
+            points = [(s, line.get("k")) for s in bench.sizes] if line["over"] == "size" else [(size, k) for k in line["k"]]
+            for s, k in points:
+                row = {**line, "k": k} if k else line
+                if server.missing:
+                    answer = {"error": server.missing}
+                else:
+                    answer = server.ask(request_of(row, s, runs=min(5, bench.runs), peers=False, threads=threads))
+                result = {**result_of("growth", row, s, answer), "over": line["over"], "backend": backend}
+                results.append(bench.note(result))
+    return results

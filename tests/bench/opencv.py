@@ -1,0 +1,95 @@
+"""OpenCV on the work of the CPU table: each takes the request and its image, and returns a call to time."""
+try:
+    import cv2
+    import numpy as np
+    MISSING = None
+except ImportError as error:
+    cv2 = np = None
+    MISSING = str(error)
+
+
+def image(request):
+    """What bench_cpu saved: the same samples that it works on."""
+    kind = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}[request.get("type", "u8")]
+    shape = (request["height"], request["width"], request.get("channels", 1))
+    return np.fromfile(request["save"], kind).reshape(shape).squeeze()
+
+
+def threads(n):
+    if cv2:
+        cv2.setNumThreads(n)
+
+
+def gaussian(request, src):
+    k, dst = request["k"], np.empty_like(src)
+    return lambda: cv2.GaussianBlur(src, (k, k), k / 6, dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def box(request, src):
+    k, dst = request["k"], np.empty_like(src)
+    return lambda: cv2.blur(src, (k, k), dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def dense(request, src):
+    k, dst = request["k"], np.empty_like(src)
+    weights = np.random.default_rng(7).random((k, k), np.float32) / (k * k)
+    return lambda: cv2.filter2D(src, -1, weights, dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def sobel_x(request, src):
+    """Into 16 bits with a sign; ours makes 8 bits of it at once."""
+    dst = np.empty(src.shape, np.int16)
+    return lambda: cv2.Sobel(src, cv2.CV_16S, 1, 0, dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def sobel(request, src):
+    """Both gradients in float, their magnitude, and back to 8 bits."""
+    x, y, magnitude, dst = (np.empty(src.shape, t) for t in (np.float32, np.float32, np.float32, np.uint8))
+
+    def work():
+        cv2.Sobel(src, cv2.CV_32F, 1, 0, dst=x, borderType=cv2.BORDER_REPLICATE)
+        cv2.Sobel(src, cv2.CV_32F, 0, 1, dst=y, borderType=cv2.BORDER_REPLICATE)
+        cv2.magnitude(x, y, magnitude)
+        cv2.convertScaleAbs(magnitude, dst)
+    return work
+
+
+def threshold(request, src):
+    dst = np.empty_like(src)
+    return lambda: cv2.threshold(src, 127, 255, cv2.THRESH_BINARY, dst=dst)
+
+
+def luma(request, src):
+    """By its own weights, those of Rec. 601."""
+    dst = np.empty(src.shape[:2], src.dtype)
+    return lambda: cv2.cvtColor(src, cv2.COLOR_RGB2GRAY, dst=dst)
+
+
+def histogram(request, src):
+    return lambda: cv2.calcHist([src], [0], None, [256], [0, 256])
+
+
+def sums(request, src):
+    return lambda: cv2.meanStdDev(src)
+
+
+def foreground(src):
+    """Made before the clock runs: a gift to OpenCV, ours compares as it reads."""
+    return (src > 127).astype(np.uint8)
+
+
+def select(request, src):
+    """Coordinates alone; ours brings the values too."""
+    binary = foreground(src)
+    return lambda: cv2.findNonZero(binary)
+
+
+def components(request, src):
+    """Area, bounding box and centroid; ours has intensities and perimeter too."""
+    binary, connectivity = foreground(src), request.get("connectivity", 8)
+    return lambda: cv2.connectedComponentsWithStats(binary, connectivity=connectivity, ltype=cv2.CV_32S)
+
+
+WORK = {} if MISSING else {
+    "gaussian": gaussian, "box": box, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
+    "luma": luma, "histogram": histogram, "sum": sums, "select": select, "components": components}

@@ -1,0 +1,171 @@
+"""Results as tables in Markdown and as a plot. A ratio below 1 is good for us, but for PNG reading and writing."""
+import os
+import platform
+import subprocess
+import time
+
+
+def first_line(*command):
+    try:
+        said = subprocess.run(command, capture_output=True, text=True)
+        return next((line.strip() for line in (said.stdout + said.stderr).splitlines() if line.strip()), None)
+    except OSError:
+        return None
+
+
+def machine(bench):
+    """What the figures hold for."""
+    import opencv
+    cpu = platform.processor()
+    if os.path.exists("/proc/cpuinfo"):
+        names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+        cpu = names[0] if names else cpu
+    programs = {"gpuimg": first_line(bench.gpuimg, "--version"), "vips": first_line("vips", "--version"),
+                "GraphicsMagick": first_line("gm", "version"), "ImageMagick": first_line("convert", "-version"),
+                "OpenCV": opencv.MISSING or opencv.cv2.__version__}
+    return {"date": time.strftime("%Y-%m-%d"), "cpu": cpu, "cores": len(os.sched_getaffinity(0)),
+            "commit": first_line("git", "-C", os.path.dirname(os.path.abspath(__file__)), "rev-parse", "--short", "HEAD"),
+            "gpu": bench.cuda.missing or first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
+            "programs": programs}
+
+
+def verdict(result):
+    return {True: "met", False: "MISSED", None: ""}[result.get("met")]
+
+
+def number(value, digits=3):
+    if value is None:
+        return ""
+    if value and abs(value) < 1:
+        return f"{value:.{digits}f}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+def markdown_table(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+
+
+def label(result):
+    given = result.get("request", {}).get("input")
+    return result["name"] + (f", {given}" if given and given not in result["name"] else "")
+
+
+def gpu(results):
+    rows = []
+    for r in results:
+        peers = sorted(r["peers"].items(), key=lambda p: p[1])
+        said = ", ".join(f"{name} {number(us)}" for name, us in peers)
+        rows.append([label(r), number(r["us"]), number(r["floor_us"]), f"{r['of_floor']:.2f}", number(r["copy_us"]), said,
+                     f"{r['us'] / peers[0][1]:.2f}" if peers else "", number(r.get("target_us")),
+                     f"{r['us'] / r['target_us']:.2f}" if "met" in r else "", verdict(r)])
+    return markdown_table(["work", "us", "floor us", "us / floor", "copy us", "peers us", "us / best peer", "target us",
+                           "us / target", ""], rows)
+
+
+def cpu(results):
+    rows = [[label(r), r["threads"], number(r["us"] / 1e3), number(r["peers"]["OpenCV"] / 1e3) if "peers" in r else "",
+             f"{r['ratio_min']:.2f}" if "peers" in r else "", f"{r['ratio_median']:.2f}" if "peers" in r else "",
+             r.get("target_ratio", ""), verdict(r), f"{r['of_floor']:.2f}"] for r in results]
+    return markdown_table(["work", "threads", "ms", "OpenCV ms", "ms / OpenCV, least", "median", "target", "", "ms / floor"],
+                          rows)
+
+
+def commands(results):
+    names = list(dict.fromkeys(name for r in results for name in list(r["times"]) + list(r["failed"]) if name != "gpuimg"))
+    rows = [[r["name"], f"{r['s']:.4f}"] +
+            [f"{r['times'][n]['median']:.3f} ({r['ratios'][n]:.2f})" if n in r["ratios"] else "-" for n in names] +
+            [f"{r['target_s']:.3f} ({r['target_ratio']:.2f})" if "target_s" in r else "", verdict(r)] for r in results]
+    return ["Seconds, median; in brackets gpuimg's time over the peer's. Targets are judged by the ratio to vips.", ""] + \
+        markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
+
+
+def png(results):
+    rows = [[r["name"], f"{r['ratio']:.3f}", f"{r['least']:.3f} to {r['most']:.3f}", f"{r['files']} ({r['of']})",
+             f"at least {r['at_least']}" if "at_least" in r else f"at most {r['at_most']}" if "at_most" in r else "",
+             verdict(r)] for r in results]
+    return markdown_table(["work", "ratio", "single files", "files", "target", ""], rows)
+
+
+def auto(results):
+    def seconds(r, device):
+        return f"{r['times'][device]['median']:.4f}" if device in r["times"] else "-"
+    rows = [[r["name"], r["size"], seconds(r, "cpu"), seconds(r, "cuda"), seconds(r, "auto"), r["took"], f"{r['ratio']:.2f}",
+             verdict(r)] for r in results]
+    notes = {f"No CUDA here: {r['no_cuda']}." for r in results if r["no_cuda"]}
+    return sorted(notes) + [f"auto over the better of both, at most {results[0]['at_most']:.2f} wanted; seconds, median.", ""] + \
+        markdown_table(["work", "side", "cpu s", "cuda s", "auto s", "auto took", "auto / best", ""], rows)
+
+
+def startup(results):
+    return [f"{r['name']}: {r['times']['cuda']['median']:.3f} s / {r['times']['empty']['median']:.3f} s = {r['ratio']:.2f}, "
+            f"at most {r['at_most']:.2f} wanted: {verdict(r)}; with --device cpu {r['times']['cpu']['median']:.4f} s"
+            for r in results]
+
+
+def growth(results):
+    rows = [[r["backend"], r["name"], r["size"], r["request"].get("k", ""), number(r["us"]), number(r["floor_us"]),
+             f"{r['of_floor']:.2f}"] for r in results]
+    return markdown_table(["on", "work", "side", "k", "us", "floor us", "us / floor"], rows)
+
+
+TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "commands": ("Whole commands", commands), "png": ("PNG", png),
+          "auto": ("--device auto", auto), "startup": ("Start-up", startup), "growth": ("Growth", growth)}
+
+
+def markdown(about, results):
+    programs = ", ".join(f"{name}: {version or 'not installed'}" for name, version in about["programs"].items())
+    lines = [f"gpuimg at commit {about['commit']}, {about['date']}; {about['cpu']}, {about['cores']} cores; GPU: {about['gpu']}.",
+             f"{programs}.", ""]
+    for table, (title, write) in TITLES.items():
+        mine = [r for r in results if r["table"] == table]
+        done = [r for r in mine if "skipped" not in r]
+        if not mine:
+            continue
+        lines += [f"## {title}", ""]
+        if done:
+            lines += write(done) + [""]
+        reasons = {}
+        for r in mine:
+            if "skipped" in r:
+                reasons.setdefault(r["skipped"], []).append(label(r))
+        for reason, names in reasons.items():
+            lines += [f"Not measured ({reason}): {'; '.join(dict.fromkeys(names))}.", ""]
+        judged = [r for r in mine if "met" in r]
+        if judged:
+            lines += [f"{sum(r['met'] for r in judged)} of {len(judged)} targets met.", ""]
+    return "\n".join(lines)
+
+
+def plot(path, results):
+    """Cost against size and against k, a column for each backend, floors dashed. Returns why not, or None."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError as error:
+        return str(error)
+    points = [r for r in results if r["table"] == "growth" and "skipped" not in r]
+    backends = [b for b in ("gpu", "cpu") if any(r["backend"] == b for r in points)]
+    if not backends:
+        return "nothing was measured for it"
+    figure, axes = pyplot.subplots(2, len(backends), figsize=(7 * len(backends), 10), squeeze=False)
+    for column, backend in enumerate(backends):
+        for line, over in enumerate(("size", "k")):
+            ax = axes[line][column]
+            mine = [r for r in points if r["backend"] == backend and r["over"] == over]
+            for i, name in enumerate(dict.fromkeys(r["name"] for r in mine)):
+                curve = [(r["size"] if over == "size" else r["request"]["k"], r["us"], r["floor_us"])
+                         for r in mine if r["name"] == name]
+                xs, us, floors = zip(*curve)
+                ax.loglog(xs, us, "o-", color=f"C{i}", label=name, markersize=3)
+                ax.loglog(xs, floors, "--", color=f"C{i}", linewidth=0.8)
+            ax.set_xlabel("side, px" if over == "size" else "k, px")
+            ax.set_ylabel("microseconds (dashed: floor)")
+            ax.set_title(f"{backend}: cost against {over}")
+            ax.grid(True, which="both", alpha=0.25)
+            if mine:
+                ax.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path)
+    return None

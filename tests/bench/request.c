@@ -1,0 +1,220 @@
+/* The requests and answers of the bench programs, and the filters they name.
+ * SPDX-License-Identifier: MIT */
+#include "tests/bench/request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
+                                    [BENCH_DENSE] = "dense",
+                                    [BENCH_BOX] = "box",
+                                    [BENCH_SOBEL] = "sobel",
+                                    [BENCH_SOBEL_X] = "sobel_x",
+                                    [BENCH_THRESHOLD] = "threshold",
+                                    [BENCH_LUMA] = "luma",
+                                    [BENCH_HISTOGRAM] = "histogram",
+                                    [BENCH_SUM] = "sum",
+                                    [BENCH_SELECT] = "select",
+                                    [BENCH_LABEL] = "label",
+                                    [BENCH_REGION_STATS] = "region_stats",
+                                    [BENCH_COMPONENTS] = "components",
+                                    NULL};
+static const char *const types[] = {[GI_U8] = "u8", [GI_U16] = "u16", [GI_F32] = "f32", NULL};
+static const char *const alphas[] = {[GI_ALPHA_PLAIN] = "plain", [GI_ALPHA_WEIGH] = "weigh", NULL};
+static const char *const contents[] = {[BENCH_RANDOM] = "random",
+                                       [BENCH_CONSTANT] = "constant",
+                                       [BENCH_PHOTO] = "photo",
+                                       [BENCH_NOISE] = "noise",
+                                       [BENCH_CHECKERBOARD] = "checkerboard",
+                                       [BENCH_SPIRAL] = "spiral",
+                                       NULL};
+
+static int index_of(const char *const *names, const char *name)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static enum gi_status refuse(struct gi_err *err, const char *what)
+{
+    return gi_fail(err, GI_E_USAGE, "request: %s", what);
+}
+
+static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
+{
+    const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
+    int peers = 1;
+    memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
+    request->picture.width = request->picture.height = 8192;
+    request->k = 5;
+    request->channels = request->threads = 1;
+    request->connectivity = 8;
+    request->runs = 15;
+    if (json_unpack(json, "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b}",
+                    "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha,
+                    "width", &request->picture.width, "height", &request->picture.height, "k",
+                    &request->k, "channels", &request->channels, "connectivity",
+                    &request->connectivity, "threads", &request->threads, "runs", &request->runs,
+                    "peers", &peers))
+        return refuse(err, "a member has the wrong type");
+    int w = index_of(works, work), t = index_of(types, type), c = index_of(contents, input);
+    int a = index_of(alphas, alpha);
+    if (w < 0 || t < 0 || c < 0 || a < 0)
+        return refuse(err, "unknown work, type, input or alpha");
+    request->peers = peers != 0;
+    request->work = (enum bench_work)w;
+    request->type = (enum gi_type)t;
+    request->alpha = request->channels % 2 ? GI_ALPHA_PLAIN : (enum gi_alpha_rule)a;
+    request->picture.content = (enum bench_content)c;
+    if (request->k < 1 || request->k > BENCH_K_MAX || request->k % 2 == 0 ||
+        (w == BENCH_DENSE && request->k > BENCH_DENSE_MAX))
+        return refuse(err, "k is out of range");
+    if (request->channels < 1 || request->channels > 4 || request->picture.width < 1 ||
+        request->picture.height < 1 || request->runs < 1 || request->threads < 1)
+        return refuse(err, "a number is out of range");
+    if (snprintf(request->save, sizeof request->save, "%s", save) >= (int)sizeof request->save)
+        return refuse(err, "save: too long a path");
+    return GI_OK;
+}
+
+void bench_weights_fill(struct bench_weights *weights, int k)
+{
+    double sum = 0, sigma = k / 6.0, at;
+    for (int i = 0; i < k; i++) {
+        at = i - k / 2;
+        sum += weights->taps[i] = (float)exp(-at * at / (2 * sigma * sigma));
+    }
+    for (int i = 0; i < k; i++)
+        weights->taps[i] = (float)(weights->taps[i] / sum);
+    /* No two rows alike: of full rank as far as anybody can tell. */
+    for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
+        weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
+}
+
+enum gi_status bench_filter_run(struct gi_context *cx, struct gi_image *dst,
+                                const struct gi_image *src, const struct bench_request *request,
+                                const struct bench_weights *weights, struct gi_err *err)
+{
+    static const float difference[3] = {-1, 0, 1}, smooth[3] = {1, 2, 1};
+    const float *taps = weights->taps;
+    int k = request->k;
+    struct gi_edge edge = {GI_BORDER_CLAMP, {0}};
+    struct gi_separable gaussian = {.row = taps,
+                                    .col = taps,
+                                    .nrow = k,
+                                    .ncol = k,
+                                    .row_anchor = k / 2,
+                                    .col_anchor = k / 2,
+                                    .sum = 1,
+                                    .alpha = request->alpha,
+                                    .edge = edge};
+    struct gi_separable sobel_x = {.row = difference,
+                                   .col = smooth,
+                                   .nrow = 3,
+                                   .ncol = 3,
+                                   .row_anchor = 1,
+                                   .col_anchor = 1,
+                                   .alpha = GI_ALPHA_PLAIN,
+                                   .edge = edge,
+                                   .finish = {.kind = GI_FINISH_ABS}};
+    struct gi_dense dense = {.weights = weights->dense,
+                             .width = k,
+                             .height = k,
+                             .anchor_x = k / 2,
+                             .anchor_y = k / 2,
+                             .sum = 1,
+                             .alpha = request->alpha,
+                             .edge = edge};
+    struct gi_box box = {k, request->alpha, edge};
+    struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+    switch (request->work) {
+    case BENCH_GAUSSIAN:
+        return cx->k->convolve_separable(cx, dst, src, &gaussian, err);
+    case BENCH_SOBEL_X:
+        return cx->k->convolve_separable(cx, dst, src, &sobel_x, err);
+    case BENCH_DENSE:
+        return cx->k->convolve_2d(cx, dst, src, &dense, err);
+    case BENCH_BOX:
+        return cx->k->box(cx, dst, src, &box, err);
+    case BENCH_SOBEL:
+        return cx->k->gradient(cx, dst, src, &gradient, err);
+    case BENCH_THRESHOLD:
+        return cx->k->threshold(cx, dst, src, gi_type_full_scale(src->type) / 2, false, err);
+    default:
+        return cx->k->luma(cx, dst, src, err);
+    }
+}
+
+struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request)
+{
+    struct gi_histogram_spec range = {.key = GI_KEY_RANGE, .nbins = 256, .lo = 0, .hi = 1};
+    struct gi_histogram_spec values = {.key = GI_KEY_VALUE,
+                                       .nbins = request->type == GI_U8 ? 256 : 65536};
+    return request->type == GI_F32 ? range : values;
+}
+
+struct bench_cost bench_cost_of(const struct bench_request *request, double kept)
+{
+    double pixels = (double)request->picture.width * request->picture.height, k = request->k;
+    double samples = pixels * request->channels, size = (double)gi_type_nbytes(request->type);
+    double regions = kept * (double)sizeof(struct gi_region_sums), labels = pixels * 4;
+    struct bench_cost cost = {samples * size, 0};
+    if (bench_is_filter(request->work))
+        cost.bytes += pixels * bench_dst_channels(request) * size;
+    switch (request->work) {
+    case BENCH_GAUSSIAN:
+        cost.fmas = 2 * k * samples;
+        break;
+    case BENCH_DENSE:
+        cost.fmas = k * k * samples;
+        break;
+    case BENCH_SELECT:
+        cost.bytes += kept * (4 + size);
+        break;
+    case BENCH_LABEL:
+        cost.bytes += labels;
+        break;
+    case BENCH_REGION_STATS:
+    case BENCH_COMPONENTS:
+        cost.bytes += labels + regions;
+        break;
+    default:
+        break;
+    }
+    return cost;
+}
+
+void bench_say_time(json_t *object, const char *name, double us)
+{
+    json_t *list = json_object_get(object, name);
+    if (!list) {
+        list = json_array();
+        json_object_set_new(object, name, list);
+    }
+    json_array_append_new(list, json_real(us));
+}
+
+int bench_serve(void *self, bench_answer_fn *answer)
+{
+    char line[4096];
+    while (fgets(line, sizeof line, stdin)) {
+        struct bench_request request;
+        struct gi_err err = {0};
+        json_t *json = json_loads(line, 0, NULL), *object = json_object();
+        if (!json)
+            refuse(&err, "not JSON");
+        else if (parse(&request, json, &err) == GI_OK)
+            answer(self, object, &request, &err);
+        if (err.status)
+            json_object_set_new(object, "error", json_string(err.text));
+        json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        fflush(stdout);
+        json_decref(object);
+        json_decref(json);
+    }
+    return 0;
+}

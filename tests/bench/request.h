@@ -1,0 +1,95 @@
+/* What the bench programs share: a line of JSON names a piece of work, a line of JSON answers with
+ * its times. The rows themselves stand in rows.json, statistics are bench.py's.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_BENCH_REQUEST_H
+#define GI_BENCH_REQUEST_H
+
+#include <jansson.h>
+
+#include "kernels/kernels.h"
+#include "tests/bench/content.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum bench_work {
+    BENCH_GAUSSIAN,     /* k x k, separable, sigma k / 6 */
+    BENCH_DENSE,        /* any kernel of k x k weights */
+    BENCH_BOX,          /* mean of k x k */
+    BENCH_SOBEL,        /* magnitude of both gradients */
+    BENCH_SOBEL_X,      /* |gradient| along x */
+    BENCH_THRESHOLD,    /* these and those above: image to image */
+    BENCH_LUMA,         /* RGB to gray */
+    BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
+    BENCH_SUM,          /* sums and sums of squares */
+    BENCH_SELECT,       /* coordinates and values above half of full scale */
+    BENCH_LABEL,        /* labels of the regions above half of full scale */
+    BENCH_REGION_STATS, /* their statistics, the labels being there */
+    BENCH_COMPONENTS,   /* both */
+};
+
+/* The members of a request, each with its default:
+ * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
+ *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
+ *  "save": ""} */
+struct bench_request {
+    enum bench_work work;
+    enum gi_type type;
+    enum gi_alpha_rule alpha; /* WEIGH, as the filters have it, or PLAIN; PLAIN without alpha */
+    struct bench_picture picture;
+    int k, channels, connectivity;
+    int threads; /* CPU */
+    int runs;
+    bool peers;     /* whether they are timed too (CUDA) */
+    char save[256]; /* where the input goes as raw samples without padding; "": nowhere */
+};
+
+/* Whether the work makes an image from an image by bench_filter_run(). */
+static inline bool bench_is_filter(enum bench_work work)
+{
+    return work <= BENCH_LUMA;
+}
+
+/* Channels of the image that the work makes. */
+static inline int bench_dst_channels(const struct bench_request *request)
+{
+    return request->work == BENCH_LUMA ? 1 : request->channels;
+}
+
+enum { BENCH_K_MAX = 1001, BENCH_DENSE_MAX = 89 };
+
+/* The weights of a filter, host memory. */
+struct bench_weights {
+    float taps[BENCH_K_MAX];
+    float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
+};
+void bench_weights_fill(struct bench_weights *weights, int k);
+
+/* Enqueues one filter. */
+enum gi_status bench_filter_run(struct gi_context *cx, struct gi_image *dst,
+                                const struct gi_image *src, const struct bench_request *request,
+                                const struct bench_weights *weights, struct gi_err *err);
+
+struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
+
+/* The fewest bytes, each input read once and each output written once, and multiply-adds that the
+ * work can do with; `kept` foreground pixels or regions. */
+struct bench_cost {
+    double bytes, fmas;
+};
+struct bench_cost bench_cost_of(const struct bench_request *request, double kept);
+
+/* Reads requests from standard input, one a line, and prints the answers, an object each; an answer
+ * is made by `answer` with what it wants to say, or fails with `err`. Returns the exit status. */
+typedef enum gi_status bench_answer_fn(void *self, json_t *object,
+                                       const struct bench_request *request, struct gi_err *err);
+int bench_serve(void *self, bench_answer_fn *answer);
+
+/* Appends microseconds to the list `name` of `object`, which is made where it is absent. */
+void bench_say_time(json_t *object, const char *name, double us);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
