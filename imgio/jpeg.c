@@ -1,8 +1,9 @@
-/* JPEG through libjpeg-turbo: gray, RGB and CMYK in (CMYK becomes RGB), gray and RGB out.
+/* JPEG in through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB.
  *
  * libjpeg reports damage as a warning and goes on; here a warning that means wrong pixels is an
  * error. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/jpeg_write.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -18,8 +19,6 @@ enum {
     APP_ICC = JPEG_APP0 + 2,
     EXIF_HEAD = 6,    /* "Exif\0\0" */
     SCANS_MAX = 1000, /* each costs a pass over the image; encoders use about ten */
-    FULL_COLOUR = 90, /* quality from which colour keeps its full resolution */
-    OUT_NBYTES = 1 << 16,
 };
 
 /* libjpeg's two callbacks find their owner by these being first. */
@@ -27,7 +26,7 @@ struct errors {
     struct jpeg_error_mgr base;
     jmp_buf jump;
     struct gi_err *err;
-    struct gi_decode *decode; /* NULL when writing */
+    struct gi_decode *decode;
     enum gi_status status;
 };
 
@@ -211,112 +210,6 @@ static bool probe_jpeg(const unsigned char *bytes, size_t nbytes)
     return nbytes >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
 }
 
-/* libjpeg's way out, into a sink. */
-struct destination {
-    struct jpeg_destination_mgr base;
-    struct gi_sink *sink;
-    JOCTET buffer[OUT_NBYTES];
-};
-
-static void start_output(j_compress_ptr cinfo)
-{
-    struct destination *out = (struct destination *)cinfo->dest;
-    out->base.next_output_byte = out->buffer;
-    out->base.free_in_buffer = OUT_NBYTES;
-}
-
-static void write_buffer(j_compress_ptr cinfo, size_t nbytes)
-{
-    struct destination *out = (struct destination *)cinfo->dest;
-    struct errors *e = (struct errors *)cinfo->err;
-    e->status = gi_sink_write(out->sink, out->buffer, nbytes, e->err);
-    if (e->status)
-        longjmp(e->jump, 1);
-}
-
-static boolean on_full_buffer(j_compress_ptr cinfo)
-{
-    write_buffer(cinfo, OUT_NBYTES);
-    start_output(cinfo);
-    return TRUE;
-}
-
-static void end_output(j_compress_ptr cinfo)
-{
-    write_buffer(cinfo, OUT_NBYTES - cinfo->dest->free_in_buffer);
-}
-
-static void set_density(j_compress_ptr cinfo, const struct gi_metadata *metadata)
-{
-    if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
-        metadata->dpi_y >= 65535)
-        return;
-    cinfo->density_unit = 1;
-    cinfo->X_density = (UINT16)(metadata->dpi_x + 0.5);
-    cinfo->Y_density = (UINT16)(metadata->dpi_y + 0.5);
-}
-
-static void write_metadata(j_compress_ptr cinfo, const struct gi_metadata *metadata)
-{
-    if (metadata->exif && metadata->exif_nbytes <= 65533 - EXIF_HEAD) {
-        jpeg_write_m_header(cinfo, APP_EXIF, (unsigned)(metadata->exif_nbytes + EXIF_HEAD));
-        for (int i = 0; i < EXIF_HEAD; i++)
-            jpeg_write_m_byte(cinfo, "Exif\0"[i]);
-        for (size_t i = 0; i < metadata->exif_nbytes; i++)
-            jpeg_write_m_byte(cinfo, ((unsigned char *)metadata->exif)[i]);
-    }
-    if (metadata->icc)
-        jpeg_write_icc_profile(cinfo, metadata->icc, (unsigned)metadata->icc_nbytes);
-}
-
-static enum gi_status write_jpeg(j_compress_ptr cinfo, struct jpeg_destination_mgr *out,
-                                 const struct gi_image *image, const struct gi_metadata *metadata,
-                                 int quality, struct errors *e)
-{
-    if (setjmp(e->jump))
-        return e->status;
-    jpeg_create_compress(cinfo);
-    cinfo->dest = out;
-    cinfo->image_width = (JDIMENSION)image->width;
-    cinfo->image_height = (JDIMENSION)image->height;
-    cinfo->input_components = image->channels;
-    cinfo->in_color_space = image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(cinfo);
-    jpeg_set_quality(cinfo, quality, TRUE);
-    if (quality >= FULL_COLOUR && image->channels == 3)
-        cinfo->comp_info[0].h_samp_factor = cinfo->comp_info[0].v_samp_factor = 1;
-    if (metadata)
-        set_density(cinfo, metadata);
-    jpeg_start_compress(cinfo, TRUE);
-    if (metadata)
-        write_metadata(cinfo, metadata);
-    while (cinfo->next_scanline < cinfo->image_height) {
-        JSAMPROW row = gi_row(image, (int)cinfo->next_scanline);
-        jpeg_write_scanlines(cinfo, &row, 1);
-    }
-    jpeg_finish_compress(cinfo);
-    return GI_OK;
-}
-
-static enum gi_status encode_jpeg(struct gi_sink *sink, const struct gi_image *image,
-                                  const struct gi_metadata *metadata,
-                                  const struct gi_save_options *options, struct gi_err *err)
-{
-    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
-        return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
-                       image->width, image->height, (long)JPEG_MAX_DIMENSION);
-    struct errors e;
-    struct jpeg_compress_struct cinfo = {.err = &e.base};
-    struct destination out = {.base = {.init_destination = start_output,
-                                       .empty_output_buffer = on_full_buffer,
-                                       .term_destination = end_output},
-                              .sink = sink};
-    errors_init(&e, NULL, err);
-    enum gi_status status = write_jpeg(&cinfo, &out.base, image, metadata, options->quality, &e);
-    jpeg_destroy_compress(&cinfo);
-    return status;
-}
-
 const struct gi_format gi_format_jpeg = {
     .info = {.name = "jpeg",
              .suffixes = "jpg jpeg jpe jfif",
@@ -326,7 +219,7 @@ const struct gi_format gi_format_jpeg = {
              .u8 = true},
     .probe = probe_jpeg,
     .decode = decode_jpeg,
-    .encode = encode_jpeg,
+    .encode = gi_jpeg_encode,
     .gray = true,
     .rgb = true,
     .metadata = true,

@@ -61,7 +61,7 @@ struct recipe {
     int sampling;        /* 1: full colour, 2: half in both directions */
 };
 
-static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe)
+static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe, int quality)
 {
     struct jpeg_compress_struct cinfo;
     struct jpeg_error_mgr errors;
@@ -78,7 +78,7 @@ static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe
                                                   : JCS_CMYK;
     jpeg_set_defaults(&cinfo);
     jpeg_set_colorspace(&cinfo, recipe.space);
-    jpeg_set_quality(&cinfo, 95, TRUE);
+    jpeg_set_quality(&cinfo, quality, TRUE);
     cinfo.write_Adobe_marker = recipe.adobe;
     if (image->channels > 1)
         cinfo.comp_info[0].h_samp_factor = cinfo.comp_info[0].v_samp_factor = recipe.sampling;
@@ -113,7 +113,7 @@ static void made_as_djpeg(void **state)
     for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
         struct gi_image source =
             random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
-        struct bytes file = make_jpeg(&source, recipes[i]);
+        struct bytes file = make_jpeg(&source, recipes[i], 95);
         write_file(path, file.at, file.n);
         struct gi_image image = load_or_fail(path);
         struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
@@ -152,7 +152,7 @@ static void plain_cmyk(void **state)
                     ((uint8_t *)gi_row(&source, y))[x] =
                         (uint8_t)(adobe ? 255 - inks[i][x % 4] : inks[i][x % 4]);
             struct bytes file =
-                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1});
+                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1}, 95);
             assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_OK);
             for (int c = 0; c < 3; c++)
                 assert_in_range(((uint8_t *)image.data)[c] + 2, want[i][c], want[i][c] + 4);
@@ -301,13 +301,63 @@ static void round_trip(void **state)
     remove_folder(tmp);
 }
 
+/* The restart markers of a file, each the next of eight; -1 where one is out of order. */
+static int count_restarts(struct bytes file)
+{
+    int n = 0;
+    for (size_t i = 0; i + 1 < file.n; i++)
+        if (file.at[i] == 0xff && file.at[i + 1] >= 0xd0 && file.at[i + 1] <= 0xd7 &&
+            file.at[i + 1] != 0xd0 + n++ % 8)
+            return -1;
+    return n;
+}
+
+/* An image that is cut into strips shows the pixels that one encoder's file shows. */
+static void strips(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, height, channels, quality;
+        bool cut;
+    } cases[] = {
+        {1000, 1203, 1, 95, true}, {1000, 1203, 1, 40, true}, {700, 1025, 3, 95, true},
+        {700, 1025, 3, 50, true},  {65500, 33, 3, 95, true},  {65500, 40, 3, 50, true},
+        {3, 65500, 3, 50, true},   {65500, 203, 1, 90, true}, {200, 200, 3, 90, false},
+    };
+    const char *tmp = make_folder();
+    char path[128], plain[128];
+    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    snprintf(plain, sizeof plain, "%s/b.jpg", tmp);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_image image =
+            random_image(cases[i].width, cases[i].height, cases[i].channels, GI_U8, i);
+        struct gi_save_options options = {.quality = cases[i].quality};
+        struct recipe recipe = {.space = image.channels == 1 ? JCS_GRAYSCALE : JCS_YCbCr,
+                                .sampling = image.channels == 3 && cases[i].quality < 90 ? 2 : 1};
+        struct bytes want = make_jpeg(&image, recipe, cases[i].quality);
+        write_file(plain, want.at, want.n);
+        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        struct gi_image a = load_or_fail(path), b = load_or_fail(plain);
+        assert_same_image(&a, &b);
+        struct bytes file = read_file(path);
+        int restarts = count_restarts(file);
+        assert_true(cases[i].cut ? restarts > 0 : restarts == 0);
+        free(file.at);
+        free(want.at);
+        gi_image_free(&a);
+        gi_image_free(&b);
+        gi_image_free(&image);
+    }
+    remove_folder(tmp);
+}
+
 static void damage(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 8; i++) {
         struct gi_image source =
             random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
-        struct bytes file = make_jpeg(&source, recipes[i]);
+        struct bytes file = make_jpeg(&source, recipes[i], 95);
         check_truncations(file, file.n);
         check_flips(file, 1000, i);
         free(file.at);
@@ -321,7 +371,8 @@ int main(void)
         cmocka_unit_test(as_djpeg),   cmocka_unit_test(made_as_djpeg),
         cmocka_unit_test(plain_cmyk), cmocka_unit_test(orientations),
         cmocka_unit_test(turning),    cmocka_unit_test(exif_damage),
-        cmocka_unit_test(round_trip), cmocka_unit_test(damage),
+        cmocka_unit_test(round_trip), cmocka_unit_test(strips),
+        cmocka_unit_test(damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,193 @@
+/* JPEG out through libjpeg-turbo, in strips that several threads encode. Each strip is a JPEG of
+ * its own; their entropy-coded parts are joined by restart markers (ITU-T T.81, B.2.1: a marker
+ * after every `restart_interval` MCUs, at which the coder starts anew), so the file shows the
+ * pixels that one encoder would have written. SPDX-License-Identifier: MIT */
+#include "imgio/jpeg_write.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#include "imgio/pieces.h"
+
+enum {
+    APP_EXIF = JPEG_APP0 + 1,
+    EXIF_HEAD = 6,         /* "Exif\0\0" */
+    FULL_COLOUR = 90,      /* quality from which colour keeps its full resolution */
+    INTERVAL_MAX = 65535,  /* MCUs between two restart markers */
+    SOF_HEIGHT_OFFSET = 5, /* T.81, B.2.2: marker, length, precision, height */
+    SOI_NBYTES = 2,
+    EOI_NBYTES = 2,
+};
+
+struct writer {
+    struct gi_sink *sink;
+    const struct gi_image *image;
+    const struct gi_metadata *metadata; /* NULL: none */
+    int quality;
+    bool full_colour;
+    int strip_rows, nstrips;
+    unsigned interval; /* MCUs of a strip; 0: one strip alone */
+};
+
+/* libjpeg's callback finds its owner by `base` being first. */
+struct encoder {
+    struct jpeg_error_mgr base;
+    struct jpeg_compress_struct jpeg;
+    jmp_buf jump;
+    struct gi_err *err;
+    enum gi_status status;
+    unsigned char *bytes; /* libjpeg's; grows */
+    unsigned long nbytes;
+};
+
+static void on_error(j_common_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    char text[JMSG_LENGTH_MAX];
+    jpeg->err->format_message(jpeg, text);
+    if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
+        e->status = gi_fail(e->err, GI_E_MEMORY, "out of memory");
+    else
+        e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "can't be written as JPEG: %s", text);
+    longjmp(e->jump, 1);
+}
+
+static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
+{
+    if (metadata->dpi_x < 1 || metadata->dpi_x >= 65535 || metadata->dpi_y < 1 ||
+        metadata->dpi_y >= 65535)
+        return;
+    jpeg->density_unit = 1;
+    jpeg->X_density = (UINT16)(metadata->dpi_x + 0.5);
+    jpeg->Y_density = (UINT16)(metadata->dpi_y + 0.5);
+}
+
+static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metadata)
+{
+    if (metadata->exif && metadata->exif_nbytes <= 65533 - EXIF_HEAD) {
+        jpeg_write_m_header(jpeg, APP_EXIF, (unsigned)(metadata->exif_nbytes + EXIF_HEAD));
+        for (int i = 0; i < EXIF_HEAD; i++)
+            jpeg_write_m_byte(jpeg, "Exif\0"[i]);
+        for (size_t i = 0; i < metadata->exif_nbytes; i++)
+            jpeg_write_m_byte(jpeg, ((unsigned char *)metadata->exif)[i]);
+    }
+    if (metadata->icc)
+        jpeg_write_icc_profile(jpeg, metadata->icc, (unsigned)metadata->icc_nbytes);
+}
+
+/* Rows y0..y1-1 as a JPEG of their own, into e->bytes. */
+static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, int y1)
+{
+    j_compress_ptr jpeg = &e->jpeg;
+    const struct gi_metadata *metadata = y0 ? NULL : w->metadata;
+    if (setjmp(e->jump))
+        return e->status;
+    jpeg_create_compress(jpeg);
+    jpeg_mem_dest(jpeg, &e->bytes, &e->nbytes);
+    jpeg->image_width = (JDIMENSION)w->image->width;
+    jpeg->image_height = (JDIMENSION)(y1 - y0);
+    jpeg->input_components = w->image->channels;
+    jpeg->in_color_space = w->image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    jpeg_set_quality(jpeg, w->quality, TRUE);
+    jpeg->restart_interval = w->interval;
+    if (w->full_colour)
+        jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+    if (metadata)
+        set_density(jpeg, metadata);
+    jpeg_start_compress(jpeg, TRUE);
+    if (metadata)
+        write_metadata(jpeg, metadata);
+    while (jpeg->next_scanline < jpeg->image_height) {
+        JSAMPROW row = gi_row(w->image, y0 + (int)jpeg->next_scanline);
+        jpeg_write_scanlines(jpeg, &row, 1);
+    }
+    jpeg_finish_compress(jpeg);
+    return GI_OK;
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    (void)scratch;
+    const struct writer *w = self;
+    struct encoder e = {.err = err};
+    int y0 = number * w->strip_rows;
+    int y1 = number == w->nstrips - 1 ? w->image->height : y0 + w->strip_rows;
+    e.jpeg.err = jpeg_std_error(&e.base);
+    e.base.error_exit = on_error;
+    enum gi_status status = encode(&e, w, y0, y1);
+    jpeg_destroy_compress(&e.jpeg);
+    if (status) {
+        free(e.bytes);
+        return status;
+    }
+    *strip = (struct gi_piece){.bytes = e.bytes, .nbytes = e.nbytes};
+    return GI_OK;
+}
+
+/* The length of a strip's head, up to its entropy-coded part; gives its frame the height of the
+ * whole image. The bytes are libjpeg's own: markers with a length each, SOS the last. */
+static size_t take_head(unsigned char *bytes, int height)
+{
+    size_t at = SOI_NBYTES;
+    for (int marker = 0; marker != 0xda;) {
+        marker = bytes[at + 1];
+        if (marker >= 0xc0 && marker <= 0xc2) {
+            bytes[at + SOF_HEIGHT_OFFSET] = (unsigned char)(height >> 8);
+            bytes[at + SOF_HEIGHT_OFFSET + 1] = (unsigned char)height;
+        }
+        at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]);
+    }
+    return at;
+}
+
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+                                  struct gi_err *err)
+{
+    const struct writer *w = self;
+    unsigned char *bytes = strip->bytes, *end = bytes + strip->nbytes;
+    size_t head = take_head(bytes, w->image->height);
+    if (number > 0) { /* the marker takes the place of the head's last bytes */
+        bytes += head - 2;
+        bytes[0] = 0xff;
+        bytes[1] = (unsigned char)(JPEG_RST0 + (number - 1) % 8);
+    }
+    if (number < w->nstrips - 1)
+        end -= EOI_NBYTES;
+    return gi_sink_write(w->sink, bytes, (size_t)(end - bytes), err);
+}
+
+/* Cuts the image into strips of whole MCUs. */
+static void choose_strips(struct writer *w)
+{
+    const struct gi_image *image = w->image;
+    int side = image->channels == 3 && !w->full_colour ? 2 * DCTSIZE : DCTSIZE; /* of an MCU */
+    int across = 1 + (image->width - 1) / side;
+    int rows = gi_piece_rows(gi_row_nbytes(image), image->height) / side;
+    rows = rows < 1 ? 1 : rows > INTERVAL_MAX / across ? INTERVAL_MAX / across : rows;
+    w->strip_rows = rows * side;
+    w->nstrips = 1 + (image->height - 1) / w->strip_rows;
+    w->interval = w->nstrips > 1 ? (unsigned)(rows * across) : 0;
+}
+
+enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is %d x %d pixels; JPEG holds at most %ld a side",
+                       image->width, image->height, (long)JPEG_MAX_DIMENSION);
+    struct writer w = {
+        .sink = sink, .image = image, .metadata = metadata, .quality = options->quality};
+    w.full_colour = w.quality >= FULL_COLOUR && image->channels == 3;
+    choose_strips(&w);
+    struct gi_pieces pieces = {
+        .self = &w, .n = w.nstrips, .make = make_strip, .write = write_strip};
+    return gi_pieces_run(&pieces, options->parallel, err);
+}

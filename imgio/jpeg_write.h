@@ -1,0 +1,14 @@
+/* JPEG out.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_JPEG_WRITE_H
+#define GI_IMGIO_JPEG_WRITE_H
+
+#include "imgio/imgio.h"
+
+/* As the `encode` of a format: gray and RGB of 8 bits, with options->quality and options->parallel.
+ * Errors: GI_E_UNSUPPORTED for a side that JPEG can't hold, GI_E_IO, GI_E_PIPE, GI_E_MEMORY. */
+enum gi_status gi_jpeg_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err);
+
+#endif
