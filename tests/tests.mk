@@ -71,15 +71,7 @@ $(B)/tests/bench/empty: tests/bench/empty.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -o $@ $<
 
-GPU_BENCH := $(if $(filter 1,$(HAVE_CUDA)),$(patsubst %.cu,$(B)/%,$(wildcard tests/bench/gpu_*.cu)))
-
-$(B)/tests/bench/gpu_%: tests/bench/gpu_%.cu $(LIB)
-	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LIBS)
-
-.PHONY: bench bench-programs bench-gpu
-bench-gpu: $(GPU_BENCH)
-	set -e; for program in $^; do $$program; done
+.PHONY: bench bench-programs
 bench-programs: $(BENCH_PROGRAMS)
 	@echo "built $^$(if $(BENCH_CUDA_OBJ), (NPP: $(if $(NPP),yes,not found), cuBLAS: $(if $(CUBLAS),yes,not found)))"
 

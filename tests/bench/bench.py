@@ -36,7 +36,8 @@ def arguments():
     parser.add_argument("--build", default="build/cpu", help="folder of the build (default %(default)s)")
     parser.add_argument("--only", default="", help="rows whose name holds this")
     parser.add_argument("--size", type=int, help="side of the images, in place of each table's own")
-    parser.add_argument("--sizes", type=sizes, default="256..16384", help="sides for growth and auto (default %(default)s)")
+    parser.add_argument("--sizes", type=sizes, default="256..16384",
+                        help="sides for growth and auto (default %(default)s)")
     parser.add_argument("--inputs", default="random,constant,photo,worst", help="for work whose time depends on them")
     parser.add_argument("--threads", default="1,all", help="of the CPU kernels (default %(default)s)")
     parser.add_argument("--runs", type=int, default=15)
@@ -83,6 +84,15 @@ class Bench:
         shutil.rmtree(self.folder)
 
 
+def save(args, about, results):
+    if args.markdown:
+        with open(args.markdown, "w") as f:
+            print(report.markdown(about, results), file=f)
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump({"about": about, "results": results}, f, indent=1)
+
+
 def main():
     args = arguments()
     unknown = [t for t in args.tables if t not in TABLES]
@@ -98,16 +108,10 @@ def main():
         about = report.machine(bench)
         for name in args.tables or TABLES:
             results += TABLES[name](bench, table)
+            save(args, about, results)  # after each table: a run that is cut short leaves what it has
     finally:
         bench.close()
-    text = report.markdown(about, results)
-    print(text)
-    if args.markdown:
-        with open(args.markdown, "w") as f:
-            f.write(text)
-    if args.json:
-        with open(args.json, "w") as f:
-            json.dump({"about": about, "results": results}, f, indent=1)
+    print(report.markdown(about, results))
     fault = report.plot(args.plot, results) if args.plot else None
     if fault:
         print(f"bench.py: no plot: {fault}", file=sys.stderr)

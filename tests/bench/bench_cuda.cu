@@ -86,7 +86,7 @@ static void *room(struct bench_job *job, size_t nbytes)
 {
     void *p = NULL;
     if (!job->err.status)
-        check(job, cudaMallocFromPoolAsync(&p, nbytes, job->cu->pool, job->cu->stream));
+        check(job, cudaMalloc(&p, nbytes));
     return p;
 }
 
@@ -186,14 +186,12 @@ static device_u64 count(struct bench_job *job)
     return n;
 }
 
-/* Fills the job and returns what bench_cost_of() wants as `kept`. */
-static double job_make(struct bench_job *job, struct gi_cuda_context *cu,
-                       const struct bench_request *request)
+static void job_make(struct bench_job *job, struct gi_cuda_context *cu,
+                     const struct bench_request *request)
 {
     enum bench_work work = request->work;
     bool labels = work >= BENCH_LABEL;
     size_t pixels = (size_t)request->picture.width * (size_t)request->picture.height;
-    double kept = 0;
     memset(job, 0, sizeof *job);
     job->cu = cu;
     job->request = request;
@@ -209,7 +207,7 @@ static double job_make(struct bench_job *job, struct gi_cuda_context *cu,
             make_image(job, &job->labels[i], 1, GI_U32);
     }
     if (job->err.status)
-        return 0;
+        return;
     /* Ours and what NPP's labels and CUB take, which is less than 16 bytes a pixel. */
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
@@ -220,16 +218,15 @@ static double job_make(struct bench_job *job, struct gi_cuda_context *cu,
     if (labels) {
         for (int i = 0; i < BENCH_SETS; i++)
             run_label(job, i);
-        kept = job->nlabels = (uint32_t)count(job);
+        job->kept = job->nlabels = (uint32_t)count(job);
     }
     size_t regions = ((size_t)job->nlabels + 1) * sizeof(struct gi_region_sums);
     job->out = room(job, std::max(std::max(regions, 4 * pixels), (size_t)4 * 65536 * 8));
     job->out2 = room(job, 4 * pixels);
     if (work == BENCH_SELECT && !job->err.status) {
         run_select(job, 0);
-        kept = (double)count(job);
+        job->kept = (double)count(job);
     }
-    return kept;
 }
 
 static void job_free(struct bench_job *job)
@@ -243,10 +240,9 @@ static void job_free(struct bench_job *job)
             if (image->data)
                 cx->k->release(cx, image);
     }
-    for (void *p : rooms)
-        if (p)
-            cudaFreeAsync(p, job->cu->stream);
     cx->k->sync(cx, &err);
+    for (void *p : rooms)
+        cudaFree(p);
 }
 
 /* ---- timing ---- */
@@ -273,7 +269,7 @@ static void run_copy(struct bench_job *job, int set)
 {
     const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
     size_t pixels = (size_t)src->width * (size_t)src->height;
-    size_t half = (size_t)bench_cost_of(job->request, job->nlabels).bytes / 2;
+    size_t half = (size_t)bench_cost_of(job->request, job->kept).bytes / 2;
     size_t most = dst->data ? dst->stride * (size_t)dst->height : 4 * pixels;
     check(job, cudaMemcpyAsync(dst->data ? dst->data : job->out, dst->data ? src->data : job->out2,
                                std::min(half, most), cudaMemcpyDeviceToDevice, job->cu->stream));
@@ -325,7 +321,7 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     struct bench *bench = (struct bench *)self;
     static struct bench_job job;
     struct bench_candidate candidates[BENCH_PEERS_MAX + 1];
-    double kept = job_make(&job, bench->cu, request);
+    job_make(&job, bench->cu, request);
     if (!job.err.status) {
         int n = 0;
         candidates[n++] = ours(request->work);
@@ -336,11 +332,11 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     }
     *err = job.err;
     job_free(&job);
-    struct bench_cost cost = bench_cost_of(request, kept);
+    struct bench_cost cost = bench_cost_of(request, job.kept);
     json_object_set_new(object, "device", json_string(bench->info.name));
     json_object_set_new(object, "bytes", json_real(cost.bytes));
     json_object_set_new(object, "fmas", json_real(cost.fmas));
-    json_object_set_new(object, "kept", json_real(kept));
+    json_object_set_new(object, "kept", json_real(job.kept));
     json_object_set_new(object, "copy_rate", json_real(bench->copy_rate));
     json_object_set_new(object, "fma_rate", json_real(bench->fma_rate));
     json_object_set_new(
@@ -405,8 +401,8 @@ static void open_bench(struct bench *bench, struct bench_job *job)
     double fmas = 8.0 * 256 * CHAINS * STEPS * bench->cu->units;
     bench->fma_rate = fmas / median_us(bench, job, run_fma) * 1e6;
     bench->copy_rate = 2.0 * AHEAD_NBYTES / median_us(bench, job, run_large_copy) * 1e6;
-    cudaFreeAsync(job->out, bench->cu->stream);
-    cudaFreeAsync(job->out2, bench->cu->stream);
+    cudaFree(job->out);
+    cudaFree(job->out2);
 }
 
 int main(void)

@@ -20,6 +20,7 @@ struct bench_job {
     struct bench_weights weights;
     struct gi_image src[BENCH_SETS], dst[BENCH_SETS], labels[BENCH_SETS];
     uint32_t nlabels;
+    double kept;         /* see bench_cost_of() */
     float *taps, *dense; /* the weights in device memory, for peers */
     /* Device memory: results, and what launchers and peers want besides. */
     void *out, *out2, *scratch;

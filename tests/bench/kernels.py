@@ -42,21 +42,19 @@ class Server:
 
 
 def expand(rows, inputs, worst):
-    """A row for each input: of all inputs where the time depends on the samples, of the row's own else."""
+    """Each row with its own input and, where the time depends on the samples, with all inputs asked for. A row of
+    the same name that has the input as its own goes first; targets hold for a row's own input only."""
+    given = {(row["name"], row.get("input", "random")) for row in rows}
     for row in rows:
         own = row.get("input", "random")
-        names = [own]
-        if row["work"] in MEASURES:
-            for name in inputs:
-                names += worst.get(row["work"], []) if name == "worst" else [name]
-        seen = set()
-        for name in names:
-            key = (row["name"], name)
-            if key not in seen and not any(r is not row and r["name"] == row["name"] and r.get("input", "random") == name
-                                           for r in rows):
-                seen.add(key)
-                targets = row if name == own else {k: v for k, v in row.items() if not k.startswith("target")}
-                yield {**targets, "input": name}
+        yield {**row, "input": own}
+        if row["work"] not in MEASURES:
+            continue
+        more = [name for i in inputs for name in (worst.get(row["work"], []) if i == "worst" else [i])]
+        for name in more:
+            if (row["name"], name) not in given:
+                given.add((row["name"], name))
+                yield {**{k: v for k, v in row.items() if not k.startswith("target")}, "input": name}
 
 
 def request_of(row, size, **more):
@@ -163,7 +161,8 @@ def growth(bench, table):
     for backend, server, threads in (("gpu", bench.cuda, 1), ("cpu", bench.cpu, max(bench.threads))):
         size = bench.size or table[backend]["size"]
         for line in filter(bench.wants, table["growth"]):
-            points = [(s, line.get("k")) for s in bench.sizes] if line["over"] == "size" else [(size, k) for k in line["k"]]
+            over_k = line["over"] == "k"
+            points = [(size, k) for k in line["k"]] if over_k else [(s, line.get("k")) for s in bench.sizes]
             for s, k in points:
                 row = {**line, "k": k} if k else line
                 if server.missing:

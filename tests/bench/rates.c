@@ -15,7 +15,7 @@ enum {
     COPY_NBYTES = 256 << 20,
     CHAINS = 10, /* latency 4, two units: eight would do */
     STEPS = 1 << 20,
-    RUNS = 5,
+    RUNS = 9,
 };
 
 struct copy_job {

@@ -1,4 +1,4 @@
-"""Results as tables in Markdown and as a plot. A ratio below 1 is good for us, but for PNG reading and writing."""
+"""Results as tables in Markdown and as a plot."""
 import os
 import platform
 import subprocess
@@ -23,10 +23,11 @@ def machine(bench):
     programs = {"gpuimg": first_line(bench.gpuimg, "--version"), "vips": first_line("vips", "--version"),
                 "GraphicsMagick": first_line("gm", "version"), "ImageMagick": first_line("convert", "-version"),
                 "OpenCV": opencv.MISSING or opencv.cv2.__version__}
+    here = os.path.dirname(os.path.abspath(__file__))
+    gpu = first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
     return {"date": time.strftime("%Y-%m-%d"), "cpu": cpu, "cores": len(os.sched_getaffinity(0)),
-            "commit": first_line("git", "-C", os.path.dirname(os.path.abspath(__file__)), "rev-parse", "--short", "HEAD"),
-            "gpu": bench.cuda.missing or first_line("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"),
-            "programs": programs}
+            "commit": first_line("git", "-C", here, "rev-parse", "--short", "HEAD"),
+            "gpu": bench.cuda.missing or gpu, "programs": programs}
 
 
 def verdict(result):
@@ -55,28 +56,38 @@ def gpu(results):
     rows = []
     for r in results:
         peers = sorted(r["peers"].items(), key=lambda p: p[1])
-        said = ", ".join(f"{name} {number(us)}" for name, us in peers)
-        rows.append([label(r), number(r["us"]), number(r["floor_us"]), f"{r['of_floor']:.2f}", number(r["copy_us"]), said,
+        rows.append([label(r), number(r["us"]), number(r["floor_us"]), f"{r['of_floor']:.2f}", number(r["copy_us"]),
+                     ", ".join(f"{name} {number(us)}" for name, us in peers),
                      f"{r['us'] / peers[0][1]:.2f}" if peers else "", number(r.get("target_us")),
                      f"{r['us'] / r['target_us']:.2f}" if "met" in r else "", verdict(r)])
-    return markdown_table(["work", "us", "floor us", "us / floor", "copy us", "peers us", "us / best peer", "target us",
-                           "us / target", ""], rows)
+    libraries = results[0]["libraries"]
+    absent = [name for name in ("NPP", "cuBLAS") if name not in libraries]
+    size, copy, fma = (results[0][key] for key in ("size", "copy_rate", "fma_rate"))
+    return [f"{size} x {size}, median, microseconds. Floor: the larger of bytes at the copy rate, {copy / 1e12:.2f} TB/s, "
+            f"and multiply-adds at {fma / 1e12:.1f} T/s. Peers: {', '.join(libraries)}"
+            f"{'; built without ' + ' and '.join(absent) if absent else ''}.", ""] + \
+        markdown_table(["work", "us", "floor us", "us / floor", "copy us", "peers us", "us / best peer", "target us",
+                        "us / target", ""], rows)
 
 
 def cpu(results):
     rows = [[label(r), r["threads"], number(r["us"] / 1e3), number(r["peers"]["OpenCV"] / 1e3) if "peers" in r else "",
              f"{r['ratio_min']:.2f}" if "peers" in r else "", f"{r['ratio_median']:.2f}" if "peers" in r else "",
              r.get("target_ratio", ""), verdict(r), f"{r['of_floor']:.2f}"] for r in results]
-    return markdown_table(["work", "threads", "ms", "OpenCV ms", "ms / OpenCV, least", "median", "target", "", "ms / floor"],
-                          rows)
+    size, level = results[0]["size"], results[0]["device"]
+    return [f"{size} x {size}, milliseconds, median; ratios of the least times, then of the medians. {level}.", ""] + \
+        markdown_table(["work", "threads", "ms", "OpenCV ms", "ms / OpenCV, least", "median", "target", "",
+                        "ms / floor"], rows)
 
 
 def commands(results):
-    names = list(dict.fromkeys(name for r in results for name in list(r["times"]) + list(r["failed"]) if name != "gpuimg"))
-    rows = [[r["name"], f"{r['s']:.4f}"] +
-            [f"{r['times'][n]['median']:.3f} ({r['ratios'][n]:.2f})" if n in r["ratios"] else "-" for n in names] +
-            [f"{r['target_s']:.3f} ({r['target_ratio']:.2f})" if "target_s" in r else "", verdict(r)] for r in results]
-    return ["Seconds, median; in brackets gpuimg's time over the peer's. Targets are judged by the ratio to vips.", ""] + \
+    names = list(dict.fromkeys(name for r in results for name in list(r["times"]) + list(r["failed"])))
+    names.remove("gpuimg")
+    rows = [[r["name"] if "^2" in r["name"] else f"{r['name']}, {r['size']}^2", f"{r['s']:.4f}"] +
+            [f"{r['times'][n]['median']:.3f} ({1 / r['ratios'][n]:.1f})" if n in r["ratios"] else "-" for n in names] +
+            [f"{r['target_s']:.3f} ({1 / r['target_ratio']:.1f})" if "target_s" in r else "", verdict(r)]
+            for r in results]
+    return ["Seconds, median; in brackets the peer's time over ours. Targets are judged by the ratio to vips.", ""] + \
         markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
 
 
@@ -90,17 +101,21 @@ def png(results):
 def auto(results):
     def seconds(r, device):
         return f"{r['times'][device]['median']:.4f}" if device in r["times"] else "-"
-    rows = [[r["name"], r["size"], seconds(r, "cpu"), seconds(r, "cuda"), seconds(r, "auto"), r["took"], f"{r['ratio']:.2f}",
-             verdict(r)] for r in results]
+    rows = [[r["name"], r["size"], seconds(r, "cpu"), seconds(r, "cuda"), seconds(r, "auto"), r["took"],
+             f"{r['ratio']:.2f}", verdict(r)] for r in results]
     notes = {f"No CUDA here: {r['no_cuda']}." for r in results if r["no_cuda"]}
-    return sorted(notes) + [f"auto over the better of both, at most {results[0]['at_most']:.2f} wanted; seconds, median.", ""] + \
+    want = f"auto over the better of both, at most {results[0]['at_most']:.2f} wanted; whole commands, seconds, median."
+    return sorted(notes) + [want, ""] + \
         markdown_table(["work", "side", "cpu s", "cuda s", "auto s", "auto took", "auto / best", ""], rows)
 
 
 def startup(results):
-    return [f"{r['name']}: {r['times']['cuda']['median']:.3f} s / {r['times']['empty']['median']:.3f} s = {r['ratio']:.2f}, "
-            f"at most {r['at_most']:.2f} wanted: {verdict(r)}; with --device cpu {r['times']['cpu']['median']:.4f} s"
-            for r in results]
+    said = []
+    for r in results:
+        cuda, empty, cpu_s = (r["times"][d]["median"] for d in ("cuda", "empty", "cpu"))
+        said.append(f"{r['name']}: {cuda:.3f} s / {empty:.3f} s = {r['ratio']:.2f}, at most {r['at_most']:.2f} wanted: "
+                    f"{verdict(r)}; with --device cpu {cpu_s:.4f} s.")
+    return said
 
 
 def growth(results):
@@ -109,14 +124,15 @@ def growth(results):
     return markdown_table(["on", "work", "side", "k", "us", "floor us", "us / floor"], rows)
 
 
-TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "commands": ("Whole commands", commands), "png": ("PNG", png),
-          "auto": ("--device auto", auto), "startup": ("Start-up", startup), "growth": ("Growth", growth)}
+TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "commands": ("Whole commands", commands),
+          "png": ("PNG", png), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
+          "growth": ("Growth", growth)}
 
 
 def markdown(about, results):
     programs = ", ".join(f"{name}: {version or 'not installed'}" for name, version in about["programs"].items())
-    lines = [f"gpuimg at commit {about['commit']}, {about['date']}; {about['cpu']}, {about['cores']} cores; GPU: {about['gpu']}.",
-             f"{programs}.", ""]
+    lines = [f"gpuimg at commit {about['commit']}, {about['date']}; {about['cpu']}, {about['cores']} cores; "
+             f"GPU: {about['gpu']}.", f"{programs}.", ""]
     for table, (title, write) in TITLES.items():
         mine = [r for r in results if r["table"] == table]
         done = [r for r in mine if "skipped" not in r]
