@@ -4,18 +4,19 @@ import platform
 import subprocess
 import time
 
+import opencv
+
 
 def first_line(*command):
     try:
         said = subprocess.run(command, capture_output=True, text=True)
-        return next((line.strip() for line in (said.stdout + said.stderr).splitlines() if line.strip()), None)
+        return next((line.strip()[:60] for line in (said.stdout + said.stderr).splitlines() if line.strip()), None)
     except OSError:
         return None
 
 
 def machine(bench):
     """What the figures hold for."""
-    import opencv
     cpu = platform.processor()
     if os.path.exists("/proc/cpuinfo"):
         names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
@@ -75,7 +76,8 @@ def cpu(results):
              f"{r['ratio_min']:.2f}" if "peers" in r else "", f"{r['ratio_median']:.2f}" if "peers" in r else "",
              r.get("target_ratio", ""), verdict(r), f"{r['of_floor']:.2f}"] for r in results]
     size, level = results[0]["size"], results[0]["device"]
-    return [f"{size} x {size}, milliseconds, median; ratios of the least times, then of the medians. {level}.", ""] + \
+    return [f"{size} x {size}, milliseconds, median; ratios of the least times, then of the medians. {level}."] + \
+        ([f"No OpenCV here: {opencv.MISSING}."] if opencv.MISSING else []) + [""] + \
         markdown_table(["work", "threads", "ms", "OpenCV ms", "ms / OpenCV, least", "median", "target", "",
                         "ms / floor"], rows)
 
@@ -87,7 +89,14 @@ def commands(results):
             [f"{r['times'][n]['median']:.3f} ({1 / r['ratios'][n]:.1f})" if n in r["ratios"] else "-" for n in names] +
             [f"{r['target_s']:.3f} ({1 / r['target_ratio']:.1f})" if "target_s" in r else "", verdict(r)]
             for r in results]
-    return ["Seconds, median; in brackets the peer's time over ours. Targets are judged by the ratio to vips.", ""] + \
+    reasons = {}
+    for r in results:
+        for name, reason in r["failed"].items():
+            reasons.setdefault((name, reason), []).append(r["name"])
+    notes = [f"{name}: {reason}: {'every row it has' if 'installed' in reason else '; '.join(of)}."
+             for (name, reason), of in reasons.items()]
+    return ["Seconds, median; in brackets the peer's time over ours. Targets are judged by the ratio to vips."] + \
+        notes + [""] + \
         markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
 
 
