@@ -2,6 +2,7 @@
  * the ring.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/small.h"
 
 static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
 {
@@ -20,6 +21,10 @@ enum gi_status GI_CPU(convolve_separable)(struct gi_context *cx, struct gi_image
                                           const struct gi_image *src,
                                           const struct gi_separable *spec, struct gi_err *err)
 {
+    if (GI_CPU(separable_is_operator3)(src, spec))
+        return GI_CPU(separable_operator3)(cx, dst, src, spec, err);
+    if (GI_CPU(separable_is_small)(src, spec))
+        return GI_CPU(separable_small)(cx, dst, src, spec, err);
     struct gi_sweep sweep = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,

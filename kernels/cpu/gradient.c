@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/simd.h"
+#include "kernels/cpu/small.h"
 
 static const float difference[3] = {-1, 0, 1};
 
@@ -38,6 +39,8 @@ enum gi_status GI_CPU(gradient)(struct gi_context *cx, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_gradient *spec,
                                 struct gi_err *err)
 {
+    if (GI_CPU(gradient_is_operator3)(src, spec))
+        return GI_CPU(gradient_operator3)(cx, dst, src, spec, err);
     struct gi_sweep sweep = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,

@@ -73,6 +73,46 @@ static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long
     return out;
 }
 
+/* The border's pixel as samples, in as many bytes as a vector has. */
+static void border_pixel(float pixel[GI_LANES], const struct gi_edge *edge,
+                         const struct gi_image *src)
+{
+    float value[GI_LANES] = {0};
+    memcpy(value, edge->value, sizeof edge->value);
+    GI_CPU(samples_store)(pixel, value, (size_t)src->channels, src->type);
+}
+
+bool GI_CPU(edge_is_whole)(const struct gi_edge *edge, const struct gi_image *src)
+{
+    float pixel[GI_LANES], value[GI_LANES];
+    size_t n = (size_t)src->channels;
+    border_pixel(pixel, edge, src);
+    GI_CPU(samples_load)(value, pixel, n, src->type);
+    return edge->border != GI_BORDER_VALUE || memcmp(value, edge->value, n * sizeof *value) == 0;
+}
+
+void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_edge *edge,
+                      long long p, long long x0, size_t count)
+{
+    size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type); /* bytes */
+    float outside[GI_LANES] = {0};
+    int y = gi_border_index(p, src->height, edge->border);
+    const char *row = y < 0 ? NULL : gi_row(src, y);
+    long long x1 = x0 + (long long)count;
+    char *to = out;
+    if (edge->border == GI_BORDER_VALUE)
+        border_pixel(outside, edge, src);
+    for (long long x = x0; x < x1;) {
+        long long run = 1;
+        int i = row ? gi_border_index(x, src->width, edge->border) : -1;
+        if (i >= 0 && i == x)
+            run = (x1 < src->width ? x1 : src->width) - x;
+        memcpy(to, i < 0 ? (const char *)outside : row + (size_t)i * pixel, (size_t)run * pixel);
+        to += (size_t)run * pixel;
+        x += run;
+    }
+}
+
 static void premultiply(float *row, size_t n, int channels)
 {
     for (size_t i = 0; i < n; i += GI_LANES) {

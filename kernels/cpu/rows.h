@@ -63,6 +63,14 @@ void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *ti
  * as floats, colour times alpha where `alpha` asks for it. */
 void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count);
 
+/* out[0 .. count * channels): the pixels x0 .. x0 + count - 1 of the row at position p as samples,
+ * what is outside the image by `edge`, border values rounded. */
+void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_edge *edge,
+                      long long p, long long x0, size_t count);
+
+/* Whether row_copy() rounds no border value of `edge` to another one. */
+bool GI_CPU(edge_is_whole)(const struct gi_edge *edge, const struct gi_image *src);
+
 /* n samples of `type` to floats, and floats to samples as every primitive stores them; no byte past
  * the n samples is read or written. */
 void GI_CPU(samples_load)(float *out, const void *in, size_t n, enum gi_type type);

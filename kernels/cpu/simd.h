@@ -21,7 +21,8 @@
  * 0x7fc00000. vec_alpha spreads the alpha of each pixel of `channels` (2 or 4) samples over its
  * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. vec_third gives samples channel,
  * channel + 3, channel + 6, ... of the row of samples a, b, c: 3 is prime to the number of lanes,
- * so they lie in different lanes and only want putting in order. */
+ * so they lie in different lanes and only want putting in order. vec_slide gives lanes n,
+ * n + 1, ... of a followed by b, n a constant from 0 to GI_LANES - 1. */
 
 #if GI_LEVEL_avx512
 
@@ -121,6 +122,34 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
 {
     return _mm512_mask_blend_ps(channels == 4 ? 0x8888 : 0xaaaa, c, a);
+}
+
+#define GI_SLIDE(n)                                                                                \
+    case n:                                                                                        \
+        return _mm512_castsi512_ps(                                                                \
+            _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), n))
+
+static inline __attribute__((always_inline)) GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    switch (n) {
+        GI_SLIDE(1);
+        GI_SLIDE(2);
+        GI_SLIDE(3);
+        GI_SLIDE(4);
+        GI_SLIDE(5);
+        GI_SLIDE(6);
+        GI_SLIDE(7);
+        GI_SLIDE(8);
+        GI_SLIDE(9);
+        GI_SLIDE(10);
+        GI_SLIDE(11);
+        GI_SLIDE(12);
+        GI_SLIDE(13);
+        GI_SLIDE(14);
+        GI_SLIDE(15);
+    default:
+        return a;
+    }
 }
 
 static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
@@ -238,6 +267,28 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
 {
     return channels == 4 ? _mm256_blend_ps(c, a, 0x88) : _mm256_blend_ps(c, a, 0xaa);
+}
+
+#define GI_SLIDE(n, low, high)                                                                     \
+    case n:                                                                                        \
+        return _mm256_castsi256_ps(                                                                \
+            _mm256_alignr_epi8(_mm256_castps_si256(high), _mm256_castps_si256(low), n % 4 * 4))
+
+static inline __attribute__((always_inline)) GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    GI_VEC mid = _mm256_permute2f128_ps(a, b, 0x21);
+    switch (n) {
+        GI_SLIDE(1, a, mid);
+        GI_SLIDE(2, a, mid);
+        GI_SLIDE(3, a, mid);
+        GI_SLIDE(5, mid, b);
+        GI_SLIDE(6, mid, b);
+        GI_SLIDE(7, mid, b);
+    case 4:
+        return mid;
+    default:
+        return a;
+    }
 }
 
 static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
@@ -365,6 +416,11 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
 {
     GI_EACH_LANE((l + 1) % channels ? c.x[l] : a.x[l]);
+}
+
+static inline GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    GI_EACH_LANE(l + n < GI_LANES ? a.x[l + n] : b.x[l + n - GI_LANES]);
 }
 
 static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)

@@ -178,6 +178,29 @@ static void random_dense(struct operation *op, uint64_t *seed, enum gi_border bo
     d->finish = random_finish(seed, type);
 }
 
+/* 3, 5 or 7 taps each way; `whole`: 3, all of them integers. */
+static void random_small(struct operation *op, uint64_t *seed, enum gi_border border,
+                         enum gi_type type, bool whole)
+{
+    struct gi_separable *s = &op->separable;
+    int k = whole ? 3 : 2 * case_between(seed, 1, 3) + 1;
+    *s = (struct gi_separable){.row = op->row, .col = op->col, .nrow = k, .ncol = k};
+    s->row_anchor = case_between(seed, 0, k - 1);
+    s->col_anchor = case_between(seed, 0, k - 1);
+    for (int i = 0; i < 2 * k; i++) {
+        float tap = whole ? (float)case_between(seed, -4, 4) : case_real(seed);
+        (i < k ? op->row : op->col)[i % k] = tap;
+    }
+    if (whole && case_between(seed, 0, 1))
+        (case_between(seed, 0, 1) ? op->row : op->col)[1] = 0;
+    s->sum = 1;
+    s->edge = case_edge(seed, border, type);
+    for (int c = 0; type != GI_F32 && c < GI_MAX_CHANNELS; c++)
+        s->edge.value[c] = rintf(s->edge.value[c]);
+    s->finish.kind = case_between(seed, 0, 1) ? GI_FINISH_STORE : GI_FINISH_ABS;
+    s->finish.bias = whole ? 0 : case_real(seed) * gi_type_full_scale(type);
+}
+
 static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,
                         enum gi_type type)
 {
@@ -185,6 +208,8 @@ static void random_rest(struct operation *op, uint64_t *seed, enum gi_border bor
     memcpy(op->gradient.smooth, smooth[case_between(seed, 0, 2)], sizeof smooth[0]);
     op->gradient.alpha = case_between(seed, 0, 1) ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
     op->gradient.edge = op->box.edge = case_edge(seed, border, type);
+    for (int c = 0; type != GI_F32 && c < GI_MAX_CHANNELS && case_between(seed, 0, 1); c++)
+        op->gradient.edge.value[c] = rintf(op->gradient.edge.value[c]);
     op->box.k = 2 * case_between(seed, 0, 5) + 1;
     op->box.alpha = case_between(seed, 0, 1) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN;
     op->above = (case_real(seed) * 0.6f + 0.5f) * gi_type_full_scale(type);
@@ -216,6 +241,37 @@ static void separable(void **state)
 {
     (void)state;
     walk(&(struct operation){.name = "convolve_separable", .which = SEPARABLE});
+}
+
+/* Widths around the blocks and pieces that rows are cut into, and one of several strips. */
+static void walk_small(const char *name, bool whole)
+{
+    static const int sizes[][2] = {{1, 1},   {2, 3},    {63, 5},   {129, 6}, {131, 9},
+                                   {195, 4}, {257, 13}, {700, 21}, {7001, 5}};
+    uint64_t seed = SEED;
+    struct operation op = {.name = name, .which = SEPARABLE};
+    printf("%s: seed %d\n", op.name, SEED);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int border = 0; border < CASE_BORDERS; border++)
+                for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+                    if (sizes[i][0] > 1000 && border != type)
+                        continue;
+                    random_small(&op, &seed, (enum gi_border)border, (enum gi_type)type, whole);
+                    check(&op, sizes[i], channels, (enum gi_type)type, &seed, border == channels);
+                }
+}
+
+static void small(void **state)
+{
+    (void)state;
+    walk_small("small convolve_separable", false);
+}
+
+static void whole(void **state)
+{
+    (void)state;
+    walk_small("convolve_separable of whole taps", true);
 }
 
 static void dense(void **state)
@@ -251,8 +307,9 @@ static void luma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separable), cmocka_unit_test(dense),     cmocka_unit_test(box),
-        cmocka_unit_test(gradient),  cmocka_unit_test(threshold), cmocka_unit_test(luma),
+        cmocka_unit_test(separable), cmocka_unit_test(small), cmocka_unit_test(whole),
+        cmocka_unit_test(dense),     cmocka_unit_test(box),   cmocka_unit_test(gradient),
+        cmocka_unit_test(threshold), cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

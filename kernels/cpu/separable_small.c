@@ -1,0 +1,118 @@
+/* Separable filters of 3, 5 or 7 taps each way: from samples to samples in registers, but for the
+ * rows above, whose sums along the row are kept.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/march.h"
+#include "kernels/cpu/simd.h"
+#include "kernels/cpu/small.h"
+
+enum {
+    ROWS = GI_ROWS_AT_ONCE,
+    TAPS_MAX = GI_MARCH_ROWS_MAX,
+    STEP_MAX = 3, /* samples from a pixel to the next */
+    SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
+};
+
+/* sum over i of taps[i] * the vector i * step samples into `v`. */
+static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_MAX],
+                                                            const GI_VEC *taps, int k, int step)
+{
+    GI_VEC sum = vec_set(0);
+    for (int i = 0; i < k; i++) {
+        int at = i * step / GI_LANES, by = i * step % GI_LANES;
+        sum = vec_fma(taps[i], by ? vec_slide(v[at], v[at + 1], by) : v[at], sum);
+    }
+    return sum;
+}
+
+/* Row j of the window of result row 0 goes into all results whose window it is in. */
+static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], GI_VEC v, int j,
+                                                              const GI_VEC *taps, int k)
+{
+    for (int r = 0; r < ROWS; r++)
+        if (j >= r && j - r < k)
+            sum[r] = vec_fma(taps[j - r], v, sum[r]);
+}
+
+static inline __attribute__((always_inline)) void filter_rows(const struct gi_march *march,
+                                                              const struct gi_march_rows *rows,
+                                                              size_t n, int k, int step,
+                                                              enum gi_type type)
+{
+    const struct gi_separable *spec = march->spec;
+    int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
+    bool absolute = spec->finish.kind == GI_FINISH_ABS;
+    GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
+    for (int i = 0; i < k; i++) {
+        row[i] = vec_set(spec->row[i]);
+        col[i] = vec_set(spec->col[i]);
+    }
+    for (int r = 0; r < ROWS; r++)
+        for (int m = 0; m < span - 1; m++)
+            v[r][m] = vec_load_samples(rows->in[r], (size_t)(m * GI_LANES), type);
+    for (size_t x = 0; x < n; x += GI_LANES) {
+        GI_VEC sum[ROWS];
+        for (int r = 0; r < ROWS; r++)
+            sum[r] = vec_set(0);
+        for (int j = 0; j < k - 1; j++)
+            column_step(sum, vec_load((const float *)rows->above[j] + x), j, col, k);
+        for (int r = 0; r < ROWS; r++) {
+            v[r][span - 1] =
+                vec_load_samples(rows->in[r], x + (size_t)((span - 1) * GI_LANES), type);
+            GI_VEC s = row_sum(v[r], row, k, step);
+            for (int m = 0; m < span - 1; m++)
+                v[r][m] = v[r][m + 1];
+            vec_store((float *)rows->kept[r] + x, s);
+            column_step(sum, s, k - 1 + r, col, k);
+        }
+        for (int r = 0; r < ROWS; r++) {
+            GI_VEC f = absolute ? vec_abs(sum[r]) : sum[r];
+            vec_store_samples(rows->out[r], x, vec_add(f, bias), type);
+        }
+    }
+}
+
+#define FILTER(name, k, step, type)                                                                \
+    static void name(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)     \
+    {                                                                                              \
+        filter_rows(march, rows, n, k, step, type);                                                \
+    }
+#define FILTERS(k, step)                                                                           \
+    FILTER(u8_##k##_##step, k, step, GI_U8)                                                        \
+    FILTER(u16_##k##_##step, k, step, GI_U16)                                                      \
+    FILTER(f32_##k##_##step, k, step, GI_F32)
+#define NAMES(k, step) u8_##k##_##step, u16_##k##_##step, f32_##k##_##step
+
+FILTERS(3, 1)
+FILTERS(5, 1)
+FILTERS(7, 1)
+FILTERS(3, 3)
+FILTERS(5, 3)
+FILTERS(7, 3)
+
+bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int k = spec->nrow;
+    return !gi_has_alpha(src) && spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol &&
+           k >= 3 && k <= TAPS_MAX && k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
+}
+
+enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_separable *spec,
+                                       struct gi_err *err)
+{
+    static void (*const filters[2][3][3])(const struct gi_march *, const struct gi_march_rows *,
+                                          size_t) = {{{NAMES(3, 1)}, {NAMES(5, 1)}, {NAMES(7, 1)}},
+                                                     {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}}};
+    int k = spec->nrow;
+    struct gi_march march = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .spec = spec,
+                             .left = spec->row_anchor,
+                             .right = k - 1 - spec->row_anchor,
+                             .above = spec->col_anchor,
+                             .nrows = k,
+                             .kept_nbytes = sizeof(float),
+                             .step = filters[src->channels == 3][(k - 3) / 2][src->type]};
+    return GI_CPU(march)(cx, &march, err);
+}

@@ -1,0 +1,24 @@
+/* Quick ways for small windows, where they give the same bits.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SMALL_H
+#define GI_KERNELS_CPU_SMALL_H
+
+#include "kernels/cpu/cpu.h"
+
+/* Whether separable_small() does this filter, and that: 3, 5 or 7 taps each way, no alpha. */
+bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec);
+enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_separable *spec,
+                                       struct gi_err *err);
+
+/* The same of 3 x 3 operators with whole weights on 8 bits. */
+bool GI_CPU(separable_is_operator3)(const struct gi_image *src, const struct gi_separable *spec);
+enum gi_status GI_CPU(separable_operator3)(struct gi_context *cx, struct gi_image *dst,
+                                           const struct gi_image *src,
+                                           const struct gi_separable *spec, struct gi_err *err);
+bool GI_CPU(gradient_is_operator3)(const struct gi_image *src, const struct gi_gradient *spec);
+enum gi_status GI_CPU(gradient_operator3)(struct gi_context *cx, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_gradient *spec, struct gi_err *err);
+
+#endif
