@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 
 extern const struct gi_command gi_command_histogram, gi_command_extract, gi_command_compare,
-    gi_command_info, gi_command_devices, gi_command_list, gi_command_selftest,
+    gi_command_info, gi_command_devices, gi_command_list, gi_command_selftest, gi_command_bench,
     gi_command_completion, gi_command_help;
 
 /* The command of a filter of image to image: gpuimg FILTER [OPTION...] INPUT OUTPUT. */
@@ -14,6 +14,11 @@ struct gi_command gi_filter_command(const struct gi_filter *filter);
 
 /* Whether the command computes on images: what `list` calls an operation. */
 bool gi_command_is_operation(const struct gi_command *command);
+
+/* Operands that name operations to take part. Errors: GI_E_USAGE for one that there is not. */
+enum gi_status gi_operations_check(char **names, int n, struct gi_err *err);
+/* Whether `name` is among them; without any, all take part. */
+bool gi_operation_is_named(const char *name, char **names, int n);
 
 /* Prints what the last of `words` could become, one "WORD<tab>what it is" a line, and ":files"
  * where it could be a file. The words follow "gpuimg"; what bash parts at "=" may come in three. */

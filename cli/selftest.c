@@ -273,22 +273,6 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
     return !status && !test.err.status && !*test.difference;
 }
 
-static enum gi_status check_names(char **names, int n, struct gi_err *err)
-{
-    for (int i = 0; i < n; i++)
-        if (!gi_filter_find(names[i]))
-            return gi_fail(err, GI_E_USAGE, "%s: no such operation (try gpuimg list)", names[i]);
-    return GI_OK;
-}
-
-static bool is_named(const char *name, char **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return n == 0;
-}
-
 struct params {
     const char *device;
 };
@@ -300,14 +284,14 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
     const char *device = ((const struct params *)params[0])->device;
     struct bench bench = {0};
     struct gi_err skipped = {0};
-    enum gi_status status = check_names(operands, noperands, err);
+    enum gi_status status = gi_operations_check(operands, noperands, err);
     if (!status)
         status = add_cpu(&bench, err);
     if (!status)
         status = add_cuda(&bench, device, &skipped, err);
     int wrong = 0;
     for (int i = 0; !status && gi_filters[i]; i++)
-        if (is_named(gi_filters[i]->name, operands, noperands))
+        if (gi_operation_is_named(gi_filters[i]->name, operands, noperands))
             wrong += !test_operation(&bench, gi_filters[i], err);
     close_backends(&bench);
     if (status)

@@ -32,7 +32,8 @@ static struct gi_halo halo(const void *arg)
 static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     const struct params *p = arg;
-    return (struct gi_cost){.flops = src->type == GI_F32 ? 2 * p->k : 10};
+    bool whole_numbers = src->type != GI_F32;
+    return (struct gi_cost){.fmas = whole_numbers ? 0 : 2 * p->k, .other = whole_numbers ? 10 : 0};
 }
 
 static enum gi_status run(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,

@@ -212,9 +212,9 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
     if (plan_make(&plan, arg, NULL))
         return (struct gi_cost){0};
     double width = plan.kernel.width, height = plan.kernel.height;
-    double flops = plan.rank_one ? width + height : width * height;
+    double fmas = plan.rank_one ? width + height : width * height;
     plan_free(&plan);
-    return (struct gi_cost){.flops = flops};
+    return (struct gi_cost){.fmas = fmas};
 }
 
 static void to_float(float *dst, const double *src, size_t n)

@@ -69,7 +69,8 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     (void)src;
     const struct params *p = arg;
-    return (struct gi_cost){.flops = p->of == MAGNITUDE ? 16 : 6};
+    return (struct gi_cost){.fmas = p->of == MAGNITUDE ? 13 : 6,
+                            .other = p->of == MAGNITUDE ? 3 : 0};
 }
 
 /* Integers can't hold a sign; floats keep it. */

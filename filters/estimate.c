@@ -24,11 +24,11 @@
 /* Bytes a second of device memory, 256 MB copied in 131 us counting both ways; and fused
  * multiply-adds: k = 81 separably on 16384^2 samples, 162 each, in 7.2 ms. */
 #define CUDA_MEMORY_RATE 4.1e12
-#define CUDA_FLOP_RATE   6e12
+#define CUDA_FMA_RATE    6e12
 
 /* Fused multiply-adds a second of one thread: k = 81 separably on 8192^2 samples by one thread in
  * 236 ms, by two in 110; 15 x 15 = 225 in 236 and 108. */
-#define CPU_FLOP_RATE 58e9
+#define CPU_FMA_RATE 58e9
 
 /* Bytes a second of one thread and of all, most of them in memory that is touched for the first
  * time: a mean of 5 x 5 of 4096^2 bytes by two threads in 4.9 ms, of 16384^2 by 16 in 14.3. */
@@ -43,16 +43,16 @@ static double larger(double a, double b)
 struct gi_estimate gi_run_estimate(const struct gi_filter *filter, const void *params,
                                    const struct gi_image *src, int images, int threads)
 {
-    struct gi_cost cost = filter->cost ? filter->cost(src, params) : (struct gi_cost){.flops = 1};
+    struct gi_cost cost = filter->cost ? filter->cost(src, params) : (struct gi_cost){.other = 1};
     double samples = (double)gi_row_samples(src) * src->height, n = threads < 1 ? 1 : threads;
     double in = (double)gi_row_nbytes(src) * src->height, out = filter->run ? in : 0;
-    double flops = samples * cost.flops, moved = in + out + samples * cost.nbytes;
+    double work = samples * (cost.fmas + cost.other), moved = in + out + samples * cost.nbytes;
     double cpu_memory = n * CPU_MEMORY_THREAD_RATE;
     if (cpu_memory > CPU_MEMORY_RATE)
         cpu_memory = CPU_MEMORY_RATE;
-    double cpu = larger(flops / (CPU_FLOP_RATE * n), moved / cpu_memory);
+    double cpu = larger(work / (CPU_FMA_RATE * n), moved / cpu_memory);
     double cuda = in / CUDA_UP_RATE + out / CUDA_DOWN_RATE +
-                  larger(flops / CUDA_FLOP_RATE, moved / CUDA_MEMORY_RATE);
+                  larger(work / CUDA_FMA_RATE, moved / CUDA_MEMORY_RATE);
     double hidden = n > 1 ? in / DECODE_RATE : 0;
     double start = larger(CUDA_OPEN_S - hidden, 0) + CUDA_EXIT_S;
     return (struct gi_estimate){.cpu_s = images * cpu, .cuda_s = start + images * cuda};

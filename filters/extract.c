@@ -21,7 +21,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 static struct gi_cost cost(const struct gi_image *src, const void *params)
 {
     (void)params;
-    return (struct gi_cost){.flops = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
+    return (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                             .nbytes = 6.0 / src->channels}; /* labels, written and looked at */
 }
 

@@ -10,9 +10,10 @@
 #include "imgio/image.h"
 #include "kernels/kernels.h"
 
-/* Estimated work a sample, for choosing a device: see filters/estimate.c. */
+/* Work a sample, for choosing a device (filters/estimate.c) and for `gpuimg bench`. */
 struct gi_cost {
-    double flops;  /* fused multiply-adds, or what takes as long on a CPU */
+    double fmas;   /* fused multiply-adds that the definition asks for */
+    double other;  /* further work: fused multiply-adds that would take a CPU as long */
     double nbytes; /* of memory besides one look at the source and one at the result */
 };
 

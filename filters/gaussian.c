@@ -53,7 +53,7 @@ static struct gi_halo halo(const void *arg)
 static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     (void)src;
-    return (struct gi_cost){.flops = 2 * ((const struct params *)arg)->k};
+    return (struct gi_cost){.fmas = 2 * ((const struct params *)arg)->k};
 }
 
 static enum gi_status run(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,

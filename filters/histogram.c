@@ -88,7 +88,7 @@ static enum gi_status check(void *params, struct gi_err *err)
 static struct gi_cost cost(const struct gi_image *src, const void *params)
 {
     (void)params;
-    return (struct gi_cost){.flops = src->type == GI_F32 ? 640 : 14};
+    return (struct gi_cost){.other = src->type == GI_F32 ? 640 : 14};
 }
 
 static double edge(const struct gi_histogram_channel *channel, int nbins, int i)

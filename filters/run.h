@@ -25,6 +25,19 @@ enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct
                                const struct gi_filter *filter, const void *params,
                                struct gi_run_times *times, struct gi_err *err);
 
+/* A plan by itself, its image on the backend, everything loaded. */
+struct gi_run_time {
+    double ms;
+    double nbytes, fmas; /* what it must at least read and write, and multiply and add */
+};
+
+/* Times `filter` on `nsrcs` host images of one shape in turn: as many as it takes that caches do
+ * not help (of more than 64 the rest are left out). About 0.1 s, or five runs if those take longer.
+ * Errors: as the primitives'. */
+enum gi_status gi_run_time(struct gi_run_time *time, struct gi_context *cx,
+                           const struct gi_image *srcs, int nsrcs, const struct gi_filter *filter,
+                           const void *params, struct gi_err *err);
+
 /* Estimated seconds of a command on each kind of device, files aside: the reason `auto` gives. With
  * CUDA that includes the start that does not hide behind decoding, and the end of the process. */
 struct gi_estimate {

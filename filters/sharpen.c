@@ -50,7 +50,8 @@ static struct gi_halo halo(const void *arg)
 static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     (void)src;
-    return (struct gi_cost){.flops = 2 * gi_gaussian_k(((const struct params *)arg)->sigma) + 3};
+    return (struct gi_cost){.fmas = 2 * gi_gaussian_k(((const struct params *)arg)->sigma) + 1,
+                            .other = 2};
 }
 
 static enum gi_status run(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,

@@ -28,7 +28,7 @@ static struct gi_cost cost(const struct gi_image *src, const void *arg)
 {
     const struct params *p = arg;
     return (struct gi_cost){
-        .flops = p->at.kind == GI_LEVEL_OTSU ? 1 + 8 * gi_level_passes(src->type) : 1};
+        .other = p->at.kind == GI_LEVEL_OTSU ? 1 + 8 * gi_level_passes(src->type) : 1};
 }
 
 static size_t state_nbytes(const struct gi_image *src, const void *arg)

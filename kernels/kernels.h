@@ -211,6 +211,12 @@ struct gi_device_info {
     size_t free_nbytes;
 };
 
+/* What a context can do at most, a second: the ceilings that `gpuimg bench` holds times against. */
+struct gi_roofline {
+    double copy_rate; /* bytes of memory, those read and those written both counted */
+    double fma_rate;  /* fused multiply-adds of float32 */
+};
+
 struct gi_kernels {
     enum gi_device_kind kind;
     const char *name; /* "cpu" or "cuda" */
@@ -245,6 +251,11 @@ struct gi_kernels {
      * time between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
     void (*mark)(struct gi_context *cx, int slot);
     double (*elapsed_ms)(struct gi_context *cx, int from, int to);
+
+    /* Measures, in about 0.2 s. Uses slots 0 and 1 of the stopwatch. Errors: GI_E_MEMORY,
+     * GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+    enum gi_status (*roofline)(struct gi_context *cx, struct gi_roofline *roofline,
+                               struct gi_err *err);
 
     /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
      * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and

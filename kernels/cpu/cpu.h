@@ -22,6 +22,8 @@ static inline struct gi_pool *gi_cpu_pool(struct gi_context *cx)
     return ((struct gi_cpu_context *)cx)->pool;
 }
 
+enum gi_status GI_CPU(roofline)(struct gi_context *cx, struct gi_roofline *roofline,
+                                struct gi_err *err);
 enum gi_status GI_CPU(convolve_separable)(struct gi_context *cx, struct gi_image *dst,
                                           const struct gi_image *src,
                                           const struct gi_separable *spec, struct gi_err *err);

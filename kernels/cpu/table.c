@@ -14,6 +14,7 @@ static enum gi_status open_level(struct gi_context **cx, const struct gi_open_op
 const struct gi_kernels GI_CPU(kernels) = {
     GI_CPU_HOST_SLOTS,
     .open = open_level,
+    .roofline = GI_CPU(roofline),
     .convolve_separable = GI_CPU(convolve_separable),
     .convolve_2d = GI_CPU(convolve_2d),
     .box = GI_CPU(box),

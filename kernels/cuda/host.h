@@ -1,4 +1,5 @@
-/* The slots of struct gi_kernels that are no primitives: life, memory, copies, the stopwatch.
+/* The slots of struct gi_kernels that are no primitives: life, memory, copies, the stopwatch,
+ * the roofline.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_HOST_H
 #define GI_KERNELS_CUDA_HOST_H
@@ -20,5 +21,7 @@ enum gi_status gi_cuda_sync(struct gi_context *cx, struct gi_err *err);
 void gi_cuda_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes);
 void gi_cuda_mark(struct gi_context *cx, int slot);
 double gi_cuda_elapsed_ms(struct gi_context *cx, int from, int to);
+enum gi_status gi_cuda_roofline(struct gi_context *cx, struct gi_roofline *roofline,
+                                struct gi_err *err);
 
 #endif

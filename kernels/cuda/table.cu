@@ -16,6 +16,7 @@ static const struct gi_kernels kernels = {
     .limits = gi_cuda_limits,
     .mark = gi_cuda_mark,
     .elapsed_ms = gi_cuda_elapsed_ms,
+    .roofline = gi_cuda_roofline,
     .convolve_separable = gi_cuda_convolve_separable,
     .convolve_2d = gi_cuda_convolve_2d,
     .box = gi_cuda_box,

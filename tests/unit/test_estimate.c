@@ -1,5 +1,6 @@
 /* What --device auto goes by: the estimate grows as work does, and CUDA's start decides small
- * images. SPDX-License-Identifier: MIT */
+ * images. And what `gpuimg bench` goes by: counts of bytes and multiply-adds, ceilings.
+ * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
 enum { SMALLEST = 64, LARGEST = 65536 };
@@ -67,12 +68,63 @@ static void start_is_paid_once(void **state)
     }
 }
 
+/* What a plan must at least read, write and compute, and that timing it changes nothing. */
+static void times_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double looks, fmas; /* a sample; fmas -1: any */
+    } cases[] = {{"gaussian", 2, -1}, {"blur", 2, 0},       {"histogram", 1, 0},
+                 {"extract", 1, 0},   {"threshold", -1, 0}, {"convolve", 2, -1}};
+    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_image images[3];
+    uint64_t seed = FC_SEED;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(gi_image_alloc(&images[i], 67, 31, 3, GI_U16, NULL), GI_OK);
+        fc_fill(&images[i], &seed);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gi_filter *filter = gi_filter_find(cases[i].name);
+        struct gi_run_time time;
+        struct gi_err err = {0};
+        void *params = calloc(1, filter->params_nbytes);
+        gi_options_example(params, filter->options);
+        if (filter->check)
+            assert_int_equal(filter->check(params, &err), GI_OK);
+        if (gi_run_time(&time, cx, images, 3, filter, params, &err))
+            fail_msg("%s: %s", filter->name, err.text);
+        assert_true(time.ms > 0);
+        if (cases[i].looks > 0)
+            assert_true(time.nbytes == cases[i].looks * 67 * 31 * 3 * 2);
+        if (cases[i].fmas >= 0)
+            assert_true(time.fmas == 0);
+        else
+            assert_true(time.fmas >= 67 * 31 * 3);
+        free(params);
+    }
+    for (int i = 0; i < 3; i++)
+        gi_image_free(&images[i]);
+    cx->k->close(&cx);
+}
+
+static void ceilings_are_positive(void **state)
+{
+    (void)state;
+    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_roofline roofline;
+    assert_int_equal(cx->k->roofline(cx, &roofline, NULL), GI_OK);
+    assert_true(roofline.copy_rate > 1e6 && roofline.copy_rate < 1e14);
+    assert_true(roofline.fma_rate > 1e6 && roofline.fma_rate < 1e15);
+    cx->k->close(&cx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_with_the_image),
-        cmocka_unit_test(shrinks_with_threads),
-        cmocka_unit_test(start_is_paid_once),
+        cmocka_unit_test(grows_with_the_image),  cmocka_unit_test(shrinks_with_threads),
+        cmocka_unit_test(start_is_paid_once),    cmocka_unit_test(times_are_counted),
+        cmocka_unit_test(ceilings_are_positive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

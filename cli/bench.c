@@ -1,0 +1,394 @@
+/* gpuimg bench: what this machine can do at most, how near to it each operation comes, and from
+ * which size on `auto` takes CUDA.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "filters/extract.h"
+#include "filters/run.h"
+
+enum {
+    COVER_NBYTES = 128 << 20, /* of images in turn: more than caches hold */
+    IMAGES_MAX = 64,
+    SIDE_MAX = 65536, /* of the square image that `auto` is asked about */
+    NAME_NBYTES = 160,
+};
+
+enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
+
+struct params {
+    const char *device;
+    int threads, size, format;
+};
+
+/* One device: CPU or CUDA. */
+struct column {
+    char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
+    struct gi_context *cx;
+    struct gi_roofline roofline;
+};
+
+struct bench {
+    const struct params *params;
+    int threads;
+    struct column columns[2];
+    int ncolumns;
+    struct gi_err no_cuda; /* why there is one column; "" where nobody asked for two */
+    struct gi_image images[IMAGES_MAX];
+    int nimages;
+};
+
+struct row {
+    const struct gi_filter *filter;
+    struct gi_run_time times[2];
+    int auto_side; /* 0: never */
+};
+
+/* Waves with noise on them: shades, edges, thousands of regions. */
+static void draw(struct gi_image *image)
+{
+    uint32_t noise = 1;
+    for (int y = 0; y < image->height; y++) {
+        uint8_t *row = gi_row(image, y);
+        for (int x = 0; x < image->width; x++) {
+            int wave = (x / 7 * 37 + y / 5 * 11) % 256 - 128;
+            int swell = abs((x + y) % 512 - 256);
+            noise = noise * 1664525 + 1013904223; /* Numerical Recipes, 1992 */
+            row[x] = (uint8_t)((swell * 3 + (wave > 60 ? 120 : 60) + (int)(noise >> 28)) / 4);
+        }
+    }
+}
+
+static enum gi_status make_images(struct bench *bench, struct gi_err *err)
+{
+    int side = bench->params->size;
+    int n = 1 + COVER_NBYTES / (side * side);
+    for (int i = 0; i < n && i < IMAGES_MAX; i++) {
+        enum gi_status status = gi_image_alloc(&bench->images[i], side, side, 1, GI_U8, err);
+        if (status)
+            return status;
+        bench->nimages++;
+        if (i == 0)
+            draw(&bench->images[0]);
+        else
+            memcpy(bench->images[i].data, bench->images[0].data,
+                   bench->images[0].stride * (size_t)side);
+    }
+    return GI_OK;
+}
+
+static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
+                                 const struct gi_open_options *options, struct gi_err *err)
+{
+    struct column *column = &bench->columns[bench->ncolumns];
+    enum gi_status status = k->open(&column->cx, options, err);
+    if (status)
+        return status;
+    bench->ncolumns++;
+    return k->roofline(column->cx, &column->roofline, err);
+}
+
+static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
+{
+    struct gi_open_options options = {.threads = bench->threads};
+    struct column *column = &bench->columns[0];
+    snprintf(column->name, sizeof column->name, "cpu");
+    snprintf(column->what, sizeof column->what, "%s, %d thread%s", gi_cpu_level(), bench->threads,
+             bench->threads == 1 ? "" : "s");
+    return add_column(bench, gi_kernels_cpu(), &options, err);
+}
+
+/* The device that was asked for must be there; `auto` does without. */
+static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
+{
+    enum { DEVICES_MAX = 64 };
+    enum gi_device_choice choice;
+    struct gi_device_info infos[DEVICES_MAX];
+    struct gi_open_options options = {.threads = bench->threads};
+    const char *asked = bench->params->device;
+    enum gi_status status = gi_device_parse(&choice, &options.ordinal, asked, err);
+    if (status || choice == GI_CHOOSE_CPU)
+        return status;
+    const struct gi_kernels *k = gi_kernels_cuda();
+    int n = k ? k->probe(infos, DEVICES_MAX, &bench->no_cuda) : 0;
+    if (!k)
+        gi_fail(&bench->no_cuda, GI_E_DEVICE, "this build has no CUDA backend");
+    else if (n == 0 || (n > 0 && options.ordinal >= n))
+        gi_fail(&bench->no_cuda, GI_E_DEVICE, n ? "no such device" : "no device");
+    if (*bench->no_cuda.text)
+        return choice == GI_CHOOSE_CUDA ? gi_fail(err, GI_E_DEVICE, "--device %s: %s",
+                                                  asked ? asked : "cuda", bench->no_cuda.text)
+                                        : GI_OK;
+    struct column *column = &bench->columns[bench->ncolumns];
+    snprintf(column->name, sizeof column->name, "cuda:%d", options.ordinal);
+    if (options.ordinal < DEVICES_MAX)
+        snprintf(column->what, sizeof column->what, "%s", infos[options.ordinal].name);
+    return add_column(bench, k, &options, err);
+}
+
+static void free_bench(struct bench *bench)
+{
+    for (int i = 0; i < bench->ncolumns && gi_cli_tears_down(); i++)
+        bench->columns[i].cx->k->close(&bench->columns[i].cx);
+    while (bench->nimages > 0)
+        gi_image_free(&bench->images[--bench->nimages]);
+}
+
+static bool auto_takes_cuda(const struct bench *bench, const struct gi_filter *filter,
+                            const void *params, int side)
+{
+    struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
+    struct gi_estimate seconds = gi_run_estimate(filter, params, &shape, 1, bench->threads);
+    return seconds.cuda_s < seconds.cpu_s;
+}
+
+/* The least side of a square image that `auto` gives to CUDA; 0 where it gives it none. */
+static int auto_side(const struct bench *bench, const struct gi_filter *filter, const void *params)
+{
+    int cpu = 0, cuda = SIDE_MAX;
+    if (!auto_takes_cuda(bench, filter, params, cuda))
+        return 0;
+    while (cuda - cpu > 1) {
+        int middle = cpu + (cuda - cpu) / 2;
+        *(auto_takes_cuda(bench, filter, params, middle) ? &cuda : &cpu) = middle;
+    }
+    return cuda;
+}
+
+static enum gi_status measure(struct bench *bench, struct row *row, struct gi_err *err)
+{
+    const struct gi_filter *filter = row->filter;
+    void *params = calloc(1, filter->params_nbytes);
+    if (!params)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    gi_options_example(params, filter->options);
+    if (filter == &gi_filter_extract) { /* as the command does without --labels and --points */
+        ((struct gi_extract_params *)params)->no_labels = true;
+        ((struct gi_extract_params *)params)->no_points = true;
+    }
+    enum gi_status status = filter->check ? filter->check(params, err) : GI_OK;
+    for (int i = 0; i < bench->ncolumns && !status; i++)
+        status = gi_run_time(&row->times[i], bench->columns[i].cx, bench->images, bench->nimages,
+                             filter, params, err);
+    if (!status)
+        row->auto_side = auto_side(bench, filter, params);
+    free(params);
+    return status;
+}
+
+/* The part of the time that the device would need at least. */
+static double roofline_part(const struct column *column, const struct gi_run_time *time)
+{
+    double copy_s = time->nbytes / column->roofline.copy_rate;
+    double fma_s = time->fmas / column->roofline.fma_rate;
+    return 1e3 * fmax(copy_s, fma_s) / time->ms;
+}
+
+static double bytes_a_second(const struct gi_run_time *time)
+{
+    return 1e3 * time->nbytes / time->ms;
+}
+
+static void print_head(const struct bench *bench)
+{
+    bool markdown = bench->params->format == FORMAT_MARKDOWN;
+    const char *item = markdown ? "- " : "";
+    for (int i = 0; i < bench->ncolumns; i++) {
+        const struct column *column = &bench->columns[i];
+        printf("%s%-8s%s: copies %.0f GB/s, %.0f billion multiply-adds a second\n", item,
+               column->name, column->what, 1e-9 * column->roofline.copy_rate,
+               1e-9 * column->roofline.fma_rate);
+    }
+    if (*bench->no_cuda.text)
+        printf("%scuda    none: %s\n", item, bench->no_cuda.text);
+    printf("%simage   %d x %d, gray, 8 bits; kernels alone, options at their defaults\n\n", item,
+           bench->params->size, bench->params->size);
+    bool cuda = bench->ncolumns > 1;
+    if (markdown) {
+        printf("| operation |");
+        for (int i = 0; i < bench->ncolumns; i++)
+            printf(" %s ms | GB/s | of roofline |", bench->columns[i].name);
+        printf("%s\n|---|---|---|---|%s\n", cuda ? " auto takes CUDA from |" : "",
+               cuda ? "---|---|---|---|" : "");
+        return;
+    }
+    printf("%12s", "");
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf("%30s", bench->columns[i].name);
+    printf("%s\n%-12s", cuda ? "  auto takes" : "", "operation");
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf("%10s%9s%11s", "ms", "GB/s", "roofline");
+    printf("%s\n", cuda ? "  CUDA from" : "");
+}
+
+static void print_row(const struct bench *bench, const struct row *row)
+{
+    bool markdown = bench->params->format == FORMAT_MARKDOWN;
+    printf(markdown ? "| %s |" : "%-12s", row->filter->name);
+    for (int i = 0; i < bench->ncolumns; i++)
+        printf(markdown ? " %.4f | %.1f | %.1f %% |" : "%10.4f%9.1f%9.1f %%", row->times[i].ms,
+               1e-9 * bytes_a_second(&row->times[i]),
+               100 * roofline_part(&bench->columns[i], &row->times[i]));
+    if (bench->ncolumns > 1) {
+        char side[32] = "never";
+        if (row->auto_side)
+            snprintf(side, sizeof side, "%d x %d", row->auto_side, row->auto_side);
+        printf(markdown ? " %s |" : "  %s", side);
+    }
+    putchar('\n');
+    fflush(stdout);
+}
+
+static json_t *device_json(const struct column *column)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", gi_json_text(column->name));
+    json_object_set_new(object, "what", gi_json_text(column->what));
+    json_object_set_new(object, "copy_bytes_per_s", gi_json_real(column->roofline.copy_rate));
+    json_object_set_new(object, "fma_per_s", gi_json_real(column->roofline.fma_rate));
+    return object;
+}
+
+static json_t *row_json(const struct bench *bench, const struct row *row)
+{
+    json_t *object = json_object(), *times = json_array();
+    json_object_set_new(object, "name", gi_json_text(row->filter->name));
+    for (int i = 0; i < bench->ncolumns; i++) {
+        const struct gi_run_time *time = &row->times[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "device", gi_json_text(bench->columns[i].name));
+        json_object_set_new(entry, "ms", gi_json_real(time->ms));
+        json_object_set_new(entry, "bytes", gi_json_real(time->nbytes));
+        json_object_set_new(entry, "fma", gi_json_real(time->fmas));
+        json_object_set_new(entry, "bytes_per_s", gi_json_real(bytes_a_second(time)));
+        json_object_set_new(entry, "roofline",
+                            gi_json_real(roofline_part(&bench->columns[i], time)));
+        json_array_append_new(times, entry);
+    }
+    json_object_set_new(object, "times", times);
+    json_object_set_new(object, "auto_takes_cuda_from",
+                        bench->ncolumns > 1 && row->auto_side ? json_integer(row->auto_side)
+                                                              : json_null());
+    return object;
+}
+
+static json_t *head_json(const struct bench *bench)
+{
+    json_t *object = json_object(), *devices = json_array();
+    for (int i = 0; i < bench->ncolumns; i++)
+        json_array_append_new(devices, device_json(&bench->columns[i]));
+    json_object_set_new(object, "version", json_string(GI_VERSION));
+    json_object_set_new(object, "size", json_integer(bench->params->size));
+    json_object_set_new(object, "devices", devices);
+    json_object_set_new(object, "cuda_missing",
+                        *bench->no_cuda.text ? gi_json_text(bench->no_cuda.text) : json_null());
+    return object;
+}
+
+static enum gi_status report(struct bench *bench, char **names, int n, struct gi_err *err)
+{
+    bool json = bench->params->format == FORMAT_JSON;
+    json_t *all = json ? head_json(bench) : NULL, *rows = json ? json_array() : NULL;
+    enum gi_status status = GI_OK;
+    if (!json)
+        print_head(bench);
+    for (int i = 0; gi_filters[i] && !status; i++) {
+        struct row row = {.filter = gi_filters[i]};
+        if (!gi_operation_is_named(row.filter->name, names, n))
+            continue;
+        status = measure(bench, &row, err);
+        if (!status && json)
+            json_array_append_new(rows, row_json(bench, &row));
+        else if (!status)
+            print_row(bench, &row);
+    }
+    if (!json)
+        return status;
+    json_object_set_new(all, "operations", rows);
+    if (!status)
+        return gi_json_print(stdout, all, 2, err);
+    json_decref(all);
+    return status;
+}
+
+static enum gi_status run_bench(const struct gi_command *self, void *const *params, char **operands,
+                                int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct params *p = params[0];
+    struct bench bench = {.params = p, .threads = gi_thread_count(p->threads)};
+    enum gi_status status = gi_operations_check(operands, noperands, err);
+    if (!status)
+        status = add_cpu(&bench, err);
+    if (!status)
+        status = add_cuda(&bench, err);
+    if (!status)
+        status = make_images(&bench, err);
+    if (!status)
+        status = report(&bench, operands, noperands, err);
+    free_bench(&bench);
+    return status;
+}
+
+static const struct gi_choice formats[] = {
+    {"text", NULL, "a table for people"},
+    {"markdown", NULL, "the same as Markdown"},
+    {"json", NULL, "one object"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "size",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, size),
+     .default_text = "2048",
+     .min = 16,
+     .max = 32768,
+     .unit = "px",
+     .help = "Side of the square image"},
+    {.name = "device",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, device),
+     .metavar = "auto|cpu|cuda[:N]",
+     .help = "What stands beside the CPU: auto is the first CUDA device if there is one, cuda one "
+             "that must be there, cpu none"},
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads on the CPU; without it as many as there are CPUs"},
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, format),
+     .default_text = "text",
+     .choices = formats,
+     .help = "What to print"},
+    {0},
+};
+
+const struct gi_command gi_command_bench = {
+    .name = "bench",
+    .operands = "[OPERATION...]",
+    .summary = "Measure what this machine can do and how near each operation comes",
+    .manual =
+        "First the ceilings: how many bytes a second the CPU (and the CUDA device) copies, those "
+        "read and those written both counted, and how many fused multiply-adds of float32 it does. "
+        "Then the kernels of each operation on a gray image of 8 bits that is in memory (or on the "
+        "device) already: milliseconds of the best try, the bytes that it must at least read and "
+        "write over that time, and its part of the roofline, which is the longer of those bytes "
+        "over the copy rate and its multiply-adds over theirs. Several "
+        "images take turns, so that caches do not help where the image is of some size.\n\n"
+        "Decoding, copies to and from the device and its start are no part of the times. They are "
+        "part of the estimate that --device auto goes by; the last column says from which size on "
+        "that gives a square image to CUDA, up to 65536 x 65536.",
+    .examples = "gpuimg bench\n"
+                "gpuimg bench gaussian convolve --size 8192\n"
+                "gpuimg bench --device cpu --threads 1 --format json",
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_bench,
+};

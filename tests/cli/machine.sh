@@ -1,0 +1,44 @@
+#!/bin/bash
+# bench: the shape of what it prints; times are the machine's.
+. "$(dirname "$0")/lib.sh"
+number='[0-9.e+]+'
+
+expect 0 gpuimg bench --size 64 --device cpu --threads 2
+check "the ceilings of the CPU" grep -qE "^cpu +(scalar|avx2|avx512), 2 threads: copies $number GB/s, $number billion multiply-adds a second$" out
+check "the image" grep -q '^image .*64 x 64' out
+for operation in blur gaussian sharpen convolve edges threshold histogram extract; do
+    check "bench: $operation" grep -qE "^$operation +$number +$number +$number %$" out
+done
+check "--device cpu does not speak of CUDA" test "$(grep -ci cuda out)" = 0
+
+expect 0 gpuimg bench gaussian extract --size 16 --format json
+check "JSON" jq -e '
+    .size == 16 and (.operations | map(.name)) == ["gaussian", "extract"]
+    and .devices[0].name == "cpu" and (.devices | all(.copy_bytes_per_s > 0 and .fma_per_s > 0))
+    and ((.devices | length) == 2) == (.cuda_missing == null)
+    and (.devices | length) as $n | (.operations | all((.times | length) == $n))
+    and (.operations[].times | all(.ms > 0 and .roofline > 0 and .bytes_per_s > 0))
+    and .operations[0].times[0].bytes == 512 and .operations[1].times[0].bytes == 256
+    and .operations[0].times[0].fma > 256 and .operations[1].times[0].fma == 0' out
+
+expect 0 gpuimg bench blur --size 32 --format markdown
+check "Markdown" grep -qE '^\| blur \|( [0-9.e+-]+ \| [0-9.e+-]+ \| [0-9.e+-]+ % \|)+' out
+check "as many cells as heads" awk -F'|' '/^\|/ {if (n && NF != n) bad = 1; n = NF} END {exit bad}' out
+
+expect_error 2 'bench: frobnicate: no such operation*' bench frobnicate
+expect_error 2 'bench: --size 8: want *' bench --size 8
+expect_error 2 'bench: --device gpu: want *' bench --device gpu
+
+if gpuimg devices | grep -q '^cuda:'; then
+    expect 0 gpuimg bench blur histogram --size 256 --device cuda
+    check "the ceilings of CUDA" grep -qE '^cuda:0 +.*: copies .* GB/s' out
+    check "CUDA beside the CPU, and from where auto takes it" grep -qE "^blur( +$number +$number +$number %){2}  (never|[0-9]+ x [0-9]+)$" out
+    expect_error 1 'bench: --device cuda:999: no such device' bench --device cuda:999
+else
+    expect 0 gpuimg bench blur --size 16
+    check "no CUDA: said once" test "$(grep -c '^cuda *none: .' out)" = 1 -a "$(grep -ci cuda out)" = 1
+    expect_error 1 'bench: --device cuda: *' bench blur --size 16 --device cuda
+    skip "bench on CUDA: $(gpuimg devices | sed -n 's/^cuda *none: //p')"
+fi
+
+finish
