@@ -54,7 +54,7 @@ endif
 BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
-$(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request rates)
+$(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request)
 $(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
 $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/bench/rates.h"
+#include "kernels/parallel.h"
 #include "tests/bench/request.h"
 
 struct bench {
     struct gi_context *cx;
     struct gi_pool *pool; /* as many threads as cx has */
-    struct bench_rates rates;
+    struct gi_roofline rates;
     struct bench_request request; /* what the members below are made for */
     struct bench_weights weights;
     struct gi_image src, dst, labels;
@@ -43,7 +43,7 @@ static enum gi_status open_threads(struct bench *bench, int threads, struct gi_e
     if (!status)
         status = gi_kernels_cpu()->open(&bench->cx, &options, err);
     if (!status)
-        bench->rates = bench_cpu_rates(bench->pool);
+        status = bench->cx->k->roofline(bench->cx, &bench->rates, err);
     return status;
 }
 
@@ -199,8 +199,8 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     json_object_set_new(object, "bytes", json_real(cost.bytes));
     json_object_set_new(object, "fmas", json_real(cost.fmas));
     json_object_set_new(object, "kept", json_real(bench->kept));
-    json_object_set_new(object, "copy_rate", json_real(bench->rates.copy));
-    json_object_set_new(object, "fma_rate", json_real(bench->rates.fma));
+    json_object_set_new(object, "copy_rate", json_real(bench->rates.copy_rate));
+    json_object_set_new(object, "fma_rate", json_real(bench->rates.fma_rate));
     return GI_OK;
 }
 

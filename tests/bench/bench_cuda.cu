@@ -20,8 +20,6 @@ enum {
     SLOW_US = 20000, /* work this long is timed SLOW_RUNS times at most */
     SLOW_RUNS = 3,
     AHEAD_NBYTES = 256 << 20,
-    CHAINS = 8,
-    STEPS = 1 << 14,
 };
 
 struct bench {
@@ -32,7 +30,7 @@ struct bench {
      * that a launch takes the CPU. */
     char *ahead;
     cudaEvent_t from, to;
-    double copy_rate, fma_rate; /* bytes and multiply-adds a second */
+    struct gi_roofline rates;
 };
 
 static void check(struct bench_job *job, cudaError_t error)
@@ -337,72 +335,25 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     json_object_set_new(object, "bytes", json_real(cost.bytes));
     json_object_set_new(object, "fmas", json_real(cost.fmas));
     json_object_set_new(object, "kept", json_real(job.kept));
-    json_object_set_new(object, "copy_rate", json_real(bench->copy_rate));
-    json_object_set_new(object, "fma_rate", json_real(bench->fma_rate));
+    json_object_set_new(object, "copy_rate", json_real(bench->rates.copy_rate));
+    json_object_set_new(object, "fma_rate", json_real(bench->rates.fma_rate));
     json_object_set_new(
         object, "libraries",
         json_pack("[s*, s*]", BENCH_NPP ? "NPP" : NULL, BENCH_CUBLAS ? "cuBLAS" : NULL));
     return err->status;
 }
 
-/* ---- the machine's rates ---- */
-
-static __global__ void fma_chains(float *sums)
-{
-    float v[CHAINS];
-    for (int i = 0; i < CHAINS; i++)
-        v[i] = (float)(threadIdx.x + i);
-    for (int step = 0; step < STEPS; step++)
-#pragma unroll
-        for (int i = 0; i < CHAINS; i++)
-            v[i] = fmaf(v[i], 0.999f, 0.001f);
-    for (int i = 1; i < CHAINS; i++)
-        v[0] += v[i];
-    sums[blockIdx.x * blockDim.x + threadIdx.x] = v[0];
-}
-
-static void run_fma(struct bench_job *job, int)
-{
-    fma_chains<<<job->cu->units * 8, 256, 0, job->cu->stream>>>((float *)job->out);
-    check(job, cudaGetLastError());
-}
-
-static void run_large_copy(struct bench_job *job, int)
-{
-    check(job, cudaMemcpyAsync(job->out, job->out2, AHEAD_NBYTES, cudaMemcpyDeviceToDevice,
-                               job->cu->stream));
-}
-
-static double median_us(struct bench *bench, struct bench_job *job,
-                        void (*run)(struct bench_job *job, int set))
-{
-    struct bench_candidate candidate = {"", run};
-    double us[15];
-    for (int i = -WARM_UPS; i < 15; i++)
-        us[i < 0 ? 0 : i] = microseconds(bench, job, &candidate, 0);
-    std::sort(us, us + 15);
-    return us[7];
-}
-
 static void open_bench(struct bench *bench, struct bench_job *job)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
     struct gi_open_options options = {};
-    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->cx, &options, &job->err))
+    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->cx, &options, &job->err) ||
+        k->roofline(bench->cx, &bench->rates, &job->err))
         return;
     bench->cu = job->cu = gi_cuda(bench->cx);
     bench->ahead = (char *)room(job, 2 * (size_t)AHEAD_NBYTES);
-    job->out = room(job, AHEAD_NBYTES);
-    job->out2 = room(job, AHEAD_NBYTES);
     check(job, cudaEventCreate(&bench->from));
     check(job, cudaEventCreate(&bench->to));
-    if (job->err.status)
-        return;
-    double fmas = 8.0 * 256 * CHAINS * STEPS * bench->cu->units;
-    bench->fma_rate = fmas / median_us(bench, job, run_fma) * 1e6;
-    bench->copy_rate = 2.0 * AHEAD_NBYTES / median_us(bench, job, run_large_copy) * 1e6;
-    cudaFree(job->out);
-    cudaFree(job->out2);
 }
 
 int main(void)

@@ -9,7 +9,8 @@ import statistics
 import subprocess
 import time
 
-SLOW_S = 3  # a command this long runs three times at most
+SLOW_S = 1  # a command this long runs three times at most
+FAST_S = 0.03  # and one this short thrice as often as asked for
 
 
 def find(tool):
@@ -60,20 +61,25 @@ def run(words, folder):
     return seconds, f"status {status}: {said.decode(errors='replace').strip()[:120]}" if status else None
 
 
+def how_often(seconds, runs):
+    return min(runs, 3) if seconds > SLOW_S else 3 * runs if seconds < FAST_S else runs
+
+
 def interleave(commands, runs, folder):
-    """Runs {name: words} in turn after one warm-up each. Returns {name: seconds} and {name: what failed}."""
+    """Runs {name: words} in turn after one warm-up each, every other time backwards, so that none always follows
+    the same one. Returns {name: seconds} and {name: what failed}."""
     times, failed, left = {}, {}, {}
     for name, words in commands.items():
         seconds, fault = run(words, folder)
         if fault:
             failed[name] = fault
         else:
-            left[name] = runs if seconds < SLOW_S else min(runs, 3)
-    for i in range(runs):
-        for name in left:
+            left[name], times[name] = how_often(seconds, runs), []
+    for i in range(max(left.values(), default=0)):
+        for name in list(left)[::-1 if i % 2 else 1]:
             if i < left[name]:
                 seconds, fault = run(commands[name], folder)
-                times.setdefault(name, []).append(seconds)
+                times[name].append(seconds)
                 if fault:
                     failed[name] = fault
     return {name: {"median": statistics.median(t), "min": min(t), "runs": len(t)} for name, t in times.items()}, failed
