@@ -1,49 +1,8 @@
-/* The mean of k x k: small k by the march, where float sums are exact; else integer running sums
- * down the columns into a scratch, then prefix sums along its rows, at a cost independent of k.
- * SPDX-License-Identifier: MIT */
+/* The mean of k x k. Where strips of the image do not do: integer running sums down the columns
+ * into a scratch, then prefix sums along its rows. SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "kernels/cuda/march.cuh"
-
-template <typename T, int CHANNELS, int N, int WORDS>
-static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
-                             const struct gi_image *src, const struct gi_edge *edge,
-                             const struct gi_box *spec, struct gi_err *err)
-{
-    const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
-    struct march_args<MARCH_BOX, N> args = {
-    };
-    args.src = source_of(src, edge, spec->alpha);
-    args.rule = rule_of(src, spec->alpha, &store, 1);
-    args.weights.w[0] = 1.0f / (N * N);
-    return march_launch<MARCH_BOX, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
-}
-
-template <typename T, int CHANNELS, int WORDS>
-static enum gi_status launch_size(struct gi_cuda_context *cu, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_edge *edge,
-                                  const struct gi_box *spec, struct gi_err *err)
-{
-    if (spec->k == 3)
-        return launch<T, CHANNELS, 3, WORDS>(cu, dst, src, edge, spec, err);
-    if (spec->k == 5)
-        return launch<T, CHANNELS, 5, WORDS>(cu, dst, src, edge, spec, err);
-    if (spec->k == 7)
-        return launch<T, CHANNELS, 7, WORDS>(cu, dst, src, edge, spec, err);
-    return launch<T, CHANNELS, 9, WORDS>(cu, dst, src, edge, spec, err);
-}
-
-template <typename T, int WORDS>
-static enum gi_status launch_type(struct gi_cuda_context *cu, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_edge *edge,
-                                  const struct gi_box *spec, struct gi_err *err)
-{
-    if (src->channels == 1)
-        return launch_size<T, 1, WORDS>(cu, dst, src, edge, spec, err);
-    if (src->channels == 3)
-        return launch_size<T, 3, WORDS>(cu, dst, src, edge, spec, err);
-    return launch_size<T, 4, WORDS>(cu, dst, src, edge, spec, err);
-}
+#include "kernels/cuda/box.h"
 
 enum {
     THREADS = 256,
@@ -158,15 +117,6 @@ static __device__ void box_window(A *sums, A *prefix, const struct box_args *arg
     }
 }
 
-/* (2 * sum + n) / (2 * n) rounded down, 0 where n is 0. A quotient of at most 16 bits by floats is
- * at most one off, which the exact rest shows. */
-static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
-{
-    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
-    int rest = (int)(sum - q * n), whole = (int)n;
-    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
-}
-
 static __device__ __forceinline__ unsigned box_quotient(unsigned long long sum,
                                                         unsigned long long n)
 {
@@ -236,13 +186,6 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
     return GI_OK;
 }
 
-/* Sums below 2^24 are exact in float: 255 * 255 * 9 * 9, 65535 * 9 * 9. */
-static bool march_fits(const struct gi_image *src, const struct gi_box *spec)
-{
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    return src->channels != 2 && spec->k >= 3 && spec->k <= 9 && (src->type == GI_U8 || !weigh);
-}
-
 /* Do sums of 8-bit samples fit in 32 bits? Times alpha they may not. */
 static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
 {
@@ -259,9 +202,10 @@ enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const st
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         edge.value[c] = edge.value[c] > 0 ? fminf(rintf(edge.value[c]), full) : 0;
     bool u8 = src->type == GI_U8;
-    if (march_fits(src, spec))
-        return u8 ? launch_type<uint8_t, 2>(cu, dst, src, &edge, spec, err)
-                  : launch_type<uint16_t, 4>(cu, dst, src, &edge, spec, err);
+    bool fits;
+    enum gi_status status = gi_cuda_box_strips(cu, &fits, dst, src, &edge, spec, err);
+    if (fits || status)
+        return status;
     if (u8 && sums_fit(src, spec))
         return launch_any<uint8_t, unsigned>(cu, dst, src, &edge, spec, err);
     return u8 ? launch_any<uint8_t, unsigned long long>(cu, dst, src, &edge, spec, err)
