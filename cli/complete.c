@@ -88,6 +88,12 @@ static void offer_commands(const struct typed *typed)
         offer(typed, command.name, strlen(command.name), command.summary);
 }
 
+static void offer_operations(const struct typed *typed)
+{
+    for (int i = 0; gi_filters[i]; i++)
+        offer(typed, gi_filters[i]->name, strlen(gi_filters[i]->name), gi_filters[i]->summary);
+}
+
 static void offer_formats(const struct typed *typed)
 {
     const struct gi_format_info *format;
@@ -161,6 +167,8 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
 {
     if (strstr(command->operands, "COMMAND"))
         offer_commands(typed);
+    else if (strstr(command->operands, "OPERATION"))
+        offer_operations(typed);
     else if (strchr(command->operands, '|'))
         offer_words(typed, command->operands);
     else if (*command->operands)

@@ -75,19 +75,17 @@ static enum gi_status measure_copy(struct gi_pool *pool, double *rate, struct gi
 static enum gi_status measure_fma(struct gi_pool *pool, double *rate, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    int threads = gi_pool_threads(pool), rounds = 1;
+    int threads = gi_pool_threads(pool), rounds = 8;
     for (int enough = 0; enough < TRIES && !status;) {
-        double start = now_s();
+        double work = (double)rounds * STEPS * CHAINS * GI_LANES * threads, start = now_s();
         status =
             gi_pool_run(pool, threads, fma_chains, &rounds, CHAINS * GI_LANES * sizeof(float), err);
-        double seconds = now_s() - start;
-        double seen = (double)rounds * STEPS * CHAINS * GI_LANES * threads / seconds;
-        if (seconds < ENOUGH_S && rounds < 1 << 18) {
-            rounds *= 2;
-            continue;
-        }
+        double seen = work / (now_s() - start);
         *rate = seen > *rate ? seen : *rate;
-        enough++;
+        if (work / *rate < ENOUGH_S && rounds < 1 << 18) /* as long as it takes undisturbed */
+            rounds *= 2;
+        else
+            enough++;
     }
     return status;
 }

@@ -68,6 +68,8 @@ asks 'auto cpu cuda ' blur --device ''
 asks 'png pnm ' blur --format pn
 asks 'gaussian ' help ga
 asks 'zsh ' completion z
+asks 'gaussian ' bench ga
+asks 'edges extract ' selftest blur e
 
 # The scripts themselves, in their shells.
 dir=$(dirname "$GPUIMG")
