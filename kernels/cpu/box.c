@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/ints.h"
+#include "kernels/cpu/small.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,38 +29,19 @@ struct worker {
     void *fresh, *old; /* nwindow samples: the rows that enter and leave the columns */
 };
 
-/* Border values as samples. */
-static void border_pixel(void *pixel, const struct box *box)
-{
-    float v[GI_MAX_CHANNELS];
-    memcpy(v, box->spec->edge.value, sizeof v);
-    GI_CPU(samples_store)(pixel, v, (size_t)box->src->channels, box->src->type);
-}
-
 /* The window's samples of the row at position p, borders included: in the image itself where the
  * window is inside, else in `buffer`. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
     const struct gi_image *src = w->box->src;
-    enum gi_border border = w->box->spec->edge.border;
-    size_t nbytes = (size_t)w->channels * gi_type_nbytes(src->type); /* of a pixel */
+    const struct gi_edge *edge = &w->box->spec->edge;
+    size_t pixels = w->nwindow / (size_t)w->channels;
     long long x0 = (long long)w->tile.x0 - w->box->spec->k / 2;
-    long long x1 = x0 + (long long)(w->nwindow / (size_t)w->channels);
-    int y = gi_border_index(p, src->height, border);
-    const char *row = y < 0 ? NULL : gi_row(src, y);
-    if (row && x0 >= 0 && x1 <= src->width)
-        return row + (size_t)x0 * nbytes;
-    char outside[GI_MAX_CHANNELS * sizeof(float)], *out = buffer;
-    border_pixel(outside, w->box);
-    for (long long x = x0; x < x1;) {
-        size_t run = 1; /* pixels */
-        int i = row ? gi_border_index(x, src->width, border) : -1;
-        if (i >= 0 && i == x)
-            run = (size_t)((x1 < src->width ? x1 : src->width) - x);
-        memcpy(out, i < 0 ? outside : row + (size_t)i * nbytes, run * nbytes);
-        out += run * nbytes;
-        x += (long long)run;
-    }
+    int y = gi_border_index(p, src->height, edge->border);
+    if (y >= 0 && x0 >= 0 && x0 + (long long)pixels <= src->width)
+        return (char *)gi_row(src, y) +
+               (size_t)x0 * (size_t)w->channels * gi_type_nbytes(src->type);
+    GI_CPU(row_copy)(buffer, src, edge, p, x0, pixels);
     return buffer;
 }
 
@@ -324,6 +306,8 @@ static void box_tile(void *arg, int index, void *scratch)
 enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
                            const struct gi_box *spec, struct gi_err *err)
 {
+    if (GI_CPU(box_is_narrow)(src, spec))
+        return GI_CPU(box_narrow)(cx, dst, src, spec, err);
     struct gi_pool *pool = gi_cpu_pool(cx);
     struct box box = {.dst = dst, .src = src, .spec = spec};
     box.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;

@@ -12,7 +12,11 @@
  * rounded half to even. ints_weigh multiplies the colours of pixels of 2 or 4 channels by their
  * alpha, all below 256; ints_weighed_mean gives of such sums (2 S + A) / (2 A) cut off, S a colour
  * and A the alpha, 0 where A is 0, below 2^31, and takes alpha from `alpha`. The stores take values
- * that fit. */
+ * that fit.
+ *
+ * For pairs of 16 bits in a lane: ints_load_changes gives p[reach + i] - p[i], signed, for
+ * 2 * GI_LANES i; ints_pair_sums adds the two of each lane; ints_pair_firsts gives the first ones.
+ * ints_store_pairs_u8 stores even[0], odd[0], even[1], ... */
 
 #if GI_LEVEL_avx512
 
@@ -26,6 +30,31 @@ static inline GI_INTS ints_load(const uint32_t *p)
 static inline GI_INTS ints_load_u8(const uint8_t *p)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline GI_INTS ints_load_u16(const uint16_t *p)
+{
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+}
+
+static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
+{
+    return _mm512_sub_epi16(_mm512_loadu_si512(p + reach), _mm512_loadu_si512(p));
+}
+
+static inline GI_INTS ints_pair_sums(GI_INTS v)
+{
+    return _mm512_madd_epi16(v, _mm512_set1_epi16(1));
+}
+
+static inline GI_INTS ints_pair_firsts(GI_INTS v)
+{
+    return _mm512_madd_epi16(v, _mm512_set1_epi32(1));
+}
+
+static inline GI_INTS ints_set(uint32_t x)
+{
+    return _mm512_set1_epi32((int)x);
 }
 
 static inline void ints_store(uint32_t *p, GI_INTS v)
@@ -119,6 +148,12 @@ static inline void ints_store_u16(uint16_t *p, GI_INTS v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(v));
 }
 
+static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
+{
+    __m512i pairs = _mm512_or_si512(even, _mm512_slli_epi32(odd, 8));
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(pairs));
+}
+
 #elif GI_LEVEL_avx2
 
 #define GI_INTS __m256i
@@ -131,6 +166,32 @@ static inline GI_INTS ints_load(const uint32_t *p)
 static inline GI_INTS ints_load_u8(const uint8_t *p)
 {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+}
+
+static inline GI_INTS ints_load_u16(const uint16_t *p)
+{
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+
+static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
+{
+    return _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)(p + reach)),
+                            _mm256_loadu_si256((const __m256i *)p));
+}
+
+static inline GI_INTS ints_pair_sums(GI_INTS v)
+{
+    return _mm256_madd_epi16(v, _mm256_set1_epi16(1));
+}
+
+static inline GI_INTS ints_pair_firsts(GI_INTS v)
+{
+    return _mm256_madd_epi16(v, _mm256_set1_epi32(1));
+}
+
+static inline GI_INTS ints_set(uint32_t x)
+{
+    return _mm256_set1_epi32((int)x);
 }
 
 static inline void ints_store(uint32_t *p, GI_INTS v)
@@ -237,6 +298,12 @@ static inline void ints_store_u8(uint8_t *p, GI_INTS v)
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
 }
 
+static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
+{
+    __m256i pairs = _mm256_or_si256(even, _mm256_slli_epi32(odd, 8));
+    ints_store_u16((uint16_t *)p, pairs);
+}
+
 #else
 
 #define GI_INTS struct gi_ints
@@ -257,6 +324,47 @@ static inline GI_INTS ints_load_u8(const uint8_t *p)
     GI_INTS r;
     for (int i = 0; i < GI_LANES; i++)
         r.x[i] = p[i];
+    return r;
+}
+
+static inline GI_INTS ints_load_u16(const uint16_t *p)
+{
+    GI_INTS r;
+    for (int i = 0; i < GI_LANES; i++)
+        r.x[i] = p[i];
+    return r;
+}
+
+static inline GI_INTS ints_load_changes(const uint16_t *p, size_t reach)
+{
+    GI_INTS r;
+    for (int i = 0; i < GI_LANES; i++) {
+        uint32_t first = (uint32_t)p[reach + 2 * i] - p[2 * i];
+        uint32_t second = (uint32_t)p[reach + 2 * i + 1] - p[2 * i + 1];
+        r.x[i] = (first & 0xffff) | second << 16;
+    }
+    return r;
+}
+
+static inline GI_INTS ints_pair_firsts(GI_INTS v)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        v.x[i] = (uint32_t)(int16_t)v.x[i];
+    return v;
+}
+
+static inline GI_INTS ints_pair_sums(GI_INTS v)
+{
+    for (int i = 0; i < GI_LANES; i++)
+        v.x[i] = (uint32_t)((int16_t)v.x[i] + (int16_t)(v.x[i] >> 16));
+    return v;
+}
+
+static inline GI_INTS ints_set(uint32_t x)
+{
+    GI_INTS r;
+    for (int i = 0; i < GI_LANES; i++)
+        r.x[i] = x;
     return r;
 }
 
@@ -336,6 +444,14 @@ static inline void ints_store_u16(uint16_t *p, GI_INTS v)
 {
     for (int i = 0; i < GI_LANES; i++)
         p[i] = (uint16_t)v.x[i];
+}
+
+static inline void ints_store_pairs_u8(uint8_t *p, GI_INTS even, GI_INTS odd)
+{
+    for (int i = 0; i < GI_LANES; i++) {
+        p[2 * i] = (uint8_t)even.x[i];
+        p[2 * i + 1] = (uint8_t)odd.x[i];
+    }
 }
 
 #endif

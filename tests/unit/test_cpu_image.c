@@ -286,6 +286,28 @@ static void box(void **state)
     walk(&(struct operation){.name = "box", .which = BOX});
 }
 
+/* Windows up to and above what 16-bit sums hold, wider than the image, and rows in several strips.
+ */
+static void large_box(void **state)
+{
+    (void)state;
+    static const int cases[][3] = {{64, 7, 31},  {9, 5, 125},  {40, 2, 127},  {31, 2, 129},
+                                   {700, 19, 5}, {9001, 3, 3}, {16401, 2, 3}, {130, 5, 33}};
+    uint64_t seed = SEED;
+    struct operation op = {.name = "large box", .which = BOX};
+    printf("%s: seed %d\n", op.name, SEED);
+    for (int type = GI_U8; type <= GI_U16; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int border = 0; border < CASE_BORDERS; border++)
+                for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                    if (cases[i][0] > 1000 && border % 2 != (int)i % 2)
+                        continue;
+                    random_rest(&op, &seed, (enum gi_border)border, (enum gi_type)type);
+                    op.box.k = cases[i][2];
+                    check(&op, cases[i], channels, (enum gi_type)type, &seed, border == channels);
+                }
+}
+
 static void gradient(void **state)
 {
     (void)state;
@@ -307,9 +329,9 @@ static void luma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separable), cmocka_unit_test(small), cmocka_unit_test(whole),
-        cmocka_unit_test(dense),     cmocka_unit_test(box),   cmocka_unit_test(gradient),
-        cmocka_unit_test(threshold), cmocka_unit_test(luma),
+        cmocka_unit_test(separable), cmocka_unit_test(small),     cmocka_unit_test(whole),
+        cmocka_unit_test(dense),     cmocka_unit_test(box),       cmocka_unit_test(large_box),
+        cmocka_unit_test(gradient),  cmocka_unit_test(threshold), cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
