@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include <algorithm>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/cuda/measure.h"
@@ -46,9 +47,8 @@ static __global__ void fill(struct gi_image image, struct bench_picture picture,
     int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)blockIdx.y;
     if (x >= image.width)
         return;
-    T *row = (T *)((char *)image.data + (size_t)y * image.stride);
     for (; y < image.height; y += (int)gridDim.y) {
-        row = (T *)((char *)image.data + (size_t)y * image.stride);
+        T *row = (T *)((char *)image.data + (size_t)y * image.stride);
         for (int c = 0; c < image.channels; c++)
             row[x * image.channels + c] = (T)(bench_sample(&picture, x, y, c) * scale);
     }
@@ -330,6 +330,11 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     }
     *err = job.err;
     job_free(&job);
+    cudaGetLastError(); /* of an allocation that failed: the next launch shall not find it */
+    if (cudaDeviceSynchronize() != cudaSuccess) {
+        fprintf(stderr, "bench_cuda: %s: the context is lost\n", err->text);
+        exit(1); /* whoever asks starts a fresh one */
+    }
     struct bench_cost cost = bench_cost_of(request, job.kept);
     json_object_set_new(object, "device", json_string(bench->info.name));
     json_object_set_new(object, "bytes", json_real(cost.bytes));

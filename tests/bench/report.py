@@ -53,6 +53,16 @@ def label(result):
     return result["name"] + (f", {given}" if given and given not in result["name"] else "")
 
 
+def failures(results):
+    """Which peers could not do which rows, and why."""
+    reasons = {}
+    for r in results:
+        for name, reason in r["failed"].items():
+            reasons.setdefault((name, reason), []).append(label(r))
+    return [f"{name}: {reason}{'' if 'installed' in reason else ': ' + '; '.join(of)}."
+            for (name, reason), of in reasons.items()]
+
+
 def gpu(results):
     rows = []
     for r in results:
@@ -64,9 +74,9 @@ def gpu(results):
     libraries = results[0]["libraries"]
     absent = [name for name in ("NPP", "cuBLAS") if name not in libraries]
     size, copy, fma = (results[0][key] for key in ("size", "copy_rate", "fma_rate"))
-    return [f"{size} x {size}, median, microseconds. Floor: the larger of bytes at the copy rate, {copy / 1e12:.2f} TB/s, "
-            f"and multiply-adds at {fma / 1e12:.1f} T/s. Peers: {', '.join(libraries)}"
-            f"{'; built without ' + ' and '.join(absent) if absent else ''}.", ""] + \
+    return [f"{size} x {size}, median, microseconds. Floor: the larger of bytes at the copy rate, "
+            f"{copy / 1e12:.2f} TB/s, and multiply-adds at {fma / 1e12:.1f} T/s. Peers: {', '.join(libraries)}"
+            f"{'; built without ' + ' and '.join(absent) if absent else ''}."] + failures(results) + [""] + \
         markdown_table(["work", "us", "floor us", "us / floor", "copy us", "peers us", "us / best peer", "target us",
                         "us / target", ""], rows)
 
@@ -89,14 +99,8 @@ def commands(results):
             [f"{r['times'][n]['median']:.3f} ({1 / r['ratios'][n]:.1f})" if n in r["ratios"] else "-" for n in names] +
             [f"{r['target_s']:.3f} ({1 / r['target_ratio']:.1f})" if "target_s" in r else "", verdict(r)]
             for r in results]
-    reasons = {}
-    for r in results:
-        for name, reason in r["failed"].items():
-            reasons.setdefault((name, reason), []).append(r["name"])
-    notes = [f"{name}: {reason}: {'every row it has' if 'installed' in reason else '; '.join(of)}."
-             for (name, reason), of in reasons.items()]
     return ["Seconds, median; in brackets the peer's time over ours. Targets are judged by the ratio to vips."] + \
-        notes + [""] + \
+        failures(results) + [""] + \
         markdown_table(["work", "gpuimg"] + names + ["target", ""], rows)
 
 
