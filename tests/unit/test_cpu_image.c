@@ -21,6 +21,7 @@ struct operation {
     struct gi_gradient gradient;
     float above;
     bool invert;
+    bool step; /* on an image of 0 left and full scale right, where sums are extreme */
     float row[CASE_TAPS_MAX], col[CASE_TAPS_MAX];
 };
 
@@ -99,6 +100,15 @@ static void define(const struct operation *op, struct gi_image *dst, const struc
         exact_luma(dst, src);
 }
 
+static void fill_step(struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            for (int c = 0; c < image->channels; c++)
+                exact_put(image, y, x, c,
+                          x < image->width / 2 ? 0 : gi_type_full_scale(image->type));
+}
+
 /* Runs `op` on a random image of the shape at all levels and 1, 2, 3 and 7 threads (the last three
  * where `threads`), against its definition. */
 static void check(const struct operation *op, const int *size, int channels, enum gi_type type,
@@ -110,6 +120,8 @@ static void check(const struct operation *op, const int *size, int channels, enu
     guard_alloc(&src, size[0], size[1], channels, type, pad);
     guard_alloc(&want, size[0], size[1], out, type, 0);
     case_fill(&src.image, seed);
+    if (op->step)
+        fill_step(&src.image);
     define(op, &want.image, &src.image);
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
@@ -183,12 +195,12 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
                          enum gi_type type, bool whole)
 {
     struct gi_separable *s = &op->separable;
-    int k = whole ? 3 : 2 * case_between(seed, 1, 3) + 1;
+    int k = whole ? 3 : 2 * case_between(seed, 1, 3) + 1, most = case_between(seed, 1, 9);
     *s = (struct gi_separable){.row = op->row, .col = op->col, .nrow = k, .ncol = k};
     s->row_anchor = case_between(seed, 0, k - 1);
     s->col_anchor = case_between(seed, 0, k - 1);
     for (int i = 0; i < 2 * k; i++) {
-        float tap = whole ? (float)case_between(seed, -4, 4) : case_real(seed);
+        float tap = whole ? (float)case_between(seed, -most / 2, most) : case_real(seed);
         (i < k ? op->row : op->col)[i % k] = tap;
     }
     if (whole && case_between(seed, 0, 1))
@@ -258,6 +270,7 @@ static void walk_small(const char *name, bool whole)
                     if (sizes[i][0] > 1000 && border != type)
                         continue;
                     random_small(&op, &seed, (enum gi_border)border, (enum gi_type)type, whole);
+                    op.step = case_between(&seed, 0, 2) == 0;
                     check(&op, sizes[i], channels, (enum gi_type)type, &seed, border == channels);
                 }
 }
@@ -291,8 +304,9 @@ static void box(void **state)
 static void large_box(void **state)
 {
     (void)state;
-    static const int cases[][3] = {{64, 7, 31},  {9, 5, 125},  {40, 2, 127},  {31, 2, 129},
-                                   {700, 19, 5}, {9001, 3, 3}, {16401, 2, 3}, {130, 5, 33}};
+    static const int cases[][3] = {{64, 7, 31},   {9, 5, 125},  {40, 2, 127},  {31, 2, 129},
+                                   {700, 19, 5},  {9001, 3, 3}, {16401, 2, 3}, {130, 5, 33},
+                                   {301, 1, 127}, {301, 1, 129}};
     uint64_t seed = SEED;
     struct operation op = {.name = "large box", .which = BOX};
     printf("%s: seed %d\n", op.name, SEED);
@@ -304,6 +318,7 @@ static void large_box(void **state)
                         continue;
                     random_rest(&op, &seed, (enum gi_border)border, (enum gi_type)type);
                     op.box.k = cases[i][2];
+                    op.step = cases[i][1] == 1;
                     check(&op, cases[i], channels, (enum gi_type)type, &seed, border == channels);
                 }
 }
