@@ -1,435 +1,227 @@
 /* region_stats: integer sums of every region, in one pass over labels and values.
- * A warp goes down a strip of columns, a lane a column: each lane sums until it meets another
- * label, then adds to the strip's table in shared memory; the table goes to the regions at last.
- * Lanes at the strip's sides only show their labels to their neighbours.
+ * A block has a tile, a lane two columns of it, which it goes down by squares of 2 x 2 pixels. It
+ * sums until it meets another label, then adds to the tile's table in shared memory; the table goes
+ * to the regions at last. Which pixels count as perimeter is found for 32 pixels a word.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/measure.h"
+#include "kernels/cuda/region_table.h"
 
-enum {
-    THREADS = 128,
-    WARPS = THREADS / WARP,
-    HALO = 2, /* pixels around that decide about a border pixel's class */
-    STRIP_WIDTH = WARP - 2 * HALO,
-    STRIP_ROWS = 64,
-    SLOTS = 128, /* regions of a strip's table; more of them go past it */
-    PROBES = 8,
-    AHEAD = 8, /* rows whose samples are in flight at a time */
+/* ---- perimeter ---- */
+
+/* What is so of 12 rows of a lane's two columns, two bits a row: counted, and the same label as the
+ * pixel to the left, above, above to the left; and where the pixels to the left and above share
+ * one.
+ */
+struct window {
+    uint32_t counted, left, up, falling, rising;
 };
 
-/* The table, one array of SLOTS words a field. Most fields share a word: 28 x 64 pixels make an
- * area below 2^11, sums of coordinates below 2^16 (x) and 2^17 (y), fewer than 2^11 border pixels.
- * Columns and rows are bits, of which the ends count. Sums of values have two words, the second one
- * counts 2^16. */
-enum field {
-    LABEL,
-    AREA_X,   /* area | sum of x << 11 */
-    MIXED_Y,  /* mixed | sum of y << 11 */
-    STRAIGHT, /* straight | diagonal << 11 */
-    COLUMNS,
-    ROWS,
-    ROWS_HIGH,
-    MIN_KEY,
-    MAX_KEY,
-    SUM, /* of values */
-    SUM_HIGH,
-    LOW, /* of squares */
-    LOW_HIGH,
-    HIGH,
-    HIGH_HIGH,
-    COUNT, /* of values, as some may be NaN */
-    FIELDS,
+/* Labels of a row: a lane's own two, and the one to the left of these. */
+struct row {
+    uint32_t left, own[2];
 };
 
-enum { SHARED_BITS = 11, SHARED_MASK = (1 << SHARED_BITS) - 1 };
-
-/* Fields that a type of values needs: the last ones are for floats. */
-template <typename V> static __host__ __device__ constexpr int fields_of(void)
+static __device__ inline void window_add(struct window *w, int row, const struct row &above,
+                                         const struct row &at, uint32_t n, bool owned)
 {
-    return sizeof(V) == 4 ? FIELDS : HIGH;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const uint32_t bit = 1u << (2 * row + c);
+        uint32_t left = c ? at.own[0] : at.left, above_left = c ? above.own[0] : above.left;
+        w->counted |= owned && at.own[c] - 1 < n ? bit : 0;
+        w->left |= at.own[c] == left ? bit : 0;
+        w->up |= at.own[c] == above.own[c] ? bit : 0;
+        w->falling |= at.own[c] == above_left ? bit : 0;
+        w->rising |= left == above.own[c] ? bit : 0;
+    }
 }
 
-/* Pixels of one region in one column, y from the strip's first row. */
-template <typename V> struct run {
-    uint32_t label, x, y_first, y_last;
-    uint32_t area, y_sum, classes; /* straight | mixed << 10 | diagonal << 20 */
-    uint32_t min_key, max_key;
-    struct some_sums<V> value;
+static const uint32_t FIRST_COLUMN = 0x55555555u, SECOND_COLUMN = 0xaaaaaaaau;
+
+/* For each pixel the bit of the one to the left, or right. */
+static __device__ inline uint32_t from_left(uint32_t bits)
+{
+    uint32_t other = __shfl_up_sync(ALL_LANES, bits, 1);
+    return (bits << 1 & SECOND_COLUMN) | (other >> 1 & FIRST_COLUMN);
+}
+
+static __device__ inline uint32_t from_right(uint32_t bits)
+{
+    uint32_t other = __shfl_down_sync(ALL_LANES, bits, 1);
+    return (bits >> 1 & FIRST_COLUMN) | (other << 1 & SECOND_COLUMN);
+}
+
+/* How many of four bits are set: 0 to 3, with all of four apart. */
+struct sum4 {
+    uint32_t ones, twos, four;
 };
 
+static __device__ inline struct sum4 sum_of(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    uint32_t ab = a ^ b, cd = c ^ d, both_ab = a & b, both_cd = c & d;
+    return {ab ^ cd, both_ab ^ both_cd ^ (ab & cd), both_ab & both_cd};
+}
+
+/* The classes of gi_region_sums for the pixels of a window whose two rows around are in it too:
+ * 1 straight, 2 mixed, 3 diagonal, in low and high bits. */
+static __device__ inline void perimeter(uint32_t *low, uint32_t *high, const struct window &w)
+{
+    uint32_t right = from_right(w.left), down = w.up >> 2;
+    uint32_t border = ~(w.left & right & w.up & down);
+    uint32_t border_left = from_left(border), border_right = from_right(border);
+    struct sum4 edges =
+        sum_of(w.left & border_left, right & border_right, w.up & border << 2, down & border >> 2);
+    struct sum4 corners =
+        sum_of(w.falling & border_left << 2, from_right(w.rising) & border_right << 2,
+               (w.rising & border_left) >> 2, (from_right(w.falling) & border_right) >> 2);
+    uint32_t one_edge = edges.ones & ~edges.twos, three_corners = corners.ones & corners.twos;
+    uint32_t straight = edges.twos & ~three_corners & ~corners.four;
+    uint32_t mixed = one_edge & (corners.ones ^ corners.twos);
+    uint32_t diagonal = (corners.twos & ~corners.ones & ~(edges.ones | edges.twos | edges.four)) |
+                        (three_corners & one_edge);
+    *low = border & (straight | diagonal);
+    *high = border & (mixed | diagonal);
+}
+
+/* ---- the tile ---- */
+
+/* Labels of a row, 0 outside the image; x is even. */
+static __device__ inline struct row row_at(const struct gi_image &labels, int x, int y)
+{
+    struct pair<uint32_t> p = {
+    };
+    if (x >= 0 && x < labels.width && y >= 0 && y < labels.height)
+        p = *(const struct pair<uint32_t> *)((const char *)labels.data + (size_t)y * labels.stride +
+                                             (size_t)x * 4);
+    p.v[1] = x + 1 < labels.width ? p.v[1] : 0;
+    return {0, {p.v[0], p.v[1]}};
+}
+
+static __device__ inline void row_complete(struct row *row)
+{
+    row->left = __shfl_up_sync(ALL_LANES, row->own[1], 1);
+}
+
+/* Adds the pixels `bits` of 2 x 2 to the lane's run, or to a new one. `low`, `high`: the classes of
+ * the four. */
 template <typename V>
-static __device__ inline struct run<V> run_start(uint32_t label, uint32_t x, uint32_t y) {
+static __device__ inline void square_add(struct memory<V> *t, struct run<V> *run, uint32_t bits,
+                                         uint32_t label, uint32_t y, uint32_t low, uint32_t high,
+                                         const struct pair<V> values[2], const struct quantiser &z)
+{
+    if (run->label != label)
+        *run = run_start<V>(label, y + (bits & 3 ? 0 : 1));
+    uint32_t counts = t->counts[bits];
+    run->y_last = y + (bits & 12 ? 1 : 0);
+    run->counts += counts;
+    run->y_sum += y * (counts & 255);
+    run->classes += t->classes[(low & bits) | (high & bits) << 4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (bits >> i & 1)
+            run_add(run, values[i / 2].v[i % 2], z);
+}
+
+/* The pixels of 2 x 2 that have the label of the first of `bits`. */
+static __device__ inline uint32_t alike(const struct row rows[2], uint32_t bits, uint32_t *label)
+{
+    *label = bits & 1   ? rows[0].own[0]
+             : bits & 2 ? rows[0].own[1]
+             : bits & 4 ? rows[1].own[0]
+                        : rows[1].own[1];
+    uint32_t same = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        same |= rows[i / 2].own[i % 2] == *label ? 1u << i : 0;
+    return same & bits;
+}
+
+template <typename V> static __device__ inline void memory_clear(struct memory<V> *t)
+{
+    for (unsigned i = threadIdx.x; i < fields_of<V>() * SLOTS; i += THREADS)
+        t->table[i] = i / SLOTS == MIN_X || i / SLOTS == MIN_KEY ? UINT32_MAX : 0;
+    for (unsigned i = threadIdx.x; i < 256; i += THREADS) {
+        unsigned low = i & 15, high = i >> 4;
+        t->classes[i] = (unsigned)__popc(low & ~high) | (unsigned)__popc(high & ~low) << 10 |
+                        (unsigned)__popc(low & high) << 20;
+        if (i < 16)
+            t->counts[i] = (unsigned)__popc(i) | (unsigned)__popc(i & 10) << 8 |
+                           (unsigned)__popc(i & 12) << 16;
+    }
+}
+
+template <typename V>
+static __global__ void __launch_bounds__(THREADS, 5)
+    region_tiles(struct gi_region_sums *regions, uint32_t n, struct gi_image labels,
+                 struct gi_image values, struct quantiser z, unsigned tiles_across)
+{
+    __shared__ struct memory<V> t;
+    const unsigned lane = threadIdx.x % WARP;
+    const bool owned = lane > 0 && lane < WARP - 1;
+    const unsigned tile_x = blockIdx.x % tiles_across * TILE_WIDTH;
+    const int y0 = (int)(blockIdx.x / tiles_across * TILE_ROWS);
+    const uint32_t lane_x = threadIdx.x / WARP * WARP_WIDTH + 2 * lane - 2;
+    const int x = (int)(tile_x + lane_x);
+    const struct place place = {regions, tile_x, (uint32_t)y0, lane_x};
+    memory_clear(&t);
+    __syncthreads();
+
+    struct window w = {};
+    struct row rows[2 + CHUNK];
+    rows[0] = row_at(labels, x, y0 - 2);
+    row_complete(&rows[0]);
+    for (int k = 1; k < 4; k++) { /* rows -1, 0 and 1: the first of them is not counted */
+        rows[1] = row_at(labels, x, y0 - 2 + k);
+        row_complete(&rows[1]);
+        window_add(&w, k, rows[0], rows[1], n, owned && k > 1);
+        if (k < 3)
+            rows[0] = rows[1];
+    }
     struct run<V> run = {
     };
-    run.label = label;
-    run.x = x;
-    run.y_first = y;
-    run.min_key = UINT32_MAX;
-    return run;
-}
-
-/* Two bits a class: 1 straight, 2 mixed, 3 diagonal. Index: 5 * diagonal + 4-neighbours, the
- * classes that gi_region_sums names, less 1 and halved. */
-static constexpr uint64_t
-class_bits(int class_, uint64_t kind)
-{
-    return kind << (class_ - 1);
-}
-static constexpr uint64_t CLASSES = class_bits(5, 1) | class_bits(7, 1) | class_bits(15, 1) |
-                                    class_bits(17, 1) | class_bits(25, 1) | class_bits(27, 1) |
-                                    class_bits(13, 2) | class_bits(23, 2) | class_bits(21, 3) |
-                                    class_bits(33, 3);
-
-/* ---- values ---- */
-
-static __device__ inline uint32_t value_key(uint8_t v)
-{
-    return v;
-}
-
-static __device__ inline uint32_t value_key(uint16_t v)
-{
-    return v;
-}
-
-static __device__ inline uint32_t value_key(float v)
-{
-    return gi_float_key(__float_as_uint(v));
-}
-
-template <typename V>
-static __device__ inline void run_add(struct run<V> *run, V v, const struct quantiser &z)
-{
-    if (v != v)
-        return;
-    uint32_t key = value_key(v);
-    run->min_key = min(run->min_key, key);
-    run->max_key = max(run->max_key, key);
-    some_add(&run->value, v, z);
-}
-
-/* ---- from a run to the table, or past it ---- */
-
-/* The slot of `label` in the table, SLOTS where it finds no place. */
-static __device__ inline unsigned table_slot(uint32_t *table, uint32_t label)
-{
-    unsigned slot = label * 2654435769u >> 25; /* Knuth's multiplicative hash, 7 bits */
-    for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
-        uint32_t found = atomicCAS(&table[LABEL * SLOTS + slot], 0u, label);
-        if (found == 0 || found == label)
-            return slot;
-    }
-    return SLOTS;
-}
-
-/* WIDE: where the sums of a strip may pass 2^32. */
-template <bool WIDE> static __device__ inline void table_sum(uint32_t *word, uint64_t v)
-{
-    atomicAdd(word, (uint32_t)v & (WIDE ? 0xffff : UINT32_MAX));
-    if (WIDE && v >> 16)
-        atomicAdd(word + SLOTS, (uint32_t)(v >> 16));
-}
-
-template <typename V>
-static __device__ inline void table_add(uint32_t *slot, const struct run<V> &run)
-{
-    uint32_t straight = run.classes & 1023, mixed = run.classes >> 10 & 1023,
-             diagonal = run.classes >> 20;
-    atomicAdd(&slot[AREA_X * SLOTS], run.area | run.area * run.x << SHARED_BITS);
-    atomicAdd(&slot[MIXED_Y * SLOTS], mixed | run.y_sum << SHARED_BITS);
-    if (straight | diagonal)
-        atomicAdd(&slot[STRAIGHT * SLOTS], straight | diagonal << SHARED_BITS);
-    uint64_t rows = 1ull << run.y_first | 1ull << run.y_last;
-    atomicOr(&slot[COLUMNS * SLOTS], 1u << run.x);
-    if ((uint32_t)rows)
-        atomicOr(&slot[ROWS * SLOTS], (uint32_t)rows);
-    if (rows >> 32)
-        atomicOr(&slot[ROWS_HIGH * SLOTS], (uint32_t)(rows >> 32));
-    atomicMin(&slot[MIN_KEY * SLOTS], run.min_key);
-    atomicMax(&slot[MAX_KEY * SLOTS], run.max_key);
-    table_sum<sizeof(V) == 4>(&slot[SUM * SLOTS], run.value.q);
-    table_sum<sizeof(V) >= 2>(&slot[LOW * SLOTS], run.value.q2_low);
-    if (sizeof(V) == 4) {
-        table_sum<true>(&slot[HIGH * SLOTS], run.value.q2_high);
-        atomicAdd(&slot[COUNT * SLOTS], run.value.n);
-    }
-}
-
-static __device__ inline void add64(uint64_t *sum, uint64_t v)
-{
-    if (v)
-        atomicAdd((device_u64 *)sum, (device_u64)v);
-}
-
-/* x and y: of the strip's first owned column and first row. */
-template <typename V>
-static __device__ void region_add(struct gi_region_sums *region, const struct run<V> &run,
-                                  uint32_t x, uint32_t y)
-{
-    add64(&region->area, run.area);
-    add64(&region->sum_x, (uint64_t)run.area * (x + run.x));
-    add64(&region->sum_y, (uint64_t)run.area * y + run.y_sum);
-    atomicMin(&region->min_x, x + run.x);
-    atomicMin(&region->min_y, y + run.y_first);
-    atomicMax(&region->max_x, x + run.x);
-    atomicMax(&region->max_y, y + run.y_last);
-    add64(&region->value.n, run.value.n);
-    add64(&region->value.q, run.value.q);
-    add64(&region->value.q2_low, run.value.q2_low);
-    add64(&region->value.q2_high, run.value.q2_high);
-    atomicMin(&region->min_key, run.min_key);
-    atomicMax(&region->max_key, run.max_key);
-    add64(&region->straight, run.classes & 1023);
-    add64(&region->diagonal, run.classes >> 20);
-    add64(&region->mixed, run.classes >> 10 & 1023);
-}
-
-template <typename V>
-static __device__ inline void run_end(const struct run<V> &run, uint32_t *table,
-                                      struct gi_region_sums *regions, uint32_t x, uint32_t y)
-{
-    unsigned slot = table_slot(table, run.label);
-    if (slot < SLOTS)
-        table_add<V>(table + slot, run);
-    else
-        region_add(&regions[run.label - 1], run, x, y);
-}
-
-/* ---- from the table to the regions ---- */
-
-/* What one lane of a half-warp moves: a part of a word (and of the one that counts 2^16), plus
- * `base` for each pixel, or once. Lanes in the order of struct gi_region_sums, so that the 16
- * atomics of a region fall into four sectors. */
-struct mover {
-    unsigned offset; /* bytes, in struct gi_region_sums */
-    unsigned word, shift, mask, high;
-    uint32_t base;
-    enum { ADD, ADD_BY_AREA, MIN, MAX, NOTHING } how;
-};
-
-template <typename V>
-static __device__ inline struct mover mover_of(unsigned lane, uint32_t x, uint32_t y)
-{
-    const unsigned all = 0xffffffffu, low = SHARED_MASK;
-    constexpr bool wide = sizeof(V) == 4;
-    switch (lane) {
-    case 0:
-        return {offsetof(struct gi_region_sums, area), AREA_X, 0, low, 0, 0, mover::ADD};
-    case 1:
-        return {offsetof(struct gi_region_sums, sum_x),
-                AREA_X,
-                SHARED_BITS,
-                all,
-                0,
-                x,
-                mover::ADD_BY_AREA};
-    case 2:
-        return {offsetof(struct gi_region_sums, sum_y),
-                MIXED_Y,
-                SHARED_BITS,
-                all,
-                0,
-                y,
-                mover::ADD_BY_AREA};
-    case 3:
-        return {offsetof(struct gi_region_sums, min_x), COLUMNS, 0, 0xffff, 0, x, mover::MIN};
-    case 4:
-        return {offsetof(struct gi_region_sums, min_y), ROWS, 0, 0xffff, 0, y, mover::MIN};
-    case 5:
-        return {offsetof(struct gi_region_sums, max_x), COLUMNS, 16, 0xffff, 0, x, mover::MAX};
-    case 6:
-        return {offsetof(struct gi_region_sums, max_y), ROWS, 16, 0xffff, 0, y, mover::MAX};
-    case 7:
-        return {offsetof(struct gi_region_sums, value.n),
-                wide ? COUNT : AREA_X,
-                0,
-                wide ? all : low,
-                0,
-                0,
-                mover::ADD};
-    case 8:
-        return {offsetof(struct gi_region_sums, value.q), SUM, 0, all, SUM_HIGH, 0, mover::ADD};
-    case 9:
-        return {
-            offsetof(struct gi_region_sums, value.q2_low), LOW, 0, all, LOW_HIGH, 0, mover::ADD};
-    case 10:
-        return {offsetof(struct gi_region_sums, value.q2_high),
-                wide ? HIGH : 0u,
-                0,
-                all,
-                wide ? HIGH_HIGH : 0u,
-                0,
-                wide ? mover::ADD : mover::NOTHING};
-    case 11:
-        return {offsetof(struct gi_region_sums, min_key), MIN_KEY, 0, all, 0, 0, mover::MIN};
-    case 12:
-        return {offsetof(struct gi_region_sums, max_key), MAX_KEY, 0, all, 0, 0, mover::MAX};
-    case 13:
-        return {offsetof(struct gi_region_sums, straight), STRAIGHT, 0, low, 0, 0, mover::ADD};
-    case 14:
-        return {offsetof(struct gi_region_sums, diagonal),
-                STRAIGHT,
-                SHARED_BITS,
-                low,
-                0,
-                0,
-                mover::ADD};
-    default:
-        return {offsetof(struct gi_region_sums, mixed), MIXED_Y, 0, low, 0, 0, mover::ADD};
-    }
-}
-
-/* Bits become their ends: first | last << 16. */
-static __device__ inline void table_ends(uint32_t *slot)
-{
-    uint32_t columns = slot[COLUMNS * SLOTS];
-    uint64_t rows = slot[ROWS * SLOTS] | (uint64_t)slot[ROWS_HIGH * SLOTS] << 32;
-    slot[COLUMNS * SLOTS] =
-        ((uint32_t)__ffs((int)columns) - 1) | (31 - (uint32_t)__clz((int)columns)) << 16;
-    slot[ROWS * SLOTS] =
-        ((uint32_t)__ffsll((long long)rows) - 1) | (63 - (uint32_t)__clzll((long long)rows)) << 16;
-}
-
-static __device__ inline void slot_move(const struct mover &m, const uint32_t *slot,
-                                        struct gi_region_sums *regions)
-{
-    char *to = (char *)&regions[slot[LABEL * SLOTS] - 1] + m.offset;
-    uint64_t v = slot[m.word * SLOTS] >> m.shift & m.mask;
-    if (m.high)
-        v += (uint64_t)slot[m.high * SLOTS] << 16;
-    if (m.how == mover::MIN)
-        atomicMin((uint32_t *)to, (uint32_t)v + m.base);
-    else if (m.how == mover::MAX)
-        atomicMax((uint32_t *)to, (uint32_t)v + m.base);
-    else if (m.how == mover::ADD_BY_AREA)
-        add64((uint64_t *)to, v + (uint64_t)m.base * (slot[AREA_X * SLOTS] & SHARED_MASK));
-    else if (m.how == mover::ADD)
-        add64((uint64_t *)to, v);
-}
-
-template <typename V>
-static __device__ inline void table_move(uint32_t *table, struct gi_region_sums *regions,
-                                         uint32_t x, uint32_t y)
-{
-    unsigned lane = threadIdx.x % WARP;
-    const struct mover m = mover_of<V>(lane % 16, x, y);
-    for (unsigned first = 0; first < SLOTS; first += WARP) {
-        unsigned used = __ballot_sync(ALL_LANES, table[LABEL * SLOTS + first + lane] != 0);
-        if (used >> lane & 1)
-            table_ends(table + first + lane);
-        __syncwarp();
-        while (used) { /* two slots at a time, half a warp each */
-            unsigned one = (unsigned)__ffs((int)used) - 1;
-            used &= used - 1;
-            unsigned two = used ? (unsigned)__ffs((int)used) - 1 : WARP;
-            used &= used - 1;
-            unsigned slot = lane < 16 ? one : two;
-            if (slot < WARP)
-                slot_move(m, table + first + slot, regions);
-        }
-    }
-}
-
-/* ---- the strip ---- */
-
-/* Labels of a row in a lane's column; 0 outside the image. */
-static __device__ inline uint32_t label_at(const struct gi_image &labels, int x, int y)
-{
-    return x >= 0 && x < labels.width && y >= 0 && y < labels.height
-               ? sample_at<uint32_t>(labels, x, y)
-               : 0;
-}
-
-/* The label where it stands on a border pixel, else 0. */
-static __device__ inline uint32_t border_label(uint32_t above, uint32_t label, uint32_t below)
-{
-    uint32_t left = __shfl_up_sync(ALL_LANES, label, 1),
-             right = __shfl_down_sync(ALL_LANES, label, 1);
-    return above == label && below == label && left == label && right == label ? 0 : label;
-}
-
-/* Border labels of a row: a lane's own and its neighbours'. */
-struct border_row {
-    uint32_t left, own, right;
-};
-
-static __device__ inline struct border_row border_row(uint32_t own)
-{
-    return {__shfl_up_sync(ALL_LANES, own, 1), own, __shfl_down_sync(ALL_LANES, own, 1)};
-}
-
-/* One in its place of run.classes, or 0. */
-static __device__ inline uint32_t
-border_class(const struct border_row &a, const struct border_row &b, const struct border_row &c)
-{
-    uint32_t own = b.own;
-    unsigned edges = (a.own == own) + (b.left == own) + (b.right == own) + (c.own == own);
-    unsigned corners = (a.left == own) + (a.right == own) + (c.left == own) + (c.right == own);
-    unsigned kind = (unsigned)(CLASSES >> (10 * corners + 2 * edges)) & 3;
-    return own && kind ? 1u << (10 * (kind - 1)) : 0;
-}
-
-template <typename V>
-static __global__ void __launch_bounds__(THREADS)
-    region_strips(struct gi_region_sums *regions, uint32_t n, struct gi_image labels,
-                  struct gi_image values, struct quantiser z, unsigned strips_across)
-{
-    __shared__ uint32_t tables[WARPS][fields_of<V>() * SLOTS];
-    uint32_t *table = tables[threadIdx.x / WARP];
-    unsigned lane = threadIdx.x % WARP, strip = blockIdx.x * WARPS + threadIdx.x / WARP;
-    int x0 = (int)(strip % strips_across * STRIP_WIDTH), x = x0 + (int)lane - HALO;
-    unsigned y0 = strip / strips_across * STRIP_ROWS;
-    if (y0 >= (unsigned)labels.height)
-        return;
-    for (unsigned i = lane; i < fields_of<V>() * SLOTS; i += WARP) {
-        unsigned field = i / SLOTS;
-        table[i] = field == MIN_KEY ? UINT32_MAX : 0;
-    }
-    __syncwarp();
-
-    bool owned = lane >= HALO && lane < WARP - HALO;
-    int y = (int)y0;
-    uint32_t above = label_at(labels, x, y - 1), label = label_at(labels, x, y),
-             below = label_at(labels, x, y + 1);
-    uint32_t top = border_label(label_at(labels, x, y - 2), above, label);
-    struct border_row up = border_row(top), mid = border_row(border_label(above, label, below));
-    struct run<V> run = {
-    };
-    for (; y < (int)y0 + STRIP_ROWS; y += AHEAD) {
-        uint32_t next[AHEAD];
-        V value[AHEAD];
+    for (int y = 0; y < TILE_ROWS && y0 + y < labels.height; y += CHUNK) {
+        struct pair<V> value[CHUNK];
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            next[k] = label_at(labels, x, y + k + 2);
-            value[k] = owned && x < labels.width && y + k < labels.height
-                           ? sample_at<V>(values, x, y + k)
-                           : (V)0;
+        for (int k = 0; k < CHUNK; k++) {
+            rows[2 + k] = row_at(labels, x, y0 + y + 2 + k);
+            value[k] = {};
+            if (owned && x < labels.width && y0 + y + k < labels.height)
+                value[k] = *(const struct pair<V> *)((const char *)values.data +
+                                                     (size_t)(y0 + y + k) * values.stride +
+                                                     (size_t)x * sizeof(V));
         }
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            struct border_row down = border_row(border_label(label, below, next[k]));
-            uint32_t border = border_class(up, mid, down), row = (uint32_t)(y + k) - y0;
-            if (owned && label - 1 < n) {
-                if (run.label != label) {
-                    if (run.label)
-                        run_end<V>(run, table, regions, (uint32_t)x0, y0);
-                    run = run_start<V>(label, lane - HALO, row);
-                }
-                run.y_last = row;
-                run.y_sum += row;
-                run.area++;
-                run.classes += border;
-                run_add(&run, value[k], z);
+        for (int k = 0; k < CHUNK; k++) {
+            row_complete(&rows[2 + k]);
+            window_add(&w, 4 + k, rows[1 + k], rows[2 + k], n, owned);
+        }
+        uint32_t low, high;
+        perimeter(&low, &high, w);
+#pragma unroll
+        for (int k = 0; k < CHUNK; k += 2) {
+            const int at = 2 * (k + 2);
+            for (uint32_t rest = w.counted >> at & 15; __any_sync(ALL_LANES, rest != 0);) {
+                uint32_t label, bits = alike(&rows[k], rest, &label);
+                bool ends = rest && run.label && run.label != label;
+                if (__any_sync(ALL_LANES, ends))
+                    run_end<V>(run, ends, t.table, place);
+                if (rest)
+                    square_add<V>(&t, &run, bits, label, (uint32_t)(y + k), low >> at, high >> at,
+                                  &value[k], z);
+                rest &= ~bits;
             }
-            label = below;
-            below = next[k];
-            up = mid;
-            mid = down;
         }
+        rows[0] = rows[CHUNK];
+        rows[1] = rows[CHUNK + 1];
+        w.counted >>= 2 * CHUNK;
+        w.left >>= 2 * CHUNK;
+        w.up >>= 2 * CHUNK;
+        w.falling >>= 2 * CHUNK;
+        w.rising >>= 2 * CHUNK;
     }
-    if (run.label)
-        run_end<V>(run, table, regions, (uint32_t)x0, y0);
-    __syncwarp();
-    table_move<V>(table, regions, (uint32_t)x0, y0);
+    if (__any_sync(ALL_LANES, run.label != 0))
+        run_end<V>(run, run.label != 0, t.table, place);
+    __syncthreads();
+    table_move<V>(t.table, place);
 }
 
 /* Sums of no pixel, written as 64-bit words. */
@@ -460,18 +252,17 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
     region_clear<<<(unsigned)((nwords + 255) / 256), 256, 0, cu->stream>>>((uint64_t *)regions,
                                                                            nwords);
     GI_CUDA_LAUNCHED();
-    unsigned across = ((unsigned)labels->width + STRIP_WIDTH - 1) / STRIP_WIDTH;
-    size_t strips = (size_t)across * (((unsigned)labels->height + STRIP_ROWS - 1) / STRIP_ROWS);
-    unsigned blocks = (unsigned)((strips + WARPS - 1) / WARPS);
+    unsigned across = ((unsigned)labels->width + TILE_WIDTH - 1) / TILE_WIDTH;
+    unsigned blocks = across * (((unsigned)labels->height + TILE_ROWS - 1) / TILE_ROWS);
     struct quantiser z = quantiser_of(lo, hi);
     if (values->type == GI_U8)
-        region_strips<uint8_t>
+        region_tiles<uint8_t>
             <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
     else if (values->type == GI_U16)
-        region_strips<uint16_t>
+        region_tiles<uint16_t>
             <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
     else
-        region_strips<float>
+        region_tiles<float>
             <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
     GI_CUDA_LAUNCHED();
     return GI_OK;
