@@ -2,7 +2,7 @@
  * into a scratch, then prefix sums along its rows. SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "kernels/cuda/box.h"
+#include "kernels/cuda/box.cuh"
 
 enum {
     THREADS = 256,
@@ -41,7 +41,7 @@ static __device__ __forceinline__ unsigned box_sample(const struct box_args *arg
 
 /* A thread goes down one column of samples. A is wide enough for any sum of k x k. */
 template <typename T, typename A>
-static __global__ void __launch_bounds__(THREADS) box_columns(const struct box_args args)
+static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args args)
 {
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
@@ -126,7 +126,7 @@ static __device__ __forceinline__ unsigned box_quotient(unsigned long long sum,
 }
 
 template <typename T, typename A>
-static __global__ void __launch_bounds__(THREADS) box_rows(const struct box_args args)
+static __global__ void __launch_bounds__(THREADS) box_across(const struct box_args args)
 {
     extern __shared__ unsigned long long memory[];
     A *prefix = (A *)memory, sums[EACH], alpha[EACH];
@@ -177,10 +177,10 @@ static enum gi_status launch_any(struct gi_cuda_context *cu, struct gi_image *ds
         args.y1 = (int)(y + band < src->height ? y + band : src->height);
         dim3 columns(ceil_div((long long)args.pitch, THREADS),
                      ceil_div(args.y1 - args.y0, args.run));
-        box_columns<T, A><<<columns, THREADS, 0, cu->stream>>>(args);
+        box_down<T, A><<<columns, THREADS, 0, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();
         dim3 rows(ceil_div(src->width, TILE), args.y1 - args.y0, src->channels);
-        box_rows<T, A><<<rows, THREADS, shared, cu->stream>>>(args);
+        box_across<T, A><<<rows, THREADS, shared, cu->stream>>>(args);
         GI_CUDA_LAUNCHED();
     }
     return GI_OK;
@@ -193,6 +193,50 @@ static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) box_ends(const struct box_rows rows)
+{
+    int channels = rows.src.channels, n = 2 * rows.halo + rows.unit;
+    for (long long t = blockIdx.x * THREADS + threadIdx.x; t < (long long)n * (rows.src.height + 1);
+         t += gridDim.x * THREADS) {
+        int y = (int)(t / n), i = (int)(t % n);
+        int sample = i < rows.halo ? i - rows.halo : i - rows.halo + rows.whole;
+        int x = (sample < 0 ? sample - channels + 1 : sample) / channels, c = sample - x * channels;
+        int xi = y < rows.src.height ? gi_border_index(x, rows.src.width, rows.src.border) : -1;
+        const T *row = (const T *)(rows.src.data + (size_t)y * rows.src.stride);
+        T v = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
+                     : row[(size_t)xi * channels + c];
+        ((T *)(rows.ends + (size_t)y * rows.ends_stride))[i] = v;
+    }
+}
+
+enum gi_status gi_cuda_box_rows(struct gi_cuda_context *cu, struct box_rows *rows,
+                                const struct gi_image *src, const struct gi_edge *edge, int unit,
+                                int halo, struct gi_err *err)
+{
+    bool u8 = src->type == GI_U8;
+    long long n = 2LL * halo + unit;
+    rows->src = source_of(src, edge, GI_ALPHA_PLAIN);
+    rows->unit = unit;
+    rows->halo = halo;
+    rows->whole = (int)gi_row_samples(src) / unit * unit;
+    rows->ends_stride = (unsigned)ceil_div(n * (u8 ? 1 : 2), 16) * 16;
+    void *ends;
+    enum gi_status status =
+        gi_cuda_scratch(cu, &ends, rows->ends_stride * ((size_t)src->height + 1), err);
+    if (status)
+        return status;
+    rows->ends = (const char *)ends;
+    int blocks = ceil_div(n * (src->height + 1), 2 * THREADS), most = 64 * cu->units;
+    blocks = blocks < most ? blocks : most;
+    if (u8)
+        box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
+    else
+        box_ends<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
 enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
                            const struct gi_box *spec, struct gi_err *err)
 {
@@ -203,8 +247,10 @@ enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const st
         edge.value[c] = edge.value[c] > 0 ? fminf(rintf(edge.value[c]), full) : 0;
     bool u8 = src->type == GI_U8;
     bool fits;
-    enum gi_status status = gi_cuda_box_strips(cu, &fits, dst, src, &edge, spec, err);
-    if (fits || status)
+    enum gi_status status = gi_cuda_box_near(cu, &fits, dst, src, &edge, spec, err);
+    if (!status && !fits)
+        status = gi_cuda_box_strips(cu, &fits, dst, src, &edge, spec, err);
+    if (status || fits)
         return status;
     if (u8 && sums_fit(src, spec))
         return launch_any<uint8_t, unsigned>(cu, dst, src, &edge, spec, err);

@@ -2,20 +2,17 @@
  * columns; each thread keeps the sums of k samples of its columns, adding a row and taking one
  * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
  * which is exact as windows fit. SPDX-License-Identifier: MIT */
-#include "kernels/cuda/box.h"
+#include "kernels/cuda/box.cuh"
 
 enum {
-    PIXELS = 8, /* side by side, of a thread */
-    WARPS = 32, /* of a block at most */
-    EDGE_THREADS = 128,
+    PIXELS = 8,   /* side by side, of a thread */
+    WARPS = 32,   /* of a block at most */
     FEW_ROWS = 2, /* of gray a turn: so each barrier serves two */
 };
 
 struct strips_args {
-    struct source src; /* border values are samples */
+    struct box_rows rows;
     struct target dst;
-    const char *edges; /* rows of whole threads: those of the halos and at the image's right end */
-    unsigned edges_stride;
     int r, halo;        /* pixels of a strip beside those it makes: more than r, whole threads */
     int strips, across; /* strips of a row; pixels that each makes, whole threads */
     int band;           /* rows that a block makes */
@@ -25,100 +22,21 @@ struct strips_args {
     unsigned magic, shift, byte;   /* v / n is v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
 };
 
-/* What a thread reads of a row: 8 pixels, in words. */
-template <typename T, int CHANNELS> struct chunk {
-    unsigned words[PIXELS * CHANNELS * sizeof(T) / 4];
-};
-
-/* The first pixel of those at the right end that the image has only in part or not at all. */
-static __host__ __device__ __forceinline__ int right_end(int width)
-{
-    return width / PIXELS * PIXELS;
-}
-
-/* Lays out the pixels at both ends of the rows, in the image and outside: `halo` to the left; and
- * to the right PIXELS + halo from right_end() on. So strips read whole words everywhere. */
-template <typename T>
-static __global__ void __launch_bounds__(EDGE_THREADS) box_edges(const struct strips_args args)
-{
-    int channels = args.src.channels;
-    int i = (int)(blockIdx.x * EDGE_THREADS + threadIdx.x), pixel = i / channels, c = i % channels;
-    if (pixel >= 2 * args.halo + PIXELS)
-        return;
-    int x = pixel - args.halo + (pixel < args.halo ? 0 : right_end(args.src.width));
-    int xi = gi_border_index(x, args.src.width, args.src.border);
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        const T *row = (const T *)(args.src.data + (size_t)y * args.src.stride);
-        ((T *)(args.edges + (size_t)y * args.edges_stride))[i] =
-            xi < 0 ? (T)args.src.value[c] : row[(size_t)xi * channels + c];
-    }
-}
-
-static __device__ __noinline__ int row_outside(const struct source *src, int y)
-{
-    return gi_border_index(y, src->height, src->border);
-}
-
-/* The thread's pixels of row y, which may be outside; of row 0 they lie at `first`. */
-template <typename T, int CHANNELS>
-static __device__ __forceinline__ void chunk_load(struct chunk<T, CHANNELS> *chunk,
-                                                  const struct source *src, const char *first,
-                                                  unsigned stride, int y)
-{
-    enum { WORDS = sizeof chunk->words / 4, PER_WORD = 4 / (int)sizeof(T) };
-    if ((unsigned)y >= (unsigned)src->height) {
-        y = row_outside(src, y);
-        if (y < 0) {
-#pragma unroll
-            for (int i = 0; i < WORDS; i++) {
-                chunk->words[i] = 0;
-#pragma unroll
-                for (int b = 0; b < PER_WORD; b++)
-                    chunk->words[i] |= (unsigned)src->value[(i * PER_WORD + b) % CHANNELS]
-                                       << (b * 8 * (int)sizeof(T));
-            }
-            return;
-        }
-    }
-    const char *p = first + (size_t)(unsigned)y * stride;
-    if constexpr (WORDS % 4 == 0) {
-#pragma unroll
-        for (int i = 0; i < WORDS; i += 4) {
-            uint4 v = ((const uint4 *)p)[i / 4];
-            chunk->words[i] = v.x, chunk->words[i + 1] = v.y;
-            chunk->words[i + 2] = v.z, chunk->words[i + 3] = v.w;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < WORDS; i += 2) {
-            uint2 v = ((const uint2 *)p)[i / 2];
-            chunk->words[i] = v.x, chunk->words[i + 1] = v.y;
-        }
-    }
-}
-
 static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned sum)
 {
     asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
     return sum;
 }
 
-static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
-{
-    asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
-    return sum;
-}
-
 /* columns[s] += fresh sample - old sample; where WEIGH, of colour times alpha. */
 template <typename T, int CHANNELS, bool WEIGH>
-static __device__ __forceinline__ void columns_move(unsigned *columns,
-                                                    const struct chunk<T, CHANNELS> *fresh,
-                                                    const struct chunk<T, CHANNELS> *old)
+static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
+                                                    const unsigned *old)
 {
-    enum { WORDS = sizeof fresh->words / 4, LAST = CHANNELS - 1 };
+    enum { WORDS = PIXELS * CHANNELS * (int)sizeof(T) / 4, LAST = CHANNELS - 1 };
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
-        unsigned f = fresh->words[i], o = old->words[i];
+        unsigned f = fresh[i], o = old[i];
         if (sizeof(T) == 2) {
             columns[2 * i] = dot2(__byte_perm(f, o, 0x5410), 0xff01, columns[2 * i]);
             columns[2 * i + 1] = dot2(__byte_perm(f, o, 0x7632), 0xff01, columns[2 * i + 1]);
@@ -211,23 +129,6 @@ static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *mea
     }
 }
 
-/* The samples at `out`, of which the image's rows have `n` more. */
-template <typename T, int WORDS>
-static __device__ __forceinline__ void samples_store(T *out, const unsigned *words, int n)
-{
-    enum { PER_WORD = 4 / (int)sizeof(T), WIDE = WORDS % 4 ? 2 : 4 };
-    if (n < WORDS * PER_WORD) {
-#pragma unroll
-        for (int s = 0; s < WORDS * PER_WORD; s++)
-            if (s < n)
-                out[s] = (T)(words[s / PER_WORD] >> s % PER_WORD * 8 * (int)sizeof(T));
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < WORDS; i += WIDE)
-        words_store<WIDE>((unsigned *)out + i, words + i);
-}
-
 /* sum += that of the lane d before, where there is one. */
 static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
 {
@@ -275,42 +176,39 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     box_strips(const __grid_constant__ struct strips_args args)
 {
     enum { SAMPLES = PIXELS * CHANNELS, PIXEL_NBYTES = CHANNELS * sizeof(T) };
+    enum { WORDS = PIXELS * PIXEL_NBYTES / 4 };
     enum { ROWS = strips_shape<T, CHANNELS>::ROWS, VALUES = strips_shape<T, CHANNELS>::VALUES };
     extern __shared__ uint4 memory[];
     __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
-    int me = (int)threadIdx.x, r = args.r, width = args.src.width;
+    int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
     unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
     int x = (int)blockIdx.x % args.strips * args.across - args.halo + me * PIXELS;
-    int y0 = (int)blockIdx.x / args.strips * args.band, y1 = min(y0 + args.band, args.src.height);
-    bool inside = x >= 0 && x + PIXELS <= width;
+    int y0 = (int)blockIdx.x / args.strips * args.band;
+    int y1 = min(y0 + args.band, args.rows.src.height);
     bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.across && x < width;
-    int edge = x < 0 ? x + args.halo : min(x - right_end(width), args.halo) + args.halo;
-    const char *first = inside ? args.src.data + (size_t)x * PIXEL_NBYTES
-                               : args.edges + (size_t)edge * PIXEL_NBYTES;
-    unsigned stride = inside ? (unsigned)args.src.stride : args.edges_stride;
+    struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
     char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
     for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
         before[0][i] = 0;
     __syncthreads();
 
     unsigned columns[SAMPLES] = {};
-    struct chunk<T, CHANNELS> fresh[ROWS], old[ROWS] = {
-    };
+    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {};
 #pragma unroll 4
     for (int y = y0 - r - 1; y < y0 + r; y++) {
-        chunk_load(&fresh[0], &args.src, first, stride, y);
-        columns_move<T, CHANNELS, WEIGH>(columns, &fresh[0], &old[0]);
+        chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
+        columns_move<T, CHANNELS, WEIGH>(columns, fresh[0], old[0]);
     }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        chunk_load(&fresh[i], &args.src, first, stride, y0 + i + r);
-        chunk_load(&old[i], &args.src, first, stride, y0 + i - r - 1);
+        chunk_load<T, WORDS>(fresh[i], &args.rows, chunk, y0 + i + r);
+        chunk_load<T, WORDS>(old[i], &args.rows, chunk, y0 + i - r - 1);
     }
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
         unsigned sums[PIXELS][VALUES], base[VALUES];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            columns_move<T, CHANNELS, WEIGH>(columns, &fresh[i], &old[i]);
+            columns_move<T, CHANNELS, WEIGH>(columns, fresh[i], old[i]);
 #pragma unroll
             for (int s = 0; s < SAMPLES; s++) {
                 int j = s / CHANNELS, v = s % CHANNELS + i * CHANNELS;
@@ -319,8 +217,8 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
         }
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            chunk_load(&fresh[i], &args.src, first, stride, y + ROWS + i + r);
-            chunk_load(&old[i], &args.src, first, stride, y + ROWS + i - r - 1);
+            chunk_load<T, WORDS>(fresh[i], &args.rows, chunk, y + ROWS + i + r);
+            chunk_load<T, WORDS>(old[i], &args.rows, chunk, y + ROWS + i - r - 1);
         }
         threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
         __syncthreads();
@@ -341,7 +239,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
         __syncthreads();
         if (!makes)
             continue;
-        unsigned means[ROWS][SAMPLES], words[ROWS][SAMPLES * sizeof(T) / 4];
+        unsigned means[ROWS][SAMPLES], words[ROWS][WORDS];
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
             unsigned high[VALUES], low[VALUES];
@@ -359,8 +257,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
 #pragma unroll
         for (int i = 0; i < ROWS; i++, out += args.dst.stride)
             if (y + i < y1)
-                samples_store<T, SAMPLES *(int)sizeof(T) / 4>((T *)out, words[i],
-                                                              (width - x) * CHANNELS);
+                chunk_store<T, WORDS>((T *)out, words[i], (width - x) * CHANNELS);
     }
 }
 
@@ -383,7 +280,7 @@ static bool division_of(struct strips_args *args)
 }
 
 /* Strips of a row so that few threads do what others do too. */
-static int division_of_rows(struct strips_args *args, int most)
+static int division_of_rows(struct strips_args *args, int width, int most)
 {
     double best = 1e30;
     int threads = 0;
@@ -391,7 +288,7 @@ static int division_of_rows(struct strips_args *args, int most)
         int across = n * PIXELS - 2 * args->halo;
         if (across <= 0)
             continue;
-        int strips = ceil_div(args->src.width, across);
+        int strips = ceil_div(width, across);
         double cost = (double)strips * n * (1 + n / 2048.0); /* large blocks wait longer */
         if (cost < best) {
             best = cost;
@@ -403,31 +300,13 @@ static int division_of_rows(struct strips_args *args, int most)
     return threads;
 }
 
-template <typename T, int CHANNELS>
-static enum gi_status lay_out_edges(struct gi_cuda_context *cu, struct strips_args *args,
-                                    struct gi_err *err)
-{
-    int samples = (2 * args->halo + PIXELS) * CHANNELS;
-    args->edges_stride = (unsigned)ceil_div(samples * (long long)sizeof(T), 16) * 16;
-    void *edges;
-    enum gi_status status =
-        gi_cuda_scratch(cu, &edges, (size_t)args->edges_stride * (size_t)args->src.height, err);
-    if (status)
-        return status;
-    args->edges = (const char *)edges;
-    int rows = args->src.height < 32768 ? args->src.height : 32768;
-    dim3 grid(ceil_div(samples, EDGE_THREADS), rows);
-    box_edges<T><<<grid, EDGE_THREADS, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
 template <typename T, int CHANNELS, bool WEIGH>
 static enum gi_status launch(struct gi_cuda_context *cu, bool *fits, struct strips_args *args,
+                             const struct gi_image *src, const struct gi_edge *edge,
                              struct gi_err *err)
 {
     enum { VALUES = strips_shape<T, CHANNELS>::VALUES };
-    int threads = division_of_rows(args, strips_shape<T, CHANNELS>::THREADS);
+    int threads = division_of_rows(args, src->width, strips_shape<T, CHANNELS>::THREADS);
     size_t shared = (size_t)threads * (PIXELS + 1) * VALUES * sizeof(unsigned);
     *fits = threads && shared + 4096 <= (size_t)cu->shared_nbytes;
     if (!*fits)
@@ -436,7 +315,8 @@ static enum gi_status launch(struct gi_cuda_context *cu, bool *fits, struct stri
         args->high[j] = padded(j + args->r) * VALUES;
         args->low[j] = padded(j - args->r - 1) * VALUES;
     }
-    enum gi_status status = lay_out_edges<T, CHANNELS>(cu, args, err);
+    enum gi_status status =
+        gi_cuda_box_rows(cu, &args->rows, src, edge, PIXELS * CHANNELS, args->halo * CHANNELS, err);
     if (status)
         return status;
     void (*kernel)(const struct strips_args) = box_strips<T, CHANNELS, WEIGH>;
@@ -445,8 +325,8 @@ static enum gi_status launch(struct gi_cuda_context *cu, bool *fits, struct stri
     int blocks = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
     int bands = blocks * cu->units / args->strips; /* one wave */
-    args->band = ceil_div(args->src.height, bands < 1 ? 1 : bands);
-    kernel<<<args->strips * ceil_div(args->src.height, args->band), threads, shared, cu->stream>>>(
+    args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
+    kernel<<<args->strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
         *args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -457,7 +337,6 @@ enum gi_status gi_cuda_box_strips(struct gi_cuda_context *cu, bool *fits, struct
                                   const struct gi_box *spec, struct gi_err *err)
 {
     struct strips_args args = {};
-    args.src = source_of(src, edge, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
     args.r = spec->k / 2;
     args.halo = (args.r / PIXELS + 1) * PIXELS;
@@ -470,13 +349,13 @@ enum gi_status gi_cuda_box_strips(struct gi_cuda_context *cu, bool *fits, struct
     if (!*fits)
         return GI_OK;
     if (src->channels == 1)
-        return u8 ? launch<uint8_t, 1, false>(cu, fits, &args, err)
-                  : launch<uint16_t, 1, false>(cu, fits, &args, err);
+        return u8 ? launch<uint8_t, 1, false>(cu, fits, &args, src, edge, err)
+                  : launch<uint16_t, 1, false>(cu, fits, &args, src, edge, err);
     if (src->channels == 3)
-        return u8 ? launch<uint8_t, 3, false>(cu, fits, &args, err)
-                  : launch<uint16_t, 3, false>(cu, fits, &args, err);
+        return u8 ? launch<uint8_t, 3, false>(cu, fits, &args, src, edge, err)
+                  : launch<uint16_t, 3, false>(cu, fits, &args, src, edge, err);
     if (weigh)
-        return launch<uint8_t, 4, true>(cu, fits, &args, err);
-    return u8 ? launch<uint8_t, 4, false>(cu, fits, &args, err)
-              : launch<uint16_t, 4, false>(cu, fits, &args, err);
+        return launch<uint8_t, 4, true>(cu, fits, &args, src, edge, err);
+    return u8 ? launch<uint8_t, 4, false>(cu, fits, &args, src, edge, err)
+              : launch<uint16_t, 4, false>(cu, fits, &args, src, edge, err);
 }
