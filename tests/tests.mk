@@ -54,6 +54,11 @@ endif
 BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
+BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_png request) $(BENCH_CUDA_OBJ)
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+$(BENCH_OBJ): | deps
+endif
+
 $(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request)
 $(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
 $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
