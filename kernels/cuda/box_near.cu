@@ -178,23 +178,22 @@ enum gi_status gi_cuda_box_near(struct gi_cuda_context *cu, bool *fits, struct g
     typedef enum gi_status launch_fn(struct gi_cuda_context * cu, struct near_args * args,
                                      struct gi_err * err);
     /* By k / 2 - 1, up to the reach of the next thread's samples. */
-    static launch_fn *const gray[] = {launch<1, 3>, launch<1, 5>, launch<1, 7>, launch<1, 9>,
-                                      launch<1, 11>};
+    static launch_fn *const gray[] = {launch<1, 3>,  launch<1, 5>,  launch<1, 7>,  launch<1, 9>,
+                                      launch<1, 11>, launch<1, 13>, launch<1, 15>, launch<1, 17>,
+                                      launch<1, 19>, launch<1, 21>, launch<1, 23>, launch<1, 25>,
+                                      launch<1, 27>, launch<1, 29>, launch<1, 31>};
     static launch_fn *const rgb[] = {launch<3, 3>, launch<3, 5>, launch<3, 7>, launch<3, 9>,
                                      launch<3, 11>};
     static launch_fn *const rgba[] = {launch<4, 3>, launch<4, 5>, launch<4, 7>, launch<4, 9>};
     launch_fn *const *list = src->channels == 1 ? gray : src->channels == 3 ? rgb : rgba;
-    int n = src->channels == 4 ? 4 : src->channels == 2 ? 0 : 5;
+    int n = src->channels == 1 ? 15 : src->channels == 3 ? 5 : src->channels == 4 ? 4 : 0;
     int i = spec->k / 2 - 1;
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    *fits =
-        src->type == GI_U8 && !weigh && i >= 0 && (i < n || (spec->k == 31 && src->channels == 1));
+    *fits = src->type == GI_U8 && !weigh && i >= 0 && i < n;
     if (!*fits)
         return GI_OK;
     struct near_args args = {};
     args.dst = target_of(dst);
     enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, edge, SAMPLES, SAMPLES, err);
-    if (status)
-        return status;
-    return spec->k == 31 ? launch<1, 31>(cu, &args, err) : list[i](cu, &args, err);
+    return status ? status : list[i](cu, &args, err);
 }

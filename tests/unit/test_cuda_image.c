@@ -9,8 +9,8 @@ enum { SEED = 20260111, TAPS_MAX = 4001, QUICK_FIRST = 3, QUICK_END = 5 };
 
 static const int taps[] = {1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 31, 32, 33, 64, 65, 101, 301};
 static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 15, 33};
-static const int box_sides[] = {1, 3, 5, 7, 9, 11, 31, 301};
-enum { TAPS = 17, SIDES = 11, BOX_SIDES = 8 };
+static const int box_sides[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 29, 31, 33, 255, 301};
+enum { TAPS = 17, SIDES = 11, BOX_SIDES = 16 };
 
 static struct gi_context *cpu, *cuda; /* cuda: NULL where there is no device */
 static char reason[800];
