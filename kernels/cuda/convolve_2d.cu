@@ -49,6 +49,8 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
     int nx = march_centred(spec->width, spec->anchor_x);
     int ny = march_centred(spec->height, spec->anchor_y), n = nx > ny ? nx : ny;
     n = n < 3 ? 3 : n;
+    if (!march_holds(src, &spec->edge))
+        return 0;
     if (src->type == GI_U8 && src->channels == 1 && (n == 13 || n == 15))
         n = 15;
     else if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
@@ -208,7 +210,7 @@ enum gi_status gi_cuda_convolve_2d(struct gi_context *cx, struct gi_image *dst,
     struct gi_cuda_context *cu = gi_cuda(cx);
     switch (src->type) {
     case GI_U8:
-        return convolve<uint8_t, 2>(cu, dst, src, spec, err);
+        return convolve<uint8_t, 4>(cu, dst, src, spec, err);
     case GI_U16:
         return convolve<uint16_t, 4>(cu, dst, src, spec, err);
     default:

@@ -72,7 +72,7 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     int ncol = march_centred(spec->ncol, spec->col_anchor);
     int n = nrow > ncol ? nrow : ncol;
     n = n < 3 ? 3 : n;
-    if (n > march_limit(src))
+    if (n > march_limit(src) || !march_holds(src, &spec->edge))
         return 0;
     n = n == 11 || n == 13 ? 15 : n > 15 ? 31 : n;
     if (src->type == GI_F32)
@@ -93,7 +93,7 @@ enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image
         return launch<uint8_t, 1, 31, 1>(cu, dst, src, spec, err);
     switch (src->type) {
     case GI_U8:
-        return launch_type<uint8_t, 2>(cu, dst, src, spec, n, err);
+        return launch_type<uint8_t, 4>(cu, dst, src, spec, n, err);
     case GI_U16:
         return launch_type<uint16_t, 4>(cu, dst, src, spec, n, err);
     default:
