@@ -99,7 +99,7 @@ static __device__ inline void tile_join_bands(uint32_t *parent, const struct ban
     __syncwarp();
     tile_shorten(parent, first, (unsigned)__popc(band.starts));
     for (uint32_t m; m = t.up | t.left | t.right, __any_sync(ALL_LANES, m != 0);) {
-        unsigned a = 0, b = 0;
+        unsigned a = first, b = first;
         if (m) {
             unsigned bit = lowest(m), other = contact_take(&t, m & (0 - m));
             a = first + run_number(band, bit);
