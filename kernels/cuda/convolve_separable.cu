@@ -1,5 +1,5 @@
-/* Separable convolution: by the march where the kernel is small, else rows into a float scratch and
- * columns out of it, band by band so that the scratch stays in the L2 cache.
+/* Separable convolution: by the march where the kernel is small, in one kernel with a ring of rows
+ * where that fits, else rows into a float scratch and columns out of it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve_separable.h"
 
@@ -32,7 +32,7 @@ template <typename T, int CHANNELS> struct march_limits {
 static int march_limit(const struct gi_image *src)
 {
     bool u8 = src->type == GI_U8;
-    return src->channels == 1 ? (u8 ? 31 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
+    return src->channels == 1 ? (u8 ? 15 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
 }
 
 template <typename T, int CHANNELS, int WORDS>
@@ -74,7 +74,7 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     n = n < 3 ? 3 : n;
     if (n > march_limit(src) || !march_holds(src, &spec->edge))
         return 0;
-    n = n == 11 || n == 13 ? 15 : n > 15 ? 31 : n;
+    n = n == 11 || n == 13 ? 15 : n;
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
     double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
@@ -87,10 +87,11 @@ enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image
 {
     struct gi_cuda_context *cu = gi_cuda(cx);
     int n = march_size(src, spec);
-    if (n == 0)
-        return gi_cuda_two_passes(cu, dst, src, spec, err);
-    if (n == 31)
-        return launch<uint8_t, 1, 31, 1>(cu, dst, src, spec, err);
+    if (n == 0) {
+        bool done = false;
+        enum gi_status status = gi_cuda_fused(cu, dst, src, spec, &done, err);
+        return status || done ? status : gi_cuda_two_passes(cu, dst, src, spec, err);
+    }
     switch (src->type) {
     case GI_U8:
         return launch_type<uint8_t, 4>(cu, dst, src, spec, n, err);

@@ -10,4 +10,9 @@ enum gi_status gi_cuda_two_passes(struct gi_cuda_context *cu, struct gi_image *d
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   struct gi_err *err);
 
+/* The same in one kernel, where the device holds rows enough in shared memory: `done` says so. */
+enum gi_status gi_cuda_fused(struct gi_cuda_context *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_separable *spec,
+                             bool *done, struct gi_err *err);
+
 #endif

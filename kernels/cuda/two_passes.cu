@@ -18,14 +18,11 @@ enum {
     SCRATCH_NBYTES = 32 << 20,
 };
 
-/* A side's taps, in constant memory with the arguments: of one block, the common case, or of more.
- */
-template <int MOST> struct taps {
+/* A side's taps, in constant memory with the arguments. */
+struct taps {
     int n;
-    float tap[(MOST + RUN - 1) / RUN * RUN];
+    float tap[(GI_TAPS_MAX + RUN - 1) / RUN * RUN];
 };
-
-enum { ONE_BLOCK = GI_TAPS_BLOCK, MORE = GI_TAPS_MAX };
 
 /* The sum of a block of taps joins those before it, as kernels.h has it; `sum` starts anew. */
 static __device__ __forceinline__ void add_block(float *total, float *carry, float *sum, bool first)
@@ -37,13 +34,13 @@ static __device__ __forceinline__ void add_block(float *total, float *carry, flo
     *sum = 0;
 }
 
-template <int MOST> struct row_args {
+struct row_args {
     struct source src;
     int anchor;
     int row0;       /* the row that scratch row 0 stands for, maybe outside the image */
     float *scratch; /* rows of `pitch` floats, a multiple of 4 */
     size_t pitch;
-    struct taps<MOST> taps;
+    struct taps taps;
 };
 
 /* The first n of RUN taps, on a window that moves one sample a tap. */
@@ -59,9 +56,8 @@ static __device__ __forceinline__ void row_run(float *sum, const float *w, const
 }
 
 /* A thread makes RUN pixels of one channel, side by side. */
-template <int MOST>
 static __global__ void __launch_bounds__(ROW_THREADS)
-    filter_rows(const __grid_constant__ struct row_args<MOST> args)
+    filter_rows(const __grid_constant__ struct row_args args)
 {
     __shared__ float staged[STAGED];
     int channels = args.src.channels, groups = ROW_THREADS / channels;
@@ -93,7 +89,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
                 row_run<true>(sum, w, tap, RUN);
             else
                 row_run<false>(sum, w, tap, ntaps - t);
-            if (MOST > ONE_BLOCK && ((t + RUN) % GI_TAPS_BLOCK == 0 || t + RUN >= ntaps))
+            if ((t + RUN) % GI_TAPS_BLOCK == 0 || t + RUN >= ntaps)
 #pragma unroll
                 for (int k = 0; k < RUN; k++)
                     add_block(&total[k], &carry[k], &sum[k], t0 + t < GI_TAPS_BLOCK);
@@ -104,17 +100,17 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 #pragma unroll
     for (int k = 0; k < RUN; k++)
         if (!idle && first + (size_t)k * channels < args.pitch)
-            out[first + (size_t)k * channels] = MOST > ONE_BLOCK ? total[k] : sum[k];
+            out[first + (size_t)k * channels] = total[k];
 }
 
-template <int MOST> struct column_args {
+struct column_args {
     const float *scratch;
     size_t pitch;
     struct source src; /* for the finish */
     struct target dst;
     struct rule rule;
     int y0, y1; /* rows to make; scratch row 0 is under the first tap of y0 */
-    struct taps<MOST> taps;
+    struct taps taps;
 };
 
 /* What a thread of the column pass has in the making. */
@@ -148,9 +144,8 @@ static __device__ __forceinline__ void column_run(struct column_sums *sums, cons
 }
 
 /* A thread makes 4 samples side by side of DEEP rows, each loaded row adding to all of them. */
-template <int MOST>
 static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
-    filter_columns(const __grid_constant__ struct column_args<MOST> args)
+    filter_columns(const __grid_constant__ struct column_args args)
 {
     size_t x = 4 * ((size_t)blockIdx.x * 32 + threadIdx.x);
     int y = args.y0 + (int)(blockIdx.y * COLUMN_WARPS + threadIdx.y) * DEEP, n = args.taps.n;
@@ -165,7 +160,7 @@ static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
         for (int u = 0; u < DEEP; u++)
             v[u] = *(const float4 *)(in + (size_t)min(j0 + u, last) * args.pitch);
         bool whole = j0 >= DEEP && j0 + DEEP <= n;
-        bool join = MOST > ONE_BLOCK && j0 > 0 && j0 % GI_TAPS_BLOCK == 0 && j0 < n;
+        bool join = j0 > 0 && j0 % GI_TAPS_BLOCK == 0 && j0 < n;
         if (whole && !join)
             column_run<true, false>(&sums, v, args.taps.tap, j0, n);
         else if (join)
@@ -178,13 +173,10 @@ static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
         args.rule.plain && x + 4 <= samples && (args.src.type != GI_F32 || args.src.channels % 2);
 #pragma unroll
     for (int r = 0; r < DEEP; r++) {
-        float *f = sums.sum[r];
-        if (MOST > ONE_BLOCK) {
+        float *f = sums.total[r];
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                add_block(&sums.total[r][k], &sums.carry[r][k], &f[k], false);
-            f = sums.total[r];
-        }
+        for (int k = 0; k < 4; k++)
+            add_block(&f[k], &sums.carry[r][k], &sums.sum[r][k], n <= GI_TAPS_BLOCK);
         if (r >= rows)
             continue;
         if (four) {
@@ -200,12 +192,11 @@ static __global__ void __launch_bounds__(32 * COLUMN_WARPS)
 }
 
 /* Rows y0 - col_anchor .. to the scratch. */
-template <int MOST>
 static enum gi_status launch_rows(struct gi_cuda_context *cu, float *scratch, size_t pitch,
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int y0, int y1, struct gi_err *err)
 {
-    struct row_args<MOST> row;
+    struct row_args row;
     row.src = source_of(src, &spec->edge, spec->alpha);
     row.anchor = spec->row_anchor;
     row.row0 = y0 - spec->col_anchor;
@@ -215,18 +206,17 @@ static enum gi_status launch_rows(struct gi_cuda_context *cu, float *scratch, si
     memcpy(row.taps.tap, spec->row, (size_t)spec->nrow * sizeof(float));
     int groups = ROW_THREADS / src->channels;
     dim3 grid(ceil_div((long long)pitch, groups * RUN * src->channels), y1 - y0 + spec->ncol - 1);
-    filter_rows<MOST><<<grid, ROW_THREADS, 0, cu->stream>>>(row);
+    filter_rows<<<grid, ROW_THREADS, 0, cu->stream>>>(row);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
 
-template <int MOST>
 static enum gi_status launch_columns(struct gi_cuda_context *cu, const float *scratch, size_t pitch,
                                      struct gi_image *dst, const struct gi_image *src,
                                      const struct gi_separable *spec, int y0, int y1,
                                      struct gi_err *err)
 {
-    struct column_args<MOST> column;
+    struct column_args column;
     column.scratch = scratch;
     column.pitch = pitch;
     column.src = source_of(src, &spec->edge, spec->alpha);
@@ -237,7 +227,7 @@ static enum gi_status launch_columns(struct gi_cuda_context *cu, const float *sc
     column.taps.n = spec->ncol;
     memcpy(column.taps.tap, spec->col, (size_t)spec->ncol * sizeof(float));
     dim3 blocks(ceil_div((long long)pitch, 128), ceil_div(y1 - y0, DEEP * COLUMN_WARPS));
-    filter_columns<MOST><<<blocks, dim3(32, COLUMN_WARPS), 0, cu->stream>>>(column);
+    filter_columns<<<blocks, dim3(32, COLUMN_WARPS), 0, cu->stream>>>(column);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -258,14 +248,9 @@ enum gi_status gi_cuda_two_passes(struct gi_cuda_context *cu, struct gi_image *d
     float *scratch = (float *)memory;
     for (long long y = 0; y < src->height && !status; y += band) {
         int y0 = (int)y, y1 = y + band < src->height ? (int)(y + band) : src->height;
-        status = spec->nrow <= ONE_BLOCK
-                     ? launch_rows<ONE_BLOCK>(cu, scratch, pitch, src, spec, y0, y1, err)
-                     : launch_rows<MORE>(cu, scratch, pitch, src, spec, y0, y1, err);
+        status = launch_rows(cu, scratch, pitch, src, spec, y0, y1, err);
         if (!status)
-            status =
-                spec->ncol <= ONE_BLOCK
-                    ? launch_columns<ONE_BLOCK>(cu, scratch, pitch, dst, src, spec, y0, y1, err)
-                    : launch_columns<MORE>(cu, scratch, pitch, dst, src, spec, y0, y1, err);
+            status = launch_columns(cu, scratch, pitch, dst, src, spec, y0, y1, err);
     }
     return status;
 }
