@@ -360,6 +360,37 @@ static void large_equals_cpu(void **state)
     walk_image(walk_large, 3000, 1200, 1, GI_U8, false, &seed);
 }
 
+/* Sizes and taps about those at which the ring's strips, steps and blocks of taps end. */
+static void walk_strips(struct operation *op, const struct gi_image *src,
+                        const struct gi_image *device, uint64_t *seed)
+{
+    static const int many[] = {16, 17, 29, 32, 61, 96, 97, 128, 160, 161};
+    for (int t = 0; t < 10; t++) {
+        char what[80];
+        enum gi_border border = (enum gi_border)case_between(seed, 0, CASE_BORDERS - 1);
+        int other = case_between(seed, 0, 1) ? many[t] : many[case_between(seed, 0, 9)];
+        random_separable(op, many[t], other, border, src->type, seed);
+        snprintf(what, sizeof what, "separable %d + %d, border %d, anchors %d %d", many[t], other,
+                 border, op->separable.row_anchor, op->separable.col_anchor);
+        check(op, src, device, what);
+    }
+}
+
+static void strips_equal_cpu(void **state)
+{
+    (void)state;
+    static const int shapes[][2] = {{128, 32}, {129, 33},  {63, 64},  {64, 65}, {255, 31},
+                                    {256, 96}, {257, 161}, {193, 30}, {512, 8}, {1025, 129}};
+    uint64_t seed = SEED;
+    if (no_device())
+        skip();
+    for (int i = 0; i < (quick() ? 2 : 10); i++)
+        for (int channels = 1; channels <= 4; channels++)
+            for (int type = GI_U8; type <= GI_F32; type++)
+                walk_image(walk_strips, shapes[i][0], shapes[i][1], channels, (enum gi_type)type,
+                           type == GI_F32 && i % 3 == 1, &seed);
+}
+
 /* As many taps and weights as there may be. */
 static void walk_limits(struct operation *op, const struct gi_image *src,
                         const struct gi_image *device, uint64_t *seed)
@@ -460,7 +491,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(copies_keep_bytes),     cmocka_unit_test(separable_equals_cpu),
         cmocka_unit_test(dense_equals_cpu),      cmocka_unit_test(box_equals_cpu),
         cmocka_unit_test(rest_equals_cpu),       cmocka_unit_test(limits_equal_cpu),
-        cmocka_unit_test(contexts_are_separate), cmocka_unit_test(large_equals_cpu),
+        cmocka_unit_test(contexts_are_separate), cmocka_unit_test(strips_equal_cpu),
+        cmocka_unit_test(large_equals_cpu),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
