@@ -8,8 +8,8 @@
 enum {
     SCRATCH_NBYTES = 384 << 10, /* what a thread's rows may take of its core's own cache */
     SLOTS_MAX = GI_MARCH_ROWS_MAX - 1 + GI_ROWS_AT_ONCE,
-    SLACK = 256, /* bytes */
-    PIECE = 256, /* samples */
+    SLACK = 256,   /* bytes that a row in scratch has more: GI_MARCH_BLOCK of any sample */
+    IN_SLACK = 64, /* bytes that a step may read past a source row */
 };
 
 struct worker {
@@ -69,6 +69,9 @@ static void set_up(struct gi_march_rows *rows, const struct group *g, int x0, in
     const struct worker *w = &g->worker;
     size_t first = (size_t)(x0 - g->tile.x0) * (size_t)march->src->channels * march->kept_nbytes;
     int nslots = march->nrows - 1 + GI_ROWS_AT_ONCE;
+    size_t left = (size_t)march->left * pixel_nbytes(march->src);
+    rows->next_in = direct ? GI_ROWS_AT_ONCE * march->src->stride + left : 0;
+    rows->next_out = direct ? GI_ROWS_AT_ONCE * march->dst->stride : 0;
     for (int i = 0; i < march->nrows - 1; i++)
         rows->above[i] = w->ring + (size_t)((g->slot + i) % nslots) * w->slot_nbytes + first;
     for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
@@ -80,7 +83,7 @@ static void set_up(struct gi_march_rows *rows, const struct group *g, int x0, in
         rows->kept[r] = w->ring + (size_t)slot * w->slot_nbytes + first;
         rows->out[r] = direct && in_tile(g, r) ? sample_at(march->dst, (int)g->y + r, x0) : out;
         if (direct && y >= 0)
-            in = sample_at(march->src, y, x0) - march->left * (int)pixel_nbytes(march->src);
+            in = sample_at(march->src, y, x0) - left;
         else
             GI_CPU(row_copy)
         (in, march->src, march->edge, p, (long long)x0 - march->left, (size_t)(x1 - x0) + around);
@@ -88,52 +91,16 @@ static void set_up(struct gi_march_rows *rows, const struct group *g, int x0, in
     }
 }
 
-/* The step through rows in scratch. */
-static void step_copied(const struct group *g, int x0, int x1)
+static void step(const struct group *g, int x0, int x1, bool direct)
 {
     const struct gi_image *dst = g->march->dst;
     struct gi_march_rows rows;
-    set_up(&rows, g, x0, x1, false);
+    set_up(&rows, g, x0, x1, direct);
     g->march->step(g->march, &rows, (size_t)(x1 - x0) * (size_t)dst->channels);
-    for (int r = 0; r < GI_ROWS_AT_ONCE; r++)
+    for (int r = 0; !direct && r < GI_ROWS_AT_ONCE; r++)
         if (in_tile(g, r))
             memcpy(sample_at(dst, (int)g->y + r, x0), rows.out[r],
                    (size_t)(x1 - x0) * pixel_nbytes(dst));
-}
-
-/* Asks for what the next group takes of the rows' next `nbytes`; to ask for rows that are not there
- * does no harm. The processor's own prefetching loses its place from row to row. */
-static void prefetch(const struct gi_march *march, const struct gi_march_rows *rows, size_t nbytes)
-{
-    size_t in = GI_ROWS_AT_ONCE * march->src->stride, out = GI_ROWS_AT_ONCE * march->dst->stride;
-    in += (size_t)march->left * pixel_nbytes(march->src);
-    for (size_t i = 0; i < nbytes; i += 64)
-        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-            __builtin_prefetch((const char *)rows->in[r] + in + i);
-            __builtin_prefetch((const char *)rows->out[r] + out + i, 1);
-        }
-}
-
-/* The step on the image's own rows, a piece at a time, which spreads the prefetching. */
-static void step_direct(const struct group *g, int x0, int x1)
-{
-    const struct gi_march *march = g->march;
-    size_t channels = (size_t)march->src->channels, pixel = pixel_nbytes(march->src);
-    size_t left = (size_t)(x1 - x0), most = PIECE / channels / GI_MARCH_BLOCK * GI_MARCH_BLOCK;
-    struct gi_march_rows rows;
-    set_up(&rows, g, x0, x1, true);
-    for (size_t n; left > 0; left -= n) {
-        n = left < most ? left : most;
-        prefetch(march, &rows, n * pixel);
-        march->step(march, &rows, n * channels);
-        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-            rows.in[r] = (const char *)rows.in[r] + n * pixel;
-            rows.out[r] = (char *)rows.out[r] + n * pixel;
-            rows.kept[r] = (char *)rows.kept[r] + n * channels * march->kept_nbytes;
-        }
-        for (int i = 0; i < march->nrows - 1; i++)
-            rows.above[i] = (const char *)rows.above[i] + n * channels * march->kept_nbytes;
-    }
 }
 
 static void march_tile(void *arg, int index, void *scratch)
@@ -142,9 +109,9 @@ static void march_tile(void *arg, int index, void *scratch)
     struct group g = {.march = march, .tile = GI_CPU(tile)(&march->tiling, march->src, index)};
     lay_out(&g.worker, march, scratch);
     memset(g.worker.ring, 0, (size_t)(march->nrows - 1) * g.worker.slot_nbytes);
-    /* Where the image's own rows will do, as what is read and written past an end is inside. */
+    /* From where and how far the image's own rows will do: what is read past them is inside. */
     int x0 = g.tile.x0, x1 = g.tile.x1;
-    int most = march->src->width - march->right - SLACK / 4 / (int)pixel_nbytes(march->src) - 1;
+    int most = march->src->width - march->right - IN_SLACK / (int)pixel_nbytes(march->src) - 1;
     int from = x0 < march->left ? x0 + GI_MARCH_BLOCK : x0;
     int to = from + ((x1 < most ? x1 : most) - from) / GI_MARCH_BLOCK * GI_MARCH_BLOCK;
     if (to <= from)
@@ -153,11 +120,11 @@ static void march_tile(void *arg, int index, void *scratch)
     int lead = (march->nrows - 1 + GI_ROWS_AT_ONCE - 1) / GI_ROWS_AT_ONCE * GI_ROWS_AT_ONCE;
     for (g.y = g.tile.y0 - lead; g.y < g.tile.y1; g.y += GI_ROWS_AT_ONCE) {
         if (x0 < from)
-            step_copied(&g, x0, from);
+            step(&g, x0, from, false);
         if (from < to)
-            step_direct(&g, from, to);
+            step(&g, from, to, true);
         if (to < x1)
-            step_copied(&g, to, x1);
+            step(&g, to, x1, false);
         g.slot = (g.slot + GI_ROWS_AT_ONCE) % nslots;
     }
 }

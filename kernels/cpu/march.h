@@ -11,14 +11,15 @@ enum {
     GI_MARCH_BLOCK = 64, /* pixels: whole vectors of samples, whatever the type and channels */
 };
 
-/* What one step is given. All of its rows but `in` may be read and written up to
- * GI_MARCH_BLOCK samples past their end, `in` read 64 bytes. */
+/* What one step is given. `out`, `kept` and `above` may be written and read up to the next multiple
+ * of GI_MARCH_BLOCK samples, `in` be read 64 bytes past its end. */
 struct gi_march_rows {
     void *out[GI_ROWS_AT_ONCE];      /* result rows, to be written: samples */
     const void *in[GI_ROWS_AT_ONCE]; /* source rows with `left` and `right` pixels at their sides */
     void *kept[GI_ROWS_AT_ONCE];     /* what later steps need of `in`, to be written */
     const void *above[GI_MARCH_ROWS_MAX - 1]; /* what was kept of the `nrows` - 1 rows above in[0],
                                                  from the top; 0 bytes above the first step's */
+    size_t next_in, next_out; /* bytes from in[r], out[r] to what the next step will take there */
 };
 
 struct gi_march {
@@ -32,6 +33,17 @@ struct gi_march {
     void (*step)(const struct gi_march *march, const struct gi_march_rows *rows, size_t n);
     struct gi_tiling tiling; /* set by the march */
 };
+
+/* Asks for what the next step takes `at` bytes into the rows; a step calls it every 64 bytes, since
+ * the processor's own prefetching loses its place from row to row. Rows that are not there do no
+ * harm. */
+static inline void gi_march_prefetch(const struct gi_march_rows *rows, size_t at)
+{
+    for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+        __builtin_prefetch((const char *)rows->in[r] + rows->next_in + at);
+        __builtin_prefetch((const char *)rows->out[r] + rows->next_out + at, 1);
+    }
+}
 
 /* Runs the march on the context's threads. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(march)(struct gi_context *cx, struct gi_march *march, struct gi_err *err);

@@ -8,7 +8,7 @@
 enum { BLOCK = GI_MARCH_BLOCK };
 
 struct operator3 {
-    int16_t row[3], col[3]; /* of a gradient: the difference, the smoothing */
+    int16_t row[3], col[3]; /* of a gradient: col is the smoothing */
     bool absolute;
 };
 
@@ -40,14 +40,15 @@ static inline int16_t min16(int16_t a, int16_t b)
     return a < b ? a : b;
 }
 
-/* One row: `a` and `b` are the sums along the two rows above, `kept` becomes this one's. */
+/* A block of a row: `a` and `b` are the sums along the two rows above, `kept` becomes this one's.
+ */
 static inline __attribute__((always_inline)) void
-filter_row(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
-           const int16_t *restrict a, const int16_t *restrict b, size_t n, size_t step,
-           const struct operator3 op)
+filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
+             const int16_t *restrict a, const int16_t *restrict b, size_t step,
+             const struct operator3 op)
 {
     int16_t sign = op.absolute ? -1 : 0;
-    for (size_t x = 0; x < n; x++) {
+    for (size_t x = 0; x < BLOCK; x++) {
         int16_t c = sum3(op.row, in[x], in[x + step], in[x + 2 * step]);
         int16_t v = sum3(op.col, a[x], b[x], c);
         kept[x] = c;
@@ -55,76 +56,82 @@ filter_row(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restric
     }
 }
 
-/* Without the middle tap along the row, down the column, or with all. */
-static void filter_x(uint8_t *out, int16_t *kept, const uint8_t *in, const int16_t *a,
-                     const int16_t *b, size_t n, size_t step, struct operator3 op)
+static inline __attribute__((always_inline)) void filter_rows(const struct gi_march *march,
+                                                              const struct gi_march_rows *rows,
+                                                              size_t n, const struct operator3 op)
 {
-    op.row[1] = 0;
-    filter_row(out, kept, in, a, b, n, step, op);
-}
-
-static void filter_y(uint8_t *out, int16_t *kept, const uint8_t *in, const int16_t *a,
-                     const int16_t *b, size_t n, size_t step, struct operator3 op)
-{
-    op.col[1] = 0;
-    filter_row(out, kept, in, a, b, n, step, op);
-}
-
-static void filter_any(uint8_t *out, int16_t *kept, const uint8_t *in, const int16_t *a,
-                       const int16_t *b, size_t n, size_t step, struct operator3 op)
-{
-    filter_row(out, kept, in, a, b, n, step, op);
-}
-
-static void filter_rows(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
-{
-    const struct operator3 op = *(const struct operator3 *)march->spec;
-    const int16_t *a = rows->above[0], *b = rows->above[1];
     size_t step = (size_t)march->src->channels;
-    n = (n + BLOCK - 1) / BLOCK * BLOCK;
-    for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-        if (op.row[1] == 0)
-            filter_x(rows->out[r], rows->kept[r], rows->in[r], a, b, n, step, op);
-        else if (op.col[1] == 0)
-            filter_y(rows->out[r], rows->kept[r], rows->in[r], a, b, n, step, op);
-        else
-            filter_any(rows->out[r], rows->kept[r], rows->in[r], a, b, n, step, op);
-        a = b;
-        b = rows->kept[r];
+    for (size_t x = 0; x < n; x += BLOCK) {
+        const int16_t *a = (const int16_t *)rows->above[0] + x;
+        const int16_t *b = (const int16_t *)rows->above[1] + x;
+        gi_march_prefetch(rows, x);
+        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+            int16_t *kept = (int16_t *)rows->kept[r] + x;
+            filter_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a, b,
+                         step, op);
+            a = b;
+            b = kept;
+        }
     }
+}
+
+/* Without the middle tap along the row, down the column, or with all. */
+static void filter_x(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    op.row[1] = 0;
+    filter_rows(march, rows, n, op);
+}
+
+static void filter_y(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    op.col[1] = 0;
+    filter_rows(march, rows, n, op);
+}
+
+static void filter_any(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    filter_rows(march, rows, n, *(const struct operator3 *)march->spec);
 }
 
 /* The same for a gradient's magnitude: of each row a block of differences and one of smoothed
  * samples by turns. */
-static void gradient_row(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
-                         const int16_t *restrict a, const int16_t *restrict b, size_t n,
-                         size_t step, const struct operator3 op)
+static inline __attribute__((always_inline)) void
+gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
+               const int16_t *restrict a, const int16_t *restrict b, size_t step,
+               const struct operator3 op)
 {
-    for (size_t x = 0; x < n; x += BLOCK, a += 2 * BLOCK, b += 2 * BLOCK, kept += 2 * BLOCK) {
-        float f[BLOCK];
-        for (size_t i = 0; i < BLOCK; i++) {
-            const uint8_t *p = in + x + i;
-            int16_t d = sum3(op.row, p[0], p[step], p[2 * step]);
-            int16_t s = sum3(op.col, p[0], p[step], p[2 * step]);
-            int gx = sum3(op.col, a[i], b[i], d);
-            int gy = sum3(op.row, a[BLOCK + i], b[BLOCK + i], s);
-            kept[i] = d;
-            kept[BLOCK + i] = s;
-            f[i] = sqrtf((float)(gx * gx + gy * gy));
-        }
-        for (size_t i = 0; i < BLOCK; i += GI_LANES)
-            vec_store_u8(out + x + i, vec_load(f + i));
+    float f[BLOCK];
+    for (size_t x = 0; x < BLOCK; x++) {
+        int16_t d = sum3(op.row, in[x], in[x + step], in[x + 2 * step]);
+        int16_t s = sum3(op.col, in[x], in[x + step], in[x + 2 * step]);
+        int gx = sum3(op.col, a[x], b[x], d);
+        int gy = sum3(op.row, a[BLOCK + x], b[BLOCK + x], s);
+        kept[x] = d;
+        kept[BLOCK + x] = s;
+        f[x] = sqrtf((float)(gx * gx + gy * gy));
     }
+    for (size_t x = 0; x < BLOCK; x += GI_LANES)
+        vec_store_u8(out + x, vec_load(f + x));
 }
 
 static void gradient_rows(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
 {
-    const int16_t *a = rows->above[0], *b = rows->above[1];
-    for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
-        gradient_row(rows->out[r], rows->kept[r], rows->in[r], a, b, n,
-                     (size_t)march->src->channels, *(const struct operator3 *)march->spec);
-        a = b;
-        b = rows->kept[r];
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    size_t step = (size_t)march->src->channels;
+    memcpy(op.row, (const int16_t[3]){-1, 0, 1}, sizeof op.row);
+    for (size_t x = 0; x < n; x += BLOCK) {
+        const int16_t *a = (const int16_t *)rows->above[0] + 2 * x;
+        const int16_t *b = (const int16_t *)rows->above[1] + 2 * x;
+        gi_march_prefetch(rows, x);
+        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+            int16_t *kept = (int16_t *)rows->kept[r] + 2 * x;
+            gradient_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a,
+                           b, step, op);
+            a = b;
+            b = kept;
+        }
     }
 }
 
@@ -158,7 +165,9 @@ enum gi_status GI_CPU(separable_operator3)(struct gi_context *cx, struct gi_imag
                              .above = spec->col_anchor,
                              .nrows = 3,
                              .kept_nbytes = sizeof(int16_t),
-                             .step = filter_rows};
+                             .step = op.row[1] == 0   ? filter_x
+                                     : op.col[1] == 0 ? filter_y
+                                                      : filter_any};
     return GI_CPU(march)(cx, &march, err);
 }
 
@@ -174,7 +183,7 @@ enum gi_status GI_CPU(gradient_operator3)(struct gi_context *cx, struct gi_image
                                           const struct gi_image *src,
                                           const struct gi_gradient *spec, struct gi_err *err)
 {
-    struct operator3 op = {.row = {-1, 0, 1}};
+    struct operator3 op = {0};
     whole_taps(op.col, spec->smooth);
     struct gi_march march = {.dst = dst,
                              .src = src,

@@ -51,6 +51,8 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
             v[r][m] = vec_load_samples(rows->in[r], (size_t)(m * GI_LANES), type);
     for (size_t x = 0; x < n; x += GI_LANES) {
         GI_VEC sum[ROWS];
+        if (x * gi_type_nbytes(type) % 64 == 0)
+            gi_march_prefetch(rows, x * gi_type_nbytes(type));
         for (int r = 0; r < ROWS; r++)
             sum[r] = vec_set(0);
         for (int j = 0; j < k - 1; j++)
