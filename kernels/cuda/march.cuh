@@ -184,16 +184,6 @@ static __device__ __noinline__ void march_copy_any(struct march_copy copy, struc
                       src->data + (size_t)row * src->stride + patch.word, 1);
 }
 
-template <enum march_kind KIND, int N, int S>
-static __device__ __forceinline__ void march_clear(struct march_state<KIND, N, S> *state)
-{
-#pragma unroll
-    for (int j = 0; j < (int)(sizeof state->acc / sizeof state->acc[0]); j++)
-#pragma unroll
-        for (int s = 0; s < S; s++)
-            state->acc[j][s] = 0;
-}
-
 /* The samples of `words` from number `skip` on, colour times alpha where that is wanted. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void march_unpack(float *w, const unsigned *words, int skip,

@@ -131,54 +131,27 @@ static __device__ __forceinline__ void sample_store(float *p, float v)
 }
 
 /* Sample k of a run that lies in 32-bit words; k a constant after unrolling. An integer below 2^23
- * put into the mantissa of 2^23 is that float plus 2^23. Where `outside` says so, a border value
- * stands for it: for integers that costs nothing, as scale and offset of the one operation that
- * takes 2^23 off. */
-struct outside {
-    bool yes;
-    float scale, value; /* 1 and -2^23, or 0 and the value */
-};
+ * put into the mantissa of 2^23 is that float plus 2^23. */
+template <typename T>
+static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k);
 
 #define SAMPLE_2_23 8388608.0f
 
-static __device__ __forceinline__ struct outside outside_of(bool yes, float value)
-{
-    struct outside o = {yes, yes ? 0.0f : 1.0f, yes ? value : -SAMPLE_2_23};
-    return o;
-}
-
-template <typename T>
-static __device__ __forceinline__ float sample_or_outside(const unsigned *words, int k,
-                                                          const struct outside *outside);
-
-template <>
-__device__ __forceinline__ float sample_or_outside<uint8_t>(const unsigned *words, int k,
-                                                            const struct outside *outside)
+template <> __device__ __forceinline__ float sample_unpack<uint8_t>(const unsigned *words, int k)
 {
     unsigned bits = __byte_perm(words[k >> 2], 0x4b000000u, 0x7440u | (k & 3));
-    return __fmaf_rn(__uint_as_float(bits), outside->scale, outside->value);
+    return __fmaf_rn(__uint_as_float(bits), 1.0f, -SAMPLE_2_23);
 }
 
-template <>
-__device__ __forceinline__ float sample_or_outside<uint16_t>(const unsigned *words, int k,
-                                                             const struct outside *outside)
+template <> __device__ __forceinline__ float sample_unpack<uint16_t>(const unsigned *words, int k)
 {
     unsigned bits = __byte_perm(words[k >> 1], 0x4b000000u, k & 1 ? 0x7432u : 0x7410u);
-    return __fmaf_rn(__uint_as_float(bits), outside->scale, outside->value);
+    return __fmaf_rn(__uint_as_float(bits), 1.0f, -SAMPLE_2_23);
 }
 
-template <>
-__device__ __forceinline__ float sample_or_outside<float>(const unsigned *words, int k,
-                                                          const struct outside *outside)
+template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned *words, int k)
 {
-    return outside->yes ? outside->value : __uint_as_float(words[k]);
-}
-
-template <typename T>
-static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k)
-{
-    const struct outside no = {false, 1.0f, -SAMPLE_2_23};
-    return sample_or_outside<T>(words, k, &no);
+    return __uint_as_float(words[k]);
 }
 
 /* Where float a lies in shared memory: threads read at a distance of RUN * channels from each
