@@ -3,6 +3,7 @@
 #ifndef GI_TESTS_IMAGE_CASES_H
 #define GI_TESTS_IMAGE_CASES_H
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,8 +53,11 @@ static void case_fill(struct gi_image *image, uint64_t *seed)
 static struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
 {
     struct gi_edge edge = {.border = border};
-    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+    bool whole = case_between(seed, 0, 1); /* numbers that images of integers can hold */
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         edge.value[c] = (case_real(seed) + 1) / 2 * gi_type_full_scale(type);
+        edge.value[c] = whole ? rintf(edge.value[c]) : edge.value[c];
+    }
     return edge;
 }
 

@@ -364,11 +364,11 @@ static void large_equals_cpu(void **state)
 static void walk_strips(struct operation *op, const struct gi_image *src,
                         const struct gi_image *device, uint64_t *seed)
 {
-    static const int many[] = {16, 17, 29, 32, 61, 96, 97, 128, 160, 161};
-    for (int t = 0; t < 10; t++) {
+    static const int many[] = {3, 5, 7, 9, 16, 17, 29, 32, 61, 96, 97, 128, 160, 161};
+    for (int t = 0; t < 14; t++) {
         char what[80];
         enum gi_border border = (enum gi_border)case_between(seed, 0, CASE_BORDERS - 1);
-        int other = case_between(seed, 0, 1) ? many[t] : many[case_between(seed, 0, 9)];
+        int other = case_between(seed, 0, 1) ? many[t] : many[case_between(seed, 0, 13)];
         random_separable(op, many[t], other, border, src->type, seed);
         snprintf(what, sizeof what, "separable %d + %d, border %d, anchors %d %d", many[t], other,
                  border, op->separable.row_anchor, op->separable.col_anchor);
