@@ -171,6 +171,19 @@ template <typename T, int CHANNELS> struct strips_shape {
     };
 };
 
+/* The rows that enter and leave the windows of the turn at row y. */
+template <typename T, int WORDS, int ROWS>
+static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
+                                                 const struct strips_args *args,
+                                                 struct box_chunk chunk, int y)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
+    }
+}
+
 template <typename T, int CHANNELS, bool WEIGH>
 static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     box_strips(const __grid_constant__ struct strips_args args)
@@ -199,11 +212,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
         chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
         columns_move<T, CHANNELS, WEIGH>(columns, fresh[0], old[0]);
     }
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        chunk_load<T, WORDS>(fresh[i], &args.rows, chunk, y0 + i + r);
-        chunk_load<T, WORDS>(old[i], &args.rows, chunk, y0 + i - r - 1);
-    }
+    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
         unsigned sums[PIXELS][VALUES], base[VALUES];
 #pragma unroll
@@ -215,11 +224,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
                 sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
             }
         }
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            chunk_load<T, WORDS>(fresh[i], &args.rows, chunk, y + ROWS + i + r);
-            chunk_load<T, WORDS>(old[i], &args.rows, chunk, y + ROWS + i - r - 1);
-        }
+        turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
         threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
         __syncthreads();
 #pragma unroll
