@@ -8,9 +8,9 @@
 enum { SEED = 20260111, TAPS_MAX = 4001, QUICK_FIRST = 3, QUICK_END = 5 };
 
 static const int taps[] = {1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 31, 32, 33, 64, 65, 101, 301};
-static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 15, 33};
+static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17, 33};
 static const int box_sides[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 29, 31, 33, 255, 301};
-enum { TAPS = 17, SIDES = 11, BOX_SIDES = 16 };
+enum { TAPS = 17, SIDES = 14, BOX_SIDES = 16 };
 
 static struct gi_context *cpu, *cuda; /* cuda: NULL where there is no device */
 static char reason[800];
@@ -65,7 +65,7 @@ struct operation {
     struct gi_gradient gradient;
     float above;
     bool invert;
-    float row[TAPS_MAX], col[TAPS_MAX];
+    float row[GI_WEIGHTS_MAX], col[TAPS_MAX];
 };
 
 static void run(struct gi_context *cx, const struct operation *op, struct gi_image *dst,
@@ -404,6 +404,21 @@ static void walk_limits(struct operation *op, const struct gi_image *src,
     check(op, src, device, "box 4001");
 }
 
+/* Shapes of which a block of CUDA holds all, some rows, and not even one row. */
+static void walk_dense_limits(struct operation *op, const struct gi_image *src,
+                              const struct gi_image *device, uint64_t *seed)
+{
+    static const int shapes[][2] = {
+        {89, 89}, {GI_WEIGHTS_MAX, 1}, {1, GI_WEIGHTS_MAX}, {395, 20}, {61, 61}};
+    for (int i = 0; i < 5; i++) {
+        char what[80];
+        enum gi_border border = (enum gi_border)(i % CASE_BORDERS);
+        random_dense(op, shapes[i][0], shapes[i][1], border, src->type, seed);
+        snprintf(what, sizeof what, "dense %d x %d, border %d", shapes[i][0], shapes[i][1], border);
+        check(op, src, device, what);
+    }
+}
+
 static void limits_equal_cpu(void **state)
 {
     (void)state;
@@ -412,25 +427,9 @@ static void limits_equal_cpu(void **state)
         skip();
     walk_image(walk_limits, 67, 45, 4, GI_U8, false, &seed);
     walk_image(walk_limits, 31, 33, 2, GI_U16, false, &seed);
-    static float weights[GI_WEIGHTS_MAX];
-    random_weights(weights, GI_WEIGHTS_MAX, &seed);
-    static struct operation op;
-    op.which = DENSE;
-    op.dense = (struct gi_dense){.weights = weights,
-                                 .width = 89,
-                                 .height = 89,
-                                 .anchor_x = 44,
-                                 .anchor_y = 44,
-                                 .sum = 1,
-                                 .edge = {.border = GI_BORDER_MIRROR}};
-    struct gi_image src, device;
-    struct gi_err err = {0};
-    assert_int_equal(gi_image_alloc(&src, 130, 77, 3, GI_U8, &err), GI_OK);
-    case_fill(&src, &seed);
-    assert_int_equal(cuda->k->upload(cuda, &device, &src, &err), GI_OK);
-    check(&op, &src, &device, "dense 89");
-    cuda->k->release(cuda, &device);
-    gi_image_free(&src);
+    for (int channels = 1; channels <= 4; channels++)
+        walk_image(walk_dense_limits, 300, 77, channels, channels % 2 ? GI_U8 : GI_F32, false,
+                   &seed);
 }
 
 /* Up and down again, in chunks and in one row; sizes around those of the staging buffers, first
