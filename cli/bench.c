@@ -87,8 +87,12 @@ static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k
     enum gi_status status = k->open(&column->cx, options, err);
     if (status)
         return status;
-    bench->ncolumns++;
-    return k->roofline(column->cx, &column->roofline, err);
+    status = k->roofline(column->cx, &column->roofline, err);
+    if (status)
+        k->close(&column->cx);
+    else
+        bench->ncolumns++;
+    return status;
 }
 
 static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
@@ -126,7 +130,12 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
     snprintf(column->name, sizeof column->name, "cuda:%d", options.ordinal);
     if (options.ordinal < DEVICES_MAX)
         snprintf(column->what, sizeof column->what, "%s", infos[options.ordinal].name);
-    return add_column(bench, k, &options, err);
+    status = add_column(bench, k, &options, err);
+    if (!status || choice == GI_CHOOSE_CUDA)
+        return status;
+    bench->no_cuda = *err;
+    *err = (struct gi_err){0};
+    return GI_OK;
 }
 
 static void free_bench(struct bench *bench)
@@ -224,7 +233,8 @@ static void print_head(const struct bench *bench)
     printf("%s\n", cuda ? "  CUDA from" : "");
 }
 
-static void print_row(const struct bench *bench, const struct row *row)
+static enum gi_status print_row(const struct bench *bench, const struct row *row,
+                                struct gi_err *err)
 {
     bool markdown = bench->params->format == FORMAT_MARKDOWN;
     printf(markdown ? "| %s |" : "%-12s", row->filter->name);
@@ -239,7 +249,7 @@ static void print_row(const struct bench *bench, const struct row *row)
         printf(markdown ? " %s |" : "  %s", side);
     }
     putchar('\n');
-    fflush(stdout);
+    return gi_cli_flush(err);
 }
 
 static json_t *device_json(const struct column *column)
@@ -303,7 +313,7 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
         if (!status && json)
             json_array_append_new(rows, row_json(bench, &row));
         else if (!status)
-            print_row(bench, &row);
+            status = print_row(bench, &row, err);
     }
     if (!json)
         return status;

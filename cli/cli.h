@@ -187,6 +187,9 @@ int gi_thread_count(int asked);
  * their threads. Only leak checkers want that (a sanitizer's build, or GPUIMG_TEAR_DOWN is set). */
 bool gi_cli_tears_down(void);
 
+/* Flushes standard output. Errors: GI_E_PIPE where its reader is gone, GI_E_IO. */
+enum gi_status gi_cli_flush(struct gi_err *err);
+
 /* Milliseconds of the monotonic clock. */
 double gi_now_ms(void);
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -137,6 +138,17 @@ const char *gi_text_nbytes(double nbytes, char buffer[32])
 bool gi_cli_tears_down(void)
 {
     return LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
+}
+
+enum gi_status gi_cli_flush(struct gi_err *err)
+{
+    bool bad = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !bad)
+        return GI_OK;
+    if (errno == EPIPE)
+        return GI_E_PIPE;
+    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
 }
 
 double gi_now_ms(void)

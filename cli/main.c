@@ -39,15 +39,11 @@ static void set_signals(void)
 
 static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
 {
-    bool bad = ferror(stdout) != 0;
-    errno = 0;
-    if (fflush(stdout) == 0 && !bad)
-        return status;
-    if (status)
-        return status;
-    if (errno == EPIPE)
-        return GI_E_PIPE;
-    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
+    struct gi_err fault = {0};
+    enum gi_status flushed = gi_cli_flush(&fault);
+    if (!status && flushed)
+        *err = fault;
+    return status ? status : flushed;
 }
 
 static enum gi_status run(const struct gi_command *command, int argc, char **argv,

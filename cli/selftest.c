@@ -269,7 +269,6 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
         printf("%-12s equal   %6d cases on", filter->name, test.cases);
         print_backends(bench);
     }
-    fflush(stdout);
     return !status && !test.err.status && !*test.difference;
 }
 
@@ -291,8 +290,10 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
         status = add_cuda(&bench, device, &skipped, err);
     int wrong = 0;
     for (int i = 0; !status && gi_filters[i]; i++)
-        if (gi_operation_is_named(gi_filters[i]->name, operands, noperands))
+        if (gi_operation_is_named(gi_filters[i]->name, operands, noperands)) {
             wrong += !test_operation(&bench, gi_filters[i], err);
+            status = gi_cli_flush(err);
+        }
     close_backends(&bench);
     if (status)
         return status;

@@ -61,7 +61,7 @@ static bool is_harmless(int code)
 static void on_message(j_common_ptr cinfo, int level)
 {
     struct errors *e = (struct errors *)cinfo->err;
-    if (level >= 0 || !e->decode || is_harmless(cinfo->err->msg_code))
+    if (level >= 0 || is_harmless(cinfo->err->msg_code))
         return;
     char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);

@@ -22,6 +22,7 @@ enum {
     SOF_HEIGHT_OFFSET = 5, /* T.81, B.2.2: marker, length, precision, height */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
+    OUT_NBYTES = 1 << 16, /* of a strip at first */
 };
 
 struct writer {
@@ -41,8 +42,9 @@ struct encoder {
     jmp_buf jump;
     struct gi_err *err;
     enum gi_status status;
-    unsigned char *bytes; /* libjpeg's; grows */
-    unsigned long nbytes;
+    struct jpeg_destination_mgr out;
+    unsigned char *bytes;
+    size_t room, nbytes; /* nbytes: once it is finished */
 };
 
 static void on_error(j_common_ptr jpeg)
@@ -55,6 +57,37 @@ static void on_error(j_common_ptr jpeg)
     else
         e->status = gi_fail(e->err, GI_E_UNSUPPORTED, "can't be written as JPEG: %s", text);
     longjmp(e->jump, 1);
+}
+
+/* libjpeg's way out, into memory. Its own jpeg_mem_dest() loses the buffer where memory runs out.
+ */
+static void grow_output(struct encoder *e, size_t room)
+{
+    unsigned char *bytes = realloc(e->bytes, room);
+    if (!bytes)
+        ERREXIT1(&e->jpeg, JERR_OUT_OF_MEMORY, 0);
+    e->out.next_output_byte = bytes + e->room;
+    e->out.free_in_buffer = room - e->room;
+    e->bytes = bytes;
+    e->room = room;
+}
+
+static void start_output(j_compress_ptr jpeg)
+{
+    grow_output((struct encoder *)jpeg->err, OUT_NBYTES);
+}
+
+static boolean on_full_buffer(j_compress_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    grow_output(e, 2 * e->room);
+    return TRUE;
+}
+
+static void end_output(j_compress_ptr jpeg)
+{
+    struct encoder *e = (struct encoder *)jpeg->err;
+    e->nbytes = e->room - e->out.free_in_buffer;
 }
 
 static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
@@ -88,7 +121,10 @@ static enum gi_status encode(struct encoder *e, const struct writer *w, int y0, 
     if (setjmp(e->jump))
         return e->status;
     jpeg_create_compress(jpeg);
-    jpeg_mem_dest(jpeg, &e->bytes, &e->nbytes);
+    e->out = (struct jpeg_destination_mgr){.init_destination = start_output,
+                                           .empty_output_buffer = on_full_buffer,
+                                           .term_destination = end_output};
+    jpeg->dest = &e->out;
     jpeg->image_width = (JDIMENSION)w->image->width;
     jpeg->image_height = (JDIMENSION)(y1 - y0);
     jpeg->input_components = w->image->channels;

@@ -131,7 +131,9 @@ enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void 
                            size_t scratch_nbytes, struct gi_err *err)
 {
     bool alone = njobs < 2 || pool->threads == 1;
-    for (int i = 0; i < (alone ? 1 : pool->threads); i++)
+    int takers = njobs < pool->threads ? njobs : pool->threads; /* and who has started already */
+    takers = takers > pool->started + 1 ? takers : pool->started + 1;
+    for (int i = 0; i < (alone ? 1 : takers); i++)
         if (!grow_scratch(&pool->workers[i], scratch_nbytes))
             return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch for a thread",
                            scratch_nbytes);

@@ -17,8 +17,8 @@ struct gi_pool;
  * aligned, contents undefined. */
 typedef void gi_job_fn(void *arg, int index, void *scratch);
 
-/* A pool of `threads` workers, the caller's thread counted; they start at the first run that has
- * more than one job. Freed by gi_pool_free(), which nulls. */
+/* A pool of `threads` workers, the caller's thread counted; each starts at the first run with a
+ * job for it. Freed by gi_pool_free(), which nulls. */
 enum gi_status gi_pool_new(struct gi_pool **pool, int threads, struct gi_err *err);
 void gi_pool_free(struct gi_pool **pool);
 int gi_pool_threads(const struct gi_pool *pool);

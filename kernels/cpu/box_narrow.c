@@ -40,9 +40,11 @@ static size_t lay_out(struct window *w, const struct box *box, char *scratch)
 {
     size_t n = (size_t)(box->tiling.strip + box->spec->k) * (size_t)box->src->channels;
     w->box = box;
-    w->zero = (uint8_t *)scratch;
-    w->outside = w->zero + round_up(n);
-    w->columns = (uint16_t *)(w->outside + round_up(n));
+    if (scratch) {
+        w->zero = (uint8_t *)scratch;
+        w->outside = w->zero + round_up(n);
+        w->columns = (uint16_t *)(w->outside + round_up(n));
+    }
     return 2 * round_up(n) + round_up(n * sizeof *w->columns);
 }
 
@@ -52,7 +54,7 @@ static const uint8_t *row_at(const struct window *w, long long p)
     const struct gi_image *src = w->box->src;
     int y = gi_border_index(p, src->height, w->box->spec->edge.border);
     int x = w->tile.x0 - w->box->spec->k / 2 + w->inside0;
-    return y < 0 ? w->outside : (const uint8_t *)gi_row(src, y) + (size_t)(x * src->channels);
+    return y < 0 ? w->outside : (const uint8_t *)gi_row(src, y) + (size_t)x * (size_t)src->channels;
 }
 
 static void move(uint16_t *restrict columns, const uint8_t *restrict fresh,
@@ -160,7 +162,8 @@ static void open_window(struct window *w, const struct box *box, int index, void
     w->tile = GI_CPU(tile)(&box->tiling, src, index);
     w->end = w->tile.x1 - w->tile.x0 + k - 1;
     w->inside0 = half > w->tile.x0 ? half - w->tile.x0 : 0;
-    w->inside1 = src->width - w->tile.x0 + half < w->end ? src->width - w->tile.x0 + half : w->end;
+    int right = src->width - w->tile.x0; /* may be near INT_MAX */
+    w->inside1 = right < w->end - half ? right + half : w->end;
     GI_CPU(row_copy)
     (w->outside, src, &box->spec->edge, -1, -1, (size_t)(w->inside1 - w->inside0));
     for (int i = 0; i < k; i++)
@@ -180,7 +183,8 @@ static void box_tile(void *arg, int index, void *scratch)
             move_window(&w, (long long)y + half, row_at(&w, (long long)y - half - 1));
         copy_outside(&w, 0, w.inside0);
         copy_outside(&w, w.inside1, w.end);
-        row_means(&w, (uint8_t *)gi_row(box->dst, y) + (size_t)(w.tile.x0 * box->src->channels));
+        row_means(&w,
+                  (uint8_t *)gi_row(box->dst, y) + (size_t)w.tile.x0 * (size_t)box->src->channels);
     }
 }
 

@@ -31,9 +31,11 @@ static size_t lay_out(struct worker *w, const struct gi_march *march, char *scra
     w->in_nbytes = round_up((n + around) * nbytes);
     w->out_nbytes = round_up(n * nbytes);
     w->slot_nbytes = round_up(n * march->kept_nbytes);
-    w->in = scratch;
-    w->out = w->in + GI_ROWS_AT_ONCE * w->in_nbytes;
-    w->ring = w->out + GI_ROWS_AT_ONCE * w->out_nbytes;
+    if (scratch) {
+        w->in = scratch;
+        w->out = w->in + GI_ROWS_AT_ONCE * w->in_nbytes;
+        w->ring = w->out + GI_ROWS_AT_ONCE * w->out_nbytes;
+    }
     return GI_ROWS_AT_ONCE * (w->in_nbytes + w->out_nbytes) + SLOTS_MAX * w->slot_nbytes;
 }
 

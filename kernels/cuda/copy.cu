@@ -166,6 +166,7 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_context *cu, void *device,
     if (goes_as_it_is(cu, row_nbytes, nrows)) {
         GI_CUDA_TRY(cudaMemcpy2DAsync(device, device_stride, host, host_stride, row_nbytes, nrows,
                                       cudaMemcpyHostToDevice, cu->stream));
+        GI_CUDA_TRY(cudaStreamSynchronize(cu->stream)); /* some devices read pageable memory late */
         return GI_OK;
     }
     return copy_any(rows_to_device, cu, (char *)device, device_stride, (const char *)host,

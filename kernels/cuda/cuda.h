@@ -42,7 +42,7 @@ struct gi_cuda_context {
     cudaEvent_t marks[GI_CUDA_MARKS];
     void *scratch; /* device memory of gi_cuda_scratch() */
     size_t scratch_nbytes;
-    void *staging[2]; /* pinned host memory, made at the first copy */
+    void *staging[2]; /* pinned host memory, made at the first large copy */
     cudaEvent_t staged[2];
     struct gi_pool *workers; /* that copy between pageable and pinned memory */
     struct gi_cuda_texture textures[GI_CUDA_TEXTURES];

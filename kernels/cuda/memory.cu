@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest idle block that holds `nbytes`; NULL where it would waste more than half. */
+/* The smallest idle block that holds `nbytes`; NULL where it would waste more than an eighth:
+ * gi_cuda_limits() promises idle bytes to whatever comes. */
 static struct gi_cuda_block *idle_block(struct gi_cuda_context *cu, size_t nbytes)
 {
     struct gi_cuda_block *best = NULL;
     for (int i = 0; i < cu->nblocks; i++) {
         struct gi_cuda_block *block = &cu->blocks[i];
-        if (!block->lent && block->nbytes >= nbytes && block->nbytes / 2 <= nbytes &&
+        if (!block->lent && block->nbytes >= nbytes && block->nbytes - nbytes <= nbytes / 8 &&
             (!best || block->nbytes < best->nbytes))
             best = block;
     }
@@ -33,6 +34,14 @@ static void trim(struct gi_cuda_context *cu)
     cudaGetLastError();
 }
 
+static size_t held_nbytes(const struct gi_cuda_context *cu)
+{
+    size_t nbytes = 0;
+    for (int i = 0; i < cu->nblocks; i++)
+        nbytes += cu->blocks[i].nbytes;
+    return nbytes;
+}
+
 static enum gi_status new_block(struct gi_cuda_context *cu, struct gi_cuda_block **block,
                                 size_t nbytes, struct gi_err *err)
 {
@@ -44,13 +53,16 @@ static enum gi_status new_block(struct gi_cuda_context *cu, struct gi_cuda_block
         cu->blocks = (struct gi_cuda_block *)grown;
         cu->blocks_room = room;
     }
+    if (cu->max_bytes && held_nbytes(cu) + nbytes > cu->max_bytes)
+        trim(cu);
     void *data;
     cudaError_t error = cudaMalloc(&data, nbytes);
     if (error == cudaErrorMemoryAllocation) {
         trim(cu);
         error = cudaMalloc(&data, nbytes);
     }
-    GI_CUDA_TRY(error);
+    if (error)
+        return gi_cuda_fail(err, error, "cudaMalloc");
     *block = &cu->blocks[cu->nblocks++];
     **block = (struct gi_cuda_block){data, nbytes, false};
     return GI_OK;
@@ -95,10 +107,14 @@ enum gi_status gi_cuda_alloc(struct gi_context *cx, struct gi_image *image, int 
     image->owner = GI_OWNER_CUDA;
     /* Wide texels read the padding next to the last sample: give it a value, whatever it be. */
     size_t texels = (row + 15) / 16 * 16;
+    cudaError_t error = cudaSuccess;
     if (texels > row)
-        GI_CUDA_TRY(cudaMemset2DAsync((char *)image->data + row, image->stride, 0, texels - row,
-                                      (size_t)height, cu->stream));
-    return GI_OK;
+        error = cudaMemset2DAsync((char *)image->data + row, image->stride, 0, texels - row,
+                                  (size_t)height, cu->stream);
+    if (!error)
+        return GI_OK;
+    gi_cuda_release(cx, image);
+    return gi_cuda_fail(err, error, "cudaMemset2DAsync");
 }
 
 void gi_cuda_release(struct gi_context *cx, struct gi_image *image)

@@ -18,11 +18,11 @@ while read -r _ command rest; do
 done <examples
 
 # Figures stand in README as they stand in the results they come from.
-sed -nE 's/^<!-- (tests\/bench\/results\/.*\.md) -->$/\1/p' "$readme" >quoted
+sed -nE 's/^<!-- (tests\/bench\/results\/.*\.md) -->$/\1/p' "$readme" | sort -u >quoted
 check "README quotes results" test -s quoted
 while read -r results; do
     check "README: $results is there" test -s "$tests/../../$results"
-    sed -n "\\|<!-- $results -->|,/<!-- end -->/p" "$readme" | sed '1d;$d' >figures
+    sed -n "\\|<!-- $results -->|,/<!-- end -->/p" "$readme" | grep -v '^<!--' >figures
     check "README has figures of $results" test "$(wc -l <figures)" -gt 2
     while read -r line; do
         check "README quotes $results: $line" grep -qxF -- "$line" "$tests/../../$results"
