@@ -12,7 +12,7 @@ enum {
 };
 
 /* What one step is given. `out`, `kept` and `above` may be written and read up to the next multiple
- * of GI_MARCH_BLOCK samples, `in` be read 64 bytes past its end. */
+ * of GI_MARCH_BLOCK samples, `in` be read 64 bytes past its end, or 128 where it is scratch. */
 struct gi_march_rows {
     void *out[GI_ROWS_AT_ONCE];      /* result rows, to be written: samples */
     const void *in[GI_ROWS_AT_ONCE]; /* source rows with `left` and `right` pixels at their sides */

@@ -29,6 +29,11 @@ expect_error 2 'bench: frobnicate: no such operation*' bench frobnicate
 expect_error 2 'bench: --size 8: want *' bench --size 8
 expect_error 2 'bench: --device gpu: want *' bench --device gpu
 
+gpuimg bench blur gaussian histogram --size 64 2>err | true
+check "bench ends quietly when its reader is gone" test ! -s err
+gpuimg selftest blur threshold histogram --device cpu 2>err | true
+check "selftest too" test ! -s err
+
 if gpuimg devices | grep -q '^cuda:'; then
     expect 0 gpuimg bench blur histogram --size 256 --device cuda
     check "the ceilings of CUDA" grep -qE '^cuda:0 +.*: copies .* GB/s' out
