@@ -3,7 +3,11 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
-enum { LANES = 24 }; /* a multiple of 1, 2, 3 and 4 channels, and of 8 */
+enum {
+    LANES = 48, /* a multiple of 1, 2, 3 and 4 channels, and of 16 */
+    /* Samples of a lane until 32 bits may be full: 2^16 squares of 8 bits, sums of 16. */
+    CHUNK = 1 << 16,
+};
 
 struct moments_job {
     const struct gi_image *src;
@@ -25,21 +29,73 @@ static inline void lane_add(struct lanes *lanes, int l, uint32_t q, uint32_t cou
     lanes->high[l] += square >> 32;
 }
 
-static inline void block_add(struct lanes *lanes, const void *row, size_t at, int n,
-                             enum gi_type type, const struct quantiser *z)
+/* Up to CHUNK times LANES samples of 8 bits, and the rest of fewer than LANES. */
+static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n)
 {
-    if (type == GI_U8)
-        for (int l = 0; l < n; l++)
-            lane_add(lanes, l, ((const uint8_t *)row)[at + (size_t)l], 1);
-    else if (type == GI_U16)
-        for (int l = 0; l < n; l++)
-            lane_add(lanes, l, ((const uint16_t *)row)[at + (size_t)l], 1);
-    else
-        for (int l = 0; l < n; l++) {
-            float v = ((const float *)row)[at + (size_t)l];
-            uint32_t counted = v == v;
-            lane_add(lanes, l, quantise(counted ? v : 0, &z[l]) & (0 - counted), counted);
+    uint32_t q[LANES] = {0}, low[LANES] = {0};
+    size_t at = 0;
+    for (; at + LANES <= n; at += LANES)
+        for (int l = 0; l < LANES; l++) {
+            uint32_t v = row[at + (size_t)l];
+            q[l] += v;
+            low[l] += v * v;
         }
+    for (int l = 0; l < LANES; l++) {
+        lanes->q[l] += q[l];
+        lanes->low[l] += low[l];
+    }
+    for (int l = 0; at < n; at++, l++)
+        lane_add(lanes, l, row[at], 0);
+}
+
+/* The same of 16 bits; a square has no upper half. */
+static void words_add(struct lanes *lanes, const uint16_t *row, size_t n)
+{
+    uint32_t q[LANES] = {0};
+    size_t at = 0;
+    for (; at + LANES <= n; at += LANES)
+        for (int l = 0; l < LANES; l++) {
+            uint32_t v = row[at + (size_t)l];
+            q[l] += v;
+            lanes->low[l] += v * v;
+        }
+    for (int l = 0; l < LANES; l++)
+        lanes->q[l] += q[l];
+    for (int l = 0; at < n; at++, l++)
+        lane_add(lanes, l, row[at], 0);
+}
+
+static inline void floats_block(struct lanes *lanes, const float *row, int n,
+                                const struct quantiser *z)
+{
+    for (int l = 0; l < n; l++) {
+        uint32_t counted = row[l] == row[l];
+        lane_add(lanes, l, quantise(counted ? row[l] : 0, &z[l]) & (0 - counted), counted);
+    }
+}
+
+static void floats_add(struct lanes *lanes, const float *row, size_t n, const struct quantiser *z)
+{
+    size_t at = 0;
+    for (; at + LANES <= n; at += LANES)
+        floats_block(lanes, row + at, LANES, z);
+    floats_block(lanes, row + at, (int)(n - at), z);
+}
+
+static void row_add(struct lanes *lanes, const struct moments_job *job, int y)
+{
+    const size_t most = (size_t)CHUNK * LANES;
+    const void *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src);
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < most ? n - at : most;
+        if (job->src->type == GI_U8)
+            bytes_add(lanes, (const uint8_t *)row + at, m);
+        else if (job->src->type == GI_U16)
+            words_add(lanes, (const uint16_t *)row + at, m);
+        else
+            floats_add(lanes, (const float *)row + at, m, job->quantiser);
+    }
 }
 
 static void moments_band(void *arg, int index, void *scratch)
@@ -47,14 +103,13 @@ static void moments_band(void *arg, int index, void *scratch)
     (void)scratch;
     const struct moments_job *job = arg;
     struct lanes lanes = {0};
-    size_t n = gi_row_samples(job->src), whole = n / LANES * LANES;
+    int y0 = band_start(job->src, index, job->bands);
     int y1 = band_start(job->src, index + 1, job->bands);
-    for (int y = band_start(job->src, index, job->bands); y < y1; y++) {
-        const void *row = gi_row(job->src, y);
-        for (size_t at = 0; at < whole; at += LANES)
-            block_add(&lanes, row, at, LANES, job->src->type, job->quantiser);
-        block_add(&lanes, row, whole, (int)(n - whole), job->src->type, job->quantiser);
-    }
+    for (int y = y0; y < y1; y++)
+        row_add(&lanes, job, y);
+    if (job->src->type != GI_F32) /* all are counted; a channel's first lane tells */
+        for (int c = 0; c < job->src->channels; c++)
+            lanes.n[c] = (uint64_t)(y1 - y0) * (uint64_t)job->src->width;
     for (int l = 0; l < LANES; l++) {
         struct gi_sums *sums = &job->sums[l % job->src->channels];
         __atomic_fetch_add(&sums->n, lanes.n[l], __ATOMIC_RELAXED);

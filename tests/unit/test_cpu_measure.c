@@ -203,6 +203,33 @@ static void test_moments(void **state)
             }
 }
 
+/* A row so wide that sums and counters of 32 and 16 bits would be full. */
+static void test_full_scale_row(void **state)
+{
+    (void)state;
+    const uint64_t n = 3300001;
+    for (int type = GI_U8; type <= GI_U16; type++) {
+        struct gi_image image;
+        uint64_t most = type == GI_U8 ? 255 : 65535;
+        assert_int_equal(gi_image_alloc(&image, (int)n, 1, 1, (enum gi_type)type, NULL), GI_OK);
+        memset(image.data, 0xff, gi_row_nbytes(&image));
+        for (int k = 0; k < ncontexts; k++) {
+            struct gi_sums got = {0};
+            assert_int_equal(contexts[k]->k->moments(contexts[k], &got, &image, NULL, NULL, NULL),
+                             GI_OK);
+            assert_true(got.n == n && got.q == n * most && got.q2_low == n * most * most);
+            assert_true(got.q2_high == 0);
+            uint64_t *counts = calloc(most + 1, sizeof *counts);
+            struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = (int)most + 1};
+            assert_int_equal(contexts[k]->k->histogram(contexts[k], counts, &image, &spec, NULL),
+                             GI_OK);
+            assert_true(counts[most] == n && counts[0] == 0);
+            free(counts);
+        }
+        gi_image_free(&image);
+    }
+}
+
 static void check_select(const struct gi_predicate *p, const struct gi_image *values)
 {
     for (int k = 0; k < ncontexts; k++) {
@@ -335,10 +362,10 @@ static void test_any_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histogram),   cmocka_unit_test(test_float_keys),
-        cmocka_unit_test(test_range_edges), cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_select),      cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_any_labels),
+        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_float_keys),
+        cmocka_unit_test(test_range_edges),    cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_full_scale_row), cmocka_unit_test(test_select),
+        cmocka_unit_test(test_regions),        cmocka_unit_test(test_any_labels),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
