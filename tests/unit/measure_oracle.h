@@ -238,7 +238,7 @@ static void region_oracle(struct gi_region_sums *regions, uint32_t n, const stru
             double v = get(values, x, y, 0);
             if (isnan(v))
                 continue;
-            uint64_t q = (uint64_t)v;
+            uint64_t q = values->type == GI_F32 ? 0 : (uint64_t)v;
             key = (uint32_t)q;
             if (values->type == GI_F32) {
                 float f = (float)v;
