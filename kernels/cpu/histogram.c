@@ -155,38 +155,23 @@ static void count_row_bytes(struct bytes_count *bytes, uint32_t *table,
 }
 
 /* Few samples have one of the prefixes, so they are listed first. */
-static void count_low(uint32_t *table, const struct histogram_job *job, const float *row, size_t n,
-                      const int channels)
+static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
 {
-    uint32_t bins[BLOCK];
-    size_t size = table_size(job->spec);
+    const float *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src), size = table_size(job->spec);
+    uint32_t bins[BLOCK], channels = (uint32_t)job->src->channels, channel = 0;
     for (size_t at = 0; at < n; at += BLOCK) {
         int m = n - at < BLOCK ? (int)(n - at) : BLOCK, found = 0;
         for (int i = 0; i < m; i++) {
             float v = row[at + (size_t)i];
             uint32_t key = gi_float_key(float_bits(v)), slot = job->slots[key >> 16];
-            bins[found] =
-                (uint32_t)(((slot - 1) * (uint32_t)channels + (uint32_t)(i % channels)) * size) +
-                (key & 0xffff);
+            bins[found] = (uint32_t)(((slot - 1) * channels + channel) * size) + (key & 0xffff);
             found += (slot != 0) & (v == v);
+            channel = channel + 1 == channels ? 0 : channel + 1;
         }
         for (int i = 0; i < found; i++)
             table[bins[i]]++;
     }
-}
-
-static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
-{
-    const float *row = gi_row(job->src, y);
-    size_t n = gi_row_samples(job->src);
-    if (job->src->channels == 1)
-        count_low(table, job, row, n, 1);
-    else if (job->src->channels == 2)
-        count_low(table, job, row, n, 2);
-    else if (job->src->channels == 3)
-        count_low(table, job, row, n, 3);
-    else
-        count_low(table, job, row, n, 4);
 }
 
 static void count_row(uint32_t *table, const struct histogram_job *job, int y)
