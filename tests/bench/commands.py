@@ -10,7 +10,8 @@ import subprocess
 import time
 
 SLOW_S = 1  # a command this long runs three times at most
-FAST_S = 0.03  # and one this short thrice as often as asked for
+FAST_S = 0.03  # one of n times less than this n times as often as asked for,
+FAST_MOST = 10  # n up to this
 
 
 def find(tool):
@@ -62,7 +63,7 @@ def run(words, folder):
 
 
 def how_often(seconds, runs):
-    return min(runs, 3) if seconds > SLOW_S else 3 * runs if seconds < FAST_S else runs
+    return min(runs, 3) if seconds > SLOW_S else runs * max(1, min(FAST_MOST, int(FAST_S / seconds)))
 
 
 def interleave(commands, runs, folder):
