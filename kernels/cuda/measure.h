@@ -81,6 +81,35 @@ static __device__ inline bool is_above(const struct foreground &f, float v)
     return v > f.above;
 }
 
+/* Bit i: the sample i of 16 bytes of them is above. */
+template <typename T>
+static __device__ inline unsigned above_bits(const struct foreground &f, const uint4 &wide)
+{
+    const T *samples = (const T *)&wide;
+    unsigned bits = 0;
+#pragma unroll
+    for (unsigned i = 0; i < 16 / sizeof(T); i++)
+        bits |= is_above(f, samples[i]) ? 1u << i : 0;
+    return bits;
+}
+
+/* Bytes four at a time. The top bit of a byte of `low` says whether its lower 7 bits are not below
+ * those of `least`; that of v >= least is the majority of it, of v's and of least's opposite. */
+template <>
+__device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const uint4 &wide)
+{
+    const uint32_t top = 0x80808080u, least = (uint32_t)f.least * 0x01010101u;
+    const uint32_t *words = (const uint32_t *)&wide;
+    unsigned half[2] = {};
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t v = words[i], low = (v | top) - (least & ~top);
+        uint32_t above = (v & low) | ((v | low) & ~least);
+        half[i / 2] = __dp4a(above & top, i % 2 ? 0x80402010u : 0x08040201u, half[i / 2]);
+    }
+    return f.least > UINT8_MAX ? 0 : half[0] >> 7 | half[1] << 1; /* each is 128 times its bits */
+}
+
 /* The foreground of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
  * lane i, 0 outside the image. The whole warp calls it; `words`: 32 of shared memory, the warp's
  * own. */
@@ -102,11 +131,7 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     }
 #pragma unroll
     for (unsigned i = 0; i < LOADS; i++) {
-        const T *samples = (const T *)&wide[i];
-        unsigned bits = 0;
-#pragma unroll
-        for (unsigned k = 0; k < N; k++)
-            bits |= is_above(f, samples[k]) ? 1u << k : 0;
+        unsigned bits = above_bits<T>(f, wide[i]);
         bits = (f.invert ? ~bits : bits) & (left[i] < N ? (1u << left[i]) - 1 : (1u << N) - 1);
         unsigned piece = i * WARP + lane;
         if (N == 16)
@@ -164,10 +189,10 @@ template <typename T, int CHANNELS>
 static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
                                          const struct gi_image &image, unsigned y, unsigned index)
 {
-    constexpr int N = piece->SAMPLES, WIDE = piece->WIDE;
+    constexpr int WIDE = piece->WIDE, PIXELS = piece->SAMPLES / CHANNELS;
     const uint4 *row = (const uint4 *)((const char *)image.data + (size_t)y * image.stride);
-    size_t first = (size_t)index * N, all = (size_t)image.width * CHANNELS;
-    piece->n = y >= (unsigned)image.height ? 0 : all - first < N ? (int)(all - first) : N;
+    int left = image.width - (int)index * PIXELS;
+    piece->n = y >= (unsigned)image.height ? 0 : min(left, PIXELS) * CHANNELS;
 #pragma unroll
     for (int i = 0; i < WIDE; i++)
         if (i * 16 < piece->n * (int)sizeof(T))
@@ -212,21 +237,23 @@ static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 
 /* How gi_sums quantises floats; computed on the host. */
 struct quantiser {
-    double lo, hi, scale;
+    float least, most;
+    double lo, scale; /* lo: `least` again */
 };
 
 static inline struct quantiser quantiser_of(float lo, float hi)
 {
     double span = (double)hi - (double)lo;
     if (!(span > 0) || !(span < (double)INFINITY))
-        return {0, 0, 0};
-    return {(double)lo, (double)hi, 2147483647.0 / span};
+        return {0, 0, 0, 0};
+    return {lo, hi, (double)lo, 2147483647.0 / span};
 }
 
+/* 0 of NaN. Adding 2^52 rounds half to even, and leaves the integer in the low bits. */
 static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
 {
-    double d = fmin(fmax((double)v, z.lo), z.hi);
-    return (uint32_t)rint((d - z.lo) * z.scale);
+    double d = (double)fminf(fmaxf(v, z.least), z.most);
+    return (uint32_t)__double2loint((d - z.lo) * z.scale + 0x1p52);
 }
 
 /* As gi_sums, of up to 64 samples: as narrow as these allow. */
