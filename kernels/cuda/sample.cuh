@@ -268,35 +268,7 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
         sample_store((float *)out + at, f);
 }
 
-/* The texel of WORDS 32-bit words (1, 2 or 4) at column x of row y. */
-template <int WORDS>
-static __device__ __forceinline__ void texel_load(unsigned *words, cudaTextureObject_t texture,
-                                                  int x, int y);
-
-template <>
-__device__ __forceinline__ void texel_load<1>(unsigned *words, cudaTextureObject_t texture, int x,
-                                              int y)
-{
-    words[0] = tex2D<unsigned>(texture, x, y);
-}
-
-template <>
-__device__ __forceinline__ void texel_load<2>(unsigned *words, cudaTextureObject_t texture, int x,
-                                              int y)
-{
-    uint2 t = tex2D<uint2>(texture, x, y);
-    words[0] = t.x, words[1] = t.y;
-}
-
-template <>
-__device__ __forceinline__ void texel_load<4>(unsigned *words, cudaTextureObject_t texture, int x,
-                                              int y)
-{
-    uint4 t = tex2D<uint4>(texture, x, y);
-    words[0] = t.x, words[1] = t.y, words[2] = t.z, words[3] = t.w;
-}
-
-/* As many words to memory that is aligned for them. */
+/* WORDS 32-bit words (1, 2 or 4) to memory that is aligned for them. */
 template <int WORDS>
 static __device__ __forceinline__ void words_store(void *p, const unsigned *words)
 {
