@@ -1,7 +1,8 @@
 /* Connected components by runs. Each row is turned into bits; run i of a row is its i-th group of
  * set bits, so where two rows touch is a mask, and which runs touch is a count of starts before it.
  * A run takes the provisional label of the first run it touches above, others are united with it;
- * the least provisional label of a component is its root, and roots ascend in raster order.
+ * the least provisional label of a component is its root, and roots ascend in raster order. Until a
+ * row of labels is filled, it holds the provisional labels of its runs.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
@@ -12,7 +13,6 @@ struct label_job {
     int bands, nwords;
     uint64_t *bits;      /* nwords each row */
     uint32_t *first_run; /* height + 1: number of the row's first run */
-    uint32_t *run_label; /* of each run: provisional label, 1 or more; 0: none yet */
     uint32_t *parent;    /* of each provisional label; a band's begin at first_label() */
     uint32_t *used;      /* of each band: the label after its last one */
 };
@@ -26,6 +26,11 @@ static uint64_t *row_bits(const struct label_job *job, int y)
 static uint32_t first_label(const struct label_job *job, int band)
 {
     return job->first_run[band_start(job->labels, band, job->bands)] + (uint32_t)band + 1;
+}
+
+static uint32_t runs_of(const struct label_job *job, int y)
+{
+    return job->first_run[y + 1] - job->first_run[y];
 }
 
 static void bits_band(void *arg, int index, void *scratch)
@@ -94,8 +99,7 @@ static inline void join_runs(const struct run_pair *rows, uint64_t touch, int ne
 static void join_rows(const struct label_job *job, int y)
 {
     const uint64_t *up = row_bits(job, y - 1), *down = row_bits(job, y);
-    struct run_pair rows = {.up = job->run_label + job->first_run[y - 1],
-                            .down = job->run_label + job->first_run[y]};
+    struct run_pair rows = {.up = gi_row(job->labels, y - 1), .down = gi_row(job->labels, y)};
     uint64_t up_carry = 0, down_carry = 0;
     for (int w = 0; w < job->nwords; w++) {
         uint64_t u = up[w], d = down[w];
@@ -130,13 +134,13 @@ static void join_band(void *arg, int index, void *scratch)
     int y1 = band_start(job->labels, index + 1, job->bands);
     uint32_t next = first_label(job, index);
     for (int y = y0; y < y1; y++) {
-        uint32_t begin = job->first_run[y], end = job->first_run[y + 1];
-        memset(job->run_label + begin, 0, (end - begin) * sizeof *job->run_label);
+        uint32_t *label = gi_row(job->labels, y), runs = runs_of(job, y);
+        memset(label, 0, runs * sizeof *label); /* none yet */
         if (y > y0)
             join_rows(job, y);
-        for (uint32_t i = begin; i < end; i++) {
-            bool fresh = job->run_label[i] == 0;
-            job->run_label[i] = fresh ? next : job->run_label[i];
+        for (uint32_t i = 0; i < runs; i++) {
+            bool fresh = label[i] == 0;
+            label[i] = fresh ? next : label[i];
             job->parent[next] = next;
             next += fresh;
         }
@@ -157,35 +161,58 @@ static uint32_t number_roots(const struct label_job *job)
     return n;
 }
 
-enum { FILL = 16 }; /* pixels of one store; a row in scratch has as many to spare */
-
-static inline void fill_some(uint32_t *row, uint32_t value)
+/* The lowest bits of the bytes of the result, from its lowest byte on: the eight bits of `bits`. */
+static inline uint64_t bit_a_byte(uint64_t bits)
 {
-    for (int i = 0; i < FILL; i++)
-        row[i] = value;
+    const uint64_t ones = 0x0101010101010101;
+    uint64_t one_a_byte = bits * ones & 0x8040201008040201;
+    return (one_a_byte + 0x7f * ones) >> 7 & ones;
 }
 
-/* Writes a whole FILL at each change from background to foreground or back, and the rest of a run
- * only where it is longer: what lies beyond its end is written again. */
-static void fill_row(const struct label_job *job, uint32_t *row, int y)
+/* Writes eight pixels. runs[0] is the label of the run that lies before them or reaches into them,
+ * runs[i] that of the i-th one of those that begin at `starts`; eight more can be read. */
+static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, uint64_t starts)
 {
-    const uint32_t *label = job->run_label + job->first_run[y];
+    uint64_t which = bit_a_byte(starts) * 0x0101010101010101; /* each byte: starts up to it */
+#if defined __AVX512VL__
+    __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)which));
+    __m256i some = _mm256_loadu_si256((const __m256i *)runs);
+    _mm256_storeu_si256((__m256i *)row, _mm256_maskz_permutexvar_epi32((__mmask8)on, from, some));
+#elif defined __AVX2__
+    __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)which));
+    __m256i some = _mm256_loadu_si256((const __m256i *)runs);
+    __m256i keep = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128((int64_t)(bit_a_byte(on) * 255)));
+    _mm256_storeu_si256((__m256i *)row,
+                        _mm256_and_si256(keep, _mm256_permutevar8x32_epi32(some, from)));
+#else
+    for (int i = 0; i < 8; i++)
+        row[i] = on >> i & 1 ? runs[which >> 8 * i & 255] : 0;
+#endif
+}
+
+/* `finals` has room for the labels of the row's runs, one before them and eight behind. A row of
+ * labels is padded to whole eights. */
+static void fill_row(const struct label_job *job, uint32_t *finals, int y)
+{
     const uint64_t *words = row_bits(job, y);
+    uint32_t *row = gi_row(job->labels, y), runs = runs_of(job, y);
     uint64_t carry = 0;
-    size_t width = (size_t)job->labels->width, x = 0;
-    uint32_t value = 0;
-    memset(row, 0, width * sizeof *row);
-    for (int w = 0; w <= job->nwords; w++) {
-        uint64_t word = w < job->nwords ? words[w] : 0;
-        uint64_t change = word ^ (word << 1 | carry);
-        carry = word >> 63;
-        for (; change; change &= change - 1) {
-            size_t next = 64 * (size_t)w + (size_t)__builtin_ctzll(change);
-            for (x += FILL; value && x < next; x += FILL)
-                fill_some(row + x, value);
-            x = next;
-            value = value ? 0 : job->parent[*label++];
-            fill_some(row + x, value);
+    for (uint32_t i = 0; i < runs; i++)
+        finals[i + 1] = job->parent[row[i]];
+    for (int w = 0; w < job->nwords; w++) {
+        uint64_t on = words[w], starts = on & ~(on << 1 | carry);
+        carry = on >> 63;
+        if (on + 1 <= 1 && !starts && 64 * w + 64 <= job->labels->width) {
+            uint32_t value = on ? finals[0] : 0;
+            for (int x = 64 * w; x < 64 * w + 64; x++)
+                row[x] = value;
+            continue;
+        }
+        for (int x = 64 * w; x < 64 * w + 64 && x < job->labels->width; x += 8) {
+            fill_eight(row + x, finals, on & 255, starts & 255);
+            finals += __builtin_popcountll(starts & 255);
+            on >>= 8;
+            starts >>= 8;
         }
     }
 }
@@ -194,10 +221,8 @@ static void fill_band(void *arg, int index, void *scratch)
 {
     const struct label_job *job = arg;
     int y1 = band_start(job->labels, index + 1, job->bands);
-    for (int y = band_start(job->labels, index, job->bands); y < y1; y++) {
+    for (int y = band_start(job->labels, index, job->bands); y < y1; y++)
         fill_row(job, scratch, y);
-        memcpy(gi_row(job->labels, y), scratch, gi_row_nbytes(job->labels));
-    }
 }
 
 static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, uint32_t *n,
@@ -210,9 +235,8 @@ static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, ui
     for (int y = 0; y < height; y++)
         job->first_run[y + 1] += job->first_run[y];
     size_t runs = job->first_run[height];
-    job->run_label = huge_malloc((runs + 1) * sizeof *job->run_label);
     job->parent = huge_malloc((runs + (size_t)job->bands + 1) * sizeof *job->parent);
-    if (!job->run_label || !job->parent)
+    if (!job->parent)
         return gi_fail(err, GI_E_MEMORY, "out of memory: labels for %zu runs of pixels", runs);
     status = gi_pool_run(pool, job->bands, join_band, job, 0, err);
     if (status)
@@ -220,7 +244,7 @@ static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, ui
     for (int b = 1; b < job->bands; b++)
         join_rows(job, band_start(job->labels, b, job->bands));
     *n = number_roots(job);
-    size_t scratch = gi_row_nbytes(job->labels) + 2 * FILL * sizeof(uint32_t);
+    size_t scratch = ((size_t)job->labels->width / 2 + 10) * sizeof(uint32_t);
     return gi_pool_run(pool, job->bands, fill_band, job, scratch, err);
 }
 
@@ -249,7 +273,6 @@ enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uin
     free(job.first_run);
     free(job.bits);
     free(job.parent);
-    free(job.run_label);
     if (status)
         cx->k->release(cx, labels);
     return status;

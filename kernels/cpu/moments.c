@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 #if !GI_LEVEL_scalar
-#include "kernels/cpu/pairs.h"
+#include "kernels/cpu/bytes.h"
 #endif
 
 enum {
@@ -18,6 +18,47 @@ struct moments_job {
     struct gi_sums *sums;
     int bands;
 };
+
+#if !GI_LEVEL_scalar
+
+/* Sums in 64-bit lanes. Sample i of a row counts in [i % period], 2 or 4: even and odd bytes become
+ * 16 bits, of which for a period of 4 every other one is of a kind. */
+struct pairs {
+    GI_INTS q[4], squares[4];
+};
+
+/* `squares`: in 32 bits. */
+static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS bytes, const int period)
+{
+    const GI_INTS halves[2] = {both(bytes, ints_set(0x00ff00ff)), odd_bytes(bytes)};
+    for (int i = 0; i < period; i++) {
+        GI_INTS mask = ints_set(period == 2 ? 0xffffffff : i < 2 ? 0x0000ffff : 0xffff0000);
+        GI_INTS v = both(halves[i % 2], mask);
+        pairs->q[i] = add_wide(pairs->q[i], sums_of_bytes(v));
+        squares[i] = ints_add(squares[i], squares_of_pairs(v));
+    }
+}
+
+/* Up to CHUNK samples: each of 8 lanes takes 2^15 times two squares. */
+static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t n, const int period)
+{
+    enum { VECTOR = sizeof(GI_INTS) };
+    struct pairs pairs = *sums;
+    GI_INTS squares[4] = {ints_set(0), ints_set(0), ints_set(0), ints_set(0)};
+    size_t at = 0;
+    for (; at + VECTOR <= n; at += VECTOR)
+        pairs_add(&pairs, squares, load_bytes(row + at), period);
+    if (at < n) {
+        uint8_t rest[VECTOR] = {0};
+        pairs_add(&pairs, squares, load_bytes(memcpy(rest, row + at, n - at)), period);
+    }
+    for (int i = 0; i < period; i++) {
+        sums->q[i] = pairs.q[i];
+        sums->squares[i] = add_wide(pairs.squares[i], wide_sums(squares[i]));
+    }
+}
+
+#endif
 
 struct lanes {
     uint64_t n[LANES], q[LANES], low[LANES], high[LANES];
@@ -42,7 +83,10 @@ static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n, int cha
     size_t at = 0;
 #if !GI_LEVEL_scalar
     if (channels != 3) {
-        pairs_add_row(&lanes->pairs, row, n, channels);
+        if (channels == 4)
+            pairs_add_row(&lanes->pairs, row, n, 4);
+        else
+            pairs_add_row(&lanes->pairs, row, n, 2);
         return;
     }
 #endif

@@ -1,24 +1,25 @@
 /* Sums of each region. Rows of labels become bits (which neighbours have the same label), the
- * classes of the perimeter are counted in bit-sliced form, and sums go by runs of one label. A
- * label belongs to the first band at whose end no larger one has been seen: a band adds to its own
- * labels directly, and to the others, which reach in from above, in a small table that is merged at
- * the end. SPDX-License-Identifier: MIT */
+ * classes of the perimeter are counted in bit-sliced form, and a word's pixels of one label are
+ * summed together. A label belongs to the first band at whose end no larger one has been seen: a
+ * band adds to its own labels directly, and to the others, which reach in from above, in a small
+ * table that is merged at the end. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
 #include <stdlib.h>
 
 #include "kernels/cpu/region_table.h"
+#include "kernels/cpu/region_values.h"
 
 enum {
     PAD = 64, /* labels 0 before and after a row in scratch; neighbours and whole words read them */
-    NAN_Q = -1,
-    LABEL_ROWS = 7, /* in struct rows */
-    MASK_ROWS = 3 * 6 + 5,
+    LABEL_ROWS = 5, /* in struct rows */
+    MASK_ROWS = 3 * 6 + 4,
 };
 
 struct stats_job {
     const struct gi_image *labels, *values;
     struct gi_region_sums *regions;
+    uint32_t n; /* regions */
     struct quantiser quantiser;
     struct region_table *foreign; /* one a band */
     uint32_t *largest;            /* bands + 1: the largest label above band i */
@@ -34,10 +35,9 @@ struct masks {
 struct rows {
     uint32_t *labels[3]; /* row y at y mod 3 */
     struct masks masks[3];
-    uint64_t *classes[3];    /* straight, diagonal, mixed */
-    uint32_t *q, *key;       /* of the row's samples; q is NAN_Q for NaN */
-    uint64_t *starts, *ends; /* first and last pixel of each run of one label */
-    uint32_t *start_x, *end_x;
+    uint64_t *classes[3]; /* straight, diagonal, mixed */
+    uint32_t *q, *key;    /* of the row's samples; the bytes themselves in place of q */
+    uint64_t *starts;     /* first pixel of each run of one label */
 };
 
 static int modulo3(int y)
@@ -65,15 +65,15 @@ static void rows_lay_out(struct rows *rows, char *scratch, int nwords)
 {
     memset(scratch, 0, rows_nbytes(nwords));
     uint32_t **lines[LABEL_ROWS] = {&rows->labels[0], &rows->labels[1], &rows->labels[2], &rows->q,
-                                    &rows->key,       &rows->start_x,   &rows->end_x};
+                                    &rows->key};
     for (int i = 0; i < LABEL_ROWS; i++, scratch += label_row_nbytes(nwords))
         *lines[i] = (uint32_t *)(void *)scratch + PAD;
     uint64_t **words[MASK_ROWS] = {&rows->classes[0], &rows->classes[1], &rows->classes[2],
-                                   &rows->starts, &rows->ends};
+                                   &rows->starts};
     for (int i = 0; i < 3; i++) {
         struct masks *m = &rows->masks[i];
         uint64_t **six[] = {&m->on, &m->right, &m->down, &m->down_right, &m->down_left, &m->border};
-        memcpy(&words[5 + 6 * i], six, sizeof six);
+        memcpy(&words[4 + 6 * i], six, sizeof six);
     }
     for (int i = 0; i < MASK_ROWS; i++, scratch += mask_row_nbytes(nwords))
         *words[i] = (uint64_t *)(void *)scratch + 1;
@@ -166,7 +166,6 @@ static void make_classes(struct rows *rows, int y, int nwords)
         rows->classes[1][w] = (none & corner2) | (one & corner3);
         rows->classes[2][w] = one & (corner1 | corner2);
         rows->starts[w] = m->on[w] & ~left_of(m->right, w);
-        rows->ends[w] = m->on[w] & ~m->right[w];
     }
 }
 
@@ -177,8 +176,7 @@ static void load_values(struct rows *rows, const struct gi_image *values, int y,
     const void *row = gi_row(values, y);
     uint32_t *q = rows->q;
     if (values->type == GI_U8)
-        for (int i = 0; i < n; i++)
-            q[i] = ((const uint8_t *)row)[i];
+        memcpy(q, row, (size_t)n);
     else if (values->type == GI_U16)
         for (int i = 0; i < n; i++)
             q[i] = ((const uint16_t *)row)[i];
@@ -190,45 +188,15 @@ static void load_values(struct rows *rows, const struct gi_image *values, int y,
         }
 }
 
-struct run_values {
-    uint64_t n, q, low, high;
-    uint32_t min, max;
-};
-
-static inline void add_value(struct run_values *v, uint32_t q, uint32_t key, const bool is_float)
+/* The sum of the numbers of the bits that are set. */
+static inline uint64_t sum_of_bit_numbers(uint64_t bits)
 {
-    uint32_t counted = is_float ? q != (uint32_t)NAN_Q : 1;
-    q = counted ? q : 0;
-    uint64_t square = (uint64_t)q * q;
-    v->n += counted;
-    v->q += q;
-    v->low += (uint32_t)square;
-    v->high += is_float ? square >> 32 : 0; /* 65535^2 is below 2^32 */
-    v->min = counted && key < v->min ? key : v->min;
-    v->max = counted && key > v->max ? key : v->max;
-}
-
-/* Adds the samples of the run x0 to x1. A short run ends where the label does: a loop that
- * compilers can't count they leave scalar, which is quicker there. */
-static inline void add_run(struct gi_region_sums *r, const struct rows *rows, const uint32_t *row,
-                           uint32_t x0, uint32_t x1, const bool is_float)
-{
-    const uint32_t *q = rows->q, *key = is_float ? rows->key : rows->q;
-    struct run_values v = {.min = UINT32_MAX};
-    uint32_t x = x0;
-    if (x1 - x0 < 32)
-        do
-            add_value(&v, q[x], key[x], is_float);
-        while (row[++x] == row[x0]);
-    else
-        for (; x <= x1; x++)
-            add_value(&v, q[x], key[x], is_float);
-    r->value.n += v.n;
-    r->value.q += v.q;
-    r->value.q2_low += v.low;
-    r->value.q2_high += v.high;
-    r->min_key = v.min < r->min_key ? v.min : r->min_key;
-    r->max_key = v.max > r->max_key ? v.max : r->max_key;
+    static const uint64_t with[6] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc, 0xf0f0f0f0f0f0f0f0,
+                                     0xff00ff00ff00ff00, 0xffff0000ffff0000, 0xffffffff00000000};
+    uint64_t sum = 0;
+    for (int i = 0; i < 6; i++)
+        sum += (uint64_t)__builtin_popcountll(bits & with[i]) << i;
+    return sum;
 }
 
 static inline struct gi_region_sums *region_of(const struct stats_job *job, int band,
@@ -238,37 +206,63 @@ static inline struct gi_region_sums *region_of(const struct stats_job *job, int 
                                       : region_table_at(&job->foreign[band], label);
 }
 
+/* Adds to a region those pixels of row y in word w whose bits are set. */
+static inline void add_pixels(struct gi_region_sums *r, const struct rows *rows, int y, int w,
+                              uint64_t pixels, const enum gi_type type)
+{
+    bool is_float = type == GI_F32;
+    const uint32_t *q = rows->q + 64 * w, *key = rows->key + 64 * w;
+    struct values v = type == GI_U8 ? sum_bytes((const uint8_t *)rows->q + 64 * w, pixels)
+                                    : sum_samples(q, is_float ? key : q, pixels, is_float);
+    uint64_t n = (uint64_t)__builtin_popcountll(pixels), x = 64 * (uint64_t)w;
+    uint32_t x0 = (uint32_t)x + (uint32_t)__builtin_ctzll(pixels);
+    uint32_t x1 = (uint32_t)x + 63 - (uint32_t)__builtin_clzll(pixels);
+    r->area += n;
+    r->sum_x += n * x + sum_of_bit_numbers(pixels);
+    r->sum_y += n * (uint64_t)y;
+    r->min_x = x0 < r->min_x ? x0 : r->min_x;
+    r->max_x = x1 > r->max_x ? x1 : r->max_x;
+    r->min_y = (uint32_t)y < r->min_y ? (uint32_t)y : r->min_y;
+    r->max_y = (uint32_t)y; /* rows come in order */
+    r->value.n += v.n;
+    r->value.q += v.q;
+    r->value.q2_low += v.low;
+    if (is_float)
+        r->value.q2_high += v.high;
+    r->min_key = v.min < r->min_key ? v.min : r->min_key;
+    r->max_key = v.max > r->max_key ? v.max : r->max_key;
+    r->straight += (uint64_t)__builtin_popcountll(rows->classes[0][w] & pixels);
+    r->diagonal += (uint64_t)__builtin_popcountll(rows->classes[1][w] & pixels);
+    r->mixed += (uint64_t)__builtin_popcountll(rows->classes[2][w] & pixels);
+}
+
+/* Adds word w of row y; neighbouring runs of one label go together. */
+static inline void add_word(const struct stats_job *job, int band, struct rows *rows, int y, int w,
+                            const enum gi_type type)
+{
+    const uint32_t *labels = rows->labels[modulo3(y)] + 64 * w;
+    uint64_t on = rows->masks[modulo3(y)].on[w];
+    uint64_t starts = rows->starts[w] | (on & 1);
+    while (starts) {
+        uint32_t label = labels[__builtin_ctzll(starts)];
+        uint64_t next = starts & (starts - 1);
+        while (next && labels[__builtin_ctzll(next)] == label)
+            next &= next - 1;
+        add_pixels(region_of(job, band, label), rows, y, w,
+                   on & ((next & -next) - (starts & -starts)), type);
+        starts = next;
+    }
+}
+
 static void add_row(const struct stats_job *job, int band, struct rows *rows, int y)
 {
-    const uint32_t *row = rows->labels[modulo3(y)];
-    bool is_float = job->values->type == GI_F32;
-    size_t runs = bit_positions(rows->start_x, rows->starts, job->nwords);
-    bit_positions(rows->end_x, rows->ends, job->nwords);
-    for (size_t i = 0; i < runs; i++) {
-        uint32_t x0 = rows->start_x[i], x1 = rows->end_x[i];
-        uint64_t n = (uint64_t)x1 - x0 + 1;
-        struct gi_region_sums *r = region_of(job, band, row[x0]);
-        r->area += n;
-        r->sum_x += (n * ((uint64_t)x0 + x1)) / 2;
-        r->sum_y += n * (uint64_t)y;
-        r->min_x = x0 < r->min_x ? x0 : r->min_x;
-        r->max_x = x1 > r->max_x ? x1 : r->max_x;
-        r->min_y = (uint32_t)y < r->min_y ? (uint32_t)y : r->min_y;
-        r->max_y = (uint32_t)y; /* rows come in order */
-        if (is_float)
-            add_run(r, rows, row, x0, x1, true);
+    for (int w = 0; w < job->nwords; w++)
+        if (job->values->type == GI_U8)
+            add_word(job, band, rows, y, w, GI_U8);
+        else if (job->values->type == GI_U16)
+            add_word(job, band, rows, y, w, GI_U16);
         else
-            add_run(r, rows, row, x0, x1, false);
-    }
-    for (int w = 0; w < job->nwords; w++) {
-        const uint32_t *label = row + 64 * w;
-        for (uint64_t m = rows->classes[0][w]; m; m &= m - 1)
-            region_of(job, band, label[__builtin_ctzll(m)])->straight++;
-        for (uint64_t m = rows->classes[1][w]; m; m &= m - 1)
-            region_of(job, band, label[__builtin_ctzll(m)])->diagonal++;
-        for (uint64_t m = rows->classes[2][w]; m; m &= m - 1)
-            region_of(job, band, label[__builtin_ctzll(m)])->mixed++;
-    }
+            add_word(job, band, rows, y, w, GI_F32);
 }
 
 /* Border pixels need one row more on each side, and their neighbours another. */
@@ -291,6 +285,16 @@ static void stats_band(void *arg, int index, void *scratch)
     }
 }
 
+/* Clears the regions; as many shares as bands. */
+static void clear_share(void *arg, int index, void *scratch)
+{
+    (void)scratch;
+    const struct stats_job *job = arg;
+    uint64_t n = job->n, share = (uint64_t)index, shares = (uint64_t)job->bands;
+    for (uint64_t i = n * share / shares; i < n * (share + 1) / shares; i++)
+        region_clear(&job->regions[i]);
+}
+
 static void largest_band(void *arg, int index, void *scratch)
 {
     (void)scratch;
@@ -307,8 +311,8 @@ static void largest_band(void *arg, int index, void *scratch)
 
 static enum gi_status stats_run(struct stats_job *job, struct gi_pool *pool, struct gi_err *err)
 {
-    enum gi_status status = GI_OK;
-    if (job->bands > 1)
+    enum gi_status status = gi_pool_run(pool, job->bands, clear_share, job, 0, err);
+    if (!status && job->bands > 1)
         status = gi_pool_run(pool, job->bands, largest_band, job, 0, err);
     for (int b = 1; b < job->bands; b++)
         if (job->largest[b] < job->largest[b - 1])
@@ -327,12 +331,10 @@ enum gi_status GI_CPU(region_stats)(struct gi_context *cx, struct gi_region_sums
                                     struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(cx);
-    struct stats_job job = {.labels = labels, .values = values, .regions = regions};
+    struct stats_job job = {.labels = labels, .values = values, .regions = regions, .n = n};
     job.quantiser = quantiser_make(lo, hi);
     job.bands = band_count(pool, labels, BAND_PIXELS);
     job.nwords = row_words(labels->width);
-    for (uint32_t i = 0; i < n; i++)
-        region_clear(&regions[i]);
     job.largest = calloc((size_t)job.bands + 1, sizeof *job.largest);
     job.foreign = calloc((size_t)job.bands, sizeof *job.foreign);
     enum gi_status status = job.largest && job.foreign
