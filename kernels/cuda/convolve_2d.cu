@@ -51,9 +51,7 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
     n = n < 3 ? 3 : n;
     if (!march_holds(src, &spec->edge))
         return 0;
-    if (src->type == GI_U8 && src->channels == 1 && (n == 13 || n == 15))
-        n = 15; /* 653 us at 8192 x 8192 on an H200; tiles take 891 */
-    else if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
+    if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
         return 0;
     if (src->type == GI_F32)
         return spec->width == n && spec->height == n ? n : 0;
@@ -66,8 +64,6 @@ static enum gi_status convolve(struct gi_cuda_context *cu, struct gi_image *dst,
                                struct gi_err *err)
 {
     int n = march_size(src, spec);
-    if (n == 15)
-        return launch<uint8_t, 1, 15, 2>(cu, dst, src, spec, err);
     if (n)
         return launch_type<T, WORDS>(cu, dst, src, spec, n, err);
     return gi_cuda_dense_tiles(cu, dst, src, spec, err);
