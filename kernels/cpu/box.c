@@ -306,6 +306,8 @@ static void box_tile(void *arg, int index, void *scratch)
 enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
                            const struct gi_box *spec, struct gi_err *err)
 {
+    if (GI_CPU(box_is_small)(src, spec))
+        return GI_CPU(box_small)(cx, dst, src, spec, err);
     if (GI_CPU(box_is_narrow)(src, spec))
         return GI_CPU(box_narrow)(cx, dst, src, spec, err);
     struct gi_pool *pool = gi_cpu_pool(cx);
