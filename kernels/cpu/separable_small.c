@@ -8,7 +8,7 @@
 enum {
     ROWS = GI_ROWS_AT_ONCE,
     TAPS_MAX = GI_MARCH_ROWS_MAX,
-    STEP_MAX = 3, /* samples from a pixel to the next */
+    STEP_MAX = 4, /* samples from a pixel to the next; 4: with alpha */
     SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
 };
 
@@ -22,6 +22,20 @@ static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_
         sum = vec_fma(taps[i], by ? vec_slide(v[at], v[at + 1], by) : v[at], sum);
     }
     return sum;
+}
+
+/* Colour times alpha, as the rule WEIGH has it, and back. */
+static inline GI_VEC weigh(GI_VEC v, int step)
+{
+    GI_VEC alpha = vec_alpha(v, step);
+    return vec_with_alpha(vec_mul(v, alpha), alpha, step);
+}
+
+static inline GI_VEC unweigh(GI_VEC f, GI_VEC inverse_sum, int step)
+{
+    GI_VEC alpha = vec_mul(vec_alpha(f, step), inverse_sum), zero = vec_set(0);
+    GI_VEC colour = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
+    return vec_with_alpha(colour, vec_if_greater(alpha, zero, alpha, zero), step);
 }
 
 /* Row j of the window of result row 0 goes into all results whose window it is in. */
@@ -41,14 +55,18 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
     const struct gi_separable *spec = march->spec;
     int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
     bool absolute = spec->finish.kind == GI_FINISH_ABS;
+    bool weighed = step == 4 && spec->alpha == GI_ALPHA_WEIGH;
     GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
+    GI_VEC inverse_sum = vec_set(1 / spec->sum);
     for (int i = 0; i < k; i++) {
         row[i] = vec_set(spec->row[i]);
         col[i] = vec_set(spec->col[i]);
     }
     for (int r = 0; r < ROWS; r++)
-        for (int m = 0; m < span - 1; m++)
+        for (int m = 0; m < span - 1; m++) {
             v[r][m] = vec_load_samples(rows->in[r], (size_t)(m * GI_LANES), type);
+            v[r][m] = weighed ? weigh(v[r][m], step) : v[r][m];
+        }
     for (size_t x = 0; x < n; x += GI_LANES) {
         GI_VEC sum[ROWS];
         if (x * gi_type_nbytes(type) % 64 == 0)
@@ -58,8 +76,8 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
         for (int j = 0; j < k - 1; j++)
             column_step(sum, vec_load((const float *)rows->above[j] + x), j, col, k);
         for (int r = 0; r < ROWS; r++) {
-            v[r][span - 1] =
-                vec_load_samples(rows->in[r], x + (size_t)((span - 1) * GI_LANES), type);
+            GI_VEC last = vec_load_samples(rows->in[r], x + (size_t)((span - 1) * GI_LANES), type);
+            v[r][span - 1] = weighed ? weigh(last, step) : last;
             GI_VEC s = row_sum(v[r], row, k, step);
             for (int m = 0; m < span - 1; m++)
                 v[r][m] = v[r][m + 1];
@@ -67,8 +85,9 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
             column_step(sum, s, k - 1 + r, col, k);
         }
         for (int r = 0; r < ROWS; r++) {
-            GI_VEC f = absolute ? vec_abs(sum[r]) : sum[r];
-            vec_store_samples(rows->out[r], x, vec_add(f, bias), type);
+            GI_VEC all = weighed ? unweigh(sum[r], inverse_sum, step) : sum[r];
+            GI_VEC f = vec_add(absolute ? vec_abs(all) : all, bias);
+            vec_store_samples(rows->out[r], x, step == 4 ? vec_with_alpha(f, all, step) : f, type);
         }
     }
 }
@@ -90,22 +109,27 @@ FILTERS(7, 1)
 FILTERS(3, 3)
 FILTERS(5, 3)
 FILTERS(7, 3)
+FILTERS(3, 4)
+FILTERS(5, 4)
+FILTERS(7, 4)
 
 bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec)
 {
     int k = spec->nrow;
-    return !gi_has_alpha(src) && spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol &&
-           k >= 3 && k <= TAPS_MAX && k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
+    return (!gi_has_alpha(src) || (src->channels == 4 && spec->alpha != GI_ALPHA_KEEP)) &&
+           spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol && k >= 3 && k <= TAPS_MAX &&
+           k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
 }
 
 enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
                                        const struct gi_image *src, const struct gi_separable *spec,
                                        struct gi_err *err)
 {
-    static void (*const filters[2][3][3])(const struct gi_march *, const struct gi_march_rows *,
+    static void (*const filters[3][3][3])(const struct gi_march *, const struct gi_march_rows *,
                                           size_t) = {{{NAMES(3, 1)}, {NAMES(5, 1)}, {NAMES(7, 1)}},
-                                                     {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}}};
-    int k = spec->nrow;
+                                                     {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}},
+                                                     {{NAMES(3, 4)}, {NAMES(5, 4)}, {NAMES(7, 4)}}};
+    int k = spec->nrow, channels = src->channels;
     struct gi_march march = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,
@@ -115,6 +139,7 @@ enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *d
                              .above = spec->col_anchor,
                              .nrows = k,
                              .kept_nbytes = sizeof(float),
-                             .step = filters[src->channels == 3][(k - 3) / 2][src->type]};
+                             .step =
+                                 filters[channels == 1 ? 0 : channels - 2][(k - 3) / 2][src->type]};
     return GI_CPU(march)(cx, &march, err);
 }

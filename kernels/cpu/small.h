@@ -5,7 +5,8 @@
 
 #include "kernels/cpu/cpu.h"
 
-/* Whether separable_small() does this filter, and that: 3, 5 or 7 taps each way, no alpha. */
+/* Whether separable_small() does this filter, and that: 3, 5 or 7 taps each way, and of images with
+ * alpha those of 4 channels, by the rules PLAIN and WEIGH. */
 bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec);
 enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
                                        const struct gi_image *src, const struct gi_separable *spec,
