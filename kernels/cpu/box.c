@@ -308,6 +308,8 @@ enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const st
 {
     if (GI_CPU(box_is_small)(src, spec))
         return GI_CPU(box_small)(cx, dst, src, spec, err);
+    if (GI_CPU(box_is_weighed_small)(src, spec))
+        return GI_CPU(box_weighed_small)(cx, dst, src, spec, err);
     if (GI_CPU(box_is_narrow)(src, spec))
         return GI_CPU(box_narrow)(cx, dst, src, spec, err);
     struct gi_pool *pool = gi_cpu_pool(cx);

@@ -24,6 +24,11 @@ static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_
     return sum;
 }
 
+struct small {
+    const struct gi_separable *spec;
+    float alpha_scale; /* 1, or what a box multiplies the alphas' sum by */
+};
+
 /* Colour times alpha, as the rule WEIGH has it, and back. */
 static inline GI_VEC weigh(GI_VEC v, int step)
 {
@@ -52,12 +57,13 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
                                                               size_t n, int k, int step,
                                                               enum gi_type type)
 {
-    const struct gi_separable *spec = march->spec;
+    const struct small *small = march->spec;
+    const struct gi_separable *spec = small->spec;
     int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
     bool absolute = spec->finish.kind == GI_FINISH_ABS;
     bool weighed = step == 4 && spec->alpha == GI_ALPHA_WEIGH;
     GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
-    GI_VEC inverse_sum = vec_set(1 / spec->sum);
+    GI_VEC inverse_sum = vec_set(1 / spec->sum), alpha_scale = vec_set(small->alpha_scale);
     for (int i = 0; i < k; i++) {
         row[i] = vec_set(spec->row[i]);
         col[i] = vec_set(spec->col[i]);
@@ -87,7 +93,9 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
         for (int r = 0; r < ROWS; r++) {
             GI_VEC all = weighed ? unweigh(sum[r], inverse_sum, step) : sum[r];
             GI_VEC f = vec_add(absolute ? vec_abs(all) : all, bias);
-            vec_store_samples(rows->out[r], x, step == 4 ? vec_with_alpha(f, all, step) : f, type);
+            if (step == 4)
+                f = vec_with_alpha(f, vec_mul(all, alpha_scale), step);
+            vec_store_samples(rows->out[r], x, f, type);
         }
     }
 }
@@ -121,19 +129,19 @@ bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_sepa
            k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
 }
 
-enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
-                                       const struct gi_image *src, const struct gi_separable *spec,
-                                       struct gi_err *err)
+static enum gi_status run(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+                          const struct small *small, struct gi_err *err)
 {
     static void (*const filters[3][3][3])(const struct gi_march *, const struct gi_march_rows *,
                                           size_t) = {{{NAMES(3, 1)}, {NAMES(5, 1)}, {NAMES(7, 1)}},
                                                      {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}},
                                                      {{NAMES(3, 4)}, {NAMES(5, 4)}, {NAMES(7, 4)}}};
+    const struct gi_separable *spec = small->spec;
     int k = spec->nrow, channels = src->channels;
     struct gi_march march = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,
-                             .spec = spec,
+                             .spec = small,
                              .left = spec->row_anchor,
                              .right = k - 1 - spec->row_anchor,
                              .above = spec->col_anchor,
@@ -142,4 +150,40 @@ enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *d
                              .step =
                                  filters[channels == 1 ? 0 : channels - 2][(k - 3) / 2][src->type]};
     return GI_CPU(march)(cx, &march, err);
+}
+
+enum gi_status GI_CPU(separable_small)(struct gi_context *cx, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_separable *spec,
+                                       struct gi_err *err)
+{
+    return run(cx, dst, src, &(struct small){spec, 1}, err);
+}
+
+bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_box *spec)
+{
+    return src->type == GI_U8 && src->channels == 4 && spec->alpha == GI_ALPHA_WEIGH &&
+           spec->k >= 3 && spec->k <= TAPS_MAX;
+}
+
+/* With taps of 1 the sums S of c * a and A of a are whole and below 2^24, so exact. S / A, below
+ * 256, is rounded by less than 2^-17; where it is half-way between integers it is exact, elsewhere
+ * it keeps 1 / (2 * A), more than 2^-15, off. So a bias of 2^-16 rounds half up and nothing else.
+ * A * (1 / k^2) is never near half-way, k being odd. */
+enum gi_status GI_CPU(box_weighed_small)(struct gi_context *cx, struct gi_image *dst,
+                                         const struct gi_image *src, const struct gi_box *spec,
+                                         struct gi_err *err)
+{
+    static const float ones[TAPS_MAX] = {1, 1, 1, 1, 1, 1, 1};
+    int k = spec->k;
+    struct gi_separable sums = {.row = ones,
+                                .col = ones,
+                                .nrow = k,
+                                .ncol = k,
+                                .row_anchor = k / 2,
+                                .col_anchor = k / 2,
+                                .sum = 1,
+                                .alpha = GI_ALPHA_WEIGH,
+                                .edge = spec->edge,
+                                .finish = {.kind = GI_FINISH_STORE, .bias = 0x1p-16f}};
+    return run(cx, dst, src, &(struct small){&sums, 1.0f / (float)(k * k)}, err);
 }

@@ -22,11 +22,16 @@ enum gi_status GI_CPU(gradient_operator3)(struct gi_context *cx, struct gi_image
                                           const struct gi_image *src,
                                           const struct gi_gradient *spec, struct gi_err *err);
 
-/* The same of boxes: k 3 or 5, on 8 bits 7; on 8 bits, k up to 127. */
+/* The same of boxes: k 3 or 5, on 8 bits 7; of four channels of 8 bits, weighed by alpha, 3 to 7;
+ * on 8 bits, k up to 127. */
 bool GI_CPU(box_is_small)(const struct gi_image *src, const struct gi_box *spec);
 enum gi_status GI_CPU(box_small)(struct gi_context *cx, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_box *spec,
                                  struct gi_err *err);
+bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_box *spec);
+enum gi_status GI_CPU(box_weighed_small)(struct gi_context *cx, struct gi_image *dst,
+                                         const struct gi_image *src, const struct gi_box *spec,
+                                         struct gi_err *err);
 bool GI_CPU(box_is_narrow)(const struct gi_image *src, const struct gi_box *spec);
 enum gi_status GI_CPU(box_narrow)(struct gi_context *cx, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_box *spec,
