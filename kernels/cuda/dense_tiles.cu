@@ -2,11 +2,11 @@
  * one plane a channel, and each thread makes RUN sums next to each other in registers from it. One
  * kernel for all types, channel counts and borders: they matter only before and after the sums.
  * SPDX-License-Identifier: MIT */
-#include <cuda_pipeline.h>
+#include "kernels/cuda/dense_tiles.h"
+
 #include <string.h>
 
-#include "kernels/cuda/dense_tiles.h"
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/dense_stage.cuh"
 
 enum {
     WARPS = 8,
@@ -14,186 +14,11 @@ enum {
     RUN = 64,                /* sums of a thread, next to each other */
     DOWN = 8,                /* threads of a warp below each other; the others lie across */
     WIDTH = 32 / DOWN * RUN, /* columns of a tile */
-    CHUNK = 8, /* taps at a time, or one more: twice that, and the instructions no longer stay in
-                * the cache */
+    CHUNK = 8, /* taps at a time: twice that, and the instructions no longer stay in the cache */
+    MOST = 9,  /* at a time where that is all; they need no more samples than 8 */
     SUMS_PITCH = WIDTH + 4, /* floats from row to row of finished sums */
-    AHEAD = 4,              /* pixels of a thread under way while staging */
-    DEEP = 6,               /* rows of bytes of a thread under way while staging */
     TAPS_LEAST = 64,        /* staged at once, however few rows that leaves */
 };
-
-struct dense_args {
-    struct source src;
-    struct target dst;
-    struct rule rule;
-    int width, height, anchor_x, anchor_y; /* of the kernel */
-    int warps;                             /* of each channel, one below the other */
-    int taps, steps;                       /* of the kernel's row and column, staged at once */
-    int pitch; /* floats of a staged row, an odd multiple of 4: threads one below the other find
-                * all banks */
-    int plane; /* floats of a channel */
-    float weights[GI_WEIGHTS_MAX]; /* in constant memory, with the arguments */
-};
-
-/* The steep part of gi_border_index(), out of the way. */
-static __device__ __noinline__ int beyond(long long i, int n, enum gi_border border)
-{
-    return gi_border_index(i, n, border);
-}
-
-static __device__ __forceinline__ int index_at(long long i, int n, enum gi_border border)
-{
-    return i >= 0 && i < n ? (int)i : beyond(i, n, border);
-}
-
-/* ---- staging: `rows` rows from y0 on, `columns` columns from x0 on ---- */
-
-/* Pixel by pixel, a warp a row. */
-template <typename T>
-static __device__ __forceinline__ void stage_pixels(float *staged, const struct dense_args *args,
-                                                    long long x0, int y0, int rows, int columns)
-{
-    const struct source *src = &args->src;
-    int channels = src->channels, last = channels - 1;
-    for (int r = (int)threadIdx.x / 32; r < rows; r += (int)blockDim.x / 32) {
-        int yi = index_at(y0 + r, src->height, src->border);
-        const T *row = (const T *)(src->data + (size_t)max(yi, 0) * src->stride);
-        for (int a0 = (int)threadIdx.x % 32; a0 < columns; a0 += 32 * AHEAD) {
-            int at[AHEAD];
-#pragma unroll
-            for (int i = 0; i < AHEAD; i++) {
-                int xi = index_at(x0 + a0 + 32 * i, src->width, src->border);
-                at[i] = xi < 0 || yi < 0 ? -1 : xi * channels;
-            }
-#pragma unroll 1
-            for (int c = 0; c < channels; c++) {
-                float *out = staged + c * args->plane + r * args->pitch;
-                float v[AHEAD];
-#pragma unroll
-                for (int i = 0; i < AHEAD; i++)
-                    v[i] = at[i] < 0 ? src->value[c] : (float)row[at[i] + c];
-                if (src->premultiply && c < last)
-#pragma unroll
-                    for (int i = 0; i < AHEAD; i++)
-                        v[i] = __fmul_rn(v[i],
-                                         at[i] < 0 ? src->value[last] : (float)row[at[i] + last]);
-#pragma unroll
-                for (int i = 0; i < AHEAD; i++)
-                    if (a0 + 32 * i < columns)
-                        out[a0 + 32 * i] = v[i];
-            }
-        }
-    }
-}
-
-/* The part of what is staged that comes straight from the image: its rows and columns. */
-struct inside {
-    int top, bottom, left, right;
-};
-
-/* One channel of floats, a warp a row, copied without passing through registers. */
-static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
-                                                  const float *from, int columns,
-                                                  const struct inside *in)
-{
-    for (int r = in->top + (int)threadIdx.x / 32; r < in->bottom; r += (int)blockDim.x / 32) {
-        const float *row = (const float *)((const char *)from + (ptrdiff_t)r * args->src.stride);
-        float *out = staged + r * args->pitch;
-#pragma unroll 8
-        for (int a = in->left + (int)threadIdx.x % 32; a < in->right; a += 32)
-            __pipeline_memcpy_async(out + a, row + a, sizeof(float));
-    }
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
-}
-
-/* Four samples that begin `shift` bits into the first of sizeof(T) + 1 words. */
-template <typename T>
-static __device__ __forceinline__ float4 four_at(const unsigned *words, unsigned shift)
-{
-    unsigned w[sizeof(T)];
-#pragma unroll
-    for (int i = 0; i < (int)sizeof(T); i++)
-        w[i] = __funnelshift_r(words[i], words[i + 1], shift);
-    return make_float4(sample_unpack<T>(w, 0), sample_unpack<T>(w, 1), sample_unpack<T>(w, 2),
-                       sample_unpack<T>(w, 3));
-}
-
-/* One channel of integers: each thread, of some rows, the same 4 columns and 4 more half a row
- * further on, so that neighbours write to neighbouring banks. */
-template <typename T>
-static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
-                                                  const T *from, int columns,
-                                                  const struct inside *in)
-{
-    enum { WORDS = (int)sizeof(T) + 1, ROWS = DEEP / (int)sizeof(T) };
-    int fours = (columns + 7) / 8, step = (int)blockDim.x / fours;
-    int u = (int)threadIdx.x % fours, r = in->top + (int)threadIdx.x / fours;
-    bool mine[2] = {4 * u >= in->left && 4 * u < in->right,
-                    4 * (u + fours) >= in->left && 4 * (u + fours) < in->right};
-    unsigned shift = (unsigned)(size_t)from * 8 % 32;
-    size_t stride = args->src.stride;
-    const char *row = (const char *)((size_t)(from + 4 * u) & ~(size_t)3) + (ptrdiff_t)r * stride;
-    float *out = staged + r * args->pitch + 4 * u;
-    if ((int)threadIdx.x >= step * fours)
-        return;
-    for (; r < in->bottom; r += ROWS * step) {
-        unsigned words[ROWS][2][WORDS];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++, row += step * stride)
-#pragma unroll
-            for (int h = 0; h < 2; h++)
-                if (mine[h] && r + i * step < in->bottom)
-#pragma unroll
-                    for (int k = 0; k < WORDS; k++)
-                        words[i][h][k] =
-                            ((const unsigned *)(row + h * fours * 4 * (int)sizeof(T)))[k];
-#pragma unroll
-        for (int i = 0; i < ROWS; i++, out += step * args->pitch)
-#pragma unroll
-            for (int h = 0; h < 2; h++)
-                if (mine[h] && r + i * step < in->bottom)
-                    *(float4 *)(out + h * fours * 4) = four_at<T>(words[i][h], shift);
-    }
-}
-
-/* One channel: what lies inside the image by rows, and what does not, one by one. */
-template <typename T>
-static __device__ __forceinline__ void stage_gray(float *staged, const struct dense_args *args,
-                                                  long long x0, int y0, int rows, int columns)
-{
-    /* Integers: whole fours of columns, with the word after. */
-    enum { ALIGN = sizeof(T) == 4 ? 1 : 4, AFTER = sizeof(T) == 4 ? 1 : 8 };
-    const struct source *src = &args->src;
-    long long last = src->width - AFTER - x0;
-    struct inside in = {
-        max(0, -y0), min(rows, src->height - y0),
-        x0 < 0 ? (int)min((long long)columns, (-x0 + ALIGN - 1) & ~(ALIGN - 1LL)) : 0,
-        last < 0 ? 0 : (int)min((long long)columns, (last & ~(ALIGN - 1LL)) + ALIGN)};
-    stage_rows(staged, args, (const T *)(src->data + (ptrdiff_t)y0 * src->stride) + x0, columns,
-               &in);
-    if (in.top == 0 && in.bottom == rows && in.left == 0 && in.right == columns)
-        return;
-    for (int r = (int)threadIdx.x / 32; r < rows; r += (int)blockDim.x / 32) {
-        bool outside = r < in.top || r >= in.bottom;
-#pragma unroll 1
-        for (int a = (int)threadIdx.x % 32; a < columns; a += 32)
-            if (outside || a < in.left || a >= in.right)
-                staged[r * args->pitch + a] = source_at<T>(src, x0 + a, y0 + r, 0);
-    }
-}
-
-template <typename T>
-static __device__ __forceinline__ void stage_tile(float *staged, const struct dense_args *args,
-                                                  long long x0, int y0, int rows, int columns)
-{
-    if (args->src.channels == 1 && columns <= 8 * (int)blockDim.x)
-        stage_gray<T>(staged, args, x0, y0, rows, columns);
-    else
-        stage_pixels<T>(staged, args, x0, y0, rows, columns);
-}
-
-/* ---- sums ---- */
 
 static __device__ __forceinline__ void four_load(float *v, unsigned at)
 {
@@ -237,17 +62,17 @@ static __device__ __forceinline__ void dense_rest(float *sum, unsigned staged,
     if (n == TAPS)
         dense_taps<TAPS>(sum, staged, args, at);
     else if constexpr (TAPS > 1)
-        dense_rest<TAPS == CHUNK + 1 ? TAPS - 2 : TAPS - 1>(sum, staged, args, at, n);
+        dense_rest<TAPS - 1>(sum, staged, args, at, n);
 }
 
-/* A row of n taps. Nine at a time need no more samples than eight. */
+/* A row of n taps. */
 static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at, int n)
 {
 #pragma unroll 1
-    for (; n > CHUNK + 1 || n == CHUNK; n -= CHUNK, staged += 4 * CHUNK, at += CHUNK)
+    for (; n > MOST; n -= CHUNK, staged += 4 * CHUNK, at += CHUNK)
         dense_taps<CHUNK>(sum, staged, args, at);
-    dense_rest<CHUNK + 1>(sum, staged, args, at, n);
+    dense_rest<MOST>(sum, staged, args, at, n);
 }
 
 /* ---- results ---- */
@@ -275,6 +100,57 @@ static __device__ __forceinline__ void finish_rows(const struct dense_args *args
                                       : finish_colour(&args->rule, v, a, s));
         }
     }
+}
+
+/* The same where sums are stored as they are: 4 pixels a thread, by words. */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ void finish_plain(const struct dense_args *args,
+                                                    const float *sums, int x0, int y0, int rows)
+{
+    enum { LAST = CHANNELS - 1, PER_WORD = 4 / (int)sizeof(T) };
+    for (int k = (int)threadIdx.x; k < rows * WIDTH / 4; k += (int)blockDim.x) {
+        int a = k % (WIDTH / 4) * 4, r = k / (WIDTH / 4), x = x0 + a, y = y0 + r;
+        if (x >= args->src.width || y >= args->src.height)
+            continue;
+        float v[4 * CHANNELS];
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            float4 f = *(const float4 *)(sums + (c * rows + r) * SUMS_PITCH + a);
+            float zero = sizeof(T) < 4 || (CHANNELS % 2 == 0 && c == LAST) ? -0.0f : 0.0f;
+            v[c] = f.x + zero; /* -0 becomes 0, but not in alpha */
+            v[CHANNELS + c] = f.y + zero;
+            v[2 * CHANNELS + c] = f.z + zero;
+            v[3 * CHANNELS + c] = f.w + zero;
+        }
+        T *out = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * CHANNELS;
+        if (x + 4 <= args->src.width)
+#pragma unroll
+            for (int i = 0; i < CHANNELS * (int)sizeof(T); i++)
+                ((unsigned *)out)[i] = sample_pack<T>(v + i * PER_WORD);
+        else
+#pragma unroll
+            for (int p = 0; p < 3; p++)
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    if (x + p < args->src.width)
+                        sample_store(out + p * CHANNELS + c, v[p * CHANNELS + c]);
+    }
+}
+
+template <typename T>
+static __device__ __forceinline__ void finish_tile(const struct dense_args *args, const float *sums,
+                                                   int x0, int y0, int rows)
+{
+    if (!args->rule.plain)
+        finish_rows<T>(args, sums, x0, y0, rows);
+    else if (args->src.channels == 1)
+        finish_plain<T, 1>(args, sums, x0, y0, rows);
+    else if (args->src.channels == 2)
+        finish_plain<T, 2>(args, sums, x0, y0, rows);
+    else if (args->src.channels == 3)
+        finish_plain<T, 3>(args, sums, x0, y0, rows);
+    else
+        finish_plain<T, 4>(args, sums, x0, y0, rows);
 }
 
 /* My sums, as they are, from column x of row y on. */
@@ -331,11 +207,11 @@ static __device__ __forceinline__ void dense_store(const float *sum, float *shar
         *(float4 *)(mine + k) = make_float4(sum[k], sum[k + 1], sum[k + 2], sum[k + 3]);
     __syncthreads();
     if (src->type == GI_U8)
-        finish_rows<uint8_t>(args, shared, x0, y0, at->rows);
+        finish_tile<uint8_t>(args, shared, x0, y0, at->rows);
     else if (src->type == GI_U16)
-        finish_rows<uint16_t>(args, shared, x0, y0, at->rows);
+        finish_tile<uint16_t>(args, shared, x0, y0, at->rows);
     else
-        finish_rows<float>(args, shared, x0, y0, at->rows);
+        finish_tile<float>(args, shared, x0, y0, at->rows);
 }
 
 static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
