@@ -301,10 +301,9 @@ struct gi_kernels {
     enum gi_status (*label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
                             const struct gi_predicate *predicate, int connectivity,
                             struct gi_err *err);
-    /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `values`
-     * has one channel and the shape of `labels`; lo, hi quantise GI_F32 values as in gi_sums. A
-     * label that does not occur has 0 everywhere but in min_x, min_y and min_key, 2^32 - 1 there.
-     */
+    /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `labels`
+     * and n are what label() gave. `values` has one channel and the shape of `labels`; lo, hi
+     * quantise GI_F32 values as in gi_sums. */
     enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions,
                                    uint32_t n, const struct gi_image *labels,
                                    const struct gi_image *values, float lo, float hi,

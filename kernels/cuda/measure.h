@@ -43,7 +43,7 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_context *cu, const struct gi_
 
 /* As gi_kernels.region_stats. */
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
-                                           struct gi_region_sums *regions, uint32_t n,
+                                           struct gi_region_sums *regions,
                                            const struct gi_image *labels,
                                            const struct gi_image *values, float lo, float hi,
                                            struct gi_err *err);

@@ -1,269 +1,327 @@
 /* region_stats: integer sums of every region, in one pass over labels and values.
- * A block has a tile, a lane two columns of it, which it goes down by squares of 2 x 2 pixels. It
- * sums until it meets another label, then adds to the tile's table in shared memory; the table goes
- * to the regions at last. Which pixels count as perimeter is found for 32 pixels a word.
+ * A block has a tile, a warp 16 rows of half its columns, which it takes apart into squares of 4 x
+ * 4 pixels; those with foreground queue up, so that all lanes have one. A region that lies within a
+ * square goes to memory at once, parts of others go to the tile's table, and from there, if they
+ * lie within the tile, to memory too. Only what reaches over seams of tiles is merged in memory,
+ * which is cleared for that before. Which pixels count as perimeter is found for 32 pixels a word.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/region_table.h"
+#include "kernels/cuda/region_squares.h"
 
-/* ---- perimeter ---- */
-
-/* What is so of 12 rows of a lane's two columns, two bits a row: counted, and the same label as the
- * pixel to the left, above, above to the left; and where the pixels to the left and above share
- * one.
- */
-struct window {
-    uint32_t counted, left, up, falling, rising;
+enum {
+    WARP_WIDTH = SIDE * (WARP - 2), /* the first and last lane only show others their labels */
+    WARPS_ACROSS = TILE_WIDTH / WARP_WIDTH,
+    WARP_ROWS = TILE_ROWS * WARPS_ACROSS / WARPS,
+    SEAM_THREADS = 256,
+    SEAM_EACH = 4, /* pixels of a thread of region_seams() */
+    SEAM_SLOTS = 2048,
+    SEAM_PROBES = 4,
 };
 
-/* Labels of a row: a lane's own two, and the one to the left of these. */
-struct row {
-    uint32_t left, own[2];
+/* ---- values ---- */
+
+/* Samples side by side, loaded at once. */
+template <typename V> struct __align__(SIDE * sizeof(V)) samples
+{
+    V v[SIDE];
 };
 
-static __device__ inline void window_add(struct window *w, int row, const struct row &above,
-                                         const struct row &at, uint32_t n, bool owned)
+static __device__ inline uint32_t value_key(uint8_t v)
 {
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
-        const uint32_t bit = 1u << (2 * row + c);
-        uint32_t left = c ? at.own[0] : at.left, above_left = c ? above.own[0] : above.left;
-        w->counted |= owned && at.own[c] - 1 < n ? bit : 0;
-        w->left |= at.own[c] == left ? bit : 0;
-        w->up |= at.own[c] == above.own[c] ? bit : 0;
-        w->falling |= at.own[c] == above_left ? bit : 0;
-        w->rising |= left == above.own[c] ? bit : 0;
-    }
+    return v;
 }
 
-static const uint32_t FIRST_COLUMN = 0x55555555u, SECOND_COLUMN = 0xaaaaaaaau;
-
-/* For each pixel the bit of the one to the left, or right. */
-static __device__ inline uint32_t from_left(uint32_t bits)
+static __device__ inline uint32_t value_key(uint16_t v)
 {
-    uint32_t other = __shfl_up_sync(ALL_LANES, bits, 1);
-    return (bits << 1 & SECOND_COLUMN) | (other >> 1 & FIRST_COLUMN);
+    return v;
 }
 
-static __device__ inline uint32_t from_right(uint32_t bits)
+static __device__ inline uint32_t value_key(float v)
 {
-    uint32_t other = __shfl_down_sync(ALL_LANES, bits, 1);
-    return (bits >> 1 & FIRST_COLUMN) | (other << 1 & SECOND_COLUMN);
-}
-
-/* How many of four bits are set: 0 to 3, with all of four apart. */
-struct sum4 {
-    uint32_t ones, twos, four;
-};
-
-static __device__ inline struct sum4 sum_of(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-{
-    uint32_t ab = a ^ b, cd = c ^ d, both_ab = a & b, both_cd = c & d;
-    return {ab ^ cd, both_ab ^ both_cd ^ (ab & cd), both_ab & both_cd};
-}
-
-/* The classes of gi_region_sums for the pixels of a window whose two rows around are in it too:
- * 1 straight, 2 mixed, 3 diagonal, in low and high bits. */
-static __device__ inline void perimeter(uint32_t *low, uint32_t *high, const struct window &w)
-{
-    uint32_t right = from_right(w.left), down = w.up >> 2;
-    uint32_t border = ~(w.left & right & w.up & down);
-    uint32_t border_left = from_left(border), border_right = from_right(border);
-    struct sum4 edges =
-        sum_of(w.left & border_left, right & border_right, w.up & border << 2, down & border >> 2);
-    struct sum4 corners =
-        sum_of(w.falling & border_left << 2, from_right(w.rising) & border_right << 2,
-               (w.rising & border_left) >> 2, (from_right(w.falling) & border_right) >> 2);
-    uint32_t one_edge = edges.ones & ~edges.twos, three_corners = corners.ones & corners.twos;
-    uint32_t straight = edges.twos & ~three_corners & ~corners.four;
-    uint32_t mixed = one_edge & (corners.ones ^ corners.twos);
-    uint32_t diagonal = (corners.twos & ~corners.ones & ~(edges.ones | edges.twos | edges.four)) |
-                        (three_corners & one_edge);
-    *low = border & (straight | diagonal);
-    *high = border & (mixed | diagonal);
+    return gi_float_key(__float_as_uint(v));
 }
 
 /* ---- the tile ---- */
 
-/* Labels of a row, 0 outside the image; x is even. */
-static __device__ inline struct row row_at(const struct gi_image &labels, int x, int y)
-{
-    struct pair<uint32_t> p = {
-    };
-    if (x >= 0 && x < labels.width && y >= 0 && y < labels.height)
-        p = *(const struct pair<uint32_t> *)((const char *)labels.data + (size_t)y * labels.stride +
-                                             (size_t)x * 4);
-    p.v[1] = x + 1 < labels.width ? p.v[1] : 0;
-    return {0, {p.v[0], p.v[1]}};
-}
+/* What a block works on. */
+struct task {
+    struct gi_image labels, values;
+    struct quantiser z;
+};
 
-static __device__ inline void row_complete(struct row *row)
-{
-    row->left = __shfl_up_sync(ALL_LANES, row->own[1], 1);
-}
+/* A square that a lane takes apart. */
+template <typename V> struct work {
+    struct square square;
+    uint32_t label; /* of the first pixel of square.rest */
+    uint4 labels[SIDE];
+    struct samples<V> values[SIDE];
+};
 
-/* Adds the pixels `bits` of 2 x 2 to the lane's run, or to a new one. `low`, `high`: the classes of
- * the four. */
 template <typename V>
-static __device__ inline void square_add(struct memory<V> *t, struct run<V> *run, uint32_t bits,
-                                         uint32_t label, uint32_t y, uint32_t low, uint32_t high,
-                                         const struct pair<V> values[2], const struct quantiser &z)
+static __device__ inline void work_label(struct work<V> *work, const struct place &place,
+                                         const struct task &task)
 {
-    if (run->label != label)
-        *run = run_start<V>(label, y + (bits & 3 ? 0 : 1));
-    uint32_t counts = t->counts[bits];
-    run->y_last = y + (bits & 12 ? 1 : 0);
-    run->counts += counts;
-    run->y_sum += y * (counts & 255);
-    run->classes += t->classes[(low & bits) | (high & bits) << 4];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (bits >> i & 1)
-            run_add(run, values[i / 2].v[i % 2], z);
+    const uint32_t first = first_bit(square_rest(work->square));
+    work->label =
+        *pixel_at<uint32_t>(task.labels, (int)(place.x + square_x(work->square) + first % SIDE),
+                            (int)(place.y + square_y(work->square) + first / SIDE));
 }
 
-/* The pixels of 2 x 2 that have the label of the first of `bits`. */
-static __device__ inline uint32_t alike(const struct row rows[2], uint32_t bits, uint32_t *label)
+/* Gives lanes that are done with their square another of the `n` in the queue; returns how many are
+ * left there. */
+template <typename V>
+static __device__ inline unsigned work_get(struct work<V> *work, const struct queue *queue,
+                                           unsigned n, const struct place &place,
+                                           const struct task &task)
 {
-    *label = bits & 1   ? rows[0].own[0]
-             : bits & 2 ? rows[0].own[1]
-             : bits & 4 ? rows[1].own[0]
-                        : rows[1].own[1];
-    uint32_t same = 0;
+    const unsigned idle = __ballot_sync(ALL_LANES, square_rest(work->square) == 0);
+    const unsigned taken = min((unsigned)__popc(idle), n);
+    const unsigned rank = (unsigned)__popc(idle & ((1u << threadIdx.x % WARP) - 1));
+    if (square_rest(work->square) == 0 && rank < taken) {
+        work->square = queue->squares[n - taken + rank];
+        const int x = (int)(place.x + square_x(work->square));
+        const int y = (int)(place.y + square_y(work->square));
+        const uint32_t *label = pixel_at<uint32_t>(task.labels, x, y);
+        const V *value = pixel_at<V>(task.values, x, y);
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        same |= rows[i / 2].own[i % 2] == *label ? 1u << i : 0;
-    return same & bits;
-}
-
-template <typename V> static __device__ inline void memory_clear(struct memory<V> *t)
-{
-    for (unsigned i = threadIdx.x; i < fields_of<V>() * SLOTS; i += THREADS)
-        t->table[i] = i / SLOTS == MIN_X || i / SLOTS == MIN_KEY ? UINT32_MAX : 0;
-    for (unsigned i = threadIdx.x; i < 256; i += THREADS) {
-        unsigned low = i & 15, high = i >> 4;
-        t->classes[i] = (unsigned)__popc(low & ~high) | (unsigned)__popc(high & ~low) << 10 |
-                        (unsigned)__popc(low & high) << 20;
-        if (i < 16)
-            t->counts[i] = (unsigned)__popc(i) | (unsigned)__popc(i & 10) << 8 |
-                           (unsigned)__popc(i & 12) << 16;
+        for (int i = 0; i < SIDE; i++) {
+            work->labels[i] = make_uint4(0, 0, 0, 0);
+            if (y + i < task.labels.height) {
+                work->labels[i] = *(const uint4 *)label;
+                work->values[i] = *(const struct samples<V> *)value;
+            }
+            label = below(label, task.labels.stride);
+            value = below(value, task.values.stride);
+        }
+        work_label(work, place, task);
     }
+    __syncwarp();
+    return n - taken;
 }
 
+/* Adds up the pixels of a square that have the next label; *pixels get their bits. */
+template <typename V>
+static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
+                                        const struct work<V> &work, const struct quantiser &z)
+{
+    const struct square &square = work.square;
+    const uint32_t x = square_x(square), y = square_y(square);
+    uint32_t bits = 0;
+    part->label = work.label;
+    part->min_key = UINT32_MAX;
+    part->max_key = 0;
+    part->value = {};
+#pragma unroll
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const uint4 &four = work.labels[i / SIDE];
+        const int c = i % SIDE;
+        V v = work.values[i / SIDE].v[c];
+        if ((c == 0 ? four.x : c == 1 ? four.y : c == 2 ? four.z : four.w) != work.label)
+            continue;
+        bits |= 1u << i;
+        if (v != v)
+            continue;
+        part->min_key = min(part->min_key, value_key(v));
+        part->max_key = max(part->max_key, value_key(v));
+        some_add(&part->value, v, z);
+    }
+    uint32_t area = (uint32_t)__popc(bits), columns = bits | bits >> 8;
+    columns = (columns | columns >> 4) & 15;
+    part->area_straight = area | (uint32_t)__popc(bits & square.straight_mixed) << 16;
+    part->mixed_diagonal = (uint32_t)__popc(bits & square.straight_mixed >> 16) |
+                           (uint32_t)__popc(bits & square.diagonal_leaves) << 16;
+    part->sum_x = area * x + (uint32_t)(__popc(bits & 0xaaaa) + 2 * __popc(bits & 0xcccc));
+    part->sum_y = area * y + (uint32_t)(__popc(bits & 0xf0f0) + 2 * __popc(bits & 0xff00));
+    part->min_x = x + first_bit(columns);
+    part->max_x = x + last_bit(columns);
+    part->rows = 1u << (y + first_bit(bits) / SIDE) | 1u << (y + last_bit(bits) / SIDE);
+    *pixels = bits;
+}
+
+/* Some of the tile's regions: those whose hash lies in part `turn` of `turns`. */
+struct share {
+    uint32_t turn, turns;
+};
+
+static __device__ inline bool share_has(const struct share &share, uint32_t label)
+{
+    return __umulhi(hash_of(label) << 9, share.turns) == share.turn;
+}
+
+/* A part of each lane's square goes to the table, or, if it is a whole region, to the stage, where
+ * `n` wait; returns how many then do. */
+template <typename V>
+static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V> *t, unsigned n,
+                                           const struct place &place, const struct share &share,
+                                           const struct task &task)
+{
+    struct part<V> part;
+    uint32_t pixels;
+    part_take<V>(&part, &pixels, *work, task.z);
+    bool in = square_rest(work->square) && share_has(share, work->label);
+    const bool whole = in && !(pixels & work->square.diagonal_leaves >> 16);
+    const bool open = pixels & work->square.leaves_tile;
+    work->square.place_rest &= ~(pixels << 16);
+    if (square_rest(work->square))
+        work_label(work, place, task);
+    if (__any_sync(ALL_LANES, whole))
+        n = stage_add<false>(&t->stages[threadIdx.x / WARP], n, place.regions,
+                             sums_of<V>(part, place), part.label, whole);
+    in &= !whole;
+    if (__any_sync(ALL_LANES, in))
+        table_add<V>(t, part, in, open);
+    return n;
+}
+
+/* Takes a warp's rows to the table and to the regions. */
+template <typename V>
+static __device__ inline void warp_add(struct memory<V> *t, const struct place &place,
+                                       const struct share &share, const struct task &task)
+{
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const bool owned = lane > 0 && lane < WARP - 1;
+    const uint32_t x = warp % WARPS_ACROSS * WARP_WIDTH + SIDE * lane - SIDE;
+    const int first = (int)(warp / WARPS_ACROSS * WARP_ROWS), end = first + WARP_ROWS;
+    struct queue *queue = &t->queues[warp];
+    unsigned nqueued = 0, nstaged = 0;
+    struct window w = {};
+    struct row above = {};
+    struct work<V> work;
+    work.square = {};
+    for (int y = first - SIDE;;) {
+        nqueued = work_get(&work, queue, nqueued, place, task);
+        for (; nqueued < WARP && y < end; y += SIDE) {
+            window_next(&w, &above, task.labels, (int)(place.x + x), (int)place.y + y + 2);
+            struct square square = square_of(w, x, (uint32_t)y);
+            nqueued = queue_put(queue, nqueued, square, owned && square_rest(square) && y >= first);
+        }
+        if (__any_sync(ALL_LANES, square_rest(work.square) != 0))
+            nstaged = work_add(&work, t, nstaged, place, share, task);
+        else if (nqueued == 0)
+            break;
+    }
+    stage_flush<false>(&t->stages[warp], nstaged, place.regions);
+}
+
+/* A tile with more regions than its table holds takes them in turns, as many as it needs. */
 template <typename V>
 static __global__ void __launch_bounds__(THREADS, 5)
-    region_tiles(struct gi_region_sums *regions, uint32_t n, struct gi_image labels,
-                 struct gi_image values, struct quantiser z, unsigned tiles_across)
+    region_tiles(struct gi_region_sums *regions, struct task task, unsigned tiles_across)
 {
     __shared__ struct memory<V> t;
-    const unsigned lane = threadIdx.x % WARP;
-    const bool owned = lane > 0 && lane < WARP - 1;
-    const unsigned tile_x = blockIdx.x % tiles_across * TILE_WIDTH;
-    const int y0 = (int)(blockIdx.x / tiles_across * TILE_ROWS);
-    const uint32_t lane_x = threadIdx.x / WARP * WARP_WIDTH + 2 * lane - 2;
-    const int x = (int)(tile_x + lane_x);
-    const struct place place = {regions, tile_x, (uint32_t)y0, lane_x};
-    memory_clear(&t);
-    __syncthreads();
-
-    struct window w = {};
-    struct row rows[2 + CHUNK];
-    rows[0] = row_at(labels, x, y0 - 2);
-    row_complete(&rows[0]);
-    for (int k = 1; k < 4; k++) { /* rows -1, 0 and 1: the first of them is not counted */
-        rows[1] = row_at(labels, x, y0 - 2 + k);
-        row_complete(&rows[1]);
-        window_add(&w, k, rows[0], rows[1], n, owned && k > 1);
-        if (k < 3)
-            rows[0] = rows[1];
+    const struct place place = {regions, blockIdx.x % tiles_across * TILE_WIDTH,
+                                blockIdx.x / tiles_across * TILE_ROWS};
+    for (struct share share = {0, 1}; share.turn < share.turns;) {
+        table_clear(&t);
+        __syncthreads();
+        warp_add<V>(&t, place, share, task);
+        __syncthreads();
+        if (t.full) {
+            share = {2 * share.turn, 2 * share.turns};
+        } else {
+            table_move<V>(&t, place);
+            share.turn++;
+        }
+        __syncthreads();
     }
-    struct run<V> run = {
-    };
-    for (int y = 0; y < TILE_ROWS && y0 + y < labels.height; y += CHUNK) {
-        struct pair<V> value[CHUNK];
-#pragma unroll
-        for (int k = 0; k < CHUNK; k++) {
-            rows[2 + k] = row_at(labels, x, y0 + y + 2 + k);
-            value[k] = {};
-            if (owned && x < labels.width && y0 + y + k < labels.height)
-                value[k] = *(const struct pair<V> *)((const char *)values.data +
-                                                     (size_t)(y0 + y + k) * values.stride +
-                                                     (size_t)x * sizeof(V));
-        }
-#pragma unroll
-        for (int k = 0; k < CHUNK; k++) {
-            row_complete(&rows[2 + k]);
-            window_add(&w, 4 + k, rows[1 + k], rows[2 + k], n, owned);
-        }
-        uint32_t low, high;
-        perimeter(&low, &high, w);
-#pragma unroll
-        for (int k = 0; k < CHUNK; k += 2) {
-            const int at = 2 * (k + 2);
-            for (uint32_t rest = w.counted >> at & 15; __any_sync(ALL_LANES, rest != 0);) {
-                uint32_t label, bits = alike(&rows[k], rest, &label);
-                bool ends = rest && run.label && run.label != label;
-                if (__any_sync(ALL_LANES, ends))
-                    run_end<V>(run, ends, t.table, place);
-                if (rest)
-                    square_add<V>(&t, &run, bits, label, (uint32_t)(y + k), low >> at, high >> at,
-                                  &value[k], z);
-                rest &= ~bits;
-            }
-        }
-        rows[0] = rows[CHUNK];
-        rows[1] = rows[CHUNK + 1];
-        w.counted >>= 2 * CHUNK;
-        w.left >>= 2 * CHUNK;
-        w.up >>= 2 * CHUNK;
-        w.falling >>= 2 * CHUNK;
-        w.rising >>= 2 * CHUNK;
-    }
-    if (__any_sync(ALL_LANES, run.label != 0))
-        run_end<V>(run, run.label != 0, t.table, place);
-    __syncthreads();
-    table_move<V>(t.table, place);
 }
 
-/* Sums of no pixel, written as 64-bit words. */
-static __global__ void region_clear(uint64_t *words, size_t nwords)
+/* ---- seams ---- */
+
+static __device__ inline uint32_t seam_label(const struct gi_image &labels, int x, int y)
 {
-    constexpr unsigned PER_REGION = sizeof(struct gi_region_sums) / 8;
-    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned word = (unsigned)(i % PER_REGION);
-    if (i < nwords)
-        words[i] = word == offsetof(struct gi_region_sums, min_x) / 8     ? UINT64_MAX
-                   : word == offsetof(struct gi_region_sums, min_key) / 8 ? UINT32_MAX
-                                                                          : 0;
+    return x >= 0 && x < labels.width && y >= 0 && y < labels.height
+               ? sample_at<uint32_t>(labels, x, y)
+               : 0;
 }
 
-static_assert(sizeof(struct gi_region_sums) % 8 == 0, "cleared by 64-bit words");
-static_assert(offsetof(struct gi_region_sums, min_y) == offsetof(struct gi_region_sums, min_x) + 4,
-              "cleared together");
+/* Labels that a block of region_seams() met. */
+struct seen {
+    uint32_t table[SEAM_SLOTS], list[SEAM_THREADS * SEAM_EACH];
+    unsigned n;
+};
+
+/* Lists a label; perhaps again where the table is crowded. */
+static __device__ inline void seen_add(struct seen *seen, uint32_t label)
+{
+    unsigned slot = hash_of(label) % SEAM_SLOTS;
+    for (int i = 0; i < SEAM_PROBES; i++, slot = (slot + 1) % SEAM_SLOTS) {
+        uint32_t found = atomicCAS(&seen->table[slot], 0u, label);
+        if (found == label)
+            return;
+        if (found == 0)
+            break;
+    }
+    seen->list[atomicAdd(&seen->n, 1u)] = label;
+}
+
+/* Clears the regions that reach over a seam between tiles. A thread has some pixels before a seam:
+ * above a seam of rows, or after `nrows` of such pieces on the left of a seam of columns. */
+static __global__ void __launch_bounds__(SEAM_THREADS)
+    region_seams(struct gi_region_sums *regions, struct gi_image labels, unsigned row_pieces,
+                 unsigned column_pieces, unsigned nrows)
+{
+    __shared__ struct seen seen;
+    for (unsigned i = threadIdx.x; i < SEAM_SLOTS; i += SEAM_THREADS)
+        seen.table[i] = 0;
+    if (threadIdx.x == 0)
+        seen.n = 0;
+    unsigned piece = blockIdx.x * SEAM_THREADS + threadIdx.x;
+    const bool rows = piece < nrows;
+    piece -= rows ? 0 : nrows;
+    const unsigned pieces = rows ? row_pieces : column_pieces;
+    const int along = (int)(piece % pieces * SEAM_EACH), seam = (int)(piece / pieces) + 1;
+    const int x = rows ? along : seam * TILE_WIDTH, y = rows ? seam * TILE_ROWS : along;
+    uint32_t before[SEAM_EACH], after[SEAM_EACH + 2], last = 0;
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH; i++)
+        before[i] = seam_label(labels, rows ? x + i : x - 1, rows ? y - 1 : y + i);
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH + 2; i++)
+        after[i] = seam_label(labels, rows ? x + i - 1 : x, rows ? y : y + i - 1);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH; i++) {
+        uint32_t label = before[i];
+        bool over = label == after[i] || label == after[i + 1] || label == after[i + 2];
+        if (label && over && label != last) {
+            seen_add(&seen, label);
+            last = label;
+        }
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < seen.n * SUMS_WORDS; i += SEAM_THREADS) {
+        uint64_t *region = (uint64_t *)&regions[seen.list[i / SUMS_WORDS] - 1];
+        region[i % SUMS_WORDS] = word_empty(i % SUMS_WORDS);
+    }
+}
 
 /* ---- launches ---- */
 
+static unsigned ceiling(int n, int of)
+{
+    return (unsigned)((n + of - 1) / of);
+}
+
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
-                                           struct gi_region_sums *regions, uint32_t n,
+                                           struct gi_region_sums *regions,
                                            const struct gi_image *labels,
                                            const struct gi_image *values, float lo, float hi,
                                            struct gi_err *err)
 {
-    size_t nwords = n * (sizeof *regions / 8);
-    region_clear<<<(unsigned)((nwords + 255) / 256), 256, 0, cu->stream>>>((uint64_t *)regions,
-                                                                           nwords);
-    GI_CUDA_LAUNCHED();
-    unsigned across = ((unsigned)labels->width + TILE_WIDTH - 1) / TILE_WIDTH;
-    unsigned blocks = across * (((unsigned)labels->height + TILE_ROWS - 1) / TILE_ROWS);
-    struct quantiser z = quantiser_of(lo, hi);
+    unsigned across = ceiling(labels->width, TILE_WIDTH), down = ceiling(labels->height, TILE_ROWS);
+    unsigned row_pieces = ceiling(labels->width, SEAM_EACH),
+             column_pieces = ceiling(labels->height, SEAM_EACH);
+    unsigned nrows = (down - 1) * row_pieces, pieces = nrows + (across - 1) * column_pieces;
+    const struct task task = {*labels, *values, quantiser_of(lo, hi)};
+    if (pieces)
+        region_seams<<<ceiling((int)pieces, SEAM_THREADS), SEAM_THREADS, 0, cu->stream>>>(
+            regions, *labels, row_pieces, column_pieces, nrows);
     if (values->type == GI_U8)
-        region_tiles<uint8_t>
-            <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
+        region_tiles<uint8_t><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
     else if (values->type == GI_U16)
-        region_tiles<uint16_t>
-            <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
+        region_tiles<uint16_t><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
     else
-        region_tiles<float>
-            <<<blocks, THREADS, 0, cu->stream>>>(regions, n, *labels, *values, z, across);
+        region_tiles<float><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -280,7 +338,7 @@ enum gi_status gi_cuda_region_stats(struct gi_context *cx, struct gi_region_sums
         return GI_OK;
     enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
     if (!status)
-        status = gi_cuda_region_stats_launch(cu, device, n, labels, values, lo, hi, err);
+        status = gi_cuda_region_stats_launch(cu, device, labels, values, lo, hi, err);
     if (!status)
         status = gi_cuda_copy_to_host(cu, regions, nbytes, device, nbytes, nbytes, 1, err);
     return status;

@@ -1,5 +1,5 @@
-/* The table of region_stats: sums of a tile's regions in shared memory, on their way from the runs
- * of lanes to the regions. SPDX-License-Identifier: MIT */
+/* The table of region_stats: sums of a tile's regions in shared memory, and the way from there to
+ * the regions. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REGION_TABLE_H
 #define GI_KERNELS_CUDA_REGION_TABLE_H
 
@@ -8,12 +8,13 @@
 enum {
     THREADS = 128,
     WARPS = THREADS / WARP,
-    WARP_WIDTH = 2 * (WARP - 2), /* the first and last lane only show others their labels */
-    TILE_WIDTH = WARPS * WARP_WIDTH,
+    TILE_WIDTH = 240,
     TILE_ROWS = 32,
-    CHUNK = 8,   /* rows whose samples are in flight at a time */
-    SLOTS = 512, /* regions of a tile's table; more of them go past it */
-    PROBES = 8,
+    SIDE = 4,    /* of a square */
+    SLOTS = 512, /* regions of a tile's table */
+    PROBES = 64,
+    STAGE = 16, /* regions that wait for their way to memory */
+    SUMS_WORDS = sizeof(struct gi_region_sums) / 8,
 };
 
 /* The table, one array of SLOTS words a field. A tile has fewer than 2^13 pixels. Rows are bits, of
@@ -45,96 +46,56 @@ template <typename V> static __host__ __device__ constexpr int fields_of(void)
     return sizeof(V) == 4 ? FIELDS : sizeof(V) == 2 ? SUM_HIGH : LOW_HIGH;
 }
 
+/* Regions on their way to memory, as they are there. */
+struct stage {
+    uint64_t words[STAGE * SUMS_WORDS];
+    uint32_t labels[STAGE];
+};
+
+/* What is known of a square of SIDE x SIDE pixels, two things a word. Of the pixels 16 bits each:
+ * those whose regions were not met yet; the classes of gi_region_sums; those with a neighbour of
+ * their region in another square, or in another tile. */
+struct __align__(16) square
+{
+    uint32_t place_rest; /* x | y << 8, in the tile, | rest << 16 */
+    uint32_t straight_mixed, diagonal_leaves, leaves_tile;
+};
+
+/* Squares of a warp that wait for a lane. */
+struct queue {
+    struct square squares[2 * WARP];
+};
+
 template <typename V> struct memory {
-    uint32_t table[fields_of<V>() * SLOTS];
-    uint32_t counts[16];   /* of some of 2 x 2 pixels: all, right << 8, lower << 16 */
-    uint32_t classes[256]; /* of 2 x 2 pixels, by perimeter's low and high bits: straight, mixed
-                              << 10, diagonal << 20 */
+    struct stage stages[WARPS];
+    struct queue queues[WARPS];
+    __align__(16) uint32_t table[fields_of<V>() * SLOTS];
+    uint32_t open[SLOTS / WARP]; /* bits: regions that reach into other tiles */
+    uint16_t used[SLOTS];        /* the slots that are taken */
+    unsigned nused;
+    bool full; /* a region found no slot */
 };
 
-/* Pixels of one region in a lane's columns, y from the tile's first row. */
-template <typename V> struct run {
-    uint32_t label, y_first, y_last;
-    uint32_t counts, classes; /* as in struct memory */
-    uint32_t y_sum;           /* of the upper rows of squares */
-    uint32_t min_key, max_key;
-    struct some_sums<V> value;
-};
-
-/* What goes to the table, its fields named as there. */
+/* Pixels of one region, its fields named as in the table. */
 template <typename V> struct part {
     uint32_t label, area_straight, mixed_diagonal, sum_x, sum_y, min_x, max_x, rows;
     uint32_t min_key, max_key;
     struct some_sums<V> value;
 };
 
-template <typename V> static __device__ inline struct run<V> run_start(uint32_t label, uint32_t y) {
-    struct run<V> run = {
-    };
-    run.label = label;
-    run.y_first = y;
-    run.min_key = UINT32_MAX;
-    return run;
-}
-
-/* ---- values ---- */
-
-static __device__ inline uint32_t
-value_key(uint8_t v)
+static __device__ inline uint32_t first_bit(uint32_t bits)
 {
-    return v;
+    return (uint32_t)__ffs((int)bits) - 1;
 }
 
-static __device__ inline uint32_t value_key(uint16_t v)
+static __device__ inline uint32_t last_bit(uint32_t bits)
 {
-    return v;
+    return 31 - (uint32_t)__clz((int)bits);
 }
 
-static __device__ inline uint32_t value_key(float v)
-{
-    return gi_float_key(__float_as_uint(v));
-}
+/* ---- parts to the table ---- */
 
-/* Two samples side by side, loaded at once. */
-template <typename V> struct __align__(2 * sizeof(V)) pair
-{
-    V v[2];
-};
-
-template <typename V>
-static __device__ inline void run_add(struct run<V> *run, V v, const struct quantiser &z)
-{
-    if (v != v)
-        return;
-    uint32_t key = value_key(v);
-    run->min_key = min(run->min_key, key);
-    run->max_key = max(run->max_key, key);
-    some_add(&run->value, v, z);
-}
-
-/* ---- from a run to the table, or past it ---- */
-
-/* `x`: the lane's left column in the tile. */
-template <typename V>
-static __device__ inline struct part<V> part_of(const struct run<V> &run, uint32_t x) {
-    uint32_t area = run.counts & 255, right = run.counts >> 8 & 255, lower = run.counts >> 16;
-    uint32_t straight = run.classes & 1023, mixed = run.classes >> 10 & 1023,
-             diagonal = run.classes >> 20;
-    return {run.label,
-            area | straight << 16,
-            mixed | diagonal << 16,
-            area *x + right,
-            run.y_sum + lower,
-            x + (right == area),
-            x + (right > 0),
-            1u << run.y_first | 1u << run.y_last,
-            run.min_key,
-            run.max_key,
-            run.value};
-}
-
-template <typename N>
-static __device__ inline void across(N *v, int step)
+template <typename N> static __device__ inline void across(N *v, int step)
 {
     *v += __shfl_xor_sync(ALL_LANES, *v, step);
 }
@@ -165,12 +126,21 @@ template <typename V> static __device__ inline void part_sum(struct part<V> *p, 
     }
 }
 
-/* The slot of `label` in the table, SLOTS where it finds no place. */
-static __device__ inline unsigned table_slot(uint32_t *table, uint32_t label)
+/* Knuth's multiplicative hash: its first 9 bits choose a slot, the others a turn. */
+static __device__ inline uint32_t hash_of(uint32_t label)
 {
-    unsigned slot = label * 2654435769u >> 23; /* Knuth's multiplicative hash, 9 bits */
+    return label * 2654435769u;
+}
+
+/* The slot of `label` in the table, SLOTS where it finds no place. */
+template <typename V>
+static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label)
+{
+    unsigned slot = hash_of(label) >> 23;
     for (int i = 0; i < PROBES; i++, slot = (slot + 1) % SLOTS) {
-        uint32_t found = atomicCAS(&table[LABEL * SLOTS + slot], 0u, label);
+        uint32_t found = atomicCAS(&t->table[LABEL * SLOTS + slot], 0u, label);
+        if (found == 0)
+            t->used[atomicAdd(&t->nused, 1u)] = (uint16_t)slot;
         if (found == 0 || found == label)
             return slot;
     }
@@ -187,7 +157,7 @@ static __device__ inline void table_sum(uint32_t *slot, uint64_t v)
 }
 
 template <typename V>
-static __device__ inline void table_add(uint32_t *slot, const struct part<V> &part)
+static __device__ inline void slot_add(uint32_t *slot, const struct part<V> &part)
 {
     atomicAdd(&slot[AREA_STRAIGHT * SLOTS], part.area_straight);
     if (part.mixed_diagonal)
@@ -207,176 +177,204 @@ static __device__ inline void table_add(uint32_t *slot, const struct part<V> &pa
     }
 }
 
+enum { ALIKE = 4 }; /* lanes from which on it pays to add up before the table */
+
+/* Adds the parts of the lanes that are `in`; all lanes come here. `open`: reaches into another
+ * tile.
+ */
+template <typename V>
+static __device__ inline void table_add(struct memory<V> *t, struct part<V> part, bool in,
+                                        bool open)
+{
+    unsigned lanes = __ballot_sync(ALL_LANES, in), first = first_bit(lanes);
+    uint32_t label = __shfl_sync(ALL_LANES, part.label, first & 31);
+    if (__popc(lanes) >= ALIKE && __all_sync(ALL_LANES, !in || part.label == label)) {
+        part_sum(&part, in);
+        open = __any_sync(ALL_LANES, in && open);
+        in = threadIdx.x % WARP == first;
+    }
+    if (!in)
+        return;
+    unsigned slot = table_slot(t, part.label);
+    if (slot == SLOTS) {
+        t->full = true;
+        return;
+    }
+    slot_add<V>(t->table + slot, part);
+    if (open)
+        atomicOr(&t->open[slot / WARP], 1u << slot % WARP);
+}
+
+static_assert((int)SLOTS == 4 * (int)THREADS, "a thread clears four slots");
+
+template <typename V> static __device__ inline void table_clear(struct memory<V> *t)
+{
+#pragma unroll
+    for (int field = 0; field < fields_of<V>(); field++) {
+        const uint32_t v = field == MIN_X || field == MIN_KEY ? UINT32_MAX : 0;
+        ((uint4 *)&t->table[field * SLOTS])[threadIdx.x] = make_uint4(v, v, v, v);
+    }
+    if (threadIdx.x < SLOTS / WARP)
+        t->open[threadIdx.x] = 0;
+    if (threadIdx.x == 0) {
+        t->nused = 0;
+        t->full = false;
+    }
+}
+
+/* ---- parts to the regions ---- */
+
+/* Where a thread's sums go. */
+struct place {
+    struct gi_region_sums *regions;
+    uint32_t x, y; /* of the tile */
+};
+
+template <typename V>
+static __device__ inline struct gi_region_sums sums_of(const struct part<V> &part,
+                                                       const struct place &place)
+{
+    struct gi_region_sums sums;
+    uint32_t area = part.area_straight & 0xffff;
+    sums.area = area;
+    sums.sum_x = (uint64_t)area * place.x + part.sum_x;
+    sums.sum_y = (uint64_t)area * place.y + part.sum_y;
+    sums.min_x = place.x + part.min_x;
+    sums.min_y = place.y + first_bit(part.rows);
+    sums.max_x = place.x + part.max_x;
+    sums.max_y = place.y + last_bit(part.rows);
+    sums.value.n = sizeof(V) == 4 ? part.value.n : area;
+    sums.value.q = part.value.q;
+    sums.value.q2_low = part.value.q2_low;
+    sums.value.q2_high = part.value.q2_high;
+    sums.min_key = part.min_key;
+    sums.max_key = part.max_key;
+    sums.straight = part.area_straight >> 16;
+    sums.diagonal = part.mixed_diagonal >> 16;
+    sums.mixed = part.mixed_diagonal & 0xffff;
+    return sums;
+}
+
 static __device__ inline void add64(uint64_t *sum, uint64_t v)
 {
     if (v)
         atomicAdd((device_u64 *)sum, (device_u64)v);
 }
 
-static __device__ inline uint32_t first_bit(uint32_t bits)
+/* Which word of gi_region_sums holds a member. */
+#define WORD_OF(member) (offsetof(struct gi_region_sums, member) / 8)
+
+static_assert(
+    offsetof(struct gi_region_sums, min_y) == offsetof(struct gi_region_sums, min_x) + 4 &&
+        offsetof(struct gi_region_sums, max_y) == offsetof(struct gi_region_sums, max_x) + 4 &&
+        offsetof(struct gi_region_sums, max_key) == offsetof(struct gi_region_sums, min_key) + 4,
+    "words of two");
+
+/* Merges word `i` of sums into that of a region. */
+static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
 {
-    return (uint32_t)__ffs((int)bits) - 1;
-}
-
-static __device__ inline uint32_t last_bit(uint32_t bits)
-{
-    return 31 - (uint32_t)__clz((int)bits);
-}
-
-/* x and y: of the tile's first column and row. */
-template <typename V>
-static __device__ void region_add(struct gi_region_sums *region, const struct part<V> &part,
-                                  uint32_t x, uint32_t y)
-{
-    uint32_t area = part.area_straight & 0xffff;
-    add64(&region->area, area);
-    add64(&region->sum_x, (uint64_t)area * x + part.sum_x);
-    add64(&region->sum_y, (uint64_t)area * y + part.sum_y);
-    atomicMin(&region->min_x, x + part.min_x);
-    atomicMin(&region->min_y, y + first_bit(part.rows));
-    atomicMax(&region->max_x, x + part.max_x);
-    atomicMax(&region->max_y, y + last_bit(part.rows));
-    add64(&region->value.n, part.value.n);
-    add64(&region->value.q, part.value.q);
-    add64(&region->value.q2_low, part.value.q2_low);
-    add64(&region->value.q2_high, part.value.q2_high);
-    atomicMin(&region->min_key, part.min_key);
-    atomicMax(&region->max_key, part.max_key);
-    add64(&region->straight, part.area_straight >> 16);
-    add64(&region->diagonal, part.mixed_diagonal >> 16);
-    add64(&region->mixed, part.mixed_diagonal & 0xffff);
-}
-
-/* Where a thread's sums go. */
-struct place {
-    struct gi_region_sums *regions;
-    uint32_t x, y; /* of the tile */
-    uint32_t lane_x;
-};
-
-enum { ALIKE = 4 }; /* lanes from which on it pays to add up before the table */
-
-/* Ends the runs of the lanes where `ends`; all lanes come here. */
-template <typename V>
-static __device__ inline void run_end(const struct run<V> &run, bool ends, uint32_t *table,
-                                      const struct place &place)
-{
-    struct part<V> part = part_of<V>(run, place.lane_x);
-    unsigned lanes = __ballot_sync(ALL_LANES, ends), first = first_bit(lanes);
-    uint32_t label = __shfl_sync(ALL_LANES, run.label, first & 31);
-    if (__popc(lanes) >= ALIKE && __all_sync(ALL_LANES, !ends || run.label == label)) {
-        part_sum(&part, ends);
-        ends = threadIdx.x % WARP == first;
-    }
-    if (!ends)
-        return;
-    unsigned slot = table_slot(table, part.label);
-    if (slot < SLOTS)
-        table_add<V>(table + slot, part);
-    else
-        region_add(&place.regions[part.label - 1], part, place.x, place.y);
-}
-
-/* ---- from the table to the regions ---- */
-
-/* What one lane of a half-warp moves: a part of a word (and of the one that counts 2^16), plus
- * `base` for each pixel, or once. Lanes in the order of struct gi_region_sums, so that the 16
- * atomics of a region fall into four sectors. */
-struct mover {
-    unsigned offset; /* bytes, in struct gi_region_sums */
-    unsigned word, shift, mask, high;
-    uint32_t base;
-    enum { ADD, ADD_BY_AREA, MIN, MAX, NOTHING } how;
-};
-
-#define MOVER(member) offsetof(struct gi_region_sums, member)
-
-template <typename V>
-static __device__ inline struct mover mover_of(unsigned lane, uint32_t x, uint32_t y)
-{
-    const unsigned all = 0xffffffffu, low = 0xffff;
-    constexpr bool real = sizeof(V) == 4;
-    switch (lane) {
-    case 0:
-        return {MOVER(area), AREA_STRAIGHT, 0, low, 0, 0, mover::ADD};
-    case 1:
-        return {MOVER(sum_x), SUM_X, 0, all, 0, x, mover::ADD_BY_AREA};
-    case 2:
-        return {MOVER(sum_y), SUM_Y, 0, all, 0, y, mover::ADD_BY_AREA};
-    case 3:
-        return {MOVER(min_x), MIN_X, 0, all, 0, x, mover::MIN};
-    case 4:
-        return {MOVER(min_y), ROWS, 0, low, 0, y, mover::MIN};
-    case 5:
-        return {MOVER(max_x), MAX_X, 0, all, 0, x, mover::MAX};
-    case 6:
-        return {MOVER(max_y), ROWS, 16, low, 0, y, mover::MAX};
-    case 7:
-        return {MOVER(value.n), real ? COUNT : AREA_STRAIGHT, 0, real ? all : low, 0, 0,
-                mover::ADD};
-    case 8:
-        return {MOVER(value.q), SUM, 0, all, real ? SUM_HIGH : 0u, 0, mover::ADD};
-    case 9:
-        return {MOVER(value.q2_low), LOW, 0, all, sizeof(V) > 1 ? LOW_HIGH : 0u, 0, mover::ADD};
-    case 10:
-        return {MOVER(value.q2_high),
-                real ? HIGH : 0u,
-                0,
-                all,
-                real ? HIGH_HIGH : 0u,
-                0,
-                real ? mover::ADD : mover::NOTHING};
-    case 11:
-        return {MOVER(min_key), MIN_KEY, 0, all, 0, 0, mover::MIN};
-    case 12:
-        return {MOVER(max_key), MAX_KEY, 0, all, 0, 0, mover::MAX};
-    case 13:
-        return {MOVER(straight), AREA_STRAIGHT, 16, low, 0, 0, mover::ADD};
-    case 14:
-        return {MOVER(diagonal), MIXED_DIAGONAL, 16, low, 0, 0, mover::ADD};
-    default:
-        return {MOVER(mixed), MIXED_DIAGONAL, 0, low, 0, 0, mover::ADD};
+    uint32_t *two = (uint32_t *)word, low = (uint32_t)v, high = (uint32_t)(v >> 32);
+    if (i == WORD_OF(min_x)) {
+        atomicMin(&two[0], low);
+        atomicMin(&two[1], high);
+    } else if (i == WORD_OF(max_x)) {
+        atomicMax(&two[0], low);
+        atomicMax(&two[1], high);
+    } else if (i == WORD_OF(min_key)) {
+        atomicMin(&two[0], low);
+        atomicMax(&two[1], high);
+    } else {
+        add64(word, v);
     }
 }
 
-static __device__ inline void slot_move(const struct mover &m, const uint32_t *slot,
-                                        struct gi_region_sums *regions)
+/* Word `i` of the sums of no pixel. */
+static __device__ inline uint64_t word_empty(unsigned i)
 {
-    char *to = (char *)&regions[slot[LABEL * SLOTS] - 1] + m.offset;
-    uint64_t v = slot[m.word * SLOTS] >> m.shift & m.mask;
-    if (m.high)
-        v += (uint64_t)slot[m.high * SLOTS] << 16;
-    if (m.how == mover::MIN)
-        atomicMin((uint32_t *)to, (uint32_t)v + m.base);
-    else if (m.how == mover::MAX)
-        atomicMax((uint32_t *)to, (uint32_t)v + m.base);
-    else if (m.how == mover::ADD_BY_AREA)
-        add64((uint64_t *)to, v + (uint64_t)m.base * (slot[AREA_STRAIGHT * SLOTS] & 0xffff));
-    else if (m.how == mover::ADD)
-        add64((uint64_t *)to, v);
+    return i == WORD_OF(min_x) ? UINT64_MAX : i == WORD_OF(min_key) ? UINT32_MAX : 0;
 }
 
-/* A warp has its share of the slots. */
-template <typename V>
-static __device__ inline void table_move(uint32_t *table, const struct place &place)
+/* Takes `n` regions from the stage to memory: as they are, or into what is there. */
+template <bool MERGE>
+static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
+                                          struct gi_region_sums *regions)
 {
-    unsigned lane = threadIdx.x % WARP;
-    const struct mover m = mover_of<V>(lane % 16, place.x, place.y);
-    for (unsigned i = threadIdx.x; i < SLOTS; i += THREADS) {
-        uint32_t *slots = table + i - lane, rows = table[ROWS * SLOTS + i];
-        unsigned used = __ballot_sync(ALL_LANES, rows != 0);
-        if (rows) /* bits become their ends */
-            table[ROWS * SLOTS + i] = first_bit(rows) | last_bit(rows) << 16;
-        __syncwarp();
-        while (used) { /* two slots at a time, half a warp each */
-            unsigned one = first_bit(used);
-            used &= used - 1;
-            unsigned two = used ? first_bit(used) : WARP;
-            used &= used - 1;
-            unsigned slot = lane < 16 ? one : two;
-            if (slot < WARP)
-                slot_move(m, slots + slot, place.regions);
+    __syncwarp();
+    for (unsigned i = threadIdx.x % WARP; i < n * SUMS_WORDS; i += WARP) {
+        unsigned region = i / SUMS_WORDS, word = i % SUMS_WORDS;
+        uint64_t *to = (uint64_t *)&regions[stage->labels[region] - 1] + word;
+        if (MERGE)
+            word_merge(to, word, stage->words[i]);
+        else
+            *to = stage->words[i];
+    }
+    __syncwarp();
+}
+
+/* Sends the sums of the lanes that are `in` after the `n` that wait in the stage; returns how many
+ * then wait. */
+template <bool MERGE>
+static __device__ inline unsigned
+stage_add(struct stage *stage, unsigned n, struct gi_region_sums *regions,
+          const struct gi_region_sums &sums, uint32_t label, bool in)
+{
+    for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, in));) {
+        unsigned at = n + (unsigned)__popc(lanes & ((1u << threadIdx.x % WARP) - 1));
+        if (in && at < STAGE) {
+            ((struct gi_region_sums *)stage->words)[at] = sums;
+            stage->labels[at] = label;
+            in = false;
         }
+        n += (unsigned)__popc(lanes);
+        if (n >= STAGE) {
+            stage_flush<MERGE>(stage, STAGE, regions);
+            n = 0;
+        }
+    }
+    return n;
+}
+
+template <typename V>
+static __device__ inline void slot_get(struct part<V> *part, const uint32_t *slot)
+{
+    part->label = slot[LABEL * SLOTS];
+    part->area_straight = slot[AREA_STRAIGHT * SLOTS];
+    part->mixed_diagonal = slot[MIXED_DIAGONAL * SLOTS];
+    part->sum_x = slot[SUM_X * SLOTS];
+    part->sum_y = slot[SUM_Y * SLOTS];
+    part->min_x = slot[MIN_X * SLOTS];
+    part->max_x = slot[MAX_X * SLOTS];
+    part->rows = slot[ROWS * SLOTS];
+    part->min_key = slot[MIN_KEY * SLOTS];
+    part->max_key = slot[MAX_KEY * SLOTS];
+    part->value = {};
+    part->value.q = slot[SUM * SLOTS];
+    part->value.q2_low = slot[LOW * SLOTS];
+    if (sizeof(V) >= 2)
+        part->value.q2_low += (uint64_t)slot[LOW_HIGH * SLOTS] << 16;
+    if (sizeof(V) == 4) {
+        part->value.q += (uint64_t)slot[SUM_HIGH * SLOTS] << 16;
+        part->value.q2_high = slot[HIGH * SLOTS] + ((uint64_t)slot[HIGH_HIGH * SLOTS] << 16);
+        part->value.n = slot[COUNT * SLOTS];
+    }
+}
+
+/* From the table to the regions. */
+template <typename V>
+static __device__ inline void table_move(struct memory<V> *t, const struct place &place)
+{
+    const unsigned warp = threadIdx.x / WARP;
+    struct stage *stage = &t->stages[warp];
+    for (unsigned first = warp * WARP; first < t->nused; first += THREADS) {
+        unsigned i = first + threadIdx.x % WARP, slot = i < t->nused ? t->used[i] : 0;
+        bool in = i < t->nused, open = t->open[slot / WARP] >> slot % WARP & 1;
+        struct part<V> part;
+        slot_get<V>(&part, t->table + slot);
+        struct gi_region_sums sums = sums_of<V>(part, place);
+        unsigned n = stage_add<false>(stage, 0, place.regions, sums, part.label, in && !open);
+        stage_flush<false>(stage, n, place.regions);
+        n = stage_add<true>(stage, 0, place.regions, sums, part.label, in && open);
+        stage_flush<true>(stage, n, place.regions);
     }
 }
 

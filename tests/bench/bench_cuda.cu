@@ -142,8 +142,8 @@ static void run_label(struct bench_job *job, int set)
 
 static void run_region_stats(struct bench_job *job, int set)
 {
-    gi_cuda_region_stats_launch(job->cu, (struct gi_region_sums *)job->out, job->nlabels,
-                                &job->labels[set], &job->src[set], 0, 1, &job->err);
+    gi_cuda_region_stats_launch(job->cu, (struct gi_region_sums *)job->out, &job->labels[set],
+                                &job->src[set], 0, 1, &job->err);
 }
 
 static void run_components(struct bench_job *job, int set)

@@ -21,6 +21,7 @@ enum pattern {
     CHECKERS,
     SPIRAL,
     COMB,
+    DOMINOES,
     RINGS,
     PATTERNS
 };
@@ -65,6 +66,8 @@ static bool pattern_on(enum pattern pattern, int x, int y, int width, int height
         return on_spiral(x, y, width, height);
     case COMB:
         return x % 2 == 0 || y == height - 1;
+    case DOMINOES: /* each over two squares of 4 x 4 */
+        return y % 2 == 0 && (x + 1) % 4 < 2;
     case RINGS:
         return (long)sqrt((double)(dx * dx + dy * dy)) / 8 % 2;
     default:
