@@ -1,7 +1,5 @@
 /* Dense convolution: by the march where the kernel is small and square, or can be padded to that;
  * else in tiles. SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "kernels/cuda/dense_tiles.h"
 #include "kernels/cuda/march.cuh"
 
@@ -14,9 +12,12 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     };
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
+    struct raw_scale scale = raw_scale_of(src->type, spec->weights, spec->width * spec->height);
+    args.unit = ldexpf(1, scale.rest);
     float *first = args.weights.w + (N / 2 - spec->anchor_y) * N + N / 2 - spec->anchor_x;
     for (int j = 0; j < spec->height; j++)
-        memcpy(first + j * N, spec->weights + j * spec->width, (size_t)spec->width * sizeof(float));
+        for (int i = 0; i < spec->width; i++)
+            first[j * N + i] = ldexpf(spec->weights[j * spec->width + i], scale.weights);
     return march_launch<MARCH_DENSE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
@@ -55,7 +56,11 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
         return 0;
     if (src->type == GI_F32)
         return spec->width == n && spec->height == n ? n : 0;
-    return march_most(spec->weights, spec->width * spec->height) < MARCH_MOST ? n : 0;
+    int nweights = spec->width * spec->height;
+    double most = march_most(spec->weights, nweights), least = march_least(spec->weights, nweights);
+    bool fits = most < MARCH_MOST && raw_fits(src->type, spec->weights, nweights, 1) &&
+                march_divides(src, spec->alpha, least, most, spec->sum);
+    return fits ? n : 0;
 }
 
 template <typename T, int WORDS>

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve_separable.h"
 
-#include <math.h>
-
 #include "kernels/cuda/march.cuh"
 
 template <typename T, int CHANNELS, int N, int WORDS>
@@ -14,12 +12,13 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
 {
     struct march_args<MARCH_SEPARABLE, N> args = {
     };
+    struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
     for (int i = 0; i < spec->nrow; i++)
-        args.weights.w[N / 2 - spec->row_anchor + i] = spec->row[i];
+        args.weights.w[N / 2 - spec->row_anchor + i] = ldexpf(spec->row[i], scale.weights);
     for (int i = 0; i < spec->ncol; i++)
-        args.weights.w[N + N / 2 - spec->col_anchor + i] = spec->col[i];
+        args.weights.w[N + N / 2 - spec->col_anchor + i] = ldexpf(spec->col[i], scale.rest);
     return march_launch<MARCH_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
@@ -78,7 +77,10 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
     double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
-    return most < MARCH_MOST ? n : 0;
+    double least = march_least(spec->row, spec->nrow) * march_least(spec->col, spec->ncol);
+    bool fits = most < MARCH_MOST && raw_fits(src->type, spec->row, spec->nrow, 1) &&
+                march_divides(src, spec->alpha, least, most, spec->sum);
+    return fits ? n : 0;
 }
 
 enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,

@@ -67,8 +67,10 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &store, 1);
     args.whole = march_most(spec->smooth, 3) * gi_type_full_scale(src->type) < 1 << 24;
+    struct raw_scale scale = raw_scale_of(src->type, spec->smooth, 3);
+    args.unit = ldexpf(1, scale.rest);
     for (int i = 0; i < 3; i++) {
-        args.weights.w[i] = spec->smooth[i];
+        args.weights.w[i] = ldexpf(spec->smooth[i], scale.weights);
         args.whole = args.whole && spec->smooth[i] == rintf(spec->smooth[i]);
     }
     return march_launch<MARCH_GRADIENT, T, CHANNELS, 3, WORDS>(cu, dst, src, &args, err);
@@ -91,13 +93,21 @@ static enum gi_status launch_type(struct gi_cuda_context *cu, struct gi_image *d
     }
 }
 
+/* Raw gradients are to be 0 or at least 2^-63, so that their squares are floats as precise as any.
+ */
+static bool march_takes(const struct gi_image *src, const struct gi_gradient *spec)
+{
+    return march_holds(src, &spec->edge) &&
+           (src->type == GI_F32 || (march_most(spec->smooth, 3) < MARCH_MOST &&
+                                    raw_fits(src->type, spec->smooth, 3, 0x1p86)));
+}
+
 enum gi_status gi_cuda_gradient(struct gi_context *cx, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_gradient *spec,
                                 struct gi_err *err)
 {
     struct gi_cuda_context *cu = gi_cuda(cx);
-    if (!march_holds(src, &spec->edge) ||
-        (src->type != GI_F32 && march_most(spec->smooth, 3) >= MARCH_MOST))
+    if (!march_takes(src, spec))
         return launch_any(cu, dst, src, spec, err);
     switch (src->type) {
     case GI_U8:

@@ -4,9 +4,12 @@
 #ifndef GI_KERNELS_CUDA_MARCH_SUMS_CUH
 #define GI_KERNELS_CUDA_MARCH_SUMS_CUH
 
-#include "kernels/cuda/sample.cuh"
+#include "kernels/cuda/march_raw.cuh"
 
 enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT };
+
+/* What is done to finished sums: nothing; colour is divided by alpha; what the rule says. */
+enum march_end { MARCH_PLAIN, MARCH_WEIGH, MARCH_ANY };
 
 /* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones. They lie with
  * the kernel's arguments in constant memory, at offsets known when compiling. */
@@ -112,48 +115,85 @@ static __device__ __forceinline__ void march_step(float *f, struct march_state<K
     }
 }
 
-/* S sums f, of which the first is channel 0 of a pixel where there is alpha, to what is stored.
- * What depends on the rule is asked once for all of them. */
-template <int S, int CHANNELS>
-static __device__ __forceinline__ void march_finish(float *f, const float *source,
-                                                    const struct rule *rule)
+/* 1 / a, correctly rounded: a step of Newton's after an approximation. Tried with every normal a
+ * whose inverse is one. */
+static __device__ __forceinline__ float march_inverse(float a)
 {
-    enum { LAST = CHANNELS - 1, HAS_ALPHA = CHANNELS % 2 == 0 };
-    float a[S];
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return __fmaf_rn(__fmaf_rn(-a, r, 1.0f), r, r);
+}
+
+/* f / a, correctly rounded, by r = 1 / a. The corrected quotient is off by less than 3 * 2^-24 of
+ * its last place before its rounding, so it can go wrong only where f * 2^24 or f * 2^25 is within
+ * 6 of an odd multiple of a, both taken as whole numbers of 24 bits. Tried with all these. Where
+ * march_divides(), nothing overflows or is lost. After P. Markstein, "Computation of elementary
+ * functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+static __device__ __forceinline__ float march_quotient(float f, float a, float r)
+{
+    float q = __fmul_rn(f, r);
+    return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
+}
+
+/* Sums of colour times alpha, and of alpha, under GI_ALPHA_WEIGH. Integers take what is below 0 for
+ * 0. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_weigh(float *f, float inverse_sum)
+{
 #pragma unroll
-    for (int s = 0; s < S; s++)
-        a[s] = HAS_ALPHA ? f[s | LAST] : 0.0f;
-    if (HAS_ALPHA && rule->alpha == GI_ALPHA_WEIGH) {
+    for (int last = CHANNELS - 1; last < S; last += CHANNELS) {
+        float a = __fmul_rn(f[last], inverse_sum), r = a > 0 ? march_inverse(a) : 0.0f;
 #pragma unroll
-        for (int s = 0; s < S; s++) {
-            a[s] = __fmul_rn(a[s], rule->inverse_sum);
-            f[s] = a[s] > 0 ? __fdiv_rn(f[s], a[s]) : 0.0f;
-            a[s] = a[s] > 0 ? a[s] : 0.0f;
-        }
-    } else if (HAS_ALPHA && rule->alpha == GI_ALPHA_KEEP) {
-#pragma unroll
-        for (int s = 0; s < S; s++) {
-            f[s] = __fdiv_rn(f[s], rule->full);
-            a[s] = source[s];
-        }
+        for (int s = last - CHANNELS + 1; s < last; s++)
+            f[s] = FINITE ? march_quotient(f[s], a, r) : a > 0 ? __fdiv_rn(f[s], a) : 0.0f;
+        f[last] = FINITE ? a : a > 0 ? a : 0.0f;
     }
-    if (rule->finish.kind == GI_FINISH_UNSHARP) {
-#pragma unroll
-        for (int s = 0; s < S; s++) {
-            float d = __fsub_rn(source[s], f[s]);
-            f[s] = fabsf(d) > rule->finish.threshold ? __fmaf_rn(rule->finish.amount, d, source[s])
-                                                     : source[s];
-            a[s] = source[s];
-        }
-    } else {
-        bool absolute = rule->finish.kind == GI_FINISH_ABS;
+}
+
+/* S sums f, of which the first is channel 0 of a pixel where there is alpha, after its rule and
+ * before they meet their source, if they do. What depends on the rule is asked once for all. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_finish(float *f, const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_finish *finish = &rule->finish;
+    if (HAS_ALPHA && rule->alpha == GI_ALPHA_KEEP) {
+        float r = march_inverse(rule->full);
 #pragma unroll
         for (int s = 0; s < S; s++)
-            f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], rule->finish.bias);
+            f[s] = FINITE ? march_quotient(f[s], rule->full, r) : __fdiv_rn(f[s], rule->full);
     }
+    if (finish->kind != GI_FINISH_UNSHARP &&
+        (!FINITE || finish->kind == GI_FINISH_ABS || finish->bias != 0)) {
+        bool absolute = finish->kind == GI_FINISH_ABS;
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (!HAS_ALPHA || s % CHANNELS != CHANNELS - 1)
+                f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], finish->bias);
+    }
+}
+
+static __device__ __forceinline__ bool march_wants_source(const struct rule *rule)
+{
+    return rule->finish.kind == GI_FINISH_UNSHARP || rule->alpha == GI_ALPHA_KEEP;
+}
+
+/* The rest, with the samples in their place: unsharp colour, and alpha from there. */
+template <int S, int CHANNELS>
+static __device__ __forceinline__ void march_blend(float *f, const float *source,
+                                                   const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_finish *finish = &rule->finish;
 #pragma unroll
     for (int s = 0; s < S; s++)
-        f[s] = HAS_ALPHA && s % CHANNELS == LAST ? a[s] : f[s];
+        if (HAS_ALPHA && s % CHANNELS == CHANNELS - 1) {
+            f[s] = source[s];
+        } else if (finish->kind == GI_FINISH_UNSHARP) {
+            float d = __fsub_rn(source[s], f[s]);
+            f[s] =
+                fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, source[s]) : source[s];
+        }
 }
 
 #endif

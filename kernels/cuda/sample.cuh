@@ -56,14 +56,19 @@ static inline struct target target_of(const struct gi_image *image)
     return t;
 }
 
+/* Are values after the alpha rule stored as they are? */
+static inline bool finish_stores(const struct gi_finish *finish)
+{
+    return finish->kind == GI_FINISH_STORE && finish->bias == 0;
+}
+
 static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_rule alpha,
                                   const struct gi_finish *finish, float sum)
 {
     if (!gi_has_alpha(image))
         alpha = GI_ALPHA_PLAIN;
     struct rule r = {alpha, *finish, 1.0f / sum, gi_type_full_scale(image->type),
-                     alpha == GI_ALPHA_PLAIN && finish->kind == GI_FINISH_STORE &&
-                         finish->bias == 0};
+                     alpha == GI_ALPHA_PLAIN && finish_stores(finish)};
     return r;
 }
 
