@@ -53,6 +53,14 @@ static inline void *huge_malloc(size_t nbytes)
     return p;
 }
 
+/* Asks for memory that will be read soon, as far ahead as `nbytes` at `p` are read now: where the
+ * processor's own prefetching falls behind, a loop that computes waits for most of its lines. */
+static inline void prefetch_ahead(const void *p, size_t nbytes)
+{
+    for (size_t at = 0; at < nbytes; at += 64)
+        __builtin_prefetch((const char *)p + 2048 + at);
+}
+
 static inline int row_words(int width)
 {
     return (int)(((int64_t)width + 63) / 64);

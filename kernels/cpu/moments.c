@@ -46,8 +46,10 @@ static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t 
     struct pairs pairs = *sums;
     GI_INTS squares[4] = {ints_set(0), ints_set(0), ints_set(0), ints_set(0)};
     size_t at = 0;
-    for (; at + VECTOR <= n; at += VECTOR)
+    for (; at + VECTOR <= n; at += VECTOR) {
+        prefetch_ahead(row + at, VECTOR);
         pairs_add(&pairs, squares, load_bytes(row + at), period);
+    }
     if (at < n) {
         uint8_t rest[VECTOR] = {0};
         pairs_add(&pairs, squares, load_bytes(memcpy(rest, row + at, n - at)), period);
@@ -91,12 +93,14 @@ static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n, int cha
     }
 #endif
     (void)channels;
-    for (; at + LANES <= n; at += LANES)
+    for (; at + LANES <= n; at += LANES) {
+        prefetch_ahead(row + at, LANES);
         for (int l = 0; l < LANES; l++) {
             uint32_t v = row[at + (size_t)l];
             q[l] += v;
             low[l] += v * v;
         }
+    }
     for (int l = 0; l < LANES; l++) {
         lanes->q[l] += q[l];
         lanes->low[l] += low[l];
@@ -110,12 +114,14 @@ static void words_add(struct lanes *lanes, const uint16_t *row, size_t n)
 {
     uint32_t q[LANES] = {0};
     size_t at = 0;
-    for (; at + LANES <= n; at += LANES)
+    for (; at + LANES <= n; at += LANES) {
+        prefetch_ahead(row + at, LANES * sizeof *row);
         for (int l = 0; l < LANES; l++) {
             uint32_t v = row[at + (size_t)l];
             q[l] += v;
             lanes->low[l] += v * v;
         }
+    }
     for (int l = 0; l < LANES; l++)
         lanes->q[l] += q[l];
     for (int l = 0; at < n; at++, l++)
