@@ -112,10 +112,10 @@ static __device__ __forceinline__ void stage_rows(float *staged, const struct de
     int near = 4 * u, far = 4 * (u + fours);
     bool one = near >= in->left && near < in->right, other = far >= in->left && far < in->right;
     if ((int)threadIdx.x >= step * fours || !(one || other))
-        return;
+        r = in->bottom; /* no return: ptxas would doubt that threads meet again, see dense_taps() */
     int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than asking */
     unsigned shift = (unsigned)(size_t)from * 8 % 32;
-    const char *first = (const char *)((size_t)from & ~(size_t)3);
+    const char *first = (const char *)from - (size_t)from % 4;
     for (; r < in->bottom; r += ROWS * step) {
         unsigned words[ROWS][2][WORDS];
 #pragma unroll

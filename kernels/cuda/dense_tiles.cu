@@ -15,7 +15,7 @@ enum {
     DOWN = 8,                /* threads of a warp below each other; the others lie across */
     WIDTH = 32 / DOWN * RUN, /* columns of a tile */
     CHUNK = 8, /* taps at a time: twice that, and the instructions no longer stay in the cache */
-    MOST = 9,  /* at a time where that is all; they need no more samples than 8 */
+    MOST = 11, /* at a time where that is all */
     SUMS_PITCH = WIDTH + 4, /* floats from row to row of finished sums */
     TAPS_LEAST = 64,        /* staged at once, however few rows that leaves */
 };
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void four_load(float *v, unsigned at)
 /* TAPS taps from `at` on meet a staged row; `staged`: in shared memory, its sample under the first
  * tap of my first sum. Every sample is loaded once and meets its taps one after the other. Indices
  * of weights are made from loops' counters alone: then ptxas keeps the weights in uniform
- * registers, and an FFMA reads at most two others. */
+ * registers (`FFMA R, R, UR, R`), and an FFMA reads at most two others. */
 template <int TAPS>
 static __device__ __forceinline__ void dense_taps(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at)
@@ -78,27 +78,39 @@ static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
 /* ---- results ---- */
 
 /* Pixels of all rows from y0 on, whose sums lie in `sums`: channel, row, column. */
-template <typename T>
+template <typename T, int CHANNELS>
 static __device__ __forceinline__ void finish_rows(const struct dense_args *args, const float *sums,
                                                    int x0, int y0, int rows)
 {
-    const struct source *src = &args->src;
-    int channels = src->channels, last = channels - 1, plane = rows * SUMS_PITCH;
+    enum { LAST = CHANNELS - 1, PER_WORD = 4 / (int)sizeof(T), NBYTES = CHANNELS * (int)sizeof(T) };
+    const struct rule *rule = &args->rule;
+    bool wants_source = rule->alpha == GI_ALPHA_KEEP || rule->finish.kind == GI_FINISH_UNSHARP;
     for (int k = (int)threadIdx.x; k < rows * WIDTH; k += (int)blockDim.x) {
-        int x = x0 + k % WIDTH, y = y0 + k / WIDTH;
-        if (x >= src->width || y >= src->height)
+        int a = k % WIDTH, r = k / WIDTH, x = x0 + a, y = y0 + r;
+        if (x >= args->src.width || y >= args->src.height)
             continue;
-        const float *f = sums + k / WIDTH * SUMS_PITCH + k % WIDTH;
-        const T *in = (const T *)(src->data + (size_t)y * src->stride) + (size_t)x * channels;
-        T *out = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * channels;
-        float a = f[last * plane]; /* means something only where there is alpha */
-#pragma unroll 1
-        for (int c = 0; c < channels; c++) {
-            float s = (float)in[c], v = f[c * plane];
-            sample_store(out + c, channels % 2 == 0 && c == last
-                                      ? finish_alpha(&args->rule, v, s)
-                                      : finish_colour(&args->rule, v, a, s));
-        }
+        const T *in = (const T *)(args->src.data + (size_t)y * args->src.stride);
+        T *out = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * CHANNELS;
+        float f[CHANNELS], s[CHANNELS] = {};
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            f[c] = sums[(c * rows + r) * SUMS_PITCH + a];
+        if (wants_source)
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                s[c] = (float)in[(size_t)x * CHANNELS + c];
+        float alpha = f[LAST]; /* means something only where there is alpha */
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            f[c] = CHANNELS % 2 == 0 && c == LAST ? finish_alpha(rule, alpha, s[c])
+                                                  : finish_colour(rule, f[c], alpha, s[c]);
+#pragma unroll
+        for (int i = 0; NBYTES % 4 == 0 && i < NBYTES / 4; i++)
+            ((unsigned *)out)[i] = sample_pack<T>(f + i * PER_WORD);
+        if (NBYTES % 4)
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                sample_store(out + c, f[c]);
     }
 }
 
@@ -137,20 +149,28 @@ static __device__ __forceinline__ void finish_plain(const struct dense_args *arg
     }
 }
 
-template <typename T>
+template <typename T, int CHANNELS>
 static __device__ __forceinline__ void finish_tile(const struct dense_args *args, const float *sums,
                                                    int x0, int y0, int rows)
 {
-    if (!args->rule.plain)
-        finish_rows<T>(args, sums, x0, y0, rows);
-    else if (args->src.channels == 1)
-        finish_plain<T, 1>(args, sums, x0, y0, rows);
-    else if (args->src.channels == 2)
-        finish_plain<T, 2>(args, sums, x0, y0, rows);
-    else if (args->src.channels == 3)
-        finish_plain<T, 3>(args, sums, x0, y0, rows);
+    if (args->rule.plain)
+        finish_plain<T, CHANNELS>(args, sums, x0, y0, rows);
     else
-        finish_plain<T, 4>(args, sums, x0, y0, rows);
+        finish_rows<T, CHANNELS>(args, sums, x0, y0, rows);
+}
+
+template <typename T>
+static __device__ __forceinline__ void finish_type(const struct dense_args *args, const float *sums,
+                                                   int x0, int y0, int rows)
+{
+    if (args->src.channels == 1)
+        finish_tile<T, 1>(args, sums, x0, y0, rows);
+    else if (args->src.channels == 2)
+        finish_tile<T, 2>(args, sums, x0, y0, rows);
+    else if (args->src.channels == 3)
+        finish_tile<T, 3>(args, sums, x0, y0, rows);
+    else
+        finish_tile<T, 4>(args, sums, x0, y0, rows);
 }
 
 /* My sums, as they are, from column x of row y on. */
@@ -207,11 +227,11 @@ static __device__ __forceinline__ void dense_store(const float *sum, float *shar
         *(float4 *)(mine + k) = make_float4(sum[k], sum[k + 1], sum[k + 2], sum[k + 3]);
     __syncthreads();
     if (src->type == GI_U8)
-        finish_tile<uint8_t>(args, shared, x0, y0, at->rows);
+        finish_type<uint8_t>(args, shared, x0, y0, at->rows);
     else if (src->type == GI_U16)
-        finish_tile<uint16_t>(args, shared, x0, y0, at->rows);
+        finish_type<uint16_t>(args, shared, x0, y0, at->rows);
     else
-        finish_tile<float>(args, shared, x0, y0, at->rows);
+        finish_type<float>(args, shared, x0, y0, at->rows);
 }
 
 static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
