@@ -3,6 +3,9 @@
  * result with atomic 64-bit sums.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
+#if GI_LEVEL_avx512
+#include "kernels/cpu/planes.h"
+#endif
 
 /* Sample i of a row counts in table i % tables: a channel's own, or one of two for gray. Two tables
  * are enough for equal neighbours, and more of them cost: a counter's store takes one cycle, two
@@ -156,6 +159,44 @@ static inline void count_bytes(struct bytes_count *bytes, uint32_t *table, const
     }
 }
 
+#if GI_LEVEL_avx512
+
+enum { PLANES_LEAST = 1 << 16 /* pixels of a band that are worth clearing and adding up */ };
+
+/* Rows of gray bytes by bit planes, and what is left over one by one. */
+static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
+                              const struct histogram_job *job, int y0, int y1)
+{
+    struct planes planes;
+    memset(&planes, 0, sizeof planes);
+    for (int y = y0; y < y1; y++)
+        planes_add(&planes, gi_row(job->src, y), gi_row_samples(job->src));
+    planes_flush(&planes, table);
+    count_bytes(bytes, table, planes.held, planes.nheld, 2);
+}
+
+static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+{
+    return job->src->type == GI_U8 && job->src->channels == 1 && planes_are_here() &&
+           (int64_t)job->src->width * (y1 - y0) >= PLANES_LEAST;
+}
+
+#else
+
+static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
+                              const struct histogram_job *job, int y0, int y1)
+{
+    (void)table, (void)bytes, (void)job, (void)y0, (void)y1;
+}
+
+static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+{
+    (void)job, (void)y0, (void)y1;
+    return false;
+}
+
+#endif
+
 static void count_row_bytes(struct bytes_count *bytes, uint32_t *table,
                             const struct histogram_job *job, int y)
 {
@@ -235,8 +276,12 @@ static void histogram_band(void *arg, int index, void *scratch)
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = band_start(job->src, index, job->bands); y < y1;) {
         memset(table, 0, nbytes);
-        int rows = (int)(INT32_MAX / job->src->width);
-        for (int end = rows < y1 - y ? y + rows : y1; y < end; y++)
+        int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
+        if (planes_are_worth(job, y, end)) {
+            count_rows_planes(table, &bytes, job, y, end);
+            y = end;
+        }
+        for (; y < end; y++)
             if (job->src->type == GI_U8)
                 count_row_bytes(&bytes, table, job, y);
             else if (job->slots)
