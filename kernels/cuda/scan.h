@@ -6,7 +6,6 @@
 #include "kernels/cuda/measure.h"
 
 /* Turns counts[0 .. n) into the sums of those before each; *total gets the sum of all. One block.
- * Decoupled look-back in one pass over the image was slower: a wave of blocks waits for its sums.
  */
 enum { SCAN_THREADS = 1024, SCAN_EACH = 8 };
 

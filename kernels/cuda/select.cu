@@ -1,113 +1,342 @@
-/* select: the foreground's coordinates and values in raster order: predicate, scan, gather.
- * A warp takes 1024 pixels of a row as words of foreground bits.
+/* select: the foreground's coordinates and values in raster order, in one pass: a block counts its
+ * tile's foreground, looks back over the tiles before it for theirs, and writes. D. Merrill,
+ * M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/scan.h"
+#include "kernels/cuda/measure.h"
 
 #include <stdlib.h>
 
 enum {
-    THREADS = 256,
-    WARPS = THREADS / WARP,
-    SEGMENT = 1024,         /* pixels of a row that a warp takes */
-    BAND_PIXELS = 1 << 26,  /* per launch: bounds the memory for results (8 bytes a pixel) */
-    SLICE_POINTS = 1 << 16, /* points that a worker widens at a time */
+    WARPS = 4, /* of a block, that take pixels; one more looks back */
+    THREADS = (WARPS + 1) * WARP,
+    BLOCKS_LEAST = 6,           /* that a multiprocessor shall have registers for */
+    SEGMENT = 1024,             /* pixels of a row that a warp lines up at a time */
+    SHARE_NBYTES = 4 * SEGMENT, /* of samples, that a warp takes of a tile */
+    AHEAD = 4,                  /* loads that a lane has in flight */
+    LOOKS = 2,                  /* words that a lane reads at a time as it looks back */
+    BAND_PIXELS = 1 << 26,      /* per launch: bounds the memory for results (8 bytes a pixel) */
+    SLICE_POINTS = 1 << 16,     /* points that a worker widens at a time */
 };
 
-/* The foreground as words, 32 a segment, and how much of it each block has. */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS)
-    select_words(uint32_t *words, uint32_t *counts, struct foreground f, unsigned segments)
+/* Where a segment is, how many of its pixels there are, and the number of its first. */
+struct segment {
+    unsigned y, x, room, first;
+};
+
+/* What a warp has of a tile, for values of type V. */
+template <typename V> struct share {
+    enum { SEGMENTS = SHARE_NBYTES > SEGMENT * sizeof(V) ? SHARE_NBYTES / SEGMENT / sizeof(V) : 1 };
+    __align__(16) V samples[SEGMENTS][SEGMENT];
+    __align__(16) uint16_t line[SEGMENT];
+    __align__(16) uint32_t words[SEGMENTS][WARP]; /* foreground bits */
+    __align__(16) uint32_t places[WARP];
+    __align__(16) struct segment segments[SEGMENTS];
+};
+
+/* ---- what is before a tile ---- */
+
+/* What a tile has said of itself, in the upper half of a word of 64 bits; the lower is a sum. */
+enum { SAID_NOTHING, SAID_OWN, SAID_ALL };
+
+static __device__ inline void tile_say(volatile device_u64 *tile, device_u64 what, unsigned sum)
 {
-    __shared__ uint32_t parts[WARPS][WARP];
-    unsigned warp = threadIdx.x / WARP, segment = blockIdx.x * WARPS + warp, count;
-    uint32_t mine = foreground_words<T, SEGMENT>(parts[warp], f, segment % segments * SEGMENT,
-                                                 segment / segments);
-    words[(size_t)blockIdx.x * THREADS + threadIdx.x] = mine;
-    block_before<WARPS>((unsigned)__popc(mine), &count);
-    if (threadIdx.x == 0)
-        counts[blockIdx.x] = count;
+    *tile = what << 32 | sum;
 }
 
-/* counts: of all blocks before each. A warp lines up its points in shared memory, so that it writes
- * whole sectors. */
-template <typename V>
-static __global__ void __launch_bounds__(THREADS)
-    select_points(uint32_t *index, V *value, const uint32_t *words, const uint32_t *counts,
-                  struct gi_image values, unsigned segments)
+/* The sum of the tiles before `tile`, whose own is `count`; the whole warp calls it. Tiles are
+ * given out in order, so those before are at work or done, and each says its own without waiting.
+ */
+static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned tile,
+                                            unsigned count)
 {
-    __shared__ uint16_t lines[WARPS][SEGMENT];
-    unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, all;
-    unsigned segment = blockIdx.x * WARPS + warp;
-    unsigned y = segment / segments, x = segment % segments * SEGMENT;
-    uint16_t *line = lines[warp];
-    uint32_t mine = words[(size_t)blockIdx.x * THREADS + threadIdx.x];
-    unsigned before = block_before<WARPS>((unsigned)__popc(mine), &all);
-    unsigned start = __shfl_sync(ALL_LANES, before, 0);
-    unsigned count = __shfl_sync(ALL_LANES, before + __popc(mine), WARP - 1) - start;
-    if (count == 0)
-        return;
+    const unsigned lane = threadIdx.x % WARP;
+    unsigned mine = 0, before;
+    bool found = false;
+    if (lane == 0)
+        tile_say(&tiles[tile], tile ? SAID_OWN : SAID_ALL, count);
+    for (unsigned end = tile; !found;) { /* those from `end` on are in `mine` */
+        device_u64 said[LOOKS];
+#pragma unroll
+        for (unsigned i = 0; i < LOOKS; i++) {
+            unsigned back = i * WARP + lane + 1;
+            said[i] = back <= end ? tiles[end - back] : (device_u64)SAID_ALL << 32;
+        }
+#pragma unroll
+        for (unsigned i = 0; i < LOOKS && !found; i++, end -= WARP) {
+            unsigned all = __ballot_sync(ALL_LANES, said[i] >> 32 == SAID_ALL);
+            unsigned nothing = __ballot_sync(ALL_LANES, said[i] >> 32 == SAID_NOTHING);
+            unsigned upto = all ^ (all - 1); /* up to the first that knows all; if none, all */
+            if (nothing & upto)
+                break;
+            mine += upto >> lane & 1 ? (unsigned)said[i] : 0;
+            found = all;
+        }
+    }
+    warp_before(mine, &before);
+    if (lane == 0 && tile)
+        tile_say(&tiles[tile], SAID_ALL, before + count);
+    return before;
+}
 
-    before -= start;
-#pragma unroll 8
-    for (unsigned i = 0; i < WARP; i++) {
-        uint32_t bits = __shfl_sync(ALL_LANES, mine, i);
-        unsigned at = __shfl_sync(ALL_LANES, before, i) + __popc(bits & ((1u << lane) - 1));
-        if (bits >> lane & 1)
-            line[at] = (uint16_t)(i * WARP + lane);
+/* ---- a warp's share of a tile ---- */
+
+/* Sets where the segments from `first` on are: lane i the one of i. */
+template <typename V>
+static __device__ inline void share_place(struct share<V> *share, const struct gi_image &image,
+                                          unsigned first)
+{
+    const unsigned across = ((unsigned)image.width - 1) / SEGMENT + 1, lane = threadIdx.x % WARP;
+    const unsigned y = (first + lane) / across, x = (first + lane) % across * SEGMENT;
+    const unsigned width = (unsigned)image.width;
+    if (lane < share->SEGMENTS)
+        share->segments[lane] = {y, x, y < (unsigned)image.height ? width - x : 0, y * width + x};
+    __syncwarp();
+}
+
+/* 16 bytes of samples of a segment from the pixel `at` on, as far as the row goes. */
+template <typename T>
+static __device__ inline uint4 samples_load(const struct gi_image &image, const struct segment &s,
+                                            unsigned at)
+{
+    const char *row = (const char *)image.data + (size_t)s.y * image.stride;
+    if (at < s.room)
+        return *(const uint4 *)((const T *)row + (s.x + at));
+    return make_uint4(0, 0, 0, 0);
+}
+
+template <typename V>
+static __device__ inline void share_samples(struct share<V> *share, const struct gi_image &values)
+{
+    constexpr unsigned N = 16 / sizeof(V), LOADS = SEGMENT / N / WARP;
+#pragma unroll 4
+    for (unsigned i = 0; i < share->SEGMENTS * LOADS; i++) {
+        unsigned at = (i % LOADS * WARP + threadIdx.x % WARP) * N;
+        *(uint4 *)&share->samples[i / LOADS][at] =
+            samples_load<V>(values, share->segments[i / LOADS], at);
+    }
+}
+
+/* Sets the words of foreground bits, and the samples if they are the same image; returns this
+ * lane's part of the foreground's size. */
+template <typename T, typename V>
+static __device__ inline unsigned share_words(struct share<V> *share, const struct foreground &f,
+                                              bool same)
+{
+    constexpr unsigned N = 16 / sizeof(T), LOADS = SEGMENT / N / WARP;
+    constexpr unsigned ALL = share->SEGMENTS * LOADS, STEP = ALL < AHEAD ? ALL : AHEAD;
+    const unsigned lane = threadIdx.x % WARP;
+#pragma unroll 1
+    for (unsigned i = 0; i < ALL; i += STEP) {
+        uint4 wide[STEP];
+#pragma unroll
+        for (unsigned k = 0; k < STEP; k++)
+            wide[k] = samples_load<T>(f.on, share->segments[(i + k) / LOADS],
+                                      ((i + k) % LOADS * WARP + lane) * N);
+#pragma unroll
+        for (unsigned k = 0; k < STEP; k++) {
+            const unsigned segment = (i + k) / LOADS, piece = (i + k) % LOADS * WARP + lane;
+            const unsigned at = piece * N, room = share->segments[segment].room;
+            uint32_t *words = share->words[segment];
+            unsigned bits = above_bits<T>(f, wide[k]);
+            bits = f.invert ? ~bits : bits;
+            if (room < SEGMENT)
+                bits &= at >= room ? 0 : room - at < N ? (1u << (room - at)) - 1 : ~0u;
+            if (same)
+                *(uint4 *)((T *)share->samples[segment] + at) = wide[k];
+            if (N == 16)
+                ((uint16_t *)words)[piece] = (uint16_t)bits;
+            if (N == 4)
+                bits = (bits & 15) | __shfl_down_sync(ALL_LANES, bits, 1) << 4;
+            if (N == 8 || (N == 4 && lane % 2 == 0))
+                ((uint8_t *)words)[piece * N / 8] = (uint8_t)bits;
+        }
     }
     __syncwarp();
+    unsigned count = 0;
+    for (unsigned i = 0; i < share->SEGMENTS; i++)
+        count += (unsigned)__popc(share->words[i][lane]);
+    return count;
+}
 
-    unsigned out = counts[blockIdx.x] + start, first = y * (unsigned)values.width + x;
-    const V *from = (const V *)((const char *)values.data + (size_t)y * values.stride) + x;
+/* Places, samples and words; returns the size of the foreground. */
+template <typename V>
+static __device__ inline unsigned share_load(struct share<V> *share, const struct foreground &f,
+                                             const struct gi_image &values, unsigned first)
+{
+    const bool same = f.on.data == values.data && f.on.type == values.type;
+    unsigned count;
+    share_place(share, values, first);
+    if (f.on.type == GI_U8)
+        count = share_words<uint8_t>(share, f, sizeof(V) == 1 && same);
+    else if (f.on.type == GI_U16)
+        count = share_words<uint16_t>(share, f, sizeof(V) == 2 && same);
+    else
+        count = share_words<float>(share, f, sizeof(V) == 4 && same);
+    if (!same)
+        share_samples(share, values);
+    warp_before(count, &count);
+    return count;
+}
+
+/* Lines up the pixels of a segment whose bits are set; returns how many. */
+static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words, uint32_t *places)
+{
+    const unsigned lane = threadIdx.x % WARP, bit = 1u << lane;
+    unsigned count, before = warp_before((unsigned)__popc(words[lane]), &count);
+    __syncwarp();
+    places[lane] = (unsigned)__cvta_generic_to_shared(line + before);
+    __syncwarp();
+#pragma unroll
+    for (unsigned i = 0; i < WARP; i += 4) {
+        const uint4 word = *(const uint4 *)(words + i), place = *(const uint4 *)(places + i);
+        const uint32_t w[4] = {word.x, word.y, word.z, word.w};
+        const uint32_t to[4] = {place.x, place.y, place.z, place.w};
+#pragma unroll
+        for (unsigned k = 0; k < 4; k++) /* a branch each otherwise */
+            asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p st.shared.u16 [%1], %2; }" ::"r"(
+                             w[k] & bit),
+                         "r"(to[k] + __popc(w[k] & (bit - 1)) * (unsigned)sizeof *line),
+                         "h"((uint16_t)((i + k) * WARP + lane))
+                         : "memory");
+    }
+    __syncwarp();
+    return count;
+}
+
+/* Where a warp's points go: 32 at a time, as a part of a sector costs more than all of it. Lane i
+ * keeps point i of those from out / 32 * 32 on until they are complete; lanes before `own` have
+ * points of the warp before. */
+template <typename V> struct outlet {
+    uint32_t *index;
+    V *value;
+    unsigned out, own;
+    uint32_t kept_index;
+    V kept_value;
+};
+
+template <typename V>
+static __device__ inline void points_write(struct outlet<V> *o, const uint16_t *line,
+                                           const V *samples, unsigned count, unsigned first)
+{
+    const int lane = (int)(threadIdx.x % WARP), ahead = (int)(o->out % WARP);
+    const int end = ahead + (int)count, whole = end / WARP * WARP;
+    uint32_t *index = o->index + (o->out - (unsigned)ahead);
+    V *value = o->value + (o->out - (unsigned)ahead);
+    o->out += count;
+    if (lane >= ahead && lane < end) {
+        o->kept_index = first + line[lane - ahead];
+        o->kept_value = samples[line[lane - ahead]];
+    }
+    if (!whole)
+        return;
+    if (lane >= (int)o->own) {
+        index[lane] = o->kept_index;
+        value[lane] = o->kept_value;
+    }
+    o->own = 0;
 #pragma unroll 4
-    for (unsigned to = out / WARP * WARP + lane; to < out + count; to += WARP)
-        if (to >= out) {
-            unsigned pixel = line[to - out];
-            index[to] = first + pixel;
-            value[to] = from[pixel];
+    for (int i = WARP + lane; i < whole; i += WARP) {
+        index[i] = first + line[i - ahead];
+        value[i] = samples[line[i - ahead]];
+    }
+    if (whole + lane < end) {
+        o->kept_index = first + line[whole + lane - ahead];
+        o->kept_value = samples[line[whole + lane - ahead]];
+    }
+}
+
+template <typename V> static __device__ inline void points_end(const struct outlet<V> &o)
+{
+    unsigned lane = threadIdx.x % WARP, at = o.out / WARP * WARP + lane;
+    if (lane >= o.own && at < o.out) {
+        o.index[at] = o.kept_index;
+        o.value[at] = o.kept_value;
+    }
+}
+
+/* ---- tiles ---- */
+
+template <typename V>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
+    select(uint32_t *index, V *value, device_u64 *n, device_u64 *tiles, struct foreground f,
+           struct gi_image values)
+{
+    constexpr unsigned N = share<V>::SEGMENTS;
+    __shared__ struct share<V> shares[WARPS];
+    __shared__ unsigned counts[WARPS], tile, before_tile;
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    if (threadIdx.x == 0)
+        tile = (unsigned)atomicAdd(&tiles[gridDim.x], 1);
+    __syncthreads();
+    struct share<V> *mine = &shares[warp];
+    unsigned count;
+    if (warp < WARPS) {
+        count = share_load(mine, f, values, (tile * WARPS + warp) * N);
+        if (lane == 0)
+            counts[warp] = count;
+    }
+    __syncthreads();
+    const unsigned start = warp_before(lane < WARPS ? counts[lane] : 0, &count);
+    if (warp == WARPS) {
+        unsigned before = look_back(tiles, tile, count);
+        if (lane == 0)
+            before_tile = before;
+        if (lane == 0 && tile == gridDim.x - 1)
+            *n = before + count;
+    }
+    struct outlet<V> outlet;
+#pragma unroll 1
+    for (unsigned i = 0; i < N; i++) {
+        if (warp < WARPS)
+            count = line_up(mine->line, mine->words[i], mine->places);
+        if (i == 0) {
+            __syncthreads();
+            if (warp == WARPS)
+                return;
+            const unsigned begin = before_tile + __shfl_sync(ALL_LANES, start, warp);
+            outlet = {index, value, begin, begin % WARP};
         }
+        points_write(&outlet, mine->line, mine->samples[i], count, mine->segments[i].first);
+        __syncwarp();
+    }
+    points_end(outlet);
 }
 
-static unsigned segments_of(const struct gi_image *on)
+/* Tiles of `segments` segments. */
+static unsigned tiles_of(const struct gi_image *on, unsigned segments)
 {
-    return ((unsigned)on->width + SEGMENT - 1) / SEGMENT;
-}
-
-static unsigned blocks_of(const struct gi_image *on)
-{
-    return (unsigned)(((size_t)segments_of(on) * (size_t)on->height + WARPS - 1) / WARPS);
+    size_t across = ((size_t)on->width - 1) / SEGMENT + 1;
+    return (unsigned)((across * (size_t)on->height - 1) / segments + 1);
 }
 
 size_t gi_cuda_select_scratch(const struct gi_image *on)
 {
-    return (size_t)blocks_of(on) * (THREADS + 1) * sizeof(uint32_t);
+    return ((size_t)tiles_of(on, WARPS) + 1) * sizeof(device_u64);
+}
+
+template <typename V>
+static enum gi_status launch(struct gi_cuda_context *cu, uint32_t *index, void *value,
+                             device_u64 *n, void *scratch, const struct gi_image *values,
+                             const struct gi_predicate *predicate, struct gi_err *err)
+{
+    unsigned tiles = tiles_of(values, WARPS * share<V>::SEGMENTS);
+    device_u64 *said = (device_u64 *)scratch; /* and the next tile to take */
+    GI_CUDA_TRY(cudaMemsetAsync(said, 0, (tiles + 1) * sizeof *said, cu->stream));
+    select<<<tiles, THREADS, 0, cu->stream>>>(index, (V *)value, n, said, foreground_of(predicate),
+                                              *values);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 enum gi_status gi_cuda_select_launch(struct gi_cuda_context *cu, uint32_t *index, void *value,
                                      device_u64 *n, void *scratch, const struct gi_image *values,
                                      const struct gi_predicate *predicate, struct gi_err *err)
 {
-    struct foreground f = foreground_of(predicate);
-    unsigned blocks = blocks_of(values), segments = segments_of(values);
-    uint32_t *words = (uint32_t *)scratch, *counts = words + (size_t)blocks * THREADS;
-    if (f.on.type == GI_U8)
-        select_words<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
-    else if (f.on.type == GI_U16)
-        select_words<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
-    else
-        select_words<float><<<blocks, THREADS, 0, cu->stream>>>(words, counts, f, segments);
-    scan_counts<<<1, SCAN_THREADS, 0, cu->stream>>>(counts, blocks, n);
     if (values->type == GI_U8)
-        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (uint8_t *)value, words, counts,
-                                                          *values, segments);
-    else if (values->type == GI_U16)
-        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (uint16_t *)value, words, counts,
-                                                          *values, segments);
-    else
-        select_points<<<blocks, THREADS, 0, cu->stream>>>(index, (float *)value, words, counts,
-                                                          *values, segments);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+        return launch<uint8_t>(cu, index, value, n, scratch, values, predicate, err);
+    if (values->type == GI_U16)
+        return launch<uint16_t>(cu, index, value, n, scratch, values, predicate, err);
+    return launch<float>(cu, index, value, n, scratch, values, predicate, err);
 }
 
 /* ---- results to the host ---- */
