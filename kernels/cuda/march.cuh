@@ -103,10 +103,10 @@ template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS, enum
 static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
     march(const __grid_constant__ struct march_args<KIND, N> args)
 {
-    typedef struct march_shape<KIND, T, CHANNELS, N, WORDS, END> shape;
-    enum { ROWS = shape::ROWS, TURN = shape::TURN };
-    enum { S = shape::S, HALO = shape::HALO, SLOT = shape::SLOT, PITCH = shape::PITCH };
-    enum { AHEAD = (MARCH_RING - 1) * ROWS, SIDE = shape::SIDE };
+    typedef struct march_shape<T, CHANNELS, N, WORDS> shape;
+    enum { S = shape::S, HALO = shape::HALO, SIDE = shape::SIDE };
+    enum { SLOT = shape::SLOT, PITCH = shape::PITCH, TURN = shape::TURN };
+    enum { AHEAD = (MARCH_RING - 1) * MARCH_ROWS };
     static_assert(CHANNELS % 2 == 1 || shape::SKIP % CHANNELS == 0, "a window is whole pixels");
     static_assert(2 * HALO <= 32, "a lane patches one sample of the halo");
     __shared__ __align__(16) char ring[MARCH_RING * TURN];
@@ -121,50 +121,49 @@ static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
     unsigned slots = (unsigned)__cvta_generic_to_shared(ring) + SIDE; /* the strip in slot 0 */
     unsigned window = (unsigned)kept((int)slots + lane * (WORDS * 4));
     const struct march_copy copy =
-        march_copy_of<ROWS, shape::STRIP, SIDE, PITCH>(src, slots, strip, args.row_nbytes);
+        march_copy_of<shape::STRIP, SIDE, PITCH>(src, slots, strip, args.row_nbytes);
     struct march_patch patch = {-1, -1, -1, 0};
     if (edge)
         patch = march_patch_of<T, CHANNELS, HALO, SLOT>(src, strip - SIDE);
     /* Turns that begin before this row are copied as they are. */
-    int whole = max(min(start + last + 1, src->height - (ROWS - 1)), 0);
+    int whole = max(min(start + last + 1, src->height - (MARCH_ROWS - 1)), 0);
     unsigned simple = (unsigned)kept(edge && src->border == GI_BORDER_WRAP ? 0 : whole);
 
     struct march_state<KIND, N, S> state = {
     };
     int at = TURN, fill = 0; /* bytes of the ring */
-    for (int i = kept(-AHEAD); i <= last; i += ROWS) {
+    for (int i = kept(-AHEAD); i <= last; i += MARCH_ROWS) {
         __pipeline_wait_prior(MARCH_RING - 2);
         __syncwarp();
         int row = start + i + AHEAD;
         if ((unsigned)row < simple)
-            march_copy_turn<ROWS, PITCH>(&copy, (unsigned)fill, row, src->stride);
+            march_copy_turn<PITCH>(&copy, (unsigned)fill, row, src->stride);
         else
-            for (int r = 0; r < ROWS && i + AHEAD + r <= last; r++)
+            for (int r = 0; r < MARCH_ROWS && i + AHEAD + r <= last; r++)
                 march_copy_any<T, CHANNELS, SLOT>(ring + fill + r * PITCH, src, row + r,
                                                   strip - SIDE, args.row_nbytes, patch.word);
         __pipeline_commit();
         fill = at;
         at = at == (MARCH_RING - 1) * TURN ? 0 : at + TURN;
-        if (i >= 0) {
-            if (edge)
-                march_patch_turn<T, ROWS, PITCH>(ring + fill, &patch);
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                unsigned words[2 * shape::HALO_WORDS + WORDS];
-                window_load<-shape::HALO_WORDS, WORDS + shape::HALO_WORDS, WORDS>(
-                    words, window + fill + r * PITCH);
-                float w[shape::WINDOW], f[S];
-                march_unpack<T, CHANNELS, shape::SKIP, shape::WINDOW>(
-                    w, words, END == MARCH_WEIGH || (END == MARCH_ANY && src->premultiply));
-                march_step<KIND, N, S, CHANNELS, sizeof(T) != 4>(f, &state, w, args.weights.w);
-                bool stored = i >= store && (r == 0 || i + r <= last);
-                size_t centre = (size_t)(unsigned)(start + i + r - N / 2) * (unsigned)src->stride;
-                march_round_off<KIND, T, CHANNELS, S, END>(f, src->data + centre + mine, stored,
-                                                           &args.rule, args.unit);
-                if (stored)
-                    march_store<T, WORDS>(out + r * args.dst.stride, f);
-            }
-            out += ROWS * args.dst.stride;
+        if (i < 0)
+            continue;
+        if (edge)
+            march_patch_turn<T, PITCH>(ring + fill, &patch);
+        unsigned slot = window + fill;
+#pragma unroll 1
+        for (int r = i; r <= min(i + MARCH_ROWS - 1, last); r++, slot += PITCH) {
+            unsigned words[2 * shape::HALO_WORDS + WORDS];
+            window_load<-shape::HALO_WORDS, WORDS + shape::HALO_WORDS, WORDS>(words, slot);
+            float w[shape::WINDOW], f[S];
+            march_unpack<T, CHANNELS, shape::SKIP, shape::WINDOW>(
+                w, words, END == MARCH_WEIGH || (END == MARCH_ANY && src->premultiply));
+            march_step<KIND, N, S, CHANNELS, sizeof(T) != 4>(f, &state, w, args.weights.w);
+            size_t centre = (size_t)(unsigned)(start + r - N / 2) * (unsigned)src->stride;
+            march_round_off<KIND, T, CHANNELS, S, END>(f, src->data + centre + mine, r >= store,
+                                                       &args.rule, args.unit);
+            if (r >= store)
+                march_store<T, WORDS>(out, f);
+            out += args.dst.stride;
         }
     }
 }
@@ -232,29 +231,33 @@ static enum gi_status march_launch(struct gi_cuda_context *cu, struct gi_image *
                                    const struct gi_image *src, struct march_args<KIND, N> *args,
                                    struct gi_err *err)
 {
-    typedef struct march_shape<KIND, T, CHANNELS, N, WORDS, MARCH_PLAIN> shape;
+    typedef struct march_shape<T, CHANNELS, N, WORDS> shape;
     args->dst = target_of(dst);
     args->row_nbytes = (int)gi_row_nbytes(src);
     /* Kernels of their own for what is common. */
-    constexpr bool plain = CHANNELS < 4 || sizeof(T) == 1;
-    constexpr bool weigh = KIND == MARCH_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1;
+    constexpr enum march_end plain =
+        sizeof(T) == 1 || (KIND != MARCH_GRADIENT && CHANNELS < 4) ? MARCH_PLAIN : MARCH_ANY;
+    constexpr enum march_end weigh =
+        KIND == MARCH_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? MARCH_WEIGH : MARCH_ANY;
     void (*kernel)(struct march_args<KIND, N>) = march<KIND, T, CHANNELS, N, WORDS, MARCH_ANY>;
     bool near = KIND != MARCH_GRADIENT || sizeof(T) > 1 || args->whole;
-    if (plain && args->rule.plain && near)
-        kernel = march < KIND, T, CHANNELS, N, WORDS, plain ? MARCH_PLAIN : MARCH_ANY > ;
-    else if (weigh && args->rule.alpha == GI_ALPHA_WEIGH && finish_stores(&args->rule.finish))
-        kernel = march < KIND, T, CHANNELS, N, WORDS, weigh ? MARCH_WEIGH : MARCH_ANY > ;
+    if (args->rule.plain && near)
+        kernel = march<KIND, T, CHANNELS, N, WORDS, plain>;
+    else if (args->rule.alpha == GI_ALPHA_WEIGH && finish_stores(&args->rule.finish))
+        kernel = march<KIND, T, CHANNELS, N, WORDS, weigh>;
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
     int strips = ceil_div(args->row_nbytes, shape::STRIP);
     /* One wave, so that nobody waits for a place; where memory is what takes the time, three, for
-     * multiprocessors have different shares of that. */
+     * multiprocessors have different shares of that. Where arithmetic does, 12 warps keep a
+     * multiprocessor busy, and longer bands share fewer rows. */
     bool light = KIND == MARCH_SEPARABLE && N * shape::S <= 48;
-    int bands = warps_per_unit * cu->units * (light ? 3 : 1) / strips;
+    bool steady = KIND == MARCH_SEPARABLE && sizeof(T) == 1 && N >= 5 && args->rule.plain;
+    int warps = (steady && warps_per_unit > 12 ? 12 : warps_per_unit) * cu->units;
+    int bands = (light ? 3 : 1) * warps / strips;
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
     args->band_rows = ceil_div(src->height, bands);
     args->band_rows = args->band_rows < 2 * N ? 2 * N : args->band_rows;
-    args->band_rows = ceil_div(args->band_rows, shape::ROWS) * shape::ROWS;
     dim3 grid(strips, ceil_div(src->height, args->band_rows));
     kernel<<<grid, 32, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();

@@ -8,17 +8,14 @@
 #include "kernels/cuda/march_sums.cuh"
 
 enum {
-    MARCH_RING = 3, /* turns of a warp in shared memory: one at work, the others under way */
+    MARCH_ROWS = 4, /* of a turn: they share the cost of waiting and addressing */
+    MARCH_RING = 2, /* turns of a warp in shared memory: one at work, the others under way */
 };
 
 /* The shape of the work of a thread and its warp. */
-template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS, enum march_end END>
-struct march_shape {
+template <typename T, int CHANNELS, int N, int WORDS> struct march_shape {
     enum {
-        S = WORDS * 4 / (int)sizeof(T), /* samples a thread */
-        /* Rows of a turn: they share the cost of waiting, addressing and looping. Where arithmetic
-         * is most of the work by far, more than one only wants registers. */
-        ROWS = END == MARCH_ANY || (KIND == MARCH_DENSE && N * S > 100) ? 1 : 2,
+        S = WORDS * 4 / (int)sizeof(T),                /* samples a thread */
         HALO = N / 2 * CHANNELS,                       /* samples on each side */
         HALO_WORDS = (HALO * (int)sizeof(T) + 3) / 4,  /* words on each side */
         SKIP = HALO_WORDS * 4 / (int)sizeof(T) - HALO, /* samples before the window in them */
@@ -27,7 +24,7 @@ struct march_shape {
         SIDE = (HALO * (int)sizeof(T) + 15) / 16 * 16, /* bytes copied on each side of that */
         SLOT = STRIP + 2 * SIDE,                       /* bytes of a row in the ring */
         PITCH = SLOT + (2 * HALO + 3) / 4 * 16,        /* and the words that WRAP copies besides */
-        TURN = (ROWS)*PITCH,                           /* bytes of a turn in the ring */
+        TURN = MARCH_ROWS * PITCH,                     /* bytes of a turn in the ring */
     };
 };
 
@@ -120,12 +117,12 @@ static __device__ __noinline__ struct march_patch march_patch_of(const struct so
 }
 
 /* Puts them into the rows of a turn. */
-template <typename T, int ROWS, int PITCH>
+template <typename T, int PITCH>
 static __device__ __forceinline__ void march_patch_turn(char *turn, const struct march_patch *patch)
 {
     if (patch->to >= 0)
 #pragma unroll
-        for (int r = 0; r < ROWS; r++, turn += PITCH)
+        for (int r = 0; r < MARCH_ROWS; r++, turn += PITCH)
             *(T *)(turn + patch->to) =
                 patch->from >= 0 ? *(const T *)(turn + patch->from) : (T)patch->value;
     __syncwarp();
@@ -139,13 +136,13 @@ struct march_copy {
     int strip, side;              /* is there such a piece? */
 };
 
-template <int ROWS, int STRIP, int SIDE, int PITCH>
+template <int STRIP, int SIDE, int PITCH>
 static __device__ __forceinline__ struct march_copy
 march_copy_of(const struct source *src, unsigned slots, int strip, int row_nbytes)
 {
     enum { SIDES = SIDE / 16 };
-    static_assert(2 * SIDES * ROWS <= 32, "a lane copies one piece of the sides");
-    int lane = (int)threadIdx.x, row = lane % ROWS, piece = lane / ROWS;
+    static_assert(2 * SIDES * MARCH_ROWS <= 32, "a lane copies one piece of the sides");
+    int lane = (int)threadIdx.x, row = lane % MARCH_ROWS, piece = lane / MARCH_ROWS;
     int at = lane * 16; /* bytes of the strip */
     int side = piece < SIDES ? piece * 16 - SIDE : STRIP + (piece - SIDES) * 16;
     struct march_copy copy = {
@@ -158,9 +155,9 @@ march_copy_of(const struct source *src, unsigned slots, int strip, int row_nbyte
     return copy;
 }
 
-/* Starts to copy ROWS rows of the image from `row` on to the turn `turn` bytes into the ring.
+/* Starts to copy MARCH_ROWS rows of the image from `row` on to the turn `turn` bytes into the ring.
  */
-template <int ROWS, int PITCH>
+template <int PITCH>
 static __device__ __forceinline__ void march_copy_turn(const struct march_copy *copy, unsigned turn,
                                                        int row, size_t stride)
 {
@@ -169,7 +166,7 @@ static __device__ __forceinline__ void march_copy_turn(const struct march_copy *
         : "=l"(from)
         : "r"(row), "r"((unsigned)stride), "l"(copy->from));
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
+    for (int r = 0; r < MARCH_ROWS; r++)
         copy_start<16>(copy->to + turn + r * PITCH, from + r * stride, copy->strip);
     asm("mad.wide.u32 %0, %1, %2, %3;"
         : "=l"(from)

@@ -1,0 +1,126 @@
+/* Weights of any size: CUDA gives the CPU's bytes also where scaled weights leave the range of
+ * float, where sums cancel or vanish, and where quotients by alpha are extreme.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "image_cases.h"
+
+enum { SEED = 20261122, CASES = 1500, WEIGHTS = 225 };
+
+enum style { LIKE_A_BLUR, BOTH_SIGNS, SMALL_WHOLE, FAR_APART, ANY_EXPONENT, ALL_ZERO, HUGE_ONES };
+enum { STYLES = 7 };
+
+static float weight(enum style style, uint64_t *seed)
+{
+    float v = case_real(seed);
+    switch (style) {
+    case LIKE_A_BLUR:
+        return fabsf(v);
+    case BOTH_SIGNS:
+        return v;
+    case SMALL_WHOLE:
+        return (float)case_between(seed, -3, 3);
+    case FAR_APART:
+        return ldexpf(fabsf(v), -case_between(seed, 0, 60));
+    case ANY_EXPONENT:
+        return ldexpf(v, case_between(seed, -149, 60));
+    case ALL_ZERO:
+        return 0;
+    default:
+        return v * 1e18f;
+    }
+}
+
+struct job {
+    enum { SEPARABLE, DENSE, GRADIENT } which;
+    struct gi_separable separable;
+    struct gi_dense dense;
+    struct gi_gradient gradient;
+    float weights[2 * WEIGHTS];
+    char text[120];
+};
+
+static void make_job(struct job *job, enum gi_type type, uint64_t *seed)
+{
+    enum style style = (enum style)case_between(seed, 0, type == GI_F32 ? 3 : STYLES - 1);
+    int width = case_between(seed, 1, 15), height = case_between(seed, 0, 1) ? width : 5;
+    enum gi_alpha_rule alpha = (enum gi_alpha_rule)case_between(seed, 0, 2);
+    struct gi_edge edge = case_edge(seed, (enum gi_border)case_between(seed, 0, 4), type);
+    struct gi_finish finish = {.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
+                               .bias = case_between(seed, 0, 1) ? 20 * case_real(seed) : 0,
+                               .amount = 1.5f,
+                               .threshold = (float)case_between(seed, 0, 3)};
+    float *col = job->weights + WEIGHTS, sum = 0;
+    for (int i = 0; i < 2 * WEIGHTS; i++)
+        job->weights[i] = weight(style, seed);
+    for (int i = 0; i < width * height; i++)
+        sum += job->weights[i];
+    job->which = case_between(seed, 0, 2);
+    job->separable = (struct gi_separable){job->weights, col, width, height, width / 2,
+                                           height / 2,   sum, alpha, edge,   finish};
+    job->dense = (struct gi_dense){job->weights, width, height, width / 2, height / 2,
+                                   sum,          alpha, edge,   finish};
+    job->gradient = (struct gi_gradient){{job->weights[0], job->weights[1], job->weights[2]},
+                                         alpha == GI_ALPHA_WEIGH ? GI_ALPHA_KEEP : alpha,
+                                         edge};
+    snprintf(job->text, sizeof job->text,
+             "primitive %d, %d x %d weights, style %d, alpha %d, finish %d", (int)job->which, width,
+             height, (int)style, (int)alpha, (int)finish.kind);
+}
+
+/* The result in host memory, to be freed by the caller. */
+static struct gi_image result(struct gi_context *cx, const struct job *job,
+                              const struct gi_image *host)
+{
+    struct gi_image src, dst, out;
+    struct gi_err err = {0};
+    assert_int_equal(cx->k->upload(cx, &src, host, &err), GI_OK);
+    assert_int_equal(cx->k->alloc(cx, &dst, src.width, src.height, src.channels, src.type, &err),
+                     GI_OK);
+    enum gi_status status =
+        job->which == SEPARABLE ? cx->k->convolve_separable(cx, &dst, &src, &job->separable, &err)
+        : job->which == DENSE   ? cx->k->convolve_2d(cx, &dst, &src, &job->dense, &err)
+                                : cx->k->gradient(cx, &dst, &src, &job->gradient, &err);
+    if (status || cx->k->download(cx, &out, &dst, &err))
+        fail_msg("%s: %s", job->text, err.text);
+    cx->k->release(cx, &src);
+    return out;
+}
+
+static void any_weights_equal_cpu(void **state)
+{
+    (void)state;
+    static struct job job;
+    static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
+    const struct gi_kernels *k = gi_kernels_cuda();
+    struct gi_context *cpu, *cuda;
+    struct gi_err err = {0};
+    uint64_t seed = SEED;
+    if (!k || k->probe(NULL, 0, &err) < 1)
+        skip();
+    case_open(&cpu, gi_kernels_cpu(), 4);
+    case_open(&cuda, k, 4);
+    for (int i = 0; i < (getenv("GPUIMG_TEST_QUICK") ? CASES / 30 : CASES); i++) {
+        struct gi_image host;
+        enum gi_type type = types[case_between(&seed, 0, 3)];
+        int width = case_between(&seed, 1, case_between(&seed, 0, 1) ? 40 : 1400);
+        assert_int_equal(gi_image_alloc(&host, width, case_between(&seed, 1, 120),
+                                        case_between(&seed, 1, 4), type, &err),
+                         GI_OK);
+        case_fill(&host, &seed);
+        make_job(&job, type, &seed);
+        struct gi_image want = result(cpu, &job, &host), got = result(cuda, &job, &host);
+        case_equal(&got, &want, job.text);
+        gi_image_free(&got);
+        gi_image_free(&want);
+        gi_image_free(&host);
+    }
+    cuda->k->close(&cuda);
+    cpu->k->close(&cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_weights_equal_cpu)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
