@@ -1,5 +1,6 @@
-/* Separable convolution: by the march where the kernel is small, in one kernel with a ring of rows
- * where that fits, else rows into a float scratch and columns out of it.
+/* Separable convolution: by the march where the kernel is small, by the ribbon for more taps on
+ * gray bytes, in one kernel with a ring of rows where that fits, else rows into a float scratch and
+ * columns out of it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve_separable.h"
 
@@ -83,12 +84,25 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     return fits ? n : 0;
 }
 
+/* Is `spec` one for the ribbon? Below RIBBON_LEAST taps its zero taps would outweigh its gain. */
+static bool ribbon_takes(const struct gi_image *src, const struct gi_separable *spec)
+{
+    enum { RIBBON_LEAST = 16 };
+    int n = spec->nrow > spec->ncol ? spec->nrow : spec->ncol;
+    double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
+    return src->channels == 1 && src->type == GI_U8 && n >= RIBBON_LEAST && n <= GI_RIBBON_TAPS &&
+           march_holds(src, &spec->edge) && most < MARCH_MOST &&
+           raw_fits(src->type, spec->row, spec->nrow, 1);
+}
+
 enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,
                                           const struct gi_image *src,
                                           const struct gi_separable *spec, struct gi_err *err)
 {
     struct gi_cuda_context *cu = gi_cuda(cx);
     int n = march_size(src, spec);
+    if (n == 0 && ribbon_takes(src, spec))
+        return gi_cuda_ribbon(cu, dst, src, spec, err);
     if (n == 0) {
         bool done = false;
         enum gi_status status = gi_cuda_fused(cu, dst, src, spec, &done, err);
