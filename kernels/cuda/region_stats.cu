@@ -202,6 +202,22 @@ static __device__ inline void warp_add(struct memory<V> *t, const struct place &
     stage_flush<false>(&t->stages[warp], nstaged, place.regions);
 }
 
+/* What lets tiles be taken while seams are still cleared, where the device can: region_seams() says
+ * that it is under way, region_tiles() waits before it merges. */
+static __device__ inline void seams_begun(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+static __device__ inline void seams_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /* A tile with more regions than its table holds takes them in turns, as many as it needs. */
 template <typename V>
 static __global__ void __launch_bounds__(THREADS, 5)
@@ -218,6 +234,7 @@ static __global__ void __launch_bounds__(THREADS, 5)
         if (t.full) {
             share = {2 * share.turn, 2 * share.turns};
         } else {
+            seams_wait();
             table_move<V>(&t, place);
             share.turn++;
         }
@@ -261,6 +278,7 @@ static __global__ void __launch_bounds__(SEAM_THREADS)
                  unsigned column_pieces, unsigned nrows)
 {
     __shared__ struct seen seen;
+    seams_begun();
     for (unsigned i = threadIdx.x; i < SEAM_SLOTS; i += SEAM_THREADS)
         seen.table[i] = 0;
     if (threadIdx.x == 0)
@@ -302,6 +320,25 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
+/* Tiles may begin with seams still under way, see seams_wait(). */
+template <typename V>
+static void tiles_launch(struct gi_cuda_context *cu, struct gi_region_sums *regions,
+                         const struct task &task, unsigned across, unsigned down)
+{
+    int major = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, cu->ordinal);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t launch = {};
+    launch.gridDim = dim3(across * down);
+    launch.blockDim = dim3(THREADS);
+    launch.stream = cu->stream;
+    launch.attrs = &early;
+    launch.numAttrs = major >= 9;
+    cudaLaunchKernelEx(&launch, region_tiles<V>, regions, task, across);
+}
+
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
                                            struct gi_region_sums *regions,
                                            const struct gi_image *labels,
@@ -317,11 +354,11 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
         region_seams<<<ceiling((int)pieces, SEAM_THREADS), SEAM_THREADS, 0, cu->stream>>>(
             regions, *labels, row_pieces, column_pieces, nrows);
     if (values->type == GI_U8)
-        region_tiles<uint8_t><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
+        tiles_launch<uint8_t>(cu, regions, task, across, down);
     else if (values->type == GI_U16)
-        region_tiles<uint16_t><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
+        tiles_launch<uint16_t>(cu, regions, task, across, down);
     else
-        region_tiles<float><<<across * down, THREADS, 0, cu->stream>>>(regions, task, across);
+        tiles_launch<float>(cu, regions, task, across, down);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

@@ -95,35 +95,69 @@ static __device__ inline uint32_t last_bit(uint32_t bits)
 
 /* ---- parts to the table ---- */
 
-template <typename N> static __device__ inline void across(N *v, int step)
+/* What all lanes give, put together; all lanes get it. */
+static __device__ inline uint32_t sum_across(uint32_t v)
 {
-    *v += __shfl_xor_sync(ALL_LANES, *v, step);
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(ALL_LANES, v);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, step);
+    return v;
+#endif
 }
 
-/* Adds up the parts of all lanes; those that are not `in` count for nothing. */
-template <typename V> static __device__ inline void part_sum(struct part<V> *p, bool in)
+static __device__ inline uint32_t max_across(uint32_t v)
 {
-    if (!in) {
-        uint32_t label = p->label;
-        *p = {};
-        p->label = label;
-        p->min_x = p->min_key = UINT32_MAX;
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(ALL_LANES, v);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2)
+        v = max(v, __shfl_xor_sync(ALL_LANES, v, step));
+    return v;
+#endif
+}
+
+static __device__ inline uint32_t or_across(uint32_t v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_LANES, v);
+#else
+    for (int step = WARP / 2; step > 0; step /= 2)
+        v |= __shfl_xor_sync(ALL_LANES, v, step);
+    return v;
+#endif
+}
+
+/* Of numbers below 2^43. */
+static __device__ inline uint64_t sum_across(uint64_t v)
+{
+    return sum_across((uint32_t)v & 0xffff) + ((uint64_t)sum_across((uint32_t)(v >> 16)) << 16);
+}
+
+/* Lane `first` gets what the parts of the lanes that are `in` add up to. */
+template <typename V>
+static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned first)
+{
+    struct part<V> sum;
+    sum.label = p->label;
+    sum.area_straight = sum_across(in ? p->area_straight : 0);
+    sum.mixed_diagonal = sum_across(in ? p->mixed_diagonal : 0);
+    sum.sum_x = sum_across(in ? p->sum_x : 0);
+    sum.sum_y = sum_across(in ? p->sum_y : 0);
+    sum.min_x = ~max_across(in ? ~p->min_x : 0);
+    sum.max_x = max_across(in ? p->max_x : 0);
+    sum.rows = or_across(in ? p->rows : 0);
+    sum.min_key = ~max_across(in ? ~p->min_key : 0);
+    sum.max_key = max_across(in ? p->max_key : 0);
+    sum.value.q = sum_across(in ? p->value.q : 0);
+    sum.value.q2_low = sum_across(in ? p->value.q2_low : 0);
+    if (sizeof(V) == 4) {
+        sum.value.q2_high = sum_across(in ? p->value.q2_high : 0);
+        sum.value.n = sum_across(in ? p->value.n : 0);
     }
-    for (int step = WARP / 2; step > 0; step /= 2) {
-        across(&p->area_straight, step);
-        across(&p->mixed_diagonal, step);
-        across(&p->sum_x, step);
-        across(&p->sum_y, step);
-        p->min_x = min(p->min_x, __shfl_xor_sync(ALL_LANES, p->min_x, step));
-        p->max_x = max(p->max_x, __shfl_xor_sync(ALL_LANES, p->max_x, step));
-        p->rows |= __shfl_xor_sync(ALL_LANES, p->rows, step);
-        p->min_key = min(p->min_key, __shfl_xor_sync(ALL_LANES, p->min_key, step));
-        p->max_key = max(p->max_key, __shfl_xor_sync(ALL_LANES, p->max_key, step));
-        across(&p->value.n, step);
-        across(&p->value.q, step);
-        across(&p->value.q2_low, step);
-        across(&p->value.q2_high, step);
-    }
+    if (threadIdx.x % WARP == first)
+        *p = sum;
 }
 
 /* Knuth's multiplicative hash: its first 9 bits choose a slot, the others a turn. */
@@ -179,19 +213,20 @@ static __device__ inline void slot_add(uint32_t *slot, const struct part<V> &par
 
 enum { ALIKE = 4 }; /* lanes from which on it pays to add up before the table */
 
-/* Adds the parts of the lanes that are `in`; all lanes come here. `open`: reaches into another
- * tile.
- */
+/* Adds the parts of the lanes that are `in`, of the first one's region as one; all lanes come here.
+ * `open`: reaches into another tile. */
 template <typename V>
 static __device__ inline void table_add(struct memory<V> *t, struct part<V> part, bool in,
                                         bool open)
 {
-    unsigned lanes = __ballot_sync(ALL_LANES, in), first = first_bit(lanes);
-    uint32_t label = __shfl_sync(ALL_LANES, part.label, first & 31);
-    if (__popc(lanes) >= ALIKE && __all_sync(ALL_LANES, !in || part.label == label)) {
-        part_sum(&part, in);
-        open = __any_sync(ALL_LANES, in && open);
-        in = threadIdx.x % WARP == first;
+    const unsigned first = first_bit(__ballot_sync(ALL_LANES, in)) % WARP;
+    const uint32_t label = __shfl_sync(ALL_LANES, part.label, first);
+    const bool alike = in && part.label == label;
+    if (__popc(__ballot_sync(ALL_LANES, alike)) >= ALIKE) {
+        const bool any_open = __any_sync(ALL_LANES, alike && open);
+        part_sum(&part, alike, first);
+        open = alike ? any_open : open;
+        in &= !alike || threadIdx.x % WARP == first;
     }
     if (!in)
         return;
