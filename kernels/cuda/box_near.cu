@@ -1,174 +1,388 @@
-/* The mean of k x k at 8 bits, where a window reaches no farther than the next thread's samples. A
- * warp goes down a strip of columns, a thread with 16 samples, whatever their channels: the sums of
- * k samples down each column lie in registers, two a word, and the neighbours' come by shuffles.
- * SPDX-License-Identifier: MIT */
-#include <math.h>
+/* The mean of k x k where a window reaches no farther than 16 bytes to each side. A warp goes down
+ * or up a strip of columns. Rows come through a ring in shared memory, which holds them until they
+ * have left the windows: each is read once. A thread keeps the sums of k samples down each of its
+ * columns, those of its neighbours come through shared memory. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box_near.cuh"
+#include "kernels/cuda/march_ring.cuh"
 
-#include "kernels/cuda/box.cuh"
+enum { WARPS = 8 }; /* of a multiprocessor: enough to keep memory busy; more want shorter bands */
 
-enum {
-    SAMPLES = 16, /* of a thread; what one load brings */
-    PAIRS = SAMPLES / 2,
-    ACROSS = 30 * SAMPLES, /* that a warp makes: its first and last thread only help */
-    NEAR_THREADS = 128,
-    PACKED_MOST = 15, /* k up to which sums of k * k samples fit in 16 bits */
+/* What a warp and its threads take. */
+template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
+    typedef T sample;
+    enum {
+        R = K / 2,
+        CHANNEL_COUNT = CHANNELS,
+        WEIGHED = WEIGH,
+        N = 16 / (int)sizeof(T),           /* samples of a thread in a part */
+        PARTS = K <= 15 && !WEIGH ? 2 : 1, /* side by side, of a strip: so fewer sides are read */
+        ROWS = K <= 15 ? 1 : 2,            /* of a turn: with large windows few warps have room */
+        AHEAD = K <= 15 ? 3 : 6,           /* rows under way, whole turns */
+        PART = 32 * 16,                    /* bytes */
+        SIDE = NEAR_NBYTES,                /* bytes beside a strip */
+        STRIP = PARTS * PART,              /* bytes that a warp makes of a row */
+        SLOT = STRIP + 2 * SIDE,           /* bytes of a row in the ring */
+        RING = K + AHEAD + ROWS,           /* rows */
+        SUM = WEIGH ? 4 : 2 * (int)sizeof(T),       /* bytes of a column's sum */
+        WORDS = N * SUM / 4,                        /* of a thread's sums in a part */
+        BESIDE = (R * CHANNELS * SUM + 3) / 4,      /* words that it needs of each neighbour's */
+        WIDE = BESIDE > 2 ? 4 : BESIDE,             /* words that it reads at once, a plane's */
+        PLANES = BESIDE <= WIDE ? 2 : WORDS / WIDE, /* of the first and the last words */
+        PLANE = (PARTS * 32 + 2) * WIDE * 4,        /* bytes, with the sides */
+        PART_PLANE = 32 * WIDE * 4,
+        TURN = ROWS * PLANES * PLANE,        /* bytes exchanged in a turn */
+        BEYOND = AHEAD + ROWS <= 8 ? 8 : 16, /* rows of words for WRAP */
+    };
+    static_assert(R * CHANNELS <= N, "the window reaches into SIDE at most");
+    static_assert(AHEAD % ROWS == 0 && 2 * R % ROWS == 0, "whole turns");
 };
 
-struct near_args {
-    struct box_rows rows;
-    struct target dst;
-    int strips, bands, band; /* band: rows that a warp makes */
-    float inverse, offset;   /* up to PACKED_MOST */
-    unsigned magic;          /* above */
+static __device__ __forceinline__ unsigned shared_at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/* N words. */
+template <int N> static __device__ __forceinline__ void shared_store(unsigned at, const unsigned *v)
+{
+    if constexpr (N == 4)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(v[0]), "r"(v[1]),
+                     "r"(v[2]), "r"(v[3])
+                     : "memory");
+    else if constexpr (N == 2)
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(at), "r"(v[0]), "r"(v[1]) : "memory");
+    else
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(v[0]) : "memory");
+}
+
+/* 16 bytes, where `yes`. */
+static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bool yes)
+{
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0;\n"
+                 "@p st.global.v4.u32 [%1], {%2, %3, %4, %5}; }" ::"r"((int)yes),
+                 "l"(out), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+}
+
+/* A lane's sample beside the image, left or right, in a slot of the ring: a copy of one in the same
+ * slot, of one in the words that WRAP copies besides, or of the border's value. */
+struct near_patch {
+    int to, from; /* bytes; to -1: the slot has no such sample; from -1: the value */
+    int word;     /* byte of the row where the word is that WRAP copies, -1: none */
+    unsigned value;
 };
 
-/* Adds one row's samples to the columns and takes another's off: both halves of a word at once,
- * exact as each half's result fits. */
-static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
-                                                    const unsigned *old)
+/* The rows that a warp takes, one after the other. A lane copies 16 bytes of each part, the first
+ * one the left side too, the last one the right. */
+struct near_feed {
+    const char *from; /* in row `low` of the image */
+    unsigned to;      /* in slot 0 of the ring */
+    int parts;        /* of the lane's that lie in the image */
+    int left, right;  /* does it copy a side? */
+    int low;          /* the first row of the image that the band takes */
+    unsigned simple;  /* as many rows from there on are copied as they are */
+    int row, step;    /* the next row, counted from `low`, and 1 or -1 */
+    unsigned slot;    /* where it goes */
+    int n;            /* rows to copy in all */
+    int edge;         /* does the strip, with its sides, leave the image? */
+    struct near_patch patch;
+};
+
+template <typename S> static __device__ __forceinline__ unsigned slot_after(unsigned slot)
 {
-#pragma unroll
-    for (int i = 0; i < SAMPLES / 4; i++) {
-        columns[2 * i] += __byte_perm(fresh[i], 0, 0x4140) - __byte_perm(old[i], 0, 0x4140);
-        columns[2 * i + 1] += __byte_perm(fresh[i], 0, 0x4342) - __byte_perm(old[i], 0, 0x4342);
-    }
+    return slot == (S::RING - 1) * S::SLOT ? 0 : slot + S::SLOT;
 }
 
-/* Columns i and i + 1, counted from the thread's first, from pairs that start `beside` before. */
-static __device__ __forceinline__ unsigned pair_at(const unsigned *pairs, int i, int beside)
+template <typename S>
+static __device__ __forceinline__ void near_copy(const struct near_feed *feed, unsigned row,
+                                                 unsigned stride)
 {
-    int at = (i + 2 * beside) >> 1;
-    return i & 1 ? __byte_perm(pairs[at], pairs[at + 1], 0x5432) : pairs[at];
+    enum { LAST = (S::PARTS - 1) * S::PART };
+    unsigned to = feed->to + feed->slot;
+    const char *from;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(from) : "r"(row), "r"(stride), "l"(feed->from));
+#pragma unroll
+    for (int p = 0; p < S::PARTS; p++)
+        copy_start<16>(to + p * S::PART, from + p * S::PART, feed->parts > p);
+    copy_start<16>(to - S::SIDE, from - S::SIDE, feed->left);
+    copy_start<16>(to + LAST + S::SIDE, from + LAST + S::SIDE, feed->right);
 }
 
-/* Sums of windows, two a word, to four means a word. A sum put into the mantissa of 2^23 times
- * `inverse`, near 1 / k^2, plus `offset`, 2^23 - 2^23 * inverse, rounds to 2^23 plus the mean:
- * inverse is a multiple of 2^-24, so offset is exact; it is 2^-25 off at most, which times 255 *
- * k^2 is less than the 1 / (2 * k^2) that keep every quotient from a tie. */
-template <int CHANNELS, int K>
-static __device__ __forceinline__ void means_packed(unsigned *words, const unsigned *pairs,
-                                                    int beside, const struct near_args *args)
+/* The same for rows outside, and with the words that WRAP wants from the other end. */
+template <typename S>
+static __device__ __noinline__ void
+near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, unsigned *beyond)
 {
-    enum { R = K / 2, TURN = CHANNELS % 2 ? 2 : 1, STEP = TURN * CHANNELS };
-    unsigned sums[PAIRS], q[SAMPLES];
-#pragma unroll
-    for (int s = 0; s < SAMPLES; s += 2) {
-        if (s < STEP || K <= 2 * TURN) {
-            sums[s / 2] = 0;
-#pragma unroll
-            for (int m = -R; m <= R; m++)
-                sums[s / 2] += pair_at(pairs, s + m * CHANNELS, beside);
-        } else {
-            sums[s / 2] = sums[s < STEP ? 0 : (s - STEP) / 2];
-#pragma unroll
-            for (int t = 0; t < TURN; t++)
-                sums[s / 2] += pair_at(pairs, s + (R - t) * CHANNELS, beside) -
-                               pair_at(pairs, s - (R + 1 + t) * CHANNELS, beside);
-        }
-    }
-#pragma unroll
-    for (int s = 0; s < SAMPLES; s++) {
-        unsigned v = __byte_perm(sums[s / 2], 0x4b000000, s % 2 ? 0x7432 : 0x7410);
-        q[s] = __float_as_uint(__fmaf_rn(__uint_as_float(v), args->inverse, args->offset));
-    }
-#pragma unroll
-    for (int i = 0; i < SAMPLES / 4; i++)
-        words[i] = __byte_perm(__byte_perm(q[4 * i], q[4 * i + 1], 0x40),
-                               __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
-}
-
-/* The same for sums beyond 16 bits, one channel: the window slides by a sample at a time. Magic is
- * 2^32 / k^2 rounded up, less than 1 too much, which times 256 * k^2 is below 2^32. */
-template <int K>
-static __device__ __forceinline__ void means_wide(unsigned *words, const unsigned *pairs,
-                                                  int beside, const struct near_args *args)
-{
-    enum { R = K / 2 };
-    unsigned sum = K * K / 2, q[SAMPLES];
-#pragma unroll
-    for (int i = -2 * beside; i <= R; i += 2) /* columns i and i + 1, those that the window has */
-        if (i + 1 >= -R)
-            sum = dot2(pairs[(i + 2 * beside) >> 1],
-                       (i >= -R ? 0x0001 : 0) + (i + 1 <= R ? 0x0100 : 0), sum);
-#pragma unroll
-    for (int s = 0; s < SAMPLES; s++) {
-        if (s) {
-            sum = dot2(pairs[(s + R + 2 * beside) >> 1], (s + R) & 1 ? 0x0100 : 0x0001, sum);
-            sum =
-                dot2(pairs[(s - 1 - R + 2 * beside) >> 1], (s - 1 - R) & 1 ? 0xff00 : 0x00ff, sum);
-        }
-        q[s] = __umulhi(sum, args->magic);
-    }
-#pragma unroll
-    for (int i = 0; i < SAMPLES / 4; i++)
-        words[i] = __byte_perm(__byte_perm(q[4 * i], q[4 * i + 1], 0x40),
-                               __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
-}
-
-template <int CHANNELS, int K>
-static __global__ void __launch_bounds__(NEAR_THREADS)
-    box_near(const __grid_constant__ struct near_args args)
-{
-    enum { R = K / 2, BESIDE = (R * CHANNELS + 1) / 2, WORDS = SAMPLES / 4 };
-    int task = (int)(blockIdx.x * (NEAR_THREADS / 32) + threadIdx.x / 32);
-    int lane = (int)threadIdx.x % 32, strip = task % args.strips, band = task / args.strips;
-    if (band >= args.bands)
+    typedef typename S::sample T;
+    const struct source *src = &args->src;
+    int y = feed.low + feed.row;
+    y = y < 0 ? args->rows[0][-1 - y] : y >= src->height ? args->rows[1][y - src->height] : y;
+    if (y < 0) {
+        int c0 = (int)blockIdx.x * (S::STRIP / (int)sizeof(T)) + (S::CHANNEL_COUNT - 1) * S::N;
+        for (int i = (int)threadIdx.x; i < S::SLOT / (int)sizeof(T); i += 32)
+            ((T *)(ring + feed.slot))[i] = (T)src->value[(c0 + i) % S::CHANNEL_COUNT];
         return;
-    int sample = strip * ACROSS + (lane - 1) * SAMPLES;
-    int left = args.rows.src.width * CHANNELS - sample; /* samples in the row from there on */
-    bool makes = lane >= 1 && lane <= 30 && left > 0;
-    struct box_chunk chunk = chunk_at(&args.rows, sample, 1);
-    int y0 = band * args.band, y1 = min(y0 + args.band, args.rows.src.height);
-    char *out = args.dst.data + (size_t)y0 * args.dst.stride + (makes ? sample : 0);
-
-    unsigned columns[PAIRS] = {}, fresh[WORDS], old[WORDS] = {};
-#pragma unroll 4
-    for (int y = y0 - R - 1; y < y0 + R; y++) {
-        chunk_load<uint8_t, WORDS>(fresh, &args.rows, chunk, y);
-        columns_move(columns, fresh, old);
     }
-    chunk_load<uint8_t, WORDS>(fresh, &args.rows, chunk, y0 + R);
-    chunk_load<uint8_t, WORDS>(old, &args.rows, chunk, y0 - R - 1);
-    for (int y = y0; y < y1; y++, out += args.dst.stride) {
-        columns_move(columns, fresh, old);
-        chunk_load<uint8_t, WORDS>(fresh, &args.rows, chunk, y + 1 + R);
-        chunk_load<uint8_t, WORDS>(old, &args.rows, chunk, y - R);
-        unsigned pairs[PAIRS + 2 * BESIDE], words[WORDS];
+    feed.from += (long long)(y - feed.low) * (long long)src->stride;
+    near_copy<S>(&feed, 0, 0);
+    if (feed.patch.word >= 0)
+        copy_start<4>(shared_at(beyond + threadIdx.x),
+                      src->data + (size_t)y * src->stride + feed.patch.word, 1);
+}
+
+/* Starts to copy the rows of a turn, row t first. */
+template <typename S>
+static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
+                                                  const struct near_args *args, char *ring,
+                                                  unsigned *beyond, int t)
+{
 #pragma unroll
-        for (int i = 0; i < PAIRS; i++)
-            pairs[BESIDE + i] = columns[i];
+    for (int i = 0; i < S::ROWS; i++) {
+        if ((unsigned)feed->row < feed->simple)
+            near_copy<S>(feed, feed->row, (unsigned)args->src.stride);
+        else if (t + i < feed->n)
+            near_copy_any<S>(args, *feed, ring, beyond + (t + i) % S::BEYOND * 32);
+        feed->row += feed->step;
+        feed->slot = slot_after<S>(feed->slot);
+    }
+    __pipeline_commit();
+}
+
+/* Puts a lane's sample of the border into the rows of a turn, of which row t lies in `slot`. */
+template <typename S>
+static __device__ __forceinline__ void near_mend(const struct near_patch *patch, char *ring,
+                                                 const unsigned *beyond, unsigned slot, int t)
+{
+    typedef typename S::sample T;
 #pragma unroll
-        for (int i = 0; i < BESIDE; i++) {
-            pairs[i] = __shfl_up_sync(~0u, columns[PAIRS - BESIDE + i], 1);
-            pairs[BESIDE + PAIRS + i] = __shfl_down_sync(~0u, columns[i], 1);
-        }
-        if constexpr (K <= PACKED_MOST)
-            means_packed<CHANNELS, K>(words, pairs, BESIDE, &args);
-        else
-            means_wide<K>(words, pairs, BESIDE, &args);
-        if (makes)
-            chunk_store<uint8_t, WORDS>((uint8_t *)out, words, left);
+    for (int i = 0; i < S::ROWS; i++, slot = slot_after<S>(slot)) {
+        const char *from = ring + slot + patch->from;
+        if (patch->word >= 0)
+            from = (const char *)(beyond + (t + i) % S::BEYOND * 32) + patch->from;
+        *(T *)(ring + slot + patch->to) = patch->from < 0 ? (T)patch->value : *(const T *)from;
     }
 }
 
-template <int CHANNELS, int K>
+/* All columns that a thread's windows reach, from its own and, in the exchange at `from`, those of
+ * its neighbours. */
+template <typename S>
+static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
+                                                   unsigned from)
+{
+    enum { BESIDE = S::BESIDE, WIDE = S::WIDE, END = BESIDE + S::WORDS };
+#pragma unroll
+    for (int j = 0; j < S::WORDS; j++)
+        near[BESIDE + j] = own[j];
+#pragma unroll
+    for (int i = 0; i < BESIDE; i += WIDE) { /* the nearest first */
+        unsigned before[4], after[4];
+        shared_load(before, from + (S::PLANES - 1 - i / WIDE) * S::PLANE - 4 * WIDE, WIDE);
+        shared_load(after, from + i / WIDE * S::PLANE + 4 * WIDE, WIDE);
+#pragma unroll
+        for (int j = i; j < i + WIDE && j < BESIDE; j++) {
+            near[BESIDE - 1 - j] = before[i + WIDE - 1 - j];
+            near[END + j] = after[j - i];
+        }
+    }
+}
+
+/* Where a lane's sums lie in the exchange: in planes of WIDE words of every thread, those of the
+ * sides before the first and after the last one. */
+struct near_places {
+    unsigned mine;             /* in the first plane */
+    unsigned halo_to, halo_at; /* a lane keeps one column of the sides: there, and in slot 0 */
+};
+
+template <typename S>
+static __device__ __forceinline__ struct near_places near_places_of(const char *ring,
+                                                                    const char *exchange)
+{
+    typedef typename S::sample T;
+    int lane = (int)threadIdx.x, i = lane % S::N, right = lane / S::N % 2;
+    int word = i * S::SUM / 4, size = S::WIDE * 4;
+    /* What nobody wants of the sides goes where nobody looks. */
+    int plane = right ? min(word / S::WIDE, S::PLANES - 1)
+                      : max(S::PLANES - 1 - (S::WORDS - 1 - word) / S::WIDE, 0);
+    int to = plane * S::PLANE + right * (S::PARTS * 32 + 1) * size + i * S::SUM % size;
+    int at = right * (S::SIDE + S::STRIP) + i * (int)sizeof(T);
+    struct near_places places = {(unsigned)kept((int)shared_at(exchange) + (lane + 1) * size),
+                                 (unsigned)kept((int)shared_at(exchange) + to),
+                                 (unsigned)kept((int)shared_at(ring) + at)};
+    return places;
+}
+
+/* That of a slot which starts at byte `first` of a row. */
+template <typename S>
+static __device__ __forceinline__ struct near_patch near_patch_of(const struct near_args *args,
+                                                                  int first)
+{
+    enum { SIZE = (int)sizeof(typename S::sample), C = S::CHANNEL_COUNT };
+    int lane = (int)threadIdx.x, right = lane / S::N, i = lane % S::N;
+    int at = right ? args->src.width * C + i : i - S::N, to = at * SIZE - first;
+    struct near_patch patch = {-1, -1, -1, 0};
+    if (right > 1 || to < 0 || to >= S::SLOT)
+        return patch;
+    int from = args->samples[right][i] * SIZE;
+    patch.value = (unsigned)args->src.value[(at + C * S::N) % C];
+    if (from < 0) {
+        patch.to = to;
+    } else if (args->src.border == GI_BORDER_WRAP) {
+        patch = {to, lane * 4 + from % 4, from - from % 4, 0};
+    } else if (from >= first && from < first + S::SLOT) { /* windows reach no others */
+        patch.to = to;
+        patch.from = from - first;
+    }
+    return patch;
+}
+
+/* The rows y0 to y1 of a strip, without those that its windows reach besides. Bands go down and up
+ * in turn, so that two start, or end, at the rows that both want. */
+template <typename S>
+static __device__ __forceinline__ struct near_feed
+near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, bool up)
+{
+    const struct source *src = &args->src;
+    int lane = (int)threadIdx.x, strip = (int)blockIdx.x * S::STRIP, mine = strip + lane * 16;
+    int end = src->width * S::CHANNEL_COUNT * (int)sizeof(typename S::sample),
+        low = max(y0 - S::R, 0);
+    int edge = kept(strip == 0 || end - strip < S::STRIP + S::SIDE);
+    bool plain = !edge || src->border != GI_BORDER_WRAP;
+    struct near_feed feed = {kept(src->data + (long long)low * (long long)src->stride + mine),
+                             (unsigned)kept((int)shared_at(ring) + S::SIDE + lane * 16),
+                             kept(min((end - mine + S::PART - 1) / S::PART, (int)S::PARTS)),
+                             kept(lane == 0 && strip > 0),
+                             kept(lane == 31 && end - strip > S::STRIP),
+                             low,
+                             (unsigned)kept(plain ? min(y1 + S::R, src->height) - low : 0),
+                             (up ? y1 - 1 + S::R : y0 - S::R) - low,
+                             up ? -1 : 1,
+                             0,
+                             kept(y1 - y0 + 2 * S::R),
+                             edge,
+                             {-1, -1, -1, 0}};
+    if (edge)
+        feed.patch = near_patch_of<S>(args, strip - S::SIDE);
+    return feed;
+}
+
+/* Moves the columns, and that of the sides, on by the row in slot `at`, while that in slot `gone`
+ * leaves, and puts them into the exchange, `to` bytes on. */
+template <typename S>
+static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], unsigned *halo,
+                                                 const struct near_places *places, unsigned row,
+                                                 unsigned at, unsigned gone, unsigned to)
+{
+    typedef typename S::sample T;
+    *halo += side_load<T, S::WEIGHED>(places->halo_at + at) -
+             side_load<T, S::WEIGHED>(places->halo_at + gone);
+    side_store<S::SUM>(places->halo_to + to, *halo);
+#pragma unroll
+    for (int p = 0; p < S::PARTS; p++) {
+        unsigned fresh[4], old[4], mine = places->mine + to + p * S::PART_PLANE;
+        shared_load(fresh, row + at + p * S::PART, 4);
+        shared_load(old, row + gone + p * S::PART, 4);
+        columns_move<T, S::WEIGHED>(columns[p], fresh, old);
+#pragma unroll
+        for (int i = 0; i < S::PLANES; i++) {
+            int first = i < S::PLANES / 2 ? i * S::WIDE : S::WORDS - (S::PLANES - i) * S::WIDE;
+            shared_store<S::WIDE>(mine + i * S::PLANE, columns[p] + first);
+        }
+    }
+}
+
+template <typename T, int CHANNELS, bool WEIGH, int K>
+static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ struct near_args args)
+{
+    typedef near_shape<T, CHANNELS, WEIGH, K> S;
+    enum { R = S::R, PARTS = S::PARTS, ROWS = S::ROWS, AHEAD = S::AHEAD };
+    __shared__ __align__(16) char ring[S::RING * S::SLOT];
+    __shared__ __align__(16) char exchange[2 * S::TURN];
+    __shared__ unsigned beyond[S::BEYOND * 32];
+    int mine = (int)blockIdx.x * S::STRIP + (int)threadIdx.x * 16;
+    int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.src.height);
+    bool up = blockIdx.y % 2;
+    struct near_feed feed = near_feed_of<S>(&args, ring, y0, y1, up);
+#pragma unroll 1
+    for (int t = 0; t < AHEAD - ROWS; t += ROWS)
+        near_fetch<S>(&feed, &args, ring, beyond, t);
+    for (int i = AHEAD * S::SLOT / 16 + (int)threadIdx.x; i < S::RING * S::SLOT / 16; i += 32)
+        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* what leaves before any row has come */
+
+    const struct near_places places = near_places_of<S>(ring, exchange);
+    long long stride = (long long)args.dst.stride;
+    char *out = args.dst.data + (up ? y1 - 1 : y0) * stride + mine;
+    stride = (long long)kept((const char *)(up ? -stride : stride));
+    unsigned columns[PARTS][S::WORDS] = {}, own[ROWS][PARTS][S::WORDS];
+    unsigned halo = 0, at = 0, turn = 0;
+    for (int t = kept(-ROWS); t < feed.n; t += ROWS) {
+        near_fetch<S>(&feed, &args, ring, beyond, t + AHEAD);
+        __pipeline_wait_prior(AHEAD / ROWS - 1);
+        __syncwarp();
+        unsigned gone = feed.slot;
+#pragma unroll
+        for (int i = 0; i < ROWS && t >= 0; i++) {
+            near_move<S>(columns, &halo, &places, feed.to, at, gone,
+                         turn + i * S::PLANES * S::PLANE);
+            memcpy(own[i], columns, sizeof columns);
+            at = slot_after<S>(at);
+            gone = slot_after<S>(gone);
+        }
+        if (feed.edge && feed.patch.to >= 0) /* of the next turn */
+            near_mend<S>(&feed.patch, ring, beyond, at, t + ROWS);
+        __syncwarp();
+        if (t < 2 * R)
+            continue;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, out += stride) {
+#pragma unroll
+            for (int p = 0; p < PARTS; p++) {
+                unsigned near[S::WORDS + 2 * S::BESIDE], words[4];
+                near_gather<S>(near, own[i][p],
+                               places.mine + turn + i * S::PLANES * S::PLANE + p * S::PART_PLANE);
+                near_means<T, CHANNELS, WEIGH, K, S::BESIDE>(words, near, &args);
+                store_if(out + p * S::PART, words, t + i < feed.n && p < feed.parts);
+            }
+        }
+        turn ^= S::TURN;
+    }
+}
+
+template <typename T, int CHANNELS, bool WEIGH, int K>
 static enum gi_status launch(struct gi_cuda_context *cu, struct near_args *args, struct gi_err *err)
 {
-    int height = args->rows.src.height, blocks = 1, n = K * K;
-    double inverse = floor(16777216.0 / n + 0.5) / 16777216;
-    args->inverse = (float)inverse;
-    args->offset = (float)(8388608 - 8388608 * inverse);
+    typedef near_shape<T, CHANNELS, WEIGH, K> S;
+    int blocks = 1, n = K * K, below = (n - 8388608 % n) % n;
+    args->start = sizeof(T) == 1 ? 0x4b000000u + (unsigned)below : (unsigned)n / 2;
+    args->inverse = 1.0f / (float)n;
+    args->offset = (float)(8388608 - (8388608 + below) / n);
     args->magic = (unsigned)((4294967296 + n - 1) / n);
-    void (*kernel)(const struct near_args) = box_near<CHANNELS, K>;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, NEAR_THREADS, 0));
-    args->strips = ceil_div((long long)args->rows.src.width * CHANNELS, ACROSS);
-    int bands = blocks * cu->units * (NEAR_THREADS / 32) / args->strips; /* one wave */
-    args->band = ceil_div(height, bands < 1 ? 1 : bands);
-    args->bands = ceil_div(height, args->band);
-    int grid = ceil_div((long long)args->strips * args->bands, NEAR_THREADS / 32);
-    kernel<<<grid, NEAR_THREADS, 0, cu->stream>>>(*args);
+    void (*kernel)(const struct near_args) = box_near<T, CHANNELS, WEIGH, K>;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
+    blocks = blocks < WARPS ? blocks : WARPS;
+    int strips = ceil_div((long long)args->src.width * CHANNELS * (int)sizeof(T), S::STRIP);
+    int bands = blocks * cu->units / strips; /* one wave */
+    bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
+    args->band = ceil_div(args->src.height, bands);
+    kernel<<<dim3(strips, ceil_div(args->src.height, args->band)), 32, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
+}
+
+static void borders_fill(struct near_args *args)
+{
+    const struct source *src = &args->src;
+    int c = src->channels, n = NEAR_NBYTES / (int)gi_type_nbytes(src->type);
+    for (int i = 0; i < NEAR_NBYTES; i++) {
+        args->rows[0][i] = gi_border_index(-1 - i, src->height, src->border);
+        args->rows[1][i] = gi_border_index((long long)src->height + i, src->height, src->border);
+    }
+    for (int i = 0; i < n; i++) { /* i - n and width * c + i, by pixels */
+        int before = (i + n * (c - 1)) / c - n, after = i / c;
+        int x = gi_border_index(before, src->width, src->border);
+        args->samples[0][i] = x < 0 ? x : x * c + (i - n) - before * c;
+        x = gi_border_index((long long)src->width + after, src->width, src->border);
+        args->samples[1][i] = x < 0 ? x : x * c + i - after * c;
+    }
 }
 
 enum gi_status gi_cuda_box_near(struct gi_cuda_context *cu, bool *fits, struct gi_image *dst,
@@ -177,23 +391,40 @@ enum gi_status gi_cuda_box_near(struct gi_cuda_context *cu, bool *fits, struct g
 {
     typedef enum gi_status launch_fn(struct gi_cuda_context * cu, struct near_args * args,
                                      struct gi_err * err);
-    /* By k / 2 - 1, up to the reach of the next thread's samples. */
-    static launch_fn *const gray[] = {launch<1, 3>,  launch<1, 5>,  launch<1, 7>,  launch<1, 9>,
-                                      launch<1, 11>, launch<1, 13>, launch<1, 15>, launch<1, 17>,
-                                      launch<1, 19>, launch<1, 21>, launch<1, 23>, launch<1, 25>,
-                                      launch<1, 27>, launch<1, 29>, launch<1, 31>};
-    static launch_fn *const rgb[] = {launch<3, 3>, launch<3, 5>, launch<3, 7>, launch<3, 9>,
-                                     launch<3, 11>};
-    static launch_fn *const rgba[] = {launch<4, 3>, launch<4, 5>, launch<4, 7>, launch<4, 9>};
-    launch_fn *const *list = src->channels == 1 ? gray : src->channels == 3 ? rgb : rgba;
-    int n = src->channels == 1 ? 15 : src->channels == 3 ? 5 : src->channels == 4 ? 4 : 0;
-    int i = spec->k / 2 - 1;
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
-    *fits = src->type == GI_U8 && !weigh && i >= 0 && i < n;
+    /* By channels, then by k / 2 - 1, as far as 16 bytes reach and, at 16 bits, magic serves. */
+    enum { LONGEST = 15 };
+    static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
+        {launch<uint8_t, 1, false, 3>, launch<uint8_t, 1, false, 5>, launch<uint8_t, 1, false, 7>,
+         launch<uint8_t, 1, false, 9>, launch<uint8_t, 1, false, 11>, launch<uint8_t, 1, false, 13>,
+         launch<uint8_t, 1, false, 15>, launch<uint8_t, 1, false, 17>,
+         launch<uint8_t, 1, false, 19>, launch<uint8_t, 1, false, 21>,
+         launch<uint8_t, 1, false, 23>, launch<uint8_t, 1, false, 25>,
+         launch<uint8_t, 1, false, 27>, launch<uint8_t, 1, false, 29>,
+         launch<uint8_t, 1, false, 31>},
+        {},
+        {launch<uint8_t, 3, false, 3>, launch<uint8_t, 3, false, 5>, launch<uint8_t, 3, false, 7>,
+         launch<uint8_t, 3, false, 9>, launch<uint8_t, 3, false, 11>},
+        {launch<uint8_t, 4, false, 3>, launch<uint8_t, 4, false, 5>, launch<uint8_t, 4, false, 7>,
+         launch<uint8_t, 4, false, 9>}};
+    static launch_fn *const u16[GI_MAX_CHANNELS][LONGEST] = {
+        {launch<uint16_t, 1, false, 3>, launch<uint16_t, 1, false, 5>,
+         launch<uint16_t, 1, false, 7>, launch<uint16_t, 1, false, 9>,
+         launch<uint16_t, 1, false, 11>, launch<uint16_t, 1, false, 13>,
+         launch<uint16_t, 1, false, 15>},
+        {},
+        {launch<uint16_t, 3, false, 3>, launch<uint16_t, 3, false, 5>},
+        {launch<uint16_t, 4, false, 3>, launch<uint16_t, 4, false, 5>}};
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
+    int i = spec->k / 2 - 1, c = src->channels - 1;
+    launch_fn *f = NULL;
+    if (i >= 0 && i < LONGEST && !weigh)
+        f = (bytes ? u8 : u16)[c][i];
+    *fits = f != NULL;
     if (!*fits)
         return GI_OK;
     struct near_args args = {};
+    args.src = source_of(src, edge, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
-    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, edge, SAMPLES, SAMPLES, err);
-    return status ? status : list[i](cu, &args, err);
+    borders_fill(&args);
+    return f(cu, &args, err);
 }
