@@ -414,11 +414,13 @@ enum gi_status gi_cuda_box_near(struct gi_cuda_context *cu, bool *fits, struct g
         {},
         {launch<uint16_t, 3, false, 3>, launch<uint16_t, 3, false, 5>},
         {launch<uint16_t, 4, false, 3>, launch<uint16_t, 4, false, 5>}};
+    static launch_fn *const weighed[LONGEST] = {launch<uint8_t, 4, true, 3>,
+                                                launch<uint8_t, 4, true, 5>};
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
     int i = spec->k / 2 - 1, c = src->channels - 1;
     launch_fn *f = NULL;
-    if (i >= 0 && i < LONGEST && !weigh)
-        f = (bytes ? u8 : u16)[c][i];
+    if (i >= 0 && i < LONGEST)
+        f = !weigh ? (bytes ? u8 : u16)[c][i] : bytes && c == 3 ? weighed[i] : NULL;
     *fits = f != NULL;
     if (!*fits)
         return GI_OK;
