@@ -189,8 +189,9 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
 /* Where a lane's sums lie in the exchange: in planes of WIDE words of every thread, those of the
  * sides before the first and after the last one. */
 struct near_places {
-    unsigned mine;             /* in the first plane */
-    unsigned halo_to, halo_at; /* a lane keeps one column of the sides: there, and in slot 0 */
+    unsigned mine;    /* in the first plane */
+    unsigned halo_at; /* a lane keeps one column of the sides: in slot 0 */
+    int halo_to;      /* and there; -1: no window reaches it */
 };
 
 template <typename S>
@@ -200,14 +201,14 @@ static __device__ __forceinline__ struct near_places near_places_of(const char *
     typedef typename S::sample T;
     int lane = (int)threadIdx.x, i = lane % S::N, right = lane / S::N % 2;
     int word = i * S::SUM / 4, size = S::WIDE * 4;
-    /* What nobody wants of the sides goes where nobody looks. */
-    int plane = right ? min(word / S::WIDE, S::PLANES - 1)
-                      : max(S::PLANES - 1 - (S::WORDS - 1 - word) / S::WIDE, 0);
+    int far = (right ? word : S::WORDS - 1 - word) / S::WIDE; /* planes from the nearest one */
+    int plane = right ? far : S::PLANES - 1 - far;
     int to = plane * S::PLANE + right * (S::PARTS * 32 + 1) * size + i * S::SUM % size;
+    bool reached = far <= (S::BESIDE - 1) / S::WIDE && lane < 2 * S::N;
     int at = right * (S::SIDE + S::STRIP) + i * (int)sizeof(T);
     struct near_places places = {(unsigned)kept((int)shared_at(exchange) + (lane + 1) * size),
-                                 (unsigned)kept((int)shared_at(exchange) + to),
-                                 (unsigned)kept((int)shared_at(ring) + at)};
+                                 (unsigned)kept((int)shared_at(ring) + at),
+                                 kept(reached ? (int)shared_at(exchange) + to : -1)};
     return places;
 }
 
@@ -275,7 +276,8 @@ static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], 
     typedef typename S::sample T;
     *halo += side_load<T, S::WEIGHED>(places->halo_at + at) -
              side_load<T, S::WEIGHED>(places->halo_at + gone);
-    side_store<S::SUM>(places->halo_to + to, *halo);
+    if (places->halo_to >= 0)
+        side_store<S::SUM>((unsigned)places->halo_to + to, *halo);
 #pragma unroll
     for (int p = 0; p < S::PARTS; p++) {
         unsigned fresh[4], old[4], mine = places->mine + to + p * S::PART_PLANE;
