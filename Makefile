@@ -50,7 +50,7 @@ else
   LEVELS := scalar
 endif
 FLAGS_scalar :=
-FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt
+FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
 
 SRC     := $(wildcard imgio/*.c kernels/*.c filters/*.c cli/*.c)

@@ -64,6 +64,8 @@ static void drop_points(struct gi_points *points, const struct gi_image *labels)
     points->n = n;
 }
 
+#define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
+
 /* Everything that needs the label image on the backend; takes it. */
 static enum gi_status measure(struct gi_context *cx, struct gi_extract *extract,
                               struct gi_image *labels, const struct gi_image *gray,
@@ -118,6 +120,9 @@ static enum gi_status analyse(struct gi_context *cx, void *result, const struct 
     struct gi_image luma = {0}, mask = {0};
     *extract = (struct gi_extract){.type = src->type};
     enum gi_status status = GI_OK;
+    if ((uint64_t)src->width * (uint64_t)src->height > MOST_PIXELS)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
+                       src->width, src->height, MOST_PIXELS);
     if (src->channels > 1) {
         status = cx->k->alloc(cx, &luma, src->width, src->height, 1, src->type, err);
         if (!status)

@@ -59,7 +59,8 @@ mean_block_u16(uint16_t *restrict out, uint32_t *restrict kept, const uint16_t *
         for (size_t x = 0; x < n; x += BLOCK) {                                                    \
             for (int j = 0; j < (k)-1; j++)                                                        \
                 above[j] = (const sum *)rows->above[j] + x;                                        \
-            gi_march_prefetch(rows, x * sizeof(type));                                             \
+            for (size_t at = 0; at < BLOCK * sizeof(type); at += 64)                               \
+                gi_march_prefetch(rows, x * sizeof(type) + at);                                    \
             for (int r = 0; r < ROWS; r++) {                                                       \
                 sum *kept = (sum *)rows->kept[r] + x;                                              \
                 block((type *)rows->out[r] + x, kept, (const type *)rows->in[r] + x, above + r, k, \

@@ -1,4 +1,4 @@
-/* Lanes of unsigned integers, for the running sums of the box.
+/* Lanes of unsigned integers, for boxes, sums and regions.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_INTS_H
 #define GI_KERNELS_CPU_INTS_H

@@ -197,18 +197,20 @@ static void fill_row(const struct label_job *job, uint32_t *finals, int y)
     const uint64_t *words = row_bits(job, y);
     uint32_t *row = gi_row(job->labels, y), runs = runs_of(job, y);
     uint64_t carry = 0;
+    size_t width = (size_t)job->labels->width;
     for (uint32_t i = 0; i < runs; i++)
         finals[i + 1] = job->parent[row[i]];
     for (int w = 0; w < job->nwords; w++) {
         uint64_t on = words[w], starts = on & ~(on << 1 | carry);
+        size_t first = 64 * (size_t)w, end = first + 64;
         carry = on >> 63;
-        if (on + 1 <= 1 && !starts && 64 * w + 64 <= job->labels->width) {
+        if (on + 1 <= 1 && !starts && end <= width) {
             uint32_t value = on ? finals[0] : 0;
-            for (int x = 64 * w; x < 64 * w + 64; x++)
+            for (size_t x = first; x < end; x++)
                 row[x] = value;
             continue;
         }
-        for (int x = 64 * w; x < 64 * w + 64 && x < job->labels->width; x += 8) {
+        for (size_t x = first; x < end && x < width; x += 8) {
             fill_eight(row + x, finals, on & 255, starts & 255);
             finals += __builtin_popcountll(starts & 255);
             on >>= 8;

@@ -25,7 +25,7 @@ struct gi_march_rows {
 struct gi_march {
     struct gi_image *dst;
     const struct gi_image *src;
-    const struct gi_edge *edge; /* border values as samples: gi_edge_is_whole() */
+    const struct gi_edge *edge; /* its values are rounded to samples */
     const void *spec;           /* for step */
     int left, right;            /* pixels */
     int above, nrows;           /* rows of the window, and those above its result */

@@ -53,7 +53,7 @@ static inline void *huge_malloc(size_t nbytes)
     return p;
 }
 
-/* Asks for memory that will be read soon, as far ahead as `nbytes` at `p` are read now: where the
+/* Asks for the `nbytes` that lie 2048 bytes ahead of those at `p`, which are read now: where the
  * processor's own prefetching falls behind, a loop that computes waits for most of its lines. */
 static inline void prefetch_ahead(const void *p, size_t nbytes)
 {

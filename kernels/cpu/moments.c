@@ -39,7 +39,7 @@ static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS byte
     }
 }
 
-/* Up to CHUNK samples: each of 8 lanes takes 2^15 times two squares. */
+/* Up to CHUNK samples: each lane of 32 bits takes at most 2^15 times two squares. */
 static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t n, const int period)
 {
     enum { VECTOR = sizeof(GI_INTS) };

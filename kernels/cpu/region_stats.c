@@ -1,8 +1,8 @@
 /* Sums of each region. Rows of labels become bits (which neighbours have the same label), the
- * classes of the perimeter are counted in bit-sliced form, and a word's pixels of one label are
- * summed together. A label belongs to the first band at whose end no larger one has been seen: a
- * band adds to its own labels directly, and to the others, which reach in from above, in a small
- * table that is merged at the end. SPDX-License-Identifier: MIT */
+ * classes of the perimeter are counted in bit-sliced form, and neighbouring runs of one label in a
+ * word of 64 pixels are summed together. A label belongs to the first band at whose end no larger
+ * one has been seen: a band adds to its own labels directly, and to the others, which reach in from
+ * above, in a small table that is merged at the end. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/measure.h"
 
 #include <stdlib.h>

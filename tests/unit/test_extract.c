@@ -112,6 +112,22 @@ static void test_choice(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
+/* Labels have 32 bits. Nothing of the image may be read, for nothing is there. */
+static void test_most_pixels(void **unused)
+{
+    (void)unused;
+    struct gi_image image = {.width = 131072, .height = 65536, .channels = 1, .type = GI_U8};
+    struct gi_extract_params p = defaults();
+    struct gi_open_options options = {.threads = 2};
+    struct gi_context *cx;
+    struct gi_extract result;
+    struct gi_err err = {0};
+    assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
+    assert_int_equal(gi_filter_extract.analyse(cx, &result, &image, &p, &err), GI_E_UNSUPPORTED);
+    assert_string_equal(err.text, "131072 x 65536 pixels: regions want at most 4294967294 in all");
+    cx->k->close(&cx);
+}
+
 static void test_mask(void **unused)
 {
     (void)unused;
@@ -210,8 +226,9 @@ static void test_random(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drawing), cmocka_unit_test(test_choice), cmocka_unit_test(test_mask),
-        cmocka_unit_test(test_floats),  cmocka_unit_test(test_random),
+        cmocka_unit_test(test_drawing),     cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
+        cmocka_unit_test(test_floats),      cmocka_unit_test(test_random),
     };
     const char *text = getenv("SEED");
     unsigned seed = text ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
