@@ -243,8 +243,9 @@ struct gi_kernels {
                                struct gi_err *err);
     enum gi_status (*sync)(struct gi_context *cx, struct gi_err *err);
 
-    /* Bytes of image that one upload plus results may take here, and the largest image a texture
-     * can show: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit (CPU). */
+    /* Bytes of image that one upload plus results may take here, and the largest image that
+     * primitives take: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit
+     * (CPU). */
     void (*limits)(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes);
 
     /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the

@@ -1,4 +1,4 @@
-/* The CUDA backend's contexts: their life, textures, the stopwatch.
+/* The CUDA backend's contexts: their life, the stopwatch.
  * Nothing here is global, so several contexts may live at once.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/host.h"
@@ -92,8 +92,6 @@ void gi_cuda_close(struct gi_context **cx)
     struct gi_cuda_context *cu = gi_cuda(*cx);
     if (cu->stream)
         cudaStreamSynchronize(cu->stream);
-    for (int i = 0; i < cu->ntextures; i++)
-        cudaDestroyTextureObject(cu->textures[i].object);
     for (int i = 0; i < GI_CUDA_MARKS; i++)
         if (cu->marks[i])
             cudaEventDestroy(cu->marks[i]);
@@ -131,54 +129,4 @@ double gi_cuda_elapsed_ms(struct gi_context *cx, int from, int to)
     float ms = 0;
     cudaEventElapsedTime(&ms, cu->marks[from], cu->marks[to]);
     return ms;
-}
-
-/* Textures are descriptors: one made for memory that was freed is right again for any image of the
- * same shape that lands there. When the list is full it is emptied, which has to wait. */
-static enum gi_status textures_empty(struct gi_cuda_context *cu, struct gi_err *err)
-{
-    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
-    while (cu->ntextures > 0)
-        GI_CUDA_TRY(cudaDestroyTextureObject(cu->textures[--cu->ntextures].object));
-    return GI_OK;
-}
-
-enum gi_status gi_cuda_texture(struct gi_cuda_context *cu, cudaTextureObject_t *texture,
-                               const struct gi_image *image, int texel_nbytes,
-                               enum cudaTextureAddressMode mode, struct gi_err *err)
-{
-    struct cudaResourceDesc resource;
-    memset(&resource, 0, sizeof resource);
-    resource.resType = cudaResourceTypePitch2D;
-    resource.res.pitch2D.devPtr = image->data;
-    resource.res.pitch2D.pitchInBytes = image->stride;
-    resource.res.pitch2D.width = (gi_row_nbytes(image) + texel_nbytes - 1) / texel_nbytes;
-    resource.res.pitch2D.height = (size_t)image->height;
-    resource.res.pitch2D.desc =
-        cudaCreateChannelDesc(32, texel_nbytes >= 8 ? 32 : 0, texel_nbytes >= 16 ? 32 : 0,
-                              texel_nbytes >= 16 ? 32 : 0, cudaChannelFormatKindUnsigned);
-    for (int i = 0; i < cu->ntextures; i++) {
-        const struct gi_cuda_texture *t = &cu->textures[i];
-        if (t->mode == mode && memcmp(&t->resource, &resource, sizeof resource) == 0) {
-            *texture = t->object;
-            return GI_OK;
-        }
-    }
-    if (cu->ntextures == GI_CUDA_TEXTURES) {
-        enum gi_status status = textures_empty(cu, err);
-        if (status)
-            return status;
-    }
-    struct cudaTextureDesc sampling;
-    memset(&sampling, 0, sizeof sampling);
-    sampling.addressMode[0] = sampling.addressMode[1] = mode;
-    sampling.filterMode = cudaFilterModePoint;
-    sampling.readMode = cudaReadModeElementType;
-    struct gi_cuda_texture *t = &cu->textures[cu->ntextures];
-    GI_CUDA_TRY(cudaCreateTextureObject(&t->object, &resource, &sampling, NULL));
-    t->resource = resource;
-    t->mode = mode;
-    cu->ntextures++;
-    *texture = t->object;
-    return GI_OK;
 }

@@ -1,4 +1,4 @@
-/* The CUDA backend inside: its context, its error macro, scratch, copies and textures. Launchers
+/* The CUDA backend inside: its context, its error macro, scratch and copies. Launchers
  * set the device by gi_cuda(), enqueue on `stream`, and neither wait nor allocate but by what is
  * here. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CUDA_H
@@ -10,16 +10,9 @@
 #include "kernels/parallel.h"
 
 enum {
-    GI_CUDA_ALIGN = 512, /* bytes: start and stride of our images, as a texture wants its start */
+    GI_CUDA_ALIGN =
+        512, /* bytes: start and stride of our images: padding that wide loads may reach */
     GI_CUDA_MARKS = 8,
-    GI_CUDA_TEXTURES = 64,
-};
-
-/* A texture over a pitched image. A descriptor only: valid for whatever lies at `data`. */
-struct gi_cuda_texture {
-    struct cudaResourceDesc resource;
-    enum cudaTextureAddressMode mode;
-    cudaTextureObject_t object;
 };
 
 /* Device memory for an image or for scratch. An idle block may be lent again at once: everything
@@ -45,8 +38,6 @@ struct gi_cuda_context {
     void *staging[2]; /* pinned host memory, made at the first large copy */
     cudaEvent_t staged[2];
     struct gi_pool *workers; /* that copy between pageable and pinned memory */
-    struct gi_cuda_texture textures[GI_CUDA_TEXTURES];
-    int ntextures;
 };
 
 /* The context as the CUDA backend sees it, its device made the thread's current one. */
@@ -85,13 +76,6 @@ enum gi_status gi_cuda_copy_to_host(struct gi_cuda_context *cu, void *host, size
 enum gi_status gi_cuda_copy_to_device(struct gi_cuda_context *cu, void *device,
                                       size_t device_stride, const void *host, size_t host_stride,
                                       size_t row_nbytes, size_t nrows, struct gi_err *err);
-
-/* A point-sampled texture over `image` (made by this backend) whose texels are `texel_nbytes` wide:
- * 4, 8 or 16, read as unsigned int, uint2, uint4. The last texel of a row may reach into padding.
- * The context keeps the object; nothing to destroy. */
-enum gi_status gi_cuda_texture(struct gi_cuda_context *cu, cudaTextureObject_t *texture,
-                               const struct gi_image *image, int texel_nbytes,
-                               enum cudaTextureAddressMode mode, struct gi_err *err);
 
 /* The primitives, as the slots of struct gi_kernels. */
 enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,

@@ -95,7 +95,7 @@ static __device__ __forceinline__ void march_round_off(float *f, const char *cen
 static constexpr int march_warps(enum march_kind kind, int n, enum march_end end)
 {
     if (kind == MARCH_DENSE)
-        return n == 15 ? 12 : n == 3 && end == MARCH_PLAIN ? 24 : 1;
+        return n == 3 && end == MARCH_PLAIN ? 24 : 1;
     return end == MARCH_WEIGH && n == 5 ? 16 : 1;
 }
 

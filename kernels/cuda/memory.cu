@@ -152,11 +152,13 @@ void gi_cuda_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *ro
     free_nbytes -= free_nbytes / 16; /* the driver and fragments want some */
     *nbytes = cu->max_bytes && cu->max_bytes < free_nbytes ? cu->max_bytes : free_nbytes;
 
+    /* Kernels count the bytes of a row in an int: what a texture of 64-bit texels could show is
+     * far within that. */
     int pitch = 0, texels = 0;
     cudaDeviceGetAttribute(rows, cudaDevAttrMaxTexture2DLinearHeight, cu->ordinal);
     cudaDeviceGetAttribute(&texels, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
     cudaDeviceGetAttribute(&pitch, cudaDevAttrMaxTexture2DLinearPitch, cu->ordinal);
-    size_t widest = (size_t)texels * 8; /* bytes; the narrowest texel that primitives use */
+    size_t widest = (size_t)texels * 8; /* bytes */
     pitch -= pitch % GI_CUDA_ALIGN;
     *row_nbytes = widest < (size_t)pitch ? widest : (size_t)pitch;
 }

@@ -320,13 +320,15 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* Tiles may begin with seams still under way, see seams_wait(). */
+/* Tiles may begin with `seams` still under way where their code waits for these: seams_wait() is
+ * of compute_90 on, whatever the device. */
 template <typename V>
-static void tiles_launch(struct gi_cuda_context *cu, struct gi_region_sums *regions,
-                         const struct task &task, unsigned across, unsigned down)
+static enum gi_status tiles_launch(struct gi_cuda_context *cu, struct gi_region_sums *regions,
+                                   const struct task &task, unsigned across, unsigned down,
+                                   bool seams, struct gi_err *err)
 {
-    int major = 0;
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, cu->ordinal);
+    struct cudaFuncAttributes code;
+    GI_CUDA_TRY(cudaFuncGetAttributes(&code, region_tiles<V>));
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
@@ -335,8 +337,9 @@ static void tiles_launch(struct gi_cuda_context *cu, struct gi_region_sums *regi
     launch.blockDim = dim3(THREADS);
     launch.stream = cu->stream;
     launch.attrs = &early;
-    launch.numAttrs = major >= 9;
-    cudaLaunchKernelEx(&launch, region_tiles<V>, regions, task, across);
+    launch.numAttrs = seams && code.ptxVersion >= 90;
+    GI_CUDA_TRY(cudaLaunchKernelEx(&launch, region_tiles<V>, regions, task, across));
+    return GI_OK;
 }
 
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
@@ -350,17 +353,17 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_context *cu,
              column_pieces = ceiling(labels->height, SEAM_EACH);
     unsigned nrows = (down - 1) * row_pieces, pieces = nrows + (across - 1) * column_pieces;
     const struct task task = {*labels, *values, quantiser_of(lo, hi)};
-    if (pieces)
+    bool seams = pieces > 0;
+    if (seams) {
         region_seams<<<ceiling((int)pieces, SEAM_THREADS), SEAM_THREADS, 0, cu->stream>>>(
             regions, *labels, row_pieces, column_pieces, nrows);
+        GI_CUDA_LAUNCHED();
+    }
     if (values->type == GI_U8)
-        tiles_launch<uint8_t>(cu, regions, task, across, down);
-    else if (values->type == GI_U16)
-        tiles_launch<uint16_t>(cu, regions, task, across, down);
-    else
-        tiles_launch<float>(cu, regions, task, across, down);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+        return tiles_launch<uint8_t>(cu, regions, task, across, down, seams, err);
+    if (values->type == GI_U16)
+        return tiles_launch<uint16_t>(cu, regions, task, across, down, seams, err);
+    return tiles_launch<float>(cu, regions, task, across, down, seams, err);
 }
 
 enum gi_status gi_cuda_region_stats(struct gi_context *cx, struct gi_region_sums *regions,
