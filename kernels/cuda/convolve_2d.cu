@@ -16,8 +16,7 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     args.unit = ldexpf(1, scale.rest);
     float *first = args.weights.w + (N / 2 - spec->anchor_y) * N + N / 2 - spec->anchor_x;
     for (int j = 0; j < spec->height; j++)
-        for (int i = 0; i < spec->width; i++)
-            first[j * N + i] = ldexpf(spec->weights[j * spec->width + i], scale.weights);
+        weights_scale(first + j * N, spec->weights + j * spec->width, spec->width, scale.weights);
     return march_launch<MARCH_DENSE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 

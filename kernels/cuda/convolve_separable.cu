@@ -16,23 +16,19 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
-    for (int i = 0; i < spec->nrow; i++)
-        args.weights.w[N / 2 - spec->row_anchor + i] = ldexpf(spec->row[i], scale.weights);
-    for (int i = 0; i < spec->ncol; i++)
-        args.weights.w[N + N / 2 - spec->col_anchor + i] = ldexpf(spec->col[i], scale.rest);
+    float *row = args.weights.w + N / 2 - spec->row_anchor;
+    float *col = args.weights.w + N + N / 2 - spec->col_anchor;
+    weights_scale(row, spec->row, spec->nrow, scale.weights);
+    weights_scale(col, spec->col, spec->ncol, scale.rest);
     return march_launch<MARCH_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
 /* The largest N that is compiled for a type and number of channels: beyond it the sums in flight no
  * longer fit in registers, or the case is rare. Rows of gray need the fewest. */
-template <typename T, int CHANNELS> struct march_limits {
-    enum { N = CHANNELS == 1 ? (sizeof(T) == 1 ? 15 : 9) : (sizeof(T) == 1 ? 7 : 5) };
-};
-
-static int march_limit(const struct gi_image *src)
+static constexpr int march_limit(int channels, size_t sample_nbytes)
 {
-    bool u8 = src->type == GI_U8;
-    return src->channels == 1 ? (u8 ? 15 : 9) : src->channels == 2 ? 0 : u8 ? 7 : 5;
+    bool u8 = sample_nbytes == 1;
+    return channels == 1 ? (u8 ? 15 : 9) : channels == 2 ? 0 : u8 ? 7 : 5;
 }
 
 template <typename T, int CHANNELS, int WORDS>
@@ -40,7 +36,7 @@ static enum gi_status launch_size(struct gi_cuda_context *cu, struct gi_image *d
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int n, struct gi_err *err)
 {
-    enum { LIMIT = march_limits<T, CHANNELS>::N };
+    enum { LIMIT = march_limit(CHANNELS, sizeof(T)) };
     if (n == 3)
         return launch<T, CHANNELS, 3, WORDS>(cu, dst, src, spec, err);
     if (n == 5)
@@ -72,7 +68,7 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     int ncol = march_centred(spec->ncol, spec->col_anchor);
     int n = nrow > ncol ? nrow : ncol;
     n = n < 3 ? 3 : n;
-    if (n > march_limit(src) || !march_holds(src, &spec->edge))
+    if (n > march_limit(src->channels, gi_type_nbytes(src->type)) || !march_holds(src, &spec->edge))
         return 0;
     n = n == 11 || n == 13 ? 15 : n;
     if (src->type == GI_F32)

@@ -69,10 +69,9 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     args.whole = march_most(spec->smooth, 3) * gi_type_full_scale(src->type) < 1 << 24;
     struct raw_scale scale = raw_scale_of(src->type, spec->smooth, 3);
     args.unit = ldexpf(1, scale.rest);
-    for (int i = 0; i < 3; i++) {
-        args.weights.w[i] = ldexpf(spec->smooth[i], scale.weights);
+    weights_scale(args.weights.w, spec->smooth, 3, scale.weights);
+    for (int i = 0; i < 3; i++)
         args.whole = args.whole && spec->smooth[i] == rintf(spec->smooth[i]);
-    }
     return march_launch<MARCH_GRADIENT, T, CHANNELS, 3, WORDS>(cu, dst, src, &args, err);
 }
 

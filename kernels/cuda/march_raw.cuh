@@ -34,6 +34,13 @@ static inline struct raw_scale raw_scale_of(enum gi_type type, const float *weig
     return scale;
 }
 
+/* to = n weights times 2^scale. */
+static inline void weights_scale(float *to, const float *weights, int n, int scale)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = ldexpf(weights[i], scale);
+}
+
 /* Are the scaled weights multiples of `least`, a power of two? Products with raw samples, and all
  * sums of them, then are multiples of least * 2^-149. */
 static inline bool raw_fits(enum gi_type type, const float *weights, int n, double least)

@@ -316,13 +316,6 @@ static int band_of(int height, int strips, int resident, int n)
     return band;
 }
 
-/* Taps times 2^scale. */
-static void taps_scale(float *to, const float *taps, int n, int scale)
-{
-    for (int i = 0; i < n; i++)
-        to[i] = ldexpf(taps[i], scale);
-}
-
 template <int N>
 static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_separable *spec,
@@ -336,8 +329,8 @@ static enum gi_status launch(struct gi_cuda_context *cu, struct gi_image *dst,
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
     args.left = spec->row_anchor;
     args.above = spec->col_anchor;
-    taps_scale(args.row, spec->row, spec->nrow, scale.weights);
-    taps_scale(args.col, spec->col, spec->ncol, scale.rest);
+    weights_scale(args.row, spec->row, spec->nrow, scale.weights);
+    weights_scale(args.col, spec->col, spec->ncol, scale.rest);
     int warps = 0;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, ribbon<N>, 32, 0));
     warps = warps > 4 ? warps / 4 * 4 : warps; /* all schedulers alike */
