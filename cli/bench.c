@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "filters/extract.h"
+#include "filters/regions/extract.h"
 #include "filters/run.h"
 
 enum {
@@ -27,7 +27,7 @@ struct params {
 /* One device: CPU or CUDA. */
 struct column {
     char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_roofline roofline;
 };
 
@@ -84,12 +84,12 @@ static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k
                                  const struct gi_open_options *options, struct gi_err *err)
 {
     struct column *column = &bench->columns[bench->ncolumns];
-    enum gi_status status = k->open(&column->cx, options, err);
+    enum gi_status status = k->open(&column->queue, options, err);
     if (status)
         return status;
-    status = k->roofline(column->cx, &column->roofline, err);
+    status = k->roofline(column->queue, &column->roofline, err);
     if (status)
-        k->close(&column->cx);
+        k->close(&column->queue);
     else
         bench->ncolumns++;
     return status;
@@ -141,7 +141,7 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
 static void free_bench(struct bench *bench)
 {
     for (int i = 0; i < bench->ncolumns && gi_cli_tears_down(); i++)
-        bench->columns[i].cx->k->close(&bench->columns[i].cx);
+        bench->columns[i].queue->k->close(&bench->columns[i].queue);
     while (bench->nimages > 0)
         gi_image_free(&bench->images[--bench->nimages]);
 }
@@ -180,7 +180,7 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
     }
     enum gi_status status = filter->check ? filter->check(params, err) : GI_OK;
     for (int i = 0; i < bench->ncolumns && !status; i++)
-        status = gi_run_time(&row->times[i], bench->columns[i].cx, bench->images, bench->nimages,
+        status = gi_run_time(&row->times[i], bench->columns[i].queue, bench->images, bench->nimages,
                              filter, params, err);
     if (!status)
         row->auto_side = auto_side(bench, filter, params);

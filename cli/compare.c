@@ -1,12 +1,12 @@
 /* gpuimg compare: how far two images are apart, for people, programs and exit status.
  * SPDX-License-Identifier: MIT */
-#include "filters/compare.h"
+#include "filters/statistics/compare.h"
 
 #include <math.h>
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "filters/histogram.h"
+#include "filters/statistics/histogram.h"
 
 enum { SET_COMPARE, SET_INPUT };
 

@@ -52,7 +52,7 @@ struct gi_runner {
     const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
     enum gi_device_choice choice;
     struct gi_open_options options;
-    struct gi_context *cpu, *cuda;
+    struct gi_queue *cpu, *cuda;
     bool opening, tried; /* the side thread runs; CUDA was tried, and cuda_err tells how it went */
     pthread_t thread;
     struct gi_err cuda_err;
@@ -193,7 +193,7 @@ static void add_stage(struct gi_runner *runner, const char *name, double ms, dou
 }
 
 /* The context of the CUDA device, NULL with cuda_err where there is none. */
-static struct gi_context *need_cuda(struct gi_runner *runner)
+static struct gi_queue *need_cuda(struct gi_runner *runner)
 {
     double start = gi_now_ms();
     if (runner->opening) {
@@ -222,14 +222,14 @@ void gi_runner_free(struct gi_runner **out)
     free(runner);
 }
 
-static enum gi_status run_job(struct gi_runner *runner, struct gi_context *cx,
+static enum gi_status run_job(struct gi_runner *runner, struct gi_queue *queue,
                               const struct job *job, struct gi_err *err)
 {
     struct gi_run_times times = {0};
     enum gi_status status =
         job->dst
-            ? gi_run_filter(cx, job->dst, job->src, job->filter, job->params, &times, err)
-            : gi_run_analysis(cx, job->result, job->src, job->filter, job->params, &times, err);
+            ? gi_run_filter(queue, job->dst, job->src, job->filter, job->params, &times, err)
+            : gi_run_analysis(queue, job->result, job->src, job->filter, job->params, &times, err);
     if (status)
         return status;
     add_stage(runner, "upload", times.upload_ms, 0);

@@ -4,7 +4,7 @@
 #define GI_CLI_EXTRACT_H
 
 #include "cli/cli.h"
-#include "filters/extract.h"
+#include "filters/regions/extract.h"
 
 enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "filters/histogram.h"
+#include "filters/statistics/histogram.h"
 
 /* One histogram and what was asked of its print. */
 struct gi_histogram_view {

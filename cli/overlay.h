@@ -3,7 +3,7 @@
 #ifndef GI_CLI_OVERLAY_H
 #define GI_CLI_OVERLAY_H
 
-#include "filters/extract.h"
+#include "filters/regions/extract.h"
 
 /* `dst`, made here and freed by the caller: `src` with a box round each region and its label beside
  * it. Keeps the type; gray becomes RGB, gray and alpha RGBA. Errors: GI_E_MEMORY. */

@@ -17,7 +17,7 @@ enum {
 
 struct backend {
     char name[16], detail[32]; /* "avx2", "avx2, 3 threads" */
-    struct gi_context *cx;
+    struct gi_queue *queue;
     bool repeats;     /* its cuts do not show on small images: heavy cases are passed over */
     bool may_be_full; /* its memory is capped: a case that does not fit is passed over */
 };
@@ -39,7 +39,7 @@ static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *
     snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
     backend->repeats = options->threads > 1;
     backend->may_be_full = options->max_bytes != 0;
-    enum gi_status status = k->open(&backend->cx, options, err);
+    enum gi_status status = k->open(&backend->queue, options, err);
     bench->n += !status;
     return status;
 }
@@ -107,7 +107,7 @@ static enum gi_status add_cuda(struct bench *bench, const char *device, struct g
 static void close_backends(struct bench *bench)
 {
     for (int i = 0; i < bench->n; i++)
-        bench->backends[i].cx->k->close(&bench->backends[i].cx);
+        bench->backends[i].queue->k->close(&bench->backends[i].queue);
 }
 
 /* The walk of one filter. */
@@ -162,15 +162,15 @@ static bool test_filter(struct test *test)
 {
     const struct backend *backends = test->bench->backends;
     struct gi_image want, got;
-    if (gi_run_filter(backends[0].cx, &want, &test->src, test->filter, test->variant->params, NULL,
-                      &test->err))
+    if (gi_run_filter(backends[0].queue, &want, &test->src, test->filter, test->variant->params,
+                      NULL, &test->err))
         return false;
     bool equal = true;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
         if (test->variant->heavy && backends[i].repeats)
             continue;
-        enum gi_status status = gi_run_filter(backends[i].cx, &got, &test->src, test->filter,
+        enum gi_status status = gi_run_filter(backends[i].queue, &got, &test->src, test->filter,
                                               test->variant->params, NULL, &err);
         if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
             continue;
@@ -195,7 +195,7 @@ static bool test_analysis(struct test *test)
     bool equal = want && got;
     if (!equal)
         gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
-    else if (gi_run_analysis(backends[0].cx, want, &test->src, filter, params, NULL, &test->err))
+    else if (gi_run_analysis(backends[0].queue, want, &test->src, filter, params, NULL, &test->err))
         equal = false;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
@@ -203,7 +203,7 @@ static bool test_analysis(struct test *test)
             continue;
         memset(got, 0, filter->result_nbytes);
         enum gi_status status =
-            gi_run_analysis(backends[i].cx, got, &test->src, filter, params, NULL, &err);
+            gi_run_analysis(backends[i].queue, got, &test->src, filter, params, NULL, &err);
         equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
                        : filter->result_equal(want, got);
         if (!equal)

@@ -42,7 +42,7 @@ struct gi_filter {
 
     /* Image to image. The runner gives `dst` on the backend with the shape of `src`, channels
      * included. `state` is what `measure` found, NULL without `measure`. NULL: an analysis. */
-    enum gi_status (*run)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
+    enum gi_status (*run)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
                           const void *params, const void *state, struct gi_err *err);
 
     /* Looks at the whole image first, `passes` times (0: not at all): `measure` gets every band of
@@ -51,7 +51,7 @@ struct gi_filter {
      * gives the shape only. NULL: never. */
     size_t (*state_nbytes)(const struct gi_image *src, const void *params);
     int (*passes)(const struct gi_image *src, const void *params);
-    enum gi_status (*measure)(struct gi_context *cx, void *state, int pass,
+    enum gi_status (*measure)(struct gi_queue *queue, void *state, int pass,
                               const struct gi_image *band, const void *params, struct gi_err *err);
 
     /* Analysis: image to result. `src` is on the backend; `result` (result_nbytes, zeroed) is
@@ -60,7 +60,7 @@ struct gi_filter {
      * `analyse`, which takes the whole image, or `measure` and `conclude`, which works in bands: it
      * makes the result on the host from what was measured (`src` gives the shape only). */
     size_t result_nbytes;
-    enum gi_status (*analyse)(struct gi_context *cx, void *result, const struct gi_image *src,
+    enum gi_status (*analyse)(struct gi_queue *queue, void *result, const struct gi_image *src,
                               const void *params, struct gi_err *err);
     enum gi_status (*conclude)(void *result, const struct gi_image *src, const void *params,
                                const void *state, struct gi_err *err);

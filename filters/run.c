@@ -14,7 +14,7 @@ enum { START, UPLOADED, DONE, DOWNLOADED };
 
 /* One image under one filter. */
 struct job {
-    struct gi_context *cx;
+    struct gi_queue *queue;
     const struct gi_filter *filter;
     const void *params;
     const struct gi_image *src; /* host */
@@ -25,11 +25,11 @@ struct job {
     struct gi_run_times times;
 };
 
-static enum gi_status job_make(struct job *job, struct gi_context *cx, const struct gi_image *src,
+static enum gi_status job_make(struct job *job, struct gi_queue *queue, const struct gi_image *src,
                                const struct gi_filter *filter, const void *params,
                                struct gi_err *err)
 {
-    *job = (struct job){.cx = cx, .filter = filter, .params = params, .src = src};
+    *job = (struct job){.queue = queue, .filter = filter, .params = params, .src = src};
     if (filter->halo)
         job->halo = filter->halo(params);
     if (!filter->passes)
@@ -58,7 +58,7 @@ static enum gi_status rows_that_fit(int *rows, const struct job *job, int images
 {
     size_t nbytes, row_nbytes;
     int rows_max;
-    job->cx->k->limits(job->cx, &nbytes, &rows_max, &row_nbytes);
+    job->queue->k->limits(job->queue, &nbytes, &rows_max, &row_nbytes);
     size_t row = gi_row_nbytes(job->src);
     if (row > row_nbytes)
         return gi_fail(err, GI_E_DEVICE_MEMORY, "a row of %zu bytes: the device takes %zu", row,
@@ -71,14 +71,14 @@ static enum gi_status rows_that_fit(int *rows, const struct job *job, int images
 /* Adds what the stopwatch shows; slot `to` and those before it were marked. */
 static enum gi_status note_times(struct job *job, int to, double nbytes, struct gi_err *err)
 {
-    enum gi_status status = job->cx->k->sync(job->cx, err);
+    enum gi_status status = job->queue->k->sync(job->queue, err);
     if (status)
         return status;
-    double (*elapsed_ms)(struct gi_context *, int, int) = job->cx->k->elapsed_ms;
-    job->times.upload_ms += elapsed_ms(job->cx, START, UPLOADED);
-    job->times.kernels_ms += elapsed_ms(job->cx, UPLOADED, DONE);
+    double (*elapsed_ms)(struct gi_queue *, int, int) = job->queue->k->elapsed_ms;
+    job->times.upload_ms += elapsed_ms(job->queue, START, UPLOADED);
+    job->times.kernels_ms += elapsed_ms(job->queue, UPLOADED, DONE);
     if (to == DOWNLOADED)
-        job->times.download_ms += elapsed_ms(job->cx, DONE, DOWNLOADED);
+        job->times.download_ms += elapsed_ms(job->queue, DONE, DOWNLOADED);
     job->times.kernel_nbytes += nbytes;
     return GI_OK;
 }
@@ -87,17 +87,17 @@ static enum gi_status note_times(struct job *job, int to, double nbytes, struct 
 static enum gi_status upload(struct job *job, struct gi_image *image, const struct gi_image *host,
                              struct gi_err *err)
 {
-    job->cx->k->mark(job->cx, START);
-    enum gi_status status = job->cx->k->upload(job->cx, image, host, err);
+    job->queue->k->mark(job->queue, START);
+    enum gi_status status = job->queue->k->upload(job->queue, image, host, err);
     if (!status)
-        job->cx->k->mark(job->cx, UPLOADED);
+        job->queue->k->mark(job->queue, UPLOADED);
     return status;
 }
 
 static enum gi_status measure(struct job *job, int pass, const struct gi_image *band,
                               struct gi_err *err)
 {
-    return job->filter->measure(job->cx, job->state, pass, band, job->params, err);
+    return job->filter->measure(job->queue, job->state, pass, band, job->params, err);
 }
 
 /* All passes over an image that is on the backend whole. */
@@ -118,10 +118,10 @@ static enum gi_status measure_band(struct job *job, int pass, const struct gi_im
     if (status)
         return status;
     status = measure(job, pass, &band, err);
-    job->cx->k->mark(job->cx, DONE);
+    job->queue->k->mark(job->queue, DONE);
     if (!status)
         status = note_times(job, DONE, image_nbytes(host), err);
-    job->cx->k->release(job->cx, &band);
+    job->queue->k->release(job->queue, &band);
     return status;
 }
 
@@ -162,25 +162,25 @@ static enum gi_status wrapped_rows(struct gi_image *dst, const struct gi_image *
 static enum gi_status plan(struct job *job, struct gi_image *out, const struct gi_image *in,
                            int skip, int rows, struct gi_err *err)
 {
-    const struct gi_kernels *k = job->cx->k;
+    const struct gi_kernels *k = job->queue->k;
     struct gi_image result;
     enum gi_status status =
-        k->alloc(job->cx, &result, in->width, in->height, in->channels, in->type, err);
+        k->alloc(job->queue, &result, in->width, in->height, in->channels, in->type, err);
     if (status)
         return status;
-    status = job->filter->run(job->cx, &result, in, job->params, job->state, err);
-    k->mark(job->cx, DONE);
+    status = job->filter->run(job->queue, &result, in, job->params, job->state, err);
+    k->mark(job->queue, DONE);
     if (!status && rows == in->height) {
-        status = k->download(job->cx, out, &result, err); /* takes the result */
+        status = k->download(job->queue, out, &result, err); /* takes the result */
     } else {
         struct gi_image part = gi_image_rows(&result, skip, skip + rows);
         if (!status)
-            status = k->download(job->cx, out, &part, err);
-        k->release(job->cx, &result);
+            status = k->download(job->queue, out, &part, err);
+        k->release(job->queue, &result);
     }
     if (status)
         return status;
-    k->mark(job->cx, DOWNLOADED);
+    k->mark(job->queue, DOWNLOADED);
     status = note_times(job, DOWNLOADED, 2 * image_nbytes(out), err);
     if (status)
         gi_image_free(out);
@@ -207,7 +207,7 @@ static enum gi_status filter_band(struct job *job, struct gi_image *out, int y0,
         status = upload(job, &in, &host, err);
     if (!status) {
         status = plan(job, out, &in, y0 - top, y1 - y0, err);
-        job->cx->k->release(job->cx, &in);
+        job->queue->k->release(job->queue, &in);
     }
     gi_image_free(&host);
     return status;
@@ -254,7 +254,7 @@ static enum gi_status filter_whole(struct job *job, struct gi_image *dst, struct
         status = plan(job, dst, &in, 0, in.height, err);
     if (!status)
         job->times.kernel_nbytes += job->passes * image_nbytes(job->src);
-    job->cx->k->release(job->cx, &in);
+    job->queue->k->release(job->queue, &in);
     return status;
 }
 
@@ -282,12 +282,12 @@ static enum gi_status filter_job(struct job *job, struct gi_image *dst, struct g
     return status ? status : filter_bands(job, dst, own > 0 ? own : 1, err);
 }
 
-enum gi_status gi_run_filter(struct gi_context *cx, struct gi_image *dst,
+enum gi_status gi_run_filter(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_filter *filter,
                              const void *params, struct gi_run_times *times, struct gi_err *err)
 {
     struct job job;
-    enum gi_status status = job_make(&job, cx, src, filter, params, err);
+    enum gi_status status = job_make(&job, queue, src, filter, params, err);
     if (!status)
         status = filter_job(&job, dst, err);
     if (!status && err)
@@ -304,14 +304,14 @@ static enum gi_status analyse_whole(struct job *job, void *result, struct gi_err
         return status;
     job->times.bands = 1;
     if (job->filter->analyse)
-        status = job->filter->analyse(job->cx, result, &in, job->params, err);
+        status = job->filter->analyse(job->queue, result, &in, job->params, err);
     else
         status = measure_whole(job, &in, err);
-    job->cx->k->mark(job->cx, DONE);
+    job->queue->k->mark(job->queue, DONE);
     int looks = job->passes ? job->passes : 1;
     if (!status)
         status = note_times(job, DONE, looks * image_nbytes(job->src), err);
-    job->cx->k->release(job->cx, &in);
+    job->queue->k->release(job->queue, &in);
     return status;
 }
 
@@ -339,12 +339,12 @@ static enum gi_status analyse_job(struct job *job, void *result, struct gi_err *
     return status;
 }
 
-enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct gi_image *src,
+enum gi_status gi_run_analysis(struct gi_queue *queue, void *result, const struct gi_image *src,
                                const struct gi_filter *filter, const void *params,
                                struct gi_run_times *times, struct gi_err *err)
 {
     struct job job;
-    enum gi_status status = job_make(&job, cx, src, filter, params, err);
+    enum gi_status status = job_make(&job, queue, src, filter, params, err);
     if (!status)
         status = analyse_job(&job, result, err);
     if (!status && err)

@@ -16,12 +16,12 @@ struct gi_run_times {
 /* dst = filter(src), both host images; `dst` is made here and freed by the caller. Cuts the image
  * into bands where the backend's limits want it. `times` may be NULL. Errors: as the primitives';
  * GI_E_DEVICE_MEMORY where not even one row with its halo fits. */
-enum gi_status gi_run_filter(struct gi_context *cx, struct gi_image *dst,
+enum gi_status gi_run_filter(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_filter *filter,
                              const void *params, struct gi_run_times *times, struct gi_err *err);
 
 /* result = analysis(src); `result` is filter->result_nbytes of zeroed memory. */
-enum gi_status gi_run_analysis(struct gi_context *cx, void *result, const struct gi_image *src,
+enum gi_status gi_run_analysis(struct gi_queue *queue, void *result, const struct gi_image *src,
                                const struct gi_filter *filter, const void *params,
                                struct gi_run_times *times, struct gi_err *err);
 
@@ -34,7 +34,7 @@ struct gi_run_time {
 /* Times `filter` on `nsrcs` host images of one shape in turn: as many as it takes that caches do
  * not help (of more than 64 the rest are left out). About 0.1 s, or five runs if those take longer.
  * Errors: as the primitives'. */
-enum gi_status gi_run_time(struct gi_run_time *time, struct gi_context *cx,
+enum gi_status gi_run_time(struct gi_run_time *time, struct gi_queue *queue,
                            const struct gi_image *srcs, int nsrcs, const struct gi_filter *filter,
                            const void *params, struct gi_err *err);
 

@@ -13,7 +13,7 @@ enum { SOURCES = 64, TRIES = 3 };
 
 /* What the plan takes and gives, made once. */
 struct stand {
-    struct gi_context *cx;
+    struct gi_queue *queue;
     const struct gi_filter *filter;
     const void *params;
     const struct gi_image *host;
@@ -28,7 +28,7 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
 {
     const struct gi_filter *filter = stand->filter;
     const struct gi_image *src = &srcs[0];
-    const struct gi_kernels *k = stand->cx->k;
+    const struct gi_kernels *k = stand->queue->k;
     stand->host = src;
     if (filter->passes) {
         stand->passes = filter->passes(src, stand->params);
@@ -40,11 +40,11 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
         return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
     enum gi_status status = GI_OK;
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
-        status = k->upload(stand->cx, &stand->in[i], &srcs[i], err);
+        status = k->upload(stand->queue, &stand->in[i], &srcs[i], err);
         stand->nin += !status;
         if (status || !filter->run)
             continue;
-        status = k->alloc(stand->cx, &stand->out[i], src->width, src->height, src->channels,
+        status = k->alloc(stand->queue, &stand->out[i], src->width, src->height, src->channels,
                           src->type, err);
         stand->nout += !status;
     }
@@ -53,11 +53,11 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
 
 static void stand_free(struct stand *stand)
 {
-    const struct gi_kernels *k = stand->cx->k;
+    const struct gi_kernels *k = stand->queue->k;
     while (stand->nin > 0)
-        k->release(stand->cx, &stand->in[--stand->nin]);
+        k->release(stand->queue, &stand->in[--stand->nin]);
     while (stand->nout > 0)
-        k->release(stand->cx, &stand->out[--stand->nout]);
+        k->release(stand->queue, &stand->out[--stand->nout]);
     free(stand->state);
     free(stand->result);
 }
@@ -70,12 +70,12 @@ static enum gi_status run_once(struct stand *stand, int i, struct gi_err *err)
     enum gi_status status = GI_OK;
     memset(stand->state, 0, stand->state_nbytes);
     for (int pass = 0; pass < stand->passes && !status; pass++)
-        status = filter->measure(stand->cx, stand->state, pass, &stand->in[i], params, err);
+        status = filter->measure(stand->queue, stand->state, pass, &stand->in[i], params, err);
     if (!status && filter->run)
-        return filter->run(stand->cx, &stand->out[i], &stand->in[i], params,
+        return filter->run(stand->queue, &stand->out[i], &stand->in[i], params,
                            stand->passes ? stand->state : NULL, err);
     if (!status && filter->analyse)
-        status = filter->analyse(stand->cx, stand->result, &stand->in[i], params, err);
+        status = filter->analyse(stand->queue, stand->result, &stand->in[i], params, err);
     if (!status && filter->conclude)
         status = filter->conclude(stand->result, stand->host, params, stand->state, err);
     if (filter->result_free)
@@ -87,24 +87,24 @@ static enum gi_status run_once(struct stand *stand, int i, struct gi_err *err)
 /* Milliseconds of n runs, one after the other. */
 static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi_err *err)
 {
-    const struct gi_kernels *k = stand->cx->k;
+    const struct gi_kernels *k = stand->queue->k;
     enum gi_status status = GI_OK;
-    k->mark(stand->cx, START);
+    k->mark(stand->queue, START);
     for (int i = 0; i < n && !status; i++)
         status = run_once(stand, i, err);
-    k->mark(stand->cx, DONE);
+    k->mark(stand->queue, DONE);
     if (!status)
-        status = k->sync(stand->cx, err);
+        status = k->sync(stand->queue, err);
     if (!status)
-        *ms = k->elapsed_ms(stand->cx, START, DONE);
+        *ms = k->elapsed_ms(stand->queue, START, DONE);
     return status;
 }
 
-enum gi_status gi_run_time(struct gi_run_time *time, struct gi_context *cx,
+enum gi_status gi_run_time(struct gi_run_time *time, struct gi_queue *queue,
                            const struct gi_image *srcs, int nsrcs, const struct gi_filter *filter,
                            const void *params, struct gi_err *err)
 {
-    struct stand stand = {.cx = cx, .filter = filter, .params = params};
+    struct stand stand = {.queue = queue, .filter = filter, .params = params};
     double ms = 0, best = 0;
     int n = 1;
     enum gi_status status = stand_make(&stand, srcs, nsrcs, err);

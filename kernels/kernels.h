@@ -191,7 +191,7 @@ struct gi_region_sums {
     uint64_t straight, diagonal, mixed;
 };
 
-struct gi_context; /* an open backend; one thread uses it at a time */
+struct gi_queue; /* an open backend; one thread uses it at a time */
 
 enum gi_device_kind { GI_DEVICE_CPU, GI_DEVICE_CUDA };
 
@@ -217,6 +217,61 @@ struct gi_roofline {
     double fma_rate;  /* fused multiply-adds of float32 */
 };
 
+/* Primitives, image to image. `dst` is made by the caller: same width, height and type as
+ * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
+ * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+typedef enum gi_status gi_convolve_separable_fn(struct gi_queue *queue, struct gi_image *dst,
+                                                const struct gi_image *src,
+                                                const struct gi_separable *spec,
+                                                struct gi_err *err);
+typedef enum gi_status gi_convolve_2d_fn(struct gi_queue *queue, struct gi_image *dst,
+                                         const struct gi_image *src, const struct gi_dense *spec,
+                                         struct gi_err *err);
+typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_box *spec,
+                                 struct gi_err *err);
+typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_gradient *spec,
+                                      struct gi_err *err);
+/* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. */
+typedef enum gi_status gi_threshold_fn(struct gi_queue *queue, struct gi_image *dst,
+                                       const struct gi_image *src, float above, bool invert,
+                                       struct gi_err *err);
+/* `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
+ * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
+typedef enum gi_status gi_luma_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, struct gi_err *err);
+
+/* Primitives with host results; they wait. */
+
+/* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
+ * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
+typedef enum gi_status gi_histogram_fn(struct gi_queue *queue, uint64_t *counts,
+                                       const struct gi_image *src,
+                                       const struct gi_histogram_spec *spec, struct gi_err *err);
+/* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
+typedef enum gi_status gi_moments_fn(struct gi_queue *queue, struct gi_sums *sums,
+                                     const struct gi_image *src, const float *lo, const float *hi,
+                                     struct gi_err *err);
+/* `points` is made here; the caller frees it with gi_points_free(). `values` has one channel
+ * and the shape of predicate->on. */
+typedef enum gi_status gi_select_fn(struct gi_queue *queue, struct gi_points *points,
+                                    const struct gi_image *values,
+                                    const struct gi_predicate *predicate, struct gi_err *err);
+/* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel,
+ * on the backend) is made here and released by the caller: 0 for background and 1 to *n in
+ * raster order of each component's first pixel. At most 2^32 - 2 pixels. */
+typedef enum gi_status gi_label_fn(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                                   const struct gi_predicate *predicate, int connectivity,
+                                   struct gi_err *err);
+/* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `labels`
+ * and n are what label() gave. `values` has one channel and the shape of `labels`; lo, hi
+ * quantise GI_F32 values as in gi_sums. */
+typedef enum gi_status gi_region_stats_fn(struct gi_queue *queue, struct gi_region_sums *regions,
+                                          uint32_t n, const struct gi_image *labels,
+                                          const struct gi_image *values, float lo, float hi,
+                                          struct gi_err *err);
+
 struct gi_kernels {
     enum gi_device_kind kind;
     const char *name; /* "cpu" or "cuda" */
@@ -225,94 +280,55 @@ struct gi_kernels {
      * where the driver is missing or fails. `open` makes a context (may take 0.3 s on CUDA; safe on
      * a side thread, once); errors: GI_E_DEVICE, GI_E_MEMORY. `close` takes it and nulls. */
     int (*probe)(struct gi_device_info *infos, int max, struct gi_err *err);
-    enum gi_status (*open)(struct gi_context **cx, const struct gi_open_options *options,
+    enum gi_status (*open)(struct gi_queue **queue, const struct gi_open_options *options,
                            struct gi_err *err);
-    void (*close)(struct gi_context **cx);
+    void (*close)(struct gi_queue **queue);
 
     /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
      * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must
      * outlive it (the CPU's is a view). `download` takes the backend's `src` and makes the host
      * image `host`, which the caller frees with gi_image_free(). Errors: GI_E_MEMORY,
      * GI_E_DEVICE_MEMORY, GI_E_DEVICE; then nothing is left to free. */
-    enum gi_status (*alloc)(struct gi_context *cx, struct gi_image *image, int width, int height,
+    enum gi_status (*alloc)(struct gi_queue *queue, struct gi_image *image, int width, int height,
                             int channels, enum gi_type type, struct gi_err *err);
-    void (*release)(struct gi_context *cx, struct gi_image *image);
-    enum gi_status (*upload)(struct gi_context *cx, struct gi_image *dst,
+    void (*release)(struct gi_queue *queue, struct gi_image *image);
+    enum gi_status (*upload)(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *host, struct gi_err *err);
-    enum gi_status (*download)(struct gi_context *cx, struct gi_image *host, struct gi_image *src,
+    enum gi_status (*download)(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                struct gi_err *err);
-    enum gi_status (*sync)(struct gi_context *cx, struct gi_err *err);
+    enum gi_status (*sync)(struct gi_queue *queue, struct gi_err *err);
 
     /* Bytes of image that one upload plus results may take here, and the largest image that
      * primitives take: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit
      * (CPU). */
-    void (*limits)(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes);
+    void (*limits)(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes);
 
     /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the
      * time between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
-    void (*mark)(struct gi_context *cx, int slot);
-    double (*elapsed_ms)(struct gi_context *cx, int from, int to);
+    void (*mark)(struct gi_queue *queue, int slot);
+    double (*elapsed_ms)(struct gi_queue *queue, int from, int to);
 
     /* Measures, in about 0.2 s. Uses slots 0 and 1 of the stopwatch. Errors: GI_E_MEMORY,
      * GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
-    enum gi_status (*roofline)(struct gi_context *cx, struct gi_roofline *roofline,
+    enum gi_status (*roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                struct gi_err *err);
 
-    /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
-     * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
-     * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
-    enum gi_status (*convolve_separable)(struct gi_context *cx, struct gi_image *dst,
-                                         const struct gi_image *src,
-                                         const struct gi_separable *spec, struct gi_err *err);
-    enum gi_status (*convolve_2d)(struct gi_context *cx, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_dense *spec,
-                                  struct gi_err *err);
-    enum gi_status (*box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                          const struct gi_box *spec, struct gi_err *err);
-    enum gi_status (*gradient)(struct gi_context *cx, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_gradient *spec,
-                               struct gi_err *err);
-    /* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. */
-    enum gi_status (*threshold)(struct gi_context *cx, struct gi_image *dst,
-                                const struct gi_image *src, float above, bool invert,
-                                struct gi_err *err);
-    /* `dst` has one channel: gray as it is, or luma of Rec. ITU-R BT.709 on the stored values,
-     * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
-    enum gi_status (*luma)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                           struct gi_err *err);
-
-    /* Primitives with host results; they wait. */
-
-    /* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
-     * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
-    enum gi_status (*histogram)(struct gi_context *cx, uint64_t *counts, const struct gi_image *src,
-                                const struct gi_histogram_spec *spec, struct gi_err *err);
-    /* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
-    enum gi_status (*moments)(struct gi_context *cx, struct gi_sums *sums,
-                              const struct gi_image *src, const float *lo, const float *hi,
-                              struct gi_err *err);
-    /* `points` is made here; the caller frees it with gi_points_free(). `values` has one channel
-     * and the shape of predicate->on. */
-    enum gi_status (*select)(struct gi_context *cx, struct gi_points *points,
-                             const struct gi_image *values, const struct gi_predicate *predicate,
-                             struct gi_err *err);
-    /* Connected components of the foreground, connectivity 4 or 8. `labels` (GI_U32, one channel,
-     * on the backend) is made here and released by the caller: 0 for background and 1 to *n in
-     * raster order of each component's first pixel. At most 2^32 - 2 pixels. */
-    enum gi_status (*label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
-                            const struct gi_predicate *predicate, int connectivity,
-                            struct gi_err *err);
-    /* regions[l - 1] is set to the sums of label l, 1 <= l <= n (host memory, n entries). `labels`
-     * and n are what label() gave. `values` has one channel and the shape of `labels`; lo, hi
-     * quantise GI_F32 values as in gi_sums. */
-    enum gi_status (*region_stats)(struct gi_context *cx, struct gi_region_sums *regions,
-                                   uint32_t n, const struct gi_image *labels,
-                                   const struct gi_image *values, float lo, float hi,
-                                   struct gi_err *err);
+    /* Primitives, each defined at its type above. */
+    gi_convolve_separable_fn *convolve_separable;
+    gi_convolve_2d_fn *convolve_2d;
+    gi_box_fn *box;
+    gi_gradient_fn *gradient;
+    gi_threshold_fn *threshold;
+    gi_luma_fn *luma;
+    gi_histogram_fn *histogram;
+    gi_moments_fn *moments;
+    gi_select_fn *select;
+    gi_label_fn *label;
+    gi_region_stats_fn *region_stats;
 };
 
 /* The first members of every backend's context. */
-struct gi_context {
+struct gi_queue {
     const struct gi_kernels *k;
 };
 

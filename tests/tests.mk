@@ -37,7 +37,7 @@ FUZZ_SECONDS ?= 60
 fuzz:
 	@mkdir -p build/fuzz/corpus
 	clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -DGI_HAVE_CUDA=0 \
-	    -o build/fuzz/fuzz_load tests/fuzz/fuzz_load.c $(wildcard imgio/*.c) $(LIBS)
+	    -o build/fuzz/fuzz_load tests/fuzz/fuzz_load.c $(wildcard imgio/*.c imgio/*/*.c) $(LIBS)
 	build/fuzz/fuzz_load -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus $(SEEDS)
 
 # The bench: programs that time kernels, and bench.py that drives them beside their peers (CONTRIBUTING.md).

@@ -11,50 +11,29 @@
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
 
-struct gi_cpu_context {
-    struct gi_context base;
+struct gi_cpu_queue {
+    struct gi_queue base;
     struct gi_pool *pool;
     double marks_ms[8];
 };
 
-static inline struct gi_pool *gi_cpu_pool(struct gi_context *cx)
+static inline struct gi_pool *gi_cpu_pool(struct gi_queue *queue)
 {
-    return ((struct gi_cpu_context *)cx)->pool;
+    return ((struct gi_cpu_queue *)queue)->pool;
 }
 
-enum gi_status GI_CPU(roofline)(struct gi_context *cx, struct gi_roofline *roofline,
+enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
-enum gi_status GI_CPU(convolve_separable)(struct gi_context *cx, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_separable *spec, struct gi_err *err);
-enum gi_status GI_CPU(convolve_2d)(struct gi_context *cx, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_dense *spec,
-                                   struct gi_err *err);
-enum gi_status GI_CPU(box)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err);
-enum gi_status GI_CPU(gradient)(struct gi_context *cx, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_gradient *spec,
-                                struct gi_err *err);
-enum gi_status GI_CPU(threshold)(struct gi_context *cx, struct gi_image *dst,
-                                 const struct gi_image *src, float above, bool invert,
-                                 struct gi_err *err);
-enum gi_status GI_CPU(luma)(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                            struct gi_err *err);
-enum gi_status GI_CPU(histogram)(struct gi_context *cx, uint64_t *counts,
-                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
-                                 struct gi_err *err);
-enum gi_status GI_CPU(moments)(struct gi_context *cx, struct gi_sums *sums,
-                               const struct gi_image *src, const float *lo, const float *hi,
-                               struct gi_err *err);
-enum gi_status GI_CPU(select)(struct gi_context *cx, struct gi_points *points,
-                              const struct gi_image *values, const struct gi_predicate *predicate,
-                              struct gi_err *err);
-enum gi_status GI_CPU(label)(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err);
-enum gi_status GI_CPU(region_stats)(struct gi_context *cx, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err);
+gi_convolve_separable_fn GI_CPU(convolve_separable);
+gi_convolve_2d_fn GI_CPU(convolve_2d);
+gi_box_fn GI_CPU(box);
+gi_gradient_fn GI_CPU(gradient);
+gi_threshold_fn GI_CPU(threshold);
+gi_luma_fn GI_CPU(luma);
+gi_histogram_fn GI_CPU(histogram);
+gi_moments_fn GI_CPU(moments);
+gi_select_fn GI_CPU(select);
+gi_label_fn GI_CPU(label);
+gi_region_stats_fn GI_CPU(region_stats);
 
 #endif

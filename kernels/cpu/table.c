@@ -1,14 +1,14 @@
 /* The table of one instruction level.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu_host.h"
+#include "kernels/cpu/device/host.h"
 
 extern const struct gi_kernels GI_CPU(kernels);
 
-static enum gi_status open_level(struct gi_context **cx, const struct gi_open_options *options,
+static enum gi_status open_level(struct gi_queue **queue, const struct gi_open_options *options,
                                  struct gi_err *err)
 {
-    return gi_cpu_host_open(cx, &GI_CPU(kernels), options, err);
+    return gi_cpu_host_open(queue, &GI_CPU(kernels), options, err);
 }
 
 const struct gi_kernels GI_CPU(kernels) = {

@@ -23,8 +23,8 @@ struct gi_cuda_block {
     bool lent;
 };
 
-struct gi_cuda_context {
-    struct gi_context base;
+struct gi_cuda_queue {
+    struct gi_queue base;
     int ordinal;
     int units;         /* multiprocessors */
     int shared_nbytes; /* of shared memory that one block may have, opted in */
@@ -41,9 +41,9 @@ struct gi_cuda_context {
 };
 
 /* The context as the CUDA backend sees it, its device made the thread's current one. */
-static inline struct gi_cuda_context *gi_cuda(struct gi_context *cx)
+static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
 {
-    struct gi_cuda_context *cu = (struct gi_cuda_context *)cx;
+    struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
     cudaSetDevice(cu->ordinal);
     return cu;
 }
@@ -65,50 +65,29 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
 /* Device memory for the primitive at work, GI_CUDA_ALIGN aligned, contents undefined; valid until
  * the next call on this context (one block a primitive: carve it up yourself). Grows in stream
  * order, so kernels already enqueued keep what they had. */
-enum gi_status gi_cuda_scratch(struct gi_cuda_context *cu, void **scratch, size_t nbytes,
+enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
 
 /* Rows of bytes from the device to pageable host memory and back, through pinned staging; the first
  * waits until the bytes are there, the second only until `host` has been read. */
-enum gi_status gi_cuda_copy_to_host(struct gi_cuda_context *cu, void *host, size_t host_stride,
+enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err);
-enum gi_status gi_cuda_copy_to_device(struct gi_cuda_context *cu, void *device,
-                                      size_t device_stride, const void *host, size_t host_stride,
-                                      size_t row_nbytes, size_t nrows, struct gi_err *err);
+enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, size_t device_stride,
+                                      const void *host, size_t host_stride, size_t row_nbytes,
+                                      size_t nrows, struct gi_err *err);
 
 /* The primitives, as the slots of struct gi_kernels. */
-enum gi_status gi_cuda_convolve_separable(struct gi_context *cx, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_separable *spec, struct gi_err *err);
-enum gi_status gi_cuda_convolve_2d(struct gi_context *cx, struct gi_image *dst,
-                                   const struct gi_image *src, const struct gi_dense *spec,
-                                   struct gi_err *err);
-enum gi_status gi_cuda_box(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err);
-enum gi_status gi_cuda_gradient(struct gi_context *cx, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_gradient *spec,
-                                struct gi_err *err);
-enum gi_status gi_cuda_threshold(struct gi_context *cx, struct gi_image *dst,
-                                 const struct gi_image *src, float above, bool invert,
-                                 struct gi_err *err);
-enum gi_status gi_cuda_luma(struct gi_context *cx, struct gi_image *dst, const struct gi_image *src,
-                            struct gi_err *err);
-enum gi_status gi_cuda_histogram(struct gi_context *cx, uint64_t *counts,
-                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
-                                 struct gi_err *err);
-enum gi_status gi_cuda_moments(struct gi_context *cx, struct gi_sums *sums,
-                               const struct gi_image *src, const float *lo, const float *hi,
-                               struct gi_err *err);
-enum gi_status gi_cuda_select(struct gi_context *cx, struct gi_points *points,
-                              const struct gi_image *values, const struct gi_predicate *predicate,
-                              struct gi_err *err);
-enum gi_status gi_cuda_label(struct gi_context *cx, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err);
-enum gi_status gi_cuda_region_stats(struct gi_context *cx, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err);
+gi_convolve_separable_fn gi_cuda_convolve_separable;
+gi_convolve_2d_fn gi_cuda_convolve_2d;
+gi_box_fn gi_cuda_box;
+gi_gradient_fn gi_cuda_gradient;
+gi_threshold_fn gi_cuda_threshold;
+gi_luma_fn gi_cuda_luma;
+gi_histogram_fn gi_cuda_histogram;
+gi_moments_fn gi_cuda_moments;
+gi_select_fn gi_cuda_select;
+gi_label_fn gi_cuda_label;
+gi_region_stats_fn gi_cuda_region_stats;
 
 #endif

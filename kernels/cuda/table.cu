@@ -1,6 +1,6 @@
 /* The CUDA backend's table.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/host.h"
+#include "kernels/cuda/device/host.h"
 
 static const struct gi_kernels kernels = {
     .kind = GI_DEVICE_CUDA,

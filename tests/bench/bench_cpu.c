@@ -9,8 +9,8 @@
 #include "tests/bench/request.h"
 
 struct bench {
-    struct gi_context *cx;
-    struct gi_pool *pool; /* as many threads as cx has */
+    struct gi_queue *queue;
+    struct gi_pool *pool; /* as many threads as queue has */
     struct gi_roofline rates;
     struct bench_request request; /* what the members below are made for */
     struct bench_weights weights;
@@ -36,14 +36,14 @@ static enum gi_status open_threads(struct bench *bench, int threads, struct gi_e
     struct gi_open_options options = {.threads = threads};
     if (bench->pool && gi_pool_threads(bench->pool) == threads)
         return GI_OK;
-    if (bench->cx)
-        bench->cx->k->close(&bench->cx);
+    if (bench->queue)
+        bench->queue->k->close(&bench->queue);
     gi_pool_free(&bench->pool);
     enum gi_status status = gi_pool_new(&bench->pool, threads, err);
     if (!status)
-        status = gi_kernels_cpu()->open(&bench->cx, &options, err);
+        status = gi_kernels_cpu()->open(&bench->queue, &options, err);
     if (!status)
-        status = bench->cx->k->roofline(bench->cx, &bench->rates, err);
+        status = bench->queue->k->roofline(bench->queue, &bench->rates, err);
     return status;
 }
 
@@ -89,12 +89,12 @@ static struct gi_predicate above_half(const struct bench *bench)
 
 static enum gi_status label(struct bench *bench, struct gi_err *err)
 {
-    struct gi_context *cx = bench->cx;
+    struct gi_queue *queue = bench->queue;
     struct gi_predicate predicate = above_half(bench);
     if (bench->labels.data)
-        cx->k->release(cx, &bench->labels);
-    return cx->k->label(cx, &bench->labels, &bench->nlabels, &predicate,
-                        bench->request.connectivity, err);
+        queue->k->release(queue, &bench->labels);
+    return queue->k->label(queue, &bench->labels, &bench->nlabels, &predicate,
+                           bench->request.connectivity, err);
 }
 
 static enum gi_status region_stats(struct bench *bench, struct gi_err *err)
@@ -104,15 +104,16 @@ static enum gi_status region_stats(struct bench *bench, struct gi_err *err)
     if (!bench->regions)
         return gi_fail(err, GI_E_MEMORY, "out of memory: regions");
     bench->kept = bench->nlabels;
-    return bench->cx->k->region_stats(bench->cx, bench->regions, bench->nlabels, &bench->labels,
-                                      &bench->src, 0, 1, err);
+    return bench->queue->k->region_stats(bench->queue, bench->regions, bench->nlabels,
+                                         &bench->labels, &bench->src, 0, 1, err);
 }
 
 static enum gi_status run_select(struct bench *bench, struct gi_err *err)
 {
     struct gi_predicate predicate = above_half(bench);
     struct gi_points points;
-    enum gi_status status = bench->cx->k->select(bench->cx, &points, &bench->src, &predicate, err);
+    enum gi_status status =
+        bench->queue->k->select(bench->queue, &points, &bench->src, &predicate, err);
     if (status)
         return status;
     bench->kept = (double)points.n;
@@ -124,17 +125,17 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
 {
     static uint64_t counts[GI_MAX_CHANNELS * 65536];
     static const float lo[GI_MAX_CHANNELS] = {0}, hi[GI_MAX_CHANNELS] = {1, 1, 1, 1};
-    struct gi_context *cx = bench->cx;
+    struct gi_queue *queue = bench->queue;
     struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
     enum gi_status status;
     switch (bench->request.work) {
     case BENCH_HISTOGRAM: {
         struct gi_histogram_spec spec = bench_histogram_spec(&bench->request);
         memset(counts, 0, (size_t)bench->request.channels * (size_t)spec.nbins * sizeof *counts);
-        return cx->k->histogram(cx, counts, &bench->src, &spec, err);
+        return queue->k->histogram(queue, counts, &bench->src, &spec, err);
     }
     case BENCH_SUM:
-        return cx->k->moments(cx, sums, &bench->src, lo, hi, err);
+        return queue->k->moments(queue, sums, &bench->src, lo, hi, err);
     case BENCH_SELECT:
         return run_select(bench, err);
     case BENCH_LABEL:
@@ -145,7 +146,7 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
         status = label(bench, err);
         return status ? status : region_stats(bench, err);
     default:
-        return bench_filter_run(cx, &bench->dst, &bench->src, &bench->request, &bench->weights,
+        return bench_filter_run(queue, &bench->dst, &bench->src, &bench->request, &bench->weights,
                                 err);
     }
 }
@@ -185,10 +186,10 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     if (memcmp(request, &bench->request, sizeof *request) != 0)
         status = prepare(bench, request, err);
     for (int i = 0; i < request->runs && !status; i++) {
-        bench->cx->k->mark(bench->cx, 0);
+        bench->queue->k->mark(bench->queue, 0);
         status = run(bench, err);
-        bench->cx->k->mark(bench->cx, 1);
-        bench_say_time(object, "us", 1e3 * bench->cx->k->elapsed_ms(bench->cx, 0, 1));
+        bench->queue->k->mark(bench->queue, 1);
+        bench_say_time(object, "us", 1e3 * bench->queue->k->elapsed_ms(bench->queue, 0, 1));
     }
     if (status) {
         release(bench);
@@ -209,8 +210,8 @@ int main(void)
     static struct bench bench;
     int status = bench_serve(&bench, answer);
     release(&bench);
-    if (bench.cx)
-        bench.cx->k->close(&bench.cx);
+    if (bench.queue)
+        bench.queue->k->close(&bench.queue);
     gi_pool_free(&bench.pool);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda/measure.h"
+#include "kernels/cuda/common/measure.h"
 #include "tests/bench/bench_cuda.h"
 
 #ifndef BENCH_NPP
@@ -24,8 +24,8 @@ enum {
 };
 
 struct bench {
-    struct gi_context *cx;
-    struct gi_cuda_context *cu;
+    struct gi_queue *queue;
+    struct gi_cuda_queue *cu;
     struct gi_device_info info;
     /* A copy of these runs ahead of each measurement: it empties the L2 cache and hides the time
      * that a launch takes the CPU. */
@@ -59,9 +59,9 @@ static void make_image(struct bench_job *job, struct gi_image *image, int channe
                        enum gi_type type)
 {
     const struct bench_picture *picture = &job->request->picture;
-    struct gi_context *cx = &job->cu->base;
+    struct gi_queue *queue = &job->cu->base;
     if (!job->err.status)
-        cx->k->alloc(cx, image, picture->width, picture->height, channels, type, &job->err);
+        queue->k->alloc(queue, image, picture->width, picture->height, channels, type, &job->err);
 }
 
 static void fill_image(struct bench_job *job, struct gi_image *image, int set)
@@ -185,7 +185,7 @@ static device_u64 count(struct bench_job *job)
     return n;
 }
 
-static void job_make(struct bench_job *job, struct gi_cuda_context *cu,
+static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
                      const struct bench_request *request)
 {
     enum bench_work work = request->work;
@@ -230,16 +230,16 @@ static void job_make(struct bench_job *job, struct gi_cuda_context *cu,
 
 static void job_free(struct bench_job *job)
 {
-    struct gi_context *cx = &job->cu->base;
+    struct gi_queue *queue = &job->cu->base;
     void *rooms[] = {job->taps, job->dense, job->out, job->out2, job->scratch};
     struct gi_err err;
     for (int i = 0; i < BENCH_SETS; i++) {
         struct gi_image *images[] = {&job->src[i], &job->dst[i], &job->labels[i]};
         for (struct gi_image *image : images)
             if (image->data)
-                cx->k->release(cx, image);
+                queue->k->release(queue, image);
     }
-    cx->k->sync(cx, &err);
+    queue->k->sync(queue, &err);
     for (void *p : rooms)
         cudaFree(p);
 }
@@ -376,10 +376,10 @@ static void open_bench(struct bench *bench, struct bench_job *job)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
     struct gi_open_options options = {};
-    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->cx, &options, &job->err) ||
-        k->roofline(bench->cx, &bench->rates, &job->err))
+    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->queue, &options, &job->err) ||
+        k->roofline(bench->queue, &bench->rates, &job->err))
         return;
-    bench->cu = job->cu = gi_cuda(bench->cx);
+    bench->cu = job->cu = gi_cuda(bench->queue);
     bench->blocks = bench->cu->units * 8;
     bench->ahead = (char *)room(job, 2 * (size_t)AHEAD_NBYTES);
     check(job, cudaEventCreate(&bench->from));

@@ -15,7 +15,7 @@ enum { BENCH_SETS = 4, BENCH_PEERS_MAX = 8 };
 /* One request on the device. Runs take the sets in turn, so that no input is in the cache from the
  * run before. */
 struct bench_job {
-    struct gi_cuda_context *cu;
+    struct gi_cuda_queue *cu;
     const struct bench_request *request;
     struct bench_weights weights;
     struct gi_image src[BENCH_SETS], dst[BENCH_SETS], labels[BENCH_SETS];

@@ -94,7 +94,7 @@ void bench_weights_fill(struct bench_weights *weights, int k)
         weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
 }
 
-enum gi_status bench_filter_run(struct gi_context *cx, struct gi_image *dst,
+enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err)
 {
@@ -132,19 +132,19 @@ enum gi_status bench_filter_run(struct gi_context *cx, struct gi_image *dst,
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
     switch (request->work) {
     case BENCH_GAUSSIAN:
-        return cx->k->convolve_separable(cx, dst, src, &gaussian, err);
+        return queue->k->convolve_separable(queue, dst, src, &gaussian, err);
     case BENCH_SOBEL_X:
-        return cx->k->convolve_separable(cx, dst, src, &sobel_x, err);
+        return queue->k->convolve_separable(queue, dst, src, &sobel_x, err);
     case BENCH_DENSE:
-        return cx->k->convolve_2d(cx, dst, src, &dense, err);
+        return queue->k->convolve_2d(queue, dst, src, &dense, err);
     case BENCH_BOX:
-        return cx->k->box(cx, dst, src, &box, err);
+        return queue->k->box(queue, dst, src, &box, err);
     case BENCH_SOBEL:
-        return cx->k->gradient(cx, dst, src, &gradient, err);
+        return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
-        return cx->k->threshold(cx, dst, src, gi_type_full_scale(src->type) / 2, false, err);
+        return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
     default:
-        return cx->k->luma(cx, dst, src, err);
+        return queue->k->luma(queue, dst, src, err);
     }
 }
 

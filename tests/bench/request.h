@@ -67,7 +67,7 @@ struct bench_weights {
 void bench_weights_fill(struct bench_weights *weights, int k);
 
 /* Enqueues one filter. */
-enum gi_status bench_filter_run(struct gi_context *cx, struct gi_image *dst,
+enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
 

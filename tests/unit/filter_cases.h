@@ -50,14 +50,14 @@ static inline void fc_fill(struct gi_image *image, uint64_t *seed)
         }
 }
 
-static inline struct gi_context *fc_open(const struct gi_kernels *k, int threads)
+static inline struct gi_queue *fc_open(const struct gi_kernels *k, int threads)
 {
     struct gi_err err = {0};
-    struct gi_context *cx = NULL;
+    struct gi_queue *queue = NULL;
     struct gi_open_options options = {.threads = threads};
-    if (k->open(&cx, &options, &err))
+    if (k->open(&queue, &options, &err))
         fail_msg("%s", err.text);
-    return cx;
+    return queue;
 }
 
 static inline bool fc_equal(const struct gi_image *a, const struct gi_image *b)

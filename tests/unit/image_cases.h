@@ -61,11 +61,11 @@ static struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_t
     return edge;
 }
 
-static void case_open(struct gi_context **cx, const struct gi_kernels *k, int threads)
+static void case_open(struct gi_queue **queue, const struct gi_kernels *k, int threads)
 {
     struct gi_open_options options = {.threads = threads};
     struct gi_err err = {0};
-    assert_int_equal(k->open(cx, &options, &err), GI_OK);
+    assert_int_equal(k->open(queue, &options, &err), GI_OK);
 }
 
 /* Fails where a sample of `got` is another than that of `want`, and says which. */

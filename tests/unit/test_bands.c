@@ -1,8 +1,8 @@
 /* Bands: a backend that takes only a few rows at once, or runs out of memory, must give the bytes
  * of one that takes the whole image, under every border. SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
-#include "filters/extract.h"
-#include "filters/histogram.h"
+#include "filters/regions/extract.h"
+#include "filters/statistics/histogram.h"
 
 /* What the small backend takes. */
 static struct {
@@ -10,34 +10,34 @@ static struct {
     int rows, upload_rows, uploads;
 } small;
 
-static enum gi_status (*real_upload)(struct gi_context *cx, struct gi_image *dst,
+static enum gi_status (*real_upload)(struct gi_queue *queue, struct gi_image *dst,
                                      const struct gi_image *host, struct gi_err *err);
 
-static void small_limits(struct gi_context *cx, size_t *nbytes, int *rows, size_t *row_nbytes)
+static void small_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes)
 {
-    (void)cx;
+    (void)queue;
     *nbytes = small.nbytes;
     *rows = small.rows;
     *row_nbytes = small.row_nbytes;
 }
 
-static enum gi_status small_upload(struct gi_context *cx, struct gi_image *dst,
+static enum gi_status small_upload(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *host, struct gi_err *err)
 {
     small.uploads++;
     if (host->height > small.upload_rows)
         return gi_fail(err, GI_E_DEVICE_MEMORY, "%d rows do not fit", host->height);
-    return real_upload(cx, dst, host, err);
+    return real_upload(queue, dst, host, err);
 }
 
 static struct gi_kernels small_kernels;
-static struct gi_context *cx;
+static struct gi_queue *queue;
 
 static int open_cpu(void **unused)
 {
     (void)unused;
-    cx = fc_open(gi_kernels_cpu(), 2);
-    small_kernels = *cx->k;
+    queue = fc_open(gi_kernels_cpu(), 2);
+    small_kernels = *queue->k;
     real_upload = small_kernels.upload;
     small_kernels.limits = small_limits;
     small_kernels.upload = small_upload;
@@ -47,14 +47,14 @@ static int open_cpu(void **unused)
 static int close_cpu(void **unused)
 {
     (void)unused;
-    cx->k = gi_kernels_cpu();
-    cx->k->close(&cx);
+    queue->k = gi_kernels_cpu();
+    queue->k->close(&queue);
     return 0;
 }
 
 static void take(int rows, int upload_rows)
 {
-    cx->k = &small_kernels;
+    queue->k = &small_kernels;
     small.nbytes = small.row_nbytes = SIZE_MAX;
     small.rows = rows;
     small.upload_rows = upload_rows;
@@ -77,10 +77,10 @@ static void compare(const struct gi_filter *filter, const void *params, const st
     struct gi_image whole, cut;
     struct gi_err err = {0};
     struct gi_run_times times;
-    cx->k = gi_kernels_cpu();
-    assert_int_equal(gi_run_filter(cx, &whole, src, filter, params, NULL, &err), GI_OK);
+    queue->k = gi_kernels_cpu();
+    assert_int_equal(gi_run_filter(queue, &whole, src, filter, params, NULL, &err), GI_OK);
     take(rows, upload_rows);
-    if (gi_run_filter(cx, &cut, src, filter, params, &times, &err))
+    if (gi_run_filter(queue, &cut, src, filter, params, &times, &err))
         fail_msg("%s: %s", filter->name, err.text);
     assert_string_equal(err.text, "");
     assert_true(times.bands > 1);
@@ -134,7 +134,7 @@ static void test_bytes_limit(void **unused)
     struct gi_run_times times;
     take(INT32_MAX, 40);
     small.nbytes = 2 * 512 * 12; /* 12 rows in and out: 10 and two of halo */
-    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, &times, NULL), GI_OK);
+    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, &times, NULL), GI_OK);
     assert_int_equal(times.bands, 4);
     gi_image_free(&dst);
     gi_image_free(&src);
@@ -149,14 +149,17 @@ static void test_too_little(void **unused)
     struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
     struct gi_err err = {0};
     take(8, 50);
-    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+                     GI_E_DEVICE_MEMORY);
     assert_string_equal(err.text, "out of device memory: 8 rows fit, a row of the result needs 9");
     take(50, 4); /* a row in the middle needs nine */
-    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+                     GI_E_DEVICE_MEMORY);
     assert_true(small.uploads < 20);
     take(50, 50);
     small.row_nbytes = 9;
-    assert_int_equal(gi_run_filter(cx, &dst, &src, filter, params, NULL, &err), GI_E_DEVICE_MEMORY);
+    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+                     GI_E_DEVICE_MEMORY);
     assert_string_equal(err.text, "a row of 10 bytes: the device takes 9");
     gi_image_free(&src);
     free(params);
@@ -184,7 +187,7 @@ static void analyse(struct gi_histogram *result, const struct gi_image *src, con
     struct gi_run_times times;
     *result = (struct gi_histogram){0};
     take(rows, upload_rows);
-    if (gi_run_analysis(cx, result, src, &gi_filter_histogram, params, &times, &err))
+    if (gi_run_analysis(queue, result, src, &gi_filter_histogram, params, &times, &err))
         fail_msg("%s", err.text);
     assert_string_equal(err.text, "");
     assert_int_equal(times.bands > 1, rows < src->height || upload_rows < src->height);
@@ -227,14 +230,15 @@ static void test_analysis_of_the_whole(void **unused)
     for (int i = 0; i < 2; i++) {
         struct gi_err err = {0};
         take(i ? 33 : 32, i ? 32 : 33);
-        assert_int_equal(gi_run_analysis(cx, &result, &src, &gi_filter_extract, params, NULL, &err),
-                         GI_E_DEVICE_MEMORY);
+        assert_int_equal(
+            gi_run_analysis(queue, &result, &src, &gi_filter_extract, params, NULL, &err),
+            GI_E_DEVICE_MEMORY);
         assert_string_equal(err.text,
                             "out of device memory: extract needs all 19 x 33 pixels there at once");
         gi_filter_extract.result_free(&result);
     }
     take(33, 33);
-    assert_int_equal(gi_run_analysis(cx, &result, &src, &gi_filter_extract, params, NULL, NULL),
+    assert_int_equal(gi_run_analysis(queue, &result, &src, &gi_filter_extract, params, NULL, NULL),
                      GI_OK);
     gi_filter_extract.result_free(&result);
     gi_image_free(&src);

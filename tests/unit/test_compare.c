@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "filters/compare.h"
+#include "filters/statistics/compare.h"
 
 static struct gi_image bytes(uint8_t *samples, int width, int height, int channels)
 {

@@ -45,7 +45,7 @@ static void gaussian(float *taps, int n, double sigma)
 }
 
 struct work {
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct guard src, got, want;
 };
 
@@ -88,7 +88,7 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
     struct gi_err err;
     work_alloc(w, size, channels, channels, type, seed);
     ideal_separable(&w->want.image, &w->src.image, &separable);
-    w->cx->k->convolve_separable(w->cx, &w->got.image, &w->src.image, &separable, &err);
+    w->queue->k->convolve_separable(w->queue, &w->got.image, &w->src.image, &separable, &err);
     work_free(w);
 
     struct gi_dense dense = {.weights = weights,
@@ -103,19 +103,19 @@ static void try_all(struct work *w, const int *size, int channels, enum gi_type 
         dense.sum += weights[i] = (case_real(seed) + 1.1f) / 40;
     work_alloc(w, size, channels, channels, type, seed);
     ideal_dense(&w->want.image, &w->src.image, &dense);
-    w->cx->k->convolve_2d(w->cx, &w->got.image, &w->src.image, &dense, &err);
+    w->queue->k->convolve_2d(w->queue, &w->got.image, &w->src.image, &dense, &err);
     work_free(w);
 
     struct gi_gradient sobel = {.smooth = {1, 2, 1}, .edge = separable.edge};
     sobel.alpha = separable.alpha == GI_ALPHA_KEEP ? GI_ALPHA_KEEP : GI_ALPHA_PLAIN;
     work_alloc(w, size, channels, channels, type, seed);
     ideal_gradient(&w->want.image, &w->src.image, &sobel);
-    w->cx->k->gradient(w->cx, &w->got.image, &w->src.image, &sobel, &err);
+    w->queue->k->gradient(w->queue, &w->got.image, &w->src.image, &sobel, &err);
     work_free(w);
 
     work_alloc(w, size, channels, 1, type, seed);
     ideal_luma(&w->want.image, &w->src.image);
-    w->cx->k->luma(w->cx, &w->got.image, &w->src.image, &err);
+    w->queue->k->luma(w->queue, &w->got.image, &w->src.image, &err);
     work_free(w);
 }
 
@@ -125,14 +125,14 @@ static void accuracy(void **state)
     uint64_t seed = SEED;
     struct work w;
     printf("seed %d\n", SEED);
-    case_open(&w.cx, gi_kernels_cpu(), 1);
+    case_open(&w.queue, gi_kernels_cpu(), 1);
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
             for (int border = 0; border < CASE_BORDERS; border++)
                 for (int i = 0; i < CASE_SIZES; i++)
                     try_all(&w, case_sizes[i], channels, (enum gi_type)type, (enum gi_border)border,
                             &seed);
-    w.cx->k->close(&w.cx);
+    w.queue->k->close(&w.queue);
     for (int type = GI_U8; type <= GI_U16; type++) {
         double part = (double)equal[type] / (double)samples[type];
         printf("type %d: %.4f %% of %llu samples equal\n", type, 100 * part,
@@ -161,9 +161,9 @@ static void constant(void **state)
     (void)state;
     static const int lengths[] = {3, 31, 33, 65, 401, 1601, GI_TAPS_MAX};
     static const uint16_t values[] = {1, 255, 40001, 65535};
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_err err;
-    case_open(&cx, gi_kernels_cpu(), 2);
+    case_open(&queue, gi_kernels_cpu(), 2);
     for (int i = 0; i < 7; i++)
         for (int v = 0; v < 4; v++) {
             struct gi_separable spec = long_gaussian(lengths[i], lengths[i] / 8.0);
@@ -172,15 +172,16 @@ static void constant(void **state)
             guard_alloc(&got, 70, 40, 1, GI_U16, 0);
             for (int p = 0; p < 70 * 40; p++)
                 ((uint16_t *)src.image.data)[p] = values[v];
-            assert_int_equal(cx->k->convolve_separable(cx, &got.image, &src.image, &spec, &err), 0);
+            assert_int_equal(
+                queue->k->convolve_separable(queue, &got.image, &src.image, &spec, &err), 0);
             case_equal(&got.image, &src.image, "Gaussian of a constant");
             struct gi_box box = {.k = lengths[i]};
-            assert_int_equal(cx->k->box(cx, &got.image, &src.image, &box, &err), 0);
+            assert_int_equal(queue->k->box(queue, &got.image, &src.image, &box, &err), 0);
             case_equal(&got.image, &src.image, "box of a constant");
             guard_free(&src);
             guard_free(&got);
         }
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 /* A row of 3 000 000 pixels, and a column: the sums of the rows outside are those of the one row.
@@ -188,20 +189,21 @@ static void constant(void **state)
 static void long_images(void **state)
 {
     (void)state;
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_err err;
     uint64_t seed = SEED;
-    case_open(&cx, gi_kernels_cpu(), 2);
+    case_open(&queue, gi_kernels_cpu(), 2);
     for (int turn = 0; turn < 2; turn++) {
         int n = 3000000, size[2] = {turn ? 1 : n, turn ? n : 1};
         struct gi_separable spec = long_gaussian(7, 1.2);
-        struct work w = {.cx = cx};
+        struct work w = {.queue = queue};
         work_alloc(&w, size, 1, 1, GI_U8, &seed);
         ideal_separable(&w.want.image, &w.src.image, &spec);
-        assert_int_equal(cx->k->convolve_separable(cx, &w.got.image, &w.src.image, &spec, &err), 0);
+        assert_int_equal(
+            queue->k->convolve_separable(queue, &w.got.image, &w.src.image, &spec, &err), 0);
         work_free(&w);
     }
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 /* The longest kernels on small images. */
@@ -215,12 +217,12 @@ static void longest_kernels(void **state)
         struct gi_err err;
         struct gi_separable spec = long_gaussian(GI_TAPS_MAX, 60);
         spec.edge = case_edge(&seed, (enum gi_border)(i / 2), GI_U8);
-        case_open(&w.cx, gi_kernels_cpu(), 2);
+        case_open(&w.queue, gi_kernels_cpu(), 2);
         work_alloc(&w, sizes[i % 2], 1, 1, GI_U8, &seed);
         ideal_separable(&w.want.image, &w.src.image, &spec);
-        assert_int_equal(w.cx->k->convolve_separable(w.cx, &w.got.image, &w.src.image, &spec, &err),
-                         0);
-        w.cx->k->close(&w.cx);
+        assert_int_equal(
+            w.queue->k->convolve_separable(w.queue, &w.got.image, &w.src.image, &spec, &err), 0);
+        w.queue->k->close(&w.queue);
         work_free(&w);
     }
 }
@@ -243,15 +245,15 @@ static void long_sums(void **state)
         for (int t = 0; t < n && !(kernels[i / 2].sigma > 0); t++)
             many_taps[t] = 1 / (float)n;
         spec.edge.border = GI_BORDER_MIRROR;
-        case_open(&w.cx, gi_kernels_cpu(), 1);
+        case_open(&w.queue, gi_kernels_cpu(), 1);
         work_alloc(&w, size, 1, 1, GI_F32, &seed);
         for (int y = 0; i % 2 && y < size[1]; y++)
             for (int x = 0; x < size[0]; x++)
                 ((float *)gi_row(&w.src.image, y))[x] = 0.7f;
         ideal_separable(&w.want.image, &w.src.image, &spec);
-        assert_int_equal(w.cx->k->convolve_separable(w.cx, &w.got.image, &w.src.image, &spec, &err),
-                         0);
-        w.cx->k->close(&w.cx);
+        assert_int_equal(
+            w.queue->k->convolve_separable(w.queue, &w.got.image, &w.src.image, &spec, &err), 0);
+        w.queue->k->close(&w.queue);
         work_free(&w);
     }
 }
@@ -261,7 +263,7 @@ static void infinite(void **state)
 {
     (void)state;
     struct gi_separable spec = long_gaussian(65, 40);
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_err err;
     for (int l = 0; l < CASE_LEVELS; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
@@ -273,9 +275,9 @@ static void infinite(void **state)
         for (int p = 0; p < 160 * 100; p++)
             ((float *)src.image.data)[p] = 0.5f;
         ((float *)gi_row(&src.image, 60))[80] = -INFINITY;
-        case_open(&cx, k, 1);
-        assert_int_equal(k->convolve_separable(cx, &got.image, &src.image, &spec, &err), 0);
-        k->close(&cx);
+        case_open(&queue, k, 1);
+        assert_int_equal(k->convolve_separable(queue, &got.image, &src.image, &spec, &err), 0);
+        k->close(&queue);
         for (int y = 0; y < 100; y++)
             for (int x = 0; x < 160; x++) {
                 float v = ((float *)gi_row(&got.image, y))[x];
@@ -297,7 +299,7 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
                            uint64_t *seed)
 {
     /* 1023 = 3 * 11 * 31 wraps round a 33 x 31 image 31 x 33 times. */
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_err err;
     struct guard src, got;
     struct gi_box box = {.k = 1023, .edge = {.border = GI_BORDER_WRAP}};
@@ -305,9 +307,9 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
     guard_alloc(&src, 33, 31, channels, type, 0);
     guard_alloc(&got, 33, 31, channels, type, 0);
     case_fill(&src.image, seed);
-    case_open(&cx, k, 1);
-    assert_int_equal(k->box(cx, &got.image, &src.image, &box, &err), 0);
-    k->close(&cx);
+    case_open(&queue, k, 1);
+    assert_int_equal(k->box(queue, &got.image, &src.image, &box, &err), 0);
+    k->close(&queue);
     uint64_t count = (uint64_t)channels, n = 33 * 31;
     for (uint64_t c = 0; c < count; c++) {
         uint64_t sum = 0, by = 0;
@@ -348,7 +350,7 @@ static void near_halves(void **state)
         unsigned full = k == 7 ? 65535 : 255;
         if (!kernels)
             continue;
-        struct gi_context *cx;
+        struct gi_queue *queue;
         struct gi_err err;
         struct guard src, got;
         struct gi_box box = {.k = k, .edge = {.border = GI_BORDER_WRAP}};
@@ -361,9 +363,9 @@ static void near_halves(void **state)
             else
                 ((uint16_t *)src.image.data)[p] = (uint16_t)v;
         }
-        case_open(&cx, kernels, 1);
-        assert_int_equal(kernels->box(cx, &got.image, &src.image, &box, &err), 0);
-        kernels->close(&cx);
+        case_open(&queue, kernels, 1);
+        assert_int_equal(kernels->box(queue, &got.image, &src.image, &box, &err), 0);
+        kernels->close(&queue);
         for (int p = 0; p < n; p++)
             assert_int_equal(wide_sample(&got.image, (uint64_t)p), full - (unsigned)(i % 2));
         guard_free(&src);

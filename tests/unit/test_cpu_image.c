@@ -64,23 +64,23 @@ static void exact_threshold(struct gi_image *dst, const struct gi_image *src, fl
             }
 }
 
-static void run(struct gi_context *cx, const struct operation *op, struct gi_image *dst,
+static void run(struct gi_queue *queue, const struct operation *op, struct gi_image *dst,
                 const struct gi_image *src)
 {
     struct gi_err err = {0};
     enum gi_status status = GI_E_USAGE;
     if (op->which == SEPARABLE)
-        status = cx->k->convolve_separable(cx, dst, src, &op->separable, &err);
+        status = queue->k->convolve_separable(queue, dst, src, &op->separable, &err);
     else if (op->which == DENSE)
-        status = cx->k->convolve_2d(cx, dst, src, &op->dense, &err);
+        status = queue->k->convolve_2d(queue, dst, src, &op->dense, &err);
     else if (op->which == BOX)
-        status = cx->k->box(cx, dst, src, &op->box, &err);
+        status = queue->k->box(queue, dst, src, &op->box, &err);
     else if (op->which == GRADIENT)
-        status = cx->k->gradient(cx, dst, src, &op->gradient, &err);
+        status = queue->k->gradient(queue, dst, src, &op->gradient, &err);
     else if (op->which == THRESHOLD)
-        status = cx->k->threshold(cx, dst, src, op->above, op->invert, &err);
+        status = queue->k->threshold(queue, dst, src, op->above, op->invert, &err);
     else if (op->which == LUMA)
-        status = cx->k->luma(cx, dst, src, &err);
+        status = queue->k->luma(queue, dst, src, &err);
     assert_int_equal(status, GI_OK);
 }
 
@@ -127,17 +127,17 @@ static void check(const struct operation *op, const int *size, int channels, enu
         const struct gi_kernels *k = gi_kernels_cpu_level(case_levels[l]);
         static const int counts[] = {1, 2, 3, 7};
         for (int t = 0; k && t < (threads ? 4 : 1); t++) {
-            struct gi_context *cx;
+            struct gi_queue *queue;
             char what[100];
             snprintf(what, sizeof what, "%s at %s, %d threads", op->name, case_levels[l],
                      counts[t]);
-            case_open(&cx, k, counts[t]);
+            case_open(&queue, k, counts[t]);
             guard_alloc(&got, size[0], size[1], out, type, pad);
-            run(cx, op, &got.image, &src.image);
+            run(queue, op, &got.image, &src.image);
             case_equal(&got.image, &want.image, what);
             guard_check(&got);
             guard_free(&got);
-            k->close(&cx);
+            k->close(&queue);
         }
     }
     guard_free(&src);

@@ -14,7 +14,7 @@ static const int sizes[SIZES][2] = {
 static const char *const levels[LEVELS] = {"scalar", "avx2", "avx512"};
 static const int thread_counts[THREAD_COUNTS] = {1, 2, 3, 7};
 
-static struct gi_context *contexts[LEVELS * THREAD_COUNTS];
+static struct gi_queue *contexts[LEVELS * THREAD_COUNTS];
 static int ncontexts;
 
 static int open_all(void **state)
@@ -37,8 +37,8 @@ static int close_all(void **state)
 {
     (void)state;
     while (ncontexts > 0) {
-        struct gi_context *cx = contexts[--ncontexts];
-        cx->k->close(&cx);
+        struct gi_queue *queue = contexts[--ncontexts];
+        queue->k->close(&queue);
     }
     return 0;
 }
@@ -273,13 +273,14 @@ static void test_select(void **state)
         }
 }
 
-static void check_stats(struct gi_context *cx, const struct gi_image *labels,
+static void check_stats(struct gi_queue *queue, const struct gi_image *labels,
                         const struct gi_image *values, const struct gi_region_sums *want,
                         uint32_t n)
 {
     struct gi_region_sums *got = malloc((n + 1) * sizeof *got);
     memset(got, 0xee, n * sizeof *got);
-    assert_int_equal(cx->k->region_stats(cx, got, n, labels, values, 0.0f, 1.0f, NULL), GI_OK);
+    assert_int_equal(queue->k->region_stats(queue, got, n, labels, values, 0.0f, 1.0f, NULL),
+                     GI_OK);
     for (uint32_t i = 0; i < n; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0)
             fail_msg("%d x %d: region %u of %u differs", labels->width, labels->height, i + 1, n);
@@ -297,14 +298,14 @@ static void check_regions(const struct gi_predicate *p, const struct gi_image *v
     for (int k = 0; k < ncontexts; k++) {
         struct gi_image labels;
         uint32_t got;
-        struct gi_context *cx = contexts[k];
-        assert_int_equal(cx->k->label(cx, &labels, &got, p, connectivity, NULL), GI_OK);
+        struct gi_queue *queue = contexts[k];
+        assert_int_equal(queue->k->label(queue, &labels, &got, p, connectivity, NULL), GI_OK);
         assert_int_equal(got, n);
         for (int y = 0; y < height; y++)
             assert_memory_equal(gi_row(&labels, y), want + (size_t)y * (size_t)width,
                                 (size_t)width * sizeof *want);
-        check_stats(cx, &labels, values, sums, n);
-        cx->k->release(cx, &labels);
+        check_stats(queue, &labels, values, sums, n);
+        queue->k->release(queue, &labels);
     }
     free(want);
     free(sums);

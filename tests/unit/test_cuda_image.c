@@ -12,7 +12,7 @@ static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17, 33};
 static const int box_sides[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 29, 31, 33, 255, 301};
 enum { TAPS = 17, SIDES = 14, BOX_SIDES = 16 };
 
-static struct gi_context *cpu, *cuda; /* cuda: NULL where there is no device */
+static struct gi_queue *cpu, *cuda; /* cuda: NULL where there is no device */
 static char reason[800];
 
 static int open_both(void **state)
@@ -68,23 +68,23 @@ struct operation {
     float row[GI_WEIGHTS_MAX], col[TAPS_MAX];
 };
 
-static void run(struct gi_context *cx, const struct operation *op, struct gi_image *dst,
+static void run(struct gi_queue *queue, const struct operation *op, struct gi_image *dst,
                 const struct gi_image *src)
 {
     struct gi_err err = {0};
     enum gi_status status = GI_E_USAGE;
     if (op->which == SEPARABLE)
-        status = cx->k->convolve_separable(cx, dst, src, &op->separable, &err);
+        status = queue->k->convolve_separable(queue, dst, src, &op->separable, &err);
     else if (op->which == DENSE)
-        status = cx->k->convolve_2d(cx, dst, src, &op->dense, &err);
+        status = queue->k->convolve_2d(queue, dst, src, &op->dense, &err);
     else if (op->which == BOX)
-        status = cx->k->box(cx, dst, src, &op->box, &err);
+        status = queue->k->box(queue, dst, src, &op->box, &err);
     else if (op->which == GRADIENT)
-        status = cx->k->gradient(cx, dst, src, &op->gradient, &err);
+        status = queue->k->gradient(queue, dst, src, &op->gradient, &err);
     else if (op->which == THRESHOLD)
-        status = cx->k->threshold(cx, dst, src, op->above, op->invert, &err);
+        status = queue->k->threshold(queue, dst, src, op->above, op->invert, &err);
     else
-        status = cx->k->luma(cx, dst, src, &err);
+        status = queue->k->luma(queue, dst, src, &err);
     if (status)
         fail_msg("%s", err.text);
 }
@@ -464,7 +464,7 @@ static void contexts_are_separate(void **state)
     (void)state;
     if (no_device())
         skip();
-    struct gi_context *second;
+    struct gi_queue *second;
     struct gi_open_options options = {.threads = 1, .max_bytes = 12345678};
     struct gi_err err = {0};
     assert_int_equal(cuda->k->open(&second, &options, &err), GI_OK);
@@ -474,7 +474,7 @@ static void contexts_are_separate(void **state)
     assert_int_equal(nbytes, 12345678);
     assert_true(rows >= 32768 && row >= 65536);
     uint64_t seed = SEED;
-    struct gi_context *first = cuda;
+    struct gi_queue *first = cuda;
     for (int i = 0; i < 4; i++) {
         cuda = i % 2 ? first : second;
         walk_image(walk_separable, 67, 5, 3, GI_U8, false, &seed);

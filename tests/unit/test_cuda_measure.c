@@ -13,7 +13,7 @@
 #include "kernels/kernels.h"
 #include "measure_oracle.h"
 
-static struct gi_context *cx; /* NULL: no device here */
+static struct gi_queue *queue; /* NULL: no device here */
 
 static const int sizes[][2] = {{1, 1},  {1, 17},    {17, 1},     {31, 33},
                                {67, 5}, {257, 129}, {1031, 517}, {3, 9001}};
@@ -59,7 +59,7 @@ static struct gi_image on_device(const struct gi_image *host)
 {
     struct gi_image image;
     struct gi_err err = {0};
-    if (cx->k->upload(cx, &image, host, &err))
+    if (queue->k->upload(queue, &image, host, &err))
         fail_msg("upload: %s", err.text);
     return image;
 }
@@ -81,7 +81,7 @@ static void check_histogram(const struct gi_image *image, const struct gi_image 
         want[i] = got[i] = i % 3; /* counts add up over bands */
     histogram_oracle(want, image, spec);
     struct gi_err err = {0};
-    check(cx->k->histogram(cx, got, device, spec, &err), &err);
+    check(queue->k->histogram(queue, got, device, spec, &err), &err);
     for (size_t i = 0; i < n; i++)
         if (got[i] != want[i])
             fail_msg("key %d, %d bins, %d x %d x %d type %d: counter %zu is %llu, want %llu",
@@ -115,7 +115,7 @@ static void check_moments(const struct gi_image *image, const struct gi_image *d
             }
     }
     struct gi_err err = {0};
-    check(cx->k->moments(cx, got, device, lo, hi, &err), &err);
+    check(queue->k->moments(queue, got, device, lo, hi, &err), &err);
     assert_memory_equal(got, want, (size_t)image->channels * sizeof *got);
 }
 
@@ -147,14 +147,14 @@ static void histograms_of(int width, int height, int channels, enum gi_type type
         }
     }
     check_moments(&image, &device, lo, hi);
-    cx->k->release(cx, &device);
+    queue->k->release(queue, &device);
     gi_image_free(&image);
 }
 
 static void test_histograms(void **state)
 {
     (void)state;
-    if (!cx)
+    if (!queue)
         skip();
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= 4; channels++)
@@ -188,7 +188,7 @@ static void check_select(const struct gi_predicate *host, const struct gi_predic
     struct gi_points points;
     struct gi_err err = {0};
     uint64_t n = 0;
-    check(cx->k->select(cx, &points, device_values, device, &err), &err);
+    check(queue->k->select(queue, &points, device_values, device, &err), &err);
     for (int y = 0; y < values->height; y++)
         for (int x = 0; x < values->width; x++)
             if (is_on(host, x, y)) {
@@ -210,7 +210,8 @@ static void check_regions(const struct grid *g, uint32_t n, const struct gi_imag
     struct gi_region_sums *want = calloc(n + 1, sizeof *want), *got = calloc(n + 1, sizeof *got);
     struct gi_err err = {0};
     region_oracle(want, n, g, values, -0.5f, 1.5f);
-    check(cx->k->region_stats(cx, got, n, device_labels, device_values, -0.5f, 1.5f, &err), &err);
+    check(queue->k->region_stats(queue, got, n, device_labels, device_values, -0.5f, 1.5f, &err),
+          &err);
     for (uint32_t i = 0; i < n; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0)
             fail_msg("region %u of %u, %d x %d, values %d: area %llu (%llu) x %llu (%llu) q %llu "
@@ -233,11 +234,11 @@ static void check_labels(const struct gi_predicate *host, const struct gi_predic
     uint32_t n = flood(want, host, connectivity);
     struct gi_image labels, got;
     struct gi_err err = {0};
-    check(cx->k->label(cx, &labels, &got_n, device, connectivity, &err), &err);
+    check(queue->k->label(queue, &labels, &got_n, device, connectivity, &err), &err);
     assert_int_equal(got_n, n);
     struct grid grid = {want, width, height};
     check_regions(&grid, n, &labels, values, device_values);
-    check(cx->k->download(cx, &got, &labels, &err), &err);
+    check(queue->k->download(queue, &got, &labels, &err), &err);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             if (get(&got, x, y, 0) != (double)at(&grid, x, y))
@@ -258,8 +259,8 @@ static void regions_of(enum pattern pattern, int width, int height, enum gi_type
     check_select(&host, &device, &values, &device_values);
     check_labels(&host, &device, 4, &values, &device_values);
     check_labels(&host, &device, 8, &values, &device_values);
-    cx->k->release(cx, &device_on);
-    cx->k->release(cx, &device_values);
+    queue->k->release(queue, &device_on);
+    queue->k->release(queue, &device_values);
     gi_image_free(&on);
     gi_image_free(&values);
 }
@@ -267,7 +268,7 @@ static void regions_of(enum pattern pattern, int width, int height, enum gi_type
 static void test_regions(void **state)
 {
     (void)state;
-    if (!cx)
+    if (!queue)
         skip();
     int turn = 0;
     for (int s = 0; s < (quick() ? QUICK_SIZES : SIZES); s++)
@@ -281,7 +282,7 @@ static void test_regions(void **state)
 static void test_many_regions(void **state)
 {
     (void)state;
-    if (!cx || quick())
+    if (!queue || quick())
         skip();
     regions_of(CHECKERS, 1500, 1300, GI_U8, GI_U16, false);
     regions_of(NOISE_41, 2000, 1111, GI_U8, GI_U8, false);
@@ -298,7 +299,7 @@ static int open_device(void **state)
         printf("skipped: a build without CUDA\n");
     else if (k->probe(&info, 1, &err) < 1)
         printf("skipped: no CUDA device here %s\n", err.text);
-    else if (k->open(&cx, &options, &err))
+    else if (k->open(&queue, &options, &err))
         fail_msg("%s", err.text);
     printf("seed %llu\n", (unsigned long long)seed);
     return 0;
@@ -307,8 +308,8 @@ static int open_device(void **state)
 static int close_device(void **state)
 {
     (void)state;
-    if (cx)
-        cx->k->close(&cx);
+    if (queue)
+        queue->k->close(&queue);
     return 0;
 }
 

@@ -69,21 +69,22 @@ static void make_job(struct job *job, enum gi_type type, uint64_t *seed)
 }
 
 /* The result in host memory, to be freed by the caller. */
-static struct gi_image result(struct gi_context *cx, const struct job *job,
+static struct gi_image result(struct gi_queue *queue, const struct job *job,
                               const struct gi_image *host)
 {
     struct gi_image src, dst, out;
     struct gi_err err = {0};
-    assert_int_equal(cx->k->upload(cx, &src, host, &err), GI_OK);
-    assert_int_equal(cx->k->alloc(cx, &dst, src.width, src.height, src.channels, src.type, &err),
-                     GI_OK);
+    assert_int_equal(queue->k->upload(queue, &src, host, &err), GI_OK);
+    assert_int_equal(
+        queue->k->alloc(queue, &dst, src.width, src.height, src.channels, src.type, &err), GI_OK);
     enum gi_status status =
-        job->which == SEPARABLE ? cx->k->convolve_separable(cx, &dst, &src, &job->separable, &err)
-        : job->which == DENSE   ? cx->k->convolve_2d(cx, &dst, &src, &job->dense, &err)
-                                : cx->k->gradient(cx, &dst, &src, &job->gradient, &err);
-    if (status || cx->k->download(cx, &out, &dst, &err))
+        job->which == SEPARABLE
+            ? queue->k->convolve_separable(queue, &dst, &src, &job->separable, &err)
+        : job->which == DENSE ? queue->k->convolve_2d(queue, &dst, &src, &job->dense, &err)
+                              : queue->k->gradient(queue, &dst, &src, &job->gradient, &err);
+    if (status || queue->k->download(queue, &out, &dst, &err))
         fail_msg("%s: %s", job->text, err.text);
-    cx->k->release(cx, &src);
+    queue->k->release(queue, &src);
     return out;
 }
 
@@ -93,7 +94,7 @@ static void any_weights_equal_cpu(void **state)
     static struct job job;
     static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
     const struct gi_kernels *k = gi_kernels_cuda();
-    struct gi_context *cpu, *cuda;
+    struct gi_queue *cpu, *cuda;
     struct gi_err err = {0};
     uint64_t seed = SEED;
     if (!k || k->probe(NULL, 0, &err) < 1)

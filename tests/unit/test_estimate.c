@@ -77,7 +77,7 @@ static void times_are_counted(void **state)
         double looks, fmas; /* a sample; fmas -1: any */
     } cases[] = {{"gaussian", 2, -1}, {"blur", 2, 0},       {"histogram", 1, 0},
                  {"extract", 1, 0},   {"threshold", -1, 0}, {"convolve", 2, -1}};
-    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
     struct gi_image images[3];
     uint64_t seed = FC_SEED;
     for (int i = 0; i < 3; i++) {
@@ -92,7 +92,7 @@ static void times_are_counted(void **state)
         gi_options_example(params, filter->options);
         if (filter->check)
             assert_int_equal(filter->check(params, &err), GI_OK);
-        if (gi_run_time(&time, cx, images, 3, filter, params, &err))
+        if (gi_run_time(&time, queue, images, 3, filter, params, &err))
             fail_msg("%s: %s", filter->name, err.text);
         assert_true(time.ms > 0);
         if (cases[i].looks > 0)
@@ -105,18 +105,18 @@ static void times_are_counted(void **state)
     }
     for (int i = 0; i < 3; i++)
         gi_image_free(&images[i]);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 static void ceilings_are_positive(void **state)
 {
     (void)state;
-    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
     struct gi_roofline roofline;
-    assert_int_equal(cx->k->roofline(cx, &roofline, NULL), GI_OK);
+    assert_int_equal(queue->k->roofline(queue, &roofline, NULL), GI_OK);
     assert_true(roofline.copy_rate > 1e6 && roofline.copy_rate < 1e14);
     assert_true(roofline.fma_rate > 1e6 && roofline.fma_rate < 1e15);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 int main(void)

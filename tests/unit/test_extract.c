@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "filters/extract.h"
+#include "filters/regions/extract.h"
 
 static struct gi_extract_params defaults(void)
 {
@@ -20,17 +20,17 @@ static struct gi_extract_params defaults(void)
 static struct gi_extract extract_of(const struct gi_image *image,
                                     const struct gi_extract_params *params)
 {
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_open_options options = {.threads = 2};
     struct gi_err err = {0};
     struct gi_image src;
     struct gi_extract result = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
-    assert_int_equal(cx->k->upload(cx, &src, image, &err), GI_OK);
-    if (gi_filter_extract.analyse(cx, &result, &src, params, &err))
+    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    assert_int_equal(queue->k->upload(queue, &src, image, &err), GI_OK);
+    if (gi_filter_extract.analyse(queue, &result, &src, params, &err))
         fail_msg("%s", err.text);
-    cx->k->release(cx, &src);
-    cx->k->close(&cx);
+    queue->k->release(queue, &src);
+    queue->k->close(&queue);
     return result;
 }
 
@@ -119,13 +119,13 @@ static void test_most_pixels(void **unused)
     struct gi_image image = {.width = 131072, .height = 65536, .channels = 1, .type = GI_U8};
     struct gi_extract_params p = defaults();
     struct gi_open_options options = {.threads = 2};
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_extract result;
     struct gi_err err = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
-    assert_int_equal(gi_filter_extract.analyse(cx, &result, &image, &p, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    assert_int_equal(gi_filter_extract.analyse(queue, &result, &image, &p, &err), GI_E_UNSUPPORTED);
     assert_string_equal(err.text, "131072 x 65536 pixels: regions want at most 4294967294 in all");
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 static void test_mask(void **unused)

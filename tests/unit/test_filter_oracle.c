@@ -1,7 +1,7 @@
 /* Every image filter against its definition in double precision, written plainly here.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
-#include "filters/levels.h"
+#include "filters/tone/levels.h"
 
 /* Weights w[j][i] laid with the anchor on the pixel. */
 struct kernel {
@@ -118,7 +118,7 @@ static void check(const char *name, const char *const *words, struct oracle *o)
 {
     static const int sizes[][2] = {{1, 1}, {5, 2}, {33, 31}};
     const struct gi_filter *filter = gi_filter_find(name);
-    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
     void *params = fc_params(filter, words);
     uint64_t seed = FC_SEED;
     double threshold = o->threshold;
@@ -136,14 +136,14 @@ static void check(const char *name, const char *const *words, struct oracle *o)
         fc_set(filter, params, "border", gi_border_choices[border].name);
         fc_set(filter, params, "border-value", type == GI_F32 ? "0.25" : "60");
         o->threshold = threshold * (double)gi_type_full_scale(type);
-        if (gi_run_filter(cx, &got, &src, filter, params, NULL, &err))
+        if (gi_run_filter(queue, &got, &src, filter, params, NULL, &err))
             fail_msg("%s: %s", name, err.text);
         compare(words ? words[0] : name, o, &src, &got, border, type == GI_F32 ? 0.25 : 60);
         gi_image_free(&src);
         gi_image_free(&got);
     }
     free(params);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 /* The square of weights exp(-d^2 / 2 sigma^2), divided by its sum; sigma 0: all equal. */
@@ -201,7 +201,7 @@ static void check_long(const char *name, const char *const *words, double sigma,
     static double weights[GI_TAPS_MAX];
     const struct gi_filter *filter = gi_filter_find(name);
     void *params = fc_params(filter, words);
-    struct gi_context *cx = fc_open(gi_kernels_cpu(), 2);
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
     uint64_t seed = FC_SEED;
     double total = 0;
     for (int i = 0; i < k; i++)
@@ -211,7 +211,7 @@ static void check_long(const char *name, const char *const *words, double sigma,
         int w = turn ? 1 : LONG, h = turn ? LONG : 1;
         assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_F32, NULL), GI_OK);
         fc_fill(&src, &seed);
-        assert_int_equal(gi_run_filter(cx, &got, &src, filter, params, NULL, NULL), GI_OK);
+        assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
         for (int p = 0; p < LONG; p++) {
             double want = 0;
             for (int i = 0; i < k; i++) {
@@ -226,7 +226,7 @@ static void check_long(const char *name, const char *const *words, double sigma,
         gi_image_free(&got);
     }
     free(params);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 static void test_long(void **unused)
@@ -318,11 +318,11 @@ static void test_threshold(void **unused)
     static const char *const half[] = {"at=50%", NULL};
     static const char *const not_half[] = {"at=0.5", "invert", NULL};
     const struct gi_filter *filter = gi_filter_find("threshold");
-    struct gi_context *cx = fc_open(gi_kernels_cpu(), 1);
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
     struct gi_image src = {(void *)(uintptr_t)pixels, sizeof pixels, 8, 1, 1, GI_F32, 0}, got;
     for (int invert = 0; invert < 2; invert++) {
         void *params = fc_params(filter, invert ? not_half : half);
-        assert_int_equal(gi_run_filter(cx, &got, &src, filter, params, NULL, NULL), GI_OK);
+        assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
         for (int x = 0; x < 8; x++)
             assert_true(fc_get(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
         gi_image_free(&got);
@@ -331,13 +331,13 @@ static void test_threshold(void **unused)
     void *params = fc_params(filter, NULL); /* Otsu over -1..2: NaN and infinity don't count */
     double otsu;
     float lo, hi;
-    assert_int_equal(gi_level_find(cx, &otsu, &lo, &hi, &src, NULL), GI_OK);
+    assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
     assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
-    assert_int_equal(gi_run_filter(cx, &got, &src, filter, params, NULL, NULL), GI_OK);
+    assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
     assert_true(fc_get(&got, 0, 3, 0) == 0 && fc_get(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
     free(params);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
 }
 
 int main(void)

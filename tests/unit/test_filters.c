@@ -12,7 +12,7 @@ enum { HEAVY_PIXELS = 31 * 33, HEAVY_WORK = 20000000, VARIANTS_MAX = 64 };
 struct backend {
     const char *level;
     int threads;
-    struct gi_context *cx;
+    struct gi_queue *queue;
 };
 
 static struct backend backends[] = {
@@ -79,15 +79,15 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
 }
 
 /* The plan without the runner, into an image whose padding and page ends are watched. */
-static void run_plan(struct gi_context *cx, struct guard *dst, const struct gi_image *src,
+static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *src,
                      const struct gi_filter *filter, const void *params)
 {
     struct gi_err err = {0};
     void *state = filter->passes ? calloc(1, filter->state_nbytes(src, params)) : NULL;
     for (int pass = 0; state && pass < filter->passes(src, params); pass++)
-        if (filter->measure(cx, state, pass, src, params, &err))
+        if (filter->measure(queue, state, pass, src, params, &err))
             fail_msg("%s", err.text);
-    if (filter->run(cx, &dst->image, src, params, state, &err))
+    if (filter->run(queue, &dst->image, src, params, state, &err))
         fail_msg("%s: %s", filter->name, err.text);
     free(state);
 }
@@ -98,17 +98,17 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
     const struct gi_image *in = &src->image;
     struct gi_image want;
     struct gi_err err = {0};
-    if (gi_run_filter(backends[0].cx, &want, in, filter, params, NULL, &err))
+    if (gi_run_filter(backends[0].queue, &want, in, filter, params, NULL, &err))
         fail_msg("%s: %s", where, err.text);
     assert_true(want.width == in->width && want.height == in->height &&
                 want.channels == in->channels && want.type == in->type);
     for (int i = 0; i < BACKENDS; i++) {
-        if (!backends[i].cx)
+        if (!backends[i].queue)
             continue;
         struct guard dst;
         guard_alloc(&dst, in->width, in->height, in->channels, in->type,
                     3 * gi_type_nbytes(in->type));
-        run_plan(backends[i].cx, &dst, in, filter, params);
+        run_plan(backends[i].queue, &dst, in, filter, params);
         if (!fc_equal(&want, &dst.image))
             fail_msg("%s --%s %s: %s on %d threads differs", where,
                      variant->row ? variant->row->name : "", variant->text, backends[i].level,
@@ -184,7 +184,7 @@ static int open_backends(void **unused)
     for (int i = 0; i < BACKENDS; i++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(backends[i].level);
         if (k)
-            backends[i].cx = fc_open(k, backends[i].threads);
+            backends[i].queue = fc_open(k, backends[i].threads);
         else
             printf("skipped: no %s on this machine\n", backends[i].level);
     }
@@ -195,8 +195,8 @@ static int close_backends(void **unused)
 {
     (void)unused;
     for (int i = 0; i < BACKENDS; i++)
-        if (backends[i].cx)
-            backends[i].cx->k->close(&backends[i].cx);
+        if (backends[i].queue)
+            backends[i].queue->k->close(&backends[i].queue);
     return 0;
 }
 

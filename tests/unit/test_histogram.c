@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "filters/histogram.h"
+#include "filters/statistics/histogram.h"
 #include "filters/run.h"
 
 static uint64_t state;
@@ -28,14 +28,14 @@ static struct gi_histogram_params defaults(void)
 static struct gi_histogram histogram_of(const struct gi_image *image,
                                         const struct gi_histogram_params *params)
 {
-    struct gi_context *cx;
+    struct gi_queue *queue;
     struct gi_open_options options = {.threads = 3};
     struct gi_err err = {0};
     struct gi_histogram result = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&cx, &options, &err), GI_OK);
-    if (gi_run_analysis(cx, &result, image, &gi_filter_histogram, params, NULL, &err))
+    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    if (gi_run_analysis(queue, &result, image, &gi_filter_histogram, params, NULL, &err))
         fail_msg("%s", err.text);
-    cx->k->close(&cx);
+    queue->k->close(&queue);
     return result;
 }
 

@@ -5,7 +5,7 @@
 #include <libdeflate.h>
 #include <zlib.h>
 
-#include "imgio/deflate_join.h"
+#include "imgio/png/deflate_join.h"
 
 enum kind { ZEROS, NOISE, TEXT, RAMP, SPARSE, KINDS };
 

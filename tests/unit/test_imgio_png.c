@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "imgio/png_quick.h"
+#include "imgio/png/png_quick.h"
 
 /* The samples as libpng's simplified interface gives them: 8 bits, or for 16-bit files (`wide`) 16
  * bits, which it hands out linear and premultiplied, so wide files are read by read_wide(). */

@@ -1,0 +1,145 @@
+/* Edges: gradients by 3 x 3 operators, and the Laplacian.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+
+enum operator_name { SOBEL, SCHARR, PREWITT, LAPLACIAN };
+enum part { MAGNITUDE, X, Y };
+
+struct params {
+    int operator_name, of;
+    double scale;
+    struct gi_border_params edge;
+};
+
+static const struct gi_choice operators[] = {
+    {"sobel", NULL, "smoothed across by 1 2 1"},
+    {"scharr", NULL, "smoothed across by 3 10 3"},
+    {"prewitt", NULL, "smoothed across by 1 1 1"},
+    {"laplacian", NULL, "the four neighbours less four times the pixel"},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_choice parts[] = {
+    {"magnitude", NULL, "how steep, in whatever direction"},
+    {"x", NULL, "how steep from left to right"},
+    {"y", NULL, "how steep from top to bottom"},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_option options[] = {
+    {.name = "operator",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, operator_name),
+     .default_text = "sobel",
+     .choices = operators,
+     .help = "The weights to find edges with"},
+    {.name = "of",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, of),
+     .default_text = "magnitude",
+     .choices = parts,
+     .help = "What to show of the gradient"},
+    {.name = "scale",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, scale),
+     .default_text = "1",
+     .min = 0,
+     .max = 1000,
+     .help = "A factor on the weights, so on the result"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct params *p = arg;
+    if (p->operator_name == LAPLACIAN && p->of != MAGNITUDE)
+        return gi_fail(err, GI_E_USAGE,
+                       "--of %s: want magnitude with --operator laplacian, which has no direction",
+                       parts[p->of].name);
+    return GI_OK;
+}
+
+static struct gi_halo halo(const void *arg)
+{
+    return (struct gi_halo){1, (enum gi_border)((const struct params *)arg)->edge.border};
+}
+
+static struct gi_cost cost(const struct gi_image *src, const void *arg)
+{
+    (void)src;
+    const struct params *p = arg;
+    return (struct gi_cost){.fmas = p->of == MAGNITUDE ? 13 : 6,
+                            .other = p->of == MAGNITUDE ? 3 : 0};
+}
+
+/* Integers can't hold a sign; floats keep it. */
+static struct gi_finish finish_for(const struct gi_image *src)
+{
+    return (struct gi_finish){.kind = src->type == GI_F32 ? GI_FINISH_STORE : GI_FINISH_ABS};
+}
+
+static enum gi_status run_laplacian(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct params *p,
+                                    struct gi_err *err)
+{
+    float one = (float)p->scale, four = (float)(-4 * p->scale);
+    const float weights[9] = {0, one, 0, one, four, one, 0, one, 0};
+    struct gi_dense spec = {.weights = weights,
+                            .width = 3,
+                            .height = 3,
+                            .anchor_x = 1,
+                            .anchor_y = 1,
+                            .alpha = GI_ALPHA_KEEP,
+                            .edge = gi_edge_from(&p->edge, src),
+                            .finish = finish_for(src)};
+    return queue->k->convolve_2d(queue, dst, src, &spec, err);
+}
+
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const void *arg, const void *state, struct gi_err *err)
+{
+    (void)state;
+    static const double smooths[][3] = {{1, 2, 1}, {3, 10, 3}, {1, 1, 1}};
+    static const float difference[3] = {-1, 0, 1};
+    const struct params *p = arg;
+    if (p->operator_name == LAPLACIAN)
+        return run_laplacian(queue, dst, src, p, err);
+    struct gi_gradient gradient = {.alpha = GI_ALPHA_KEEP, .edge = gi_edge_from(&p->edge, src)};
+    for (int i = 0; i < 3; i++)
+        gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
+    if (p->of == MAGNITUDE)
+        return queue->k->gradient(queue, dst, src, &gradient, err);
+    struct gi_separable spec = {.row = p->of == X ? difference : gradient.smooth,
+                                .col = p->of == X ? gradient.smooth : difference,
+                                .nrow = 3,
+                                .ncol = 3,
+                                .row_anchor = 1,
+                                .col_anchor = 1,
+                                .alpha = GI_ALPHA_KEEP,
+                                .edge = gradient.edge,
+                                .finish = finish_for(src)};
+    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+}
+
+const struct gi_filter gi_filter_edges = {
+    .name = "edges",
+    .summary = "Find edges by Sobel, Scharr, Prewitt or Laplace",
+    .manual =
+        "Sobel, Scharr and Prewitt take the difference of the two neighbours of a pixel, smoothed "
+        "across: gx = S(y) D(x) with D = (-1, 0, 1), gy the same turned, S = (1, 2, 1) for Sobel, "
+        "(3, 10, 3) for Scharr, (1, 1, 1) for Prewitt. The magnitude is sqrt(gx^2 + gy^2). The "
+        "Laplacian is the sum of the four neighbours less four times the pixel. The weights are "
+        "those of OpenCV and scipy.ndimage, not divided by their sum: use --scale for that (0.25 "
+        "makes Sobel the difference of means).\n\n"
+        "In 8 and 16 bits the result saturates, and of --of x, --of y and the Laplacian it is the "
+        "absolute value, since integers hold no sign; float images keep the sign (with white on "
+        "the right, or below, x or y is positive).\n\n"
+        "Alpha stays as it is; colour counts as much as its pixel is opaque.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .halo = halo,
+    .cost = cost,
+    .run = run,
+};

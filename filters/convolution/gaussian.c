@@ -1,0 +1,98 @@
+/* Gaussian blur.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "filters/convolution/weights.h"
+
+#include <math.h>
+
+struct params {
+    double sigma; /* px; NAN until check() */
+    int k;        /* taps; 0 until check() */
+    struct gi_border_params edge;
+};
+
+static const struct gi_option options[] = {
+    {.name = "sigma",
+     .letter = 's',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, sigma),
+     .min = 0.1,
+     .max = 250,
+     .unit = "px",
+     .help = "Standard deviation; left out, it follows from --k by sigma = 0.3 ((k - 1) / 2 - 1) + "
+             "0.8, or is one pixel without --k"},
+    {.name = "k",
+     .letter = 'k',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, k),
+     .min = 1,
+     .max = GI_TAPS_MAX,
+     .unit = "px",
+     .help = "Side of the kernel; left out, it reaches four sigma: k = 2 ceil(4 sigma) + 1"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    (void)err;
+    struct params *p = arg;
+    if (isnan(p->sigma))
+        p->sigma = p->k ? gi_gaussian_sigma(p->k) : 1;
+    if (!p->k)
+        p->k = gi_gaussian_k(p->sigma);
+    return GI_OK;
+}
+
+static struct gi_halo halo(const void *arg)
+{
+    const struct params *p = arg;
+    return (struct gi_halo){p->k / 2, (enum gi_border)p->edge.border};
+}
+
+static struct gi_cost cost(const struct gi_image *src, const void *arg)
+{
+    (void)src;
+    return (struct gi_cost){.fmas = 2 * ((const struct params *)arg)->k};
+}
+
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const void *arg, const void *state, struct gi_err *err)
+{
+    (void)state;
+    const struct params *p = arg;
+    float taps[GI_TAPS_MAX];
+    double sum = gi_gaussian_taps(taps, p->k, p->sigma);
+    struct gi_separable spec = {.row = taps,
+                                .col = taps,
+                                .nrow = p->k,
+                                .ncol = p->k,
+                                .row_anchor = p->k / 2,
+                                .col_anchor = p->k / 2,
+                                .sum = (float)(sum * sum),
+                                .alpha = GI_ALPHA_WEIGH,
+                                .edge = gi_edge_from(&p->edge, src)};
+    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+}
+
+const struct gi_filter gi_filter_gaussian = {
+    .name = "gaussian",
+    .summary = "Blur by a Gaussian",
+    .manual =
+        "Each pixel becomes the mean of its neighbours weighted by exp(-(x^2 + y^2) / (2 "
+        "sigma^2)), "
+        "the weights taken at whole pixels and divided by their sum, rows first and then "
+        "columns.\n\n"
+        "--sigma and --k follow from each other. With --sigma alone the kernel reaches four sigma: "
+        "k = 2 ceil(4 sigma) + 1. With --k alone sigma = 0.3 ((k - 1) / 2 - 1) + 0.8, which is "
+        "OpenCV's formula (getGaussianKernel). With both, the Gaussian is cut off at k and divided "
+        "by the sum of what is left. With neither, sigma is one pixel.\n\n"
+        "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
+        "does not bleed.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .halo = halo,
+    .cost = cost,
+    .run = run,
+};

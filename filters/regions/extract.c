@@ -1,0 +1,271 @@
+/* Extract: foreground by a threshold or a mask, connected regions, their measures and their pixels.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/extract.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/tone/levels.h"
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct gi_extract_params *p = params;
+    if (p->max_area && p->max_area < p->min_area)
+        return gi_fail(err, GI_E_USAGE, "--max-area %llu: want --min-area, %llu px, or more",
+                       (unsigned long long)p->max_area, (unsigned long long)p->min_area);
+    return GI_OK;
+}
+
+/* Measured on two threads with photographs: 2.2 ns a pixel, and 13 ns for floats, whose range and
+ * threshold take several passes; 46 multiply-adds a nanosecond. */
+static struct gi_cost cost(const struct gi_image *src, const void *params)
+{
+    (void)params;
+    return (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
+                            .nbytes = 6.0 / src->channels}; /* labels, written and looked at */
+}
+
+/* The threshold, unless there is a mask, and the ends that float intensities are quantised by. */
+static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *extract,
+                                  const struct gi_image *gray, const struct gi_extract_params *p,
+                                  struct gi_err *err)
+{
+    double otsu = 0;
+    bool wanted = !p->mask && p->at.kind == GI_LEVEL_OTSU;
+    enum gi_status status =
+        gi_level_find(queue, wanted ? &otsu : NULL, &extract->lo, &extract->hi, gray, err);
+    if (!p->mask)
+        extract->threshold = gi_level_value(&p->at, gray->type, otsu);
+    return status;
+}
+
+/* Labels follow the regions that were kept. */
+static void relabel(struct gi_image *labels, const uint32_t *renumber)
+{
+    for (int y = 0; y < labels->height; y++) {
+        uint32_t *row = gi_row(labels, y);
+        for (int x = 0; x < labels->width; x++)
+            row[x] = renumber[row[x]];
+    }
+}
+
+/* Points follow too, by the labels under them. */
+static void drop_points(struct gi_points *points, const struct gi_image *labels)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < points->n; i++) {
+        const uint32_t *row = gi_row(labels, (int)points->y[i]);
+        if (!row[points->x[i]])
+            continue;
+        points->x[n] = points->x[i];
+        points->y[n] = points->y[i];
+        points->value[n++] = points->value[i];
+    }
+    points->n = n;
+}
+
+#define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
+
+/* Everything that needs the label image on the backend; takes it. */
+static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
+                              struct gi_image *labels, const struct gi_image *gray,
+                              const struct gi_extract_params *p, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    uint32_t *renumber = malloc(((size_t)extract->found + 1) * sizeof *renumber);
+    extract->regions = malloc(((size_t)extract->found + 1) * sizeof *extract->regions);
+    if (!renumber || !extract->regions)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", extract->found);
+    if (!status)
+        status = queue->k->region_stats(queue, extract->regions, extract->found, labels, gray,
+                                        extract->lo, extract->hi, err);
+    if (!status)
+        status = gi_regions_keep(extract, renumber, p, err);
+    bool dropped = extract->n < extract->found;
+    if (!status && (!p->no_labels || (dropped && !p->no_points)))
+        status = queue->k->download(queue, &extract->labels, labels, err);
+    if (!status && dropped && extract->labels.data)
+        relabel(&extract->labels, renumber);
+    if (!status && dropped && !p->no_points)
+        drop_points(&extract->points, &extract->labels);
+    free(renumber);
+    return status;
+}
+
+static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extract,
+                                 const struct gi_image *gray, const struct gi_predicate *foreground,
+                                 const struct gi_extract_params *p, struct gi_err *err)
+{
+    struct gi_image labels = {0};
+    enum gi_status status = GI_OK;
+    if (!p->no_points)
+        status = queue->k->select(queue, &extract->points, gray, foreground, err);
+    if (!status)
+        status = queue->k->label(queue, &labels, &extract->found, foreground,
+                                 p->connectivity ? 8 : 4, err);
+    if (status)
+        return status;
+    extract->n = extract->found;
+    status = measure(queue, extract, &labels, gray, p, err);
+    if (labels.data)
+        queue->k->release(queue, &labels);
+    return status;
+}
+
+static enum gi_status analyse(struct gi_queue *queue, void *result, const struct gi_image *src,
+                              const void *params, struct gi_err *err)
+{
+    const struct gi_extract_params *p = params;
+    struct gi_extract *extract = result;
+    struct gi_image luma = {0}, mask = {0};
+    *extract = (struct gi_extract){.type = src->type};
+    enum gi_status status = GI_OK;
+    if ((uint64_t)src->width * (uint64_t)src->height > MOST_PIXELS)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
+                       src->width, src->height, MOST_PIXELS);
+    if (src->channels > 1) {
+        status = queue->k->alloc(queue, &luma, src->width, src->height, 1, src->type, err);
+        if (!status)
+            status = queue->k->luma(queue, &luma, src, err);
+    }
+    const struct gi_image *gray = src->channels > 1 ? &luma : src;
+    if (!status)
+        status = find_levels(queue, extract, gray, p, err);
+    if (!status && p->mask)
+        status = queue->k->upload(queue, &mask, p->mask, err);
+    if (!status) {
+        struct gi_predicate foreground = {.on = p->mask ? &mask : gray,
+                                          .above = p->mask ? 0 : extract->threshold,
+                                          .invert = p->invert};
+        status = regions_of(queue, extract, gray, &foreground, p, err);
+    }
+    if (mask.data)
+        queue->k->release(queue, &mask);
+    if (luma.data)
+        queue->k->release(queue, &luma);
+    return status;
+}
+
+static void result_free(void *result)
+{
+    struct gi_extract *extract = result;
+    free(extract->regions);
+    free(extract->order);
+    gi_image_free(&extract->labels);
+    gi_points_free(&extract->points);
+    *extract = (struct gi_extract){0};
+}
+
+static bool same_labels(const struct gi_image *a, const struct gi_image *b)
+{
+    if (!a->data || !b->data)
+        return a->data == b->data;
+    if (a->width != b->width || a->height != b->height)
+        return false;
+    for (int y = 0; y < a->height; y++)
+        if (memcmp(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a)))
+            return false;
+    return true;
+}
+
+static bool same_points(const struct gi_points *a, const struct gi_points *b)
+{
+    return a->n == b->n &&
+           (a->n == 0 || (memcmp(a->x, b->x, a->n * sizeof *a->x) == 0 &&
+                          memcmp(a->y, b->y, a->n * sizeof *a->y) == 0 &&
+                          memcmp(a->value, b->value, a->n * sizeof *a->value) == 0));
+}
+
+static bool result_equal(const void *a, const void *b)
+{
+    const struct gi_extract *x = a, *y = b;
+    return x->n == y->n && x->found == y->found && x->type == y->type &&
+           memcmp(&x->lo, &y->lo, sizeof x->lo) == 0 && memcmp(&x->hi, &y->hi, sizeof x->hi) == 0 &&
+           memcmp(&x->threshold, &y->threshold, sizeof x->threshold) == 0 &&
+           memcmp(x->regions, y->regions, x->n * sizeof *x->regions) == 0 &&
+           memcmp(x->order, y->order, x->n * sizeof *x->order) == 0 &&
+           same_labels(&x->labels, &y->labels) && same_points(&x->points, &y->points);
+}
+
+static const struct gi_choice connectivities[] = {
+    {"4", NULL, "pixels that share a side"},
+    {"8", NULL, "pixels that share a side or a corner"},
+    {0},
+};
+
+/* In the order of enum gi_region_order. */
+static const struct gi_choice orders[] = {
+    {"label", NULL, "by first pixel, from the top"},
+    {"area", NULL, "largest first"},
+    {"x", NULL, "leftmost bounding box first"},
+    {"y", NULL, "topmost bounding box first"},
+    {"mean", NULL, "brightest first"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "at",
+     .letter = 't',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct gi_extract_params, at),
+     .default_text = "otsu",
+     .help = "Foreground is what is brighter than this; colour images are judged by their luma"},
+    {.name = "invert",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_params, invert),
+     .help = "Take everything else as foreground"},
+    {.name = "connectivity",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_extract_params, connectivity),
+     .default_text = "8",
+     .choices = connectivities,
+     .help = "Which pixels are neighbours"},
+    {.name = "min-area",
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct gi_extract_params, min_area),
+     .unit = "px",
+     .help = "Drop smaller regions"},
+    {.name = "max-area",
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct gi_extract_params, max_area),
+     .unit = "px",
+     .help = "Drop larger regions; 0 drops none"},
+    {.name = "keep-top",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_extract_params, keep_top),
+     .default_text = "0",
+     .min = 0,
+     .max = 2147483647,
+     .unit = "regions",
+     .help = "Keep only this many, the largest by area (of equals the first); 0 keeps all"},
+    {.name = "sort",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_extract_params, sort),
+     .default_text = "label",
+     .choices = orders,
+     .help = "Order of the rows of the table; equals stand in raster order"},
+    {0},
+};
+
+const struct gi_filter gi_filter_extract = {
+    .name = "extract",
+    .summary = "Find the connected regions of an image and measure them",
+    .manual =
+        "Parts the image in foreground and background by a threshold (foreground is value > "
+        "threshold, as in OpenCV and scikit-image) or by a mask image, and finds the connected "
+        "regions of the foreground, any number of them.\n\n"
+        "Labels count from 1 in raster order of each region's first pixel, after the choice by "
+        "area. "
+        "Of every region: area in pixels, bounding box, centroid (centres of pixels at whole "
+        "numbers), perimeter (Benkrid and Crookes, as scikit-image counts it), and mean, deviation "
+        "(of the population), minimum and maximum of the intensity: the gray value, or the luma of "
+        "ITU-R BT.709.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_extract_params),
+    .check = check,
+    .cost = cost,
+    .result_nbytes = sizeof(struct gi_extract),
+    .analyse = analyse,
+    .result_free = result_free,
+    .result_equal = result_equal,
+};

@@ -1,0 +1,63 @@
+/* The regions of an image: connected foreground pixels and what can be measured of them.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_EXTRACT_H
+#define GI_FILTERS_EXTRACT_H
+
+#include "filters/filter.h"
+
+enum gi_region_order {
+    GI_REGIONS_BY_LABEL, /* upwards */
+    GI_REGIONS_BY_AREA,  /* largest first */
+    GI_REGIONS_BY_X,     /* left edge of the bounding box, leftmost first */
+    GI_REGIONS_BY_Y,     /* upper edge of the bounding box, topmost first */
+    GI_REGIONS_BY_MEAN,  /* brightest first; regions that are all NaN last */
+};
+
+struct gi_extract_params {
+    struct gi_level at;
+    bool invert;
+    int connectivity;            /* 0: 4, 1: 8 */
+    uint64_t min_area, max_area; /* pixels; max 0: any */
+    int keep_top;                /* 0: all */
+    int sort;                    /* enum gi_region_order; equals stand in order of label */
+    /* Not options: */
+    const struct gi_image *mask; /* host GI_U8 image of the source's size whose pixels > 0 are the
+                                    foreground, in place of `at`; NULL: none */
+    bool no_labels, no_points;   /* parts of the result that the caller does without */
+};
+
+/* Labels count from 1 in raster order of the first pixel of each region that was kept. */
+struct gi_extract {
+    uint32_t n;                     /* regions kept */
+    uint32_t found;                 /* before the areas were looked at */
+    enum gi_type type;              /* of the intensity: the image's own */
+    float lo, hi;                   /* GI_F32: what the sums are quantised by */
+    float threshold;                /* foreground is > threshold; unused with a mask */
+    struct gi_region_sums *regions; /* n, by label */
+    uint32_t *order;                /* n indices into `regions`, as params.sort wants them */
+    struct gi_image labels;         /* host GI_U32 image, 0 where no kept region is */
+    struct gi_points points;        /* pixels of the kept regions, with the intensity */
+};
+
+/* A region's measures; intensities are in sample units, NAN where every pixel is NaN. */
+struct gi_region {
+    uint32_t label;
+    uint64_t area;
+    uint32_t x, y, width, height; /* bounding box */
+    double centroid_x, centroid_y;
+    double perimeter;
+    double mean, stddev, min, max;
+};
+
+struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
+
+/* Drops regions by area and puts the rest in order (filters/regions/regions.c): n, regions, order
+ * are brought up to date; `renumber`, found + 1 entries, gets every old label's new one or 0. n is
+ * `found` on entry. Errors: GI_E_MEMORY. */
+enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
+                               const struct gi_extract_params *params, struct gi_err *err);
+
+/* Result: struct gi_extract. */
+extern const struct gi_filter gi_filter_extract;
+
+#endif

@@ -1,0 +1,145 @@
+/* Regions on the host: measures from integer sums, choice by area, order.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/extract.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/statistics/order.h"
+
+static double key_value(uint32_t key, enum gi_type type)
+{
+    if (type != GI_F32)
+        return key;
+    uint32_t bits = gi_float_key_bits(key);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Straight steps count 1, diagonal ones sqrt(2), corners of both kinds half of each (K. Benkrid,
+ * D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a perimeter estimator"). */
+static double perimeter(const struct gi_region_sums *sums)
+{
+    double root = sqrt(2.0);
+    return (double)sums->straight + (double)sums->diagonal * root +
+           (double)sums->mixed * ((1 + root) / 2);
+}
+
+struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index)
+{
+    const struct gi_region_sums *sums = &extract->regions[index];
+    double area = (double)sums->area;
+    bool none = sums->min_key > sums->max_key;
+    struct gi_region region = {
+        .label = index + 1,
+        .area = sums->area,
+        .x = sums->min_x,
+        .y = sums->min_y,
+        .width = sums->max_x - sums->min_x + 1,
+        .height = sums->max_y - sums->min_y + 1,
+        .centroid_x = (double)sums->sum_x / area,
+        .centroid_y = (double)sums->sum_y / area,
+        .perimeter = perimeter(sums),
+        .min = none ? NAN : key_value(sums->min_key, extract->type),
+        .max = none ? NAN : key_value(sums->max_key, extract->type),
+    };
+    gi_sums_stats(&region.mean, &region.stddev, &sums->value, extract->type, extract->lo,
+                  extract->hi);
+    if (isinf(region.min) || isinf(region.max)) { /* in the sums they stand as finite values */
+        region.mean = (isinf(region.min) ? region.min : 0) + (isinf(region.max) ? region.max : 0);
+        region.stddev = NAN;
+    }
+    return region;
+}
+
+/* What a region is sorted by; smaller comes first. */
+struct sort_key {
+    double key;
+    uint32_t index;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_region_order order)
+{
+    const struct gi_region_sums *sums = &extract->regions[index];
+    switch (order) {
+    case GI_REGIONS_BY_AREA:
+        return -(double)sums->area;
+    case GI_REGIONS_BY_X:
+        return sums->min_x;
+    case GI_REGIONS_BY_Y:
+        return sums->min_y;
+    case GI_REGIONS_BY_MEAN: {
+        double mean = gi_extract_region(extract, index).mean;
+        return isnan(mean) ? INFINITY : -mean;
+    }
+    default:
+        return index;
+    }
+}
+
+/* Fills `keys`, n entries, in the order asked for. */
+static void sort_regions(struct sort_key *keys, const struct gi_extract *extract,
+                         enum gi_region_order order)
+{
+    for (uint32_t i = 0; i < extract->n; i++)
+        keys[i] = (struct sort_key){.key = key_of(extract, i, order), .index = i};
+    if (order != GI_REGIONS_BY_LABEL)
+        qsort(keys, extract->n, sizeof *keys, compare_keys);
+}
+
+/* Closes the gaps: regions whose `renumber` is not 0 move up and are numbered on. */
+static void compact(struct gi_extract *extract, uint32_t *renumber)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < extract->n; i++) {
+        if (!renumber[i + 1])
+            continue;
+        extract->regions[n++] = extract->regions[i];
+        renumber[i + 1] = n;
+    }
+    extract->n = n;
+}
+
+enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
+                               const struct gi_extract_params *params, struct gi_err *err)
+{
+    renumber[0] = 0;
+    for (uint32_t i = 0; i < extract->n; i++) {
+        uint64_t area = extract->regions[i].area;
+        renumber[i + 1] =
+            area >= params->min_area && (!params->max_area || area <= params->max_area);
+    }
+    struct sort_key *keys = malloc(((size_t)extract->n + 1) * sizeof *keys);
+    if (!keys)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: order of %u regions", extract->n);
+    if (params->keep_top) {
+        sort_regions(keys, extract, GI_REGIONS_BY_AREA);
+        uint32_t kept = 0, top = (uint32_t)params->keep_top;
+        for (uint32_t i = 0; i < extract->n; i++) {
+            uint32_t *keep = &renumber[keys[i].index + 1];
+            *keep = *keep && kept < top;
+            kept += *keep;
+        }
+    }
+    compact(extract, renumber);
+    extract->order = malloc(((size_t)extract->n + 1) * sizeof *extract->order);
+    if (extract->order) {
+        sort_regions(keys, extract, (enum gi_region_order)params->sort);
+        for (uint32_t i = 0; i < extract->n; i++)
+            extract->order[i] = keys[i].index;
+    }
+    free(keys);
+    return extract->order
+               ? GI_OK
+               : gi_fail(err, GI_E_MEMORY, "out of memory: order of %u regions", extract->n);
+}

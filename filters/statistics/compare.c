@@ -1,0 +1,314 @@
+/* Compare: differences and structural similarity of two host images, in double, row by row on all
+ * CPUs. Each row leaves its own sums, which are added from the top: any number of threads gives the
+ * same numbers.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/parallel.h"
+
+enum {
+    WINDOW = 11,
+    BAND = 16,   /* rows a job */
+    PIECE = 256, /* samples of a row at once: loops of constant length vectorise */
+};
+
+/* Sums of one channel of one row. */
+struct row_sums {
+    double squares, max, ssim;
+    uint64_t differing;
+};
+
+struct work {
+    const struct gi_image *a, *b;
+    struct row_sums *rows; /* height * channels */
+    int nx, ny;            /* size of the window, odd */
+    double wx[WINDOW], wy[WINDOW];
+    double c1, c2; /* (K * full scale)^2 */
+};
+
+static double sample(const struct gi_image *image, const void *row, size_t i)
+{
+    return image->type == GI_U8    ? ((const uint8_t *)row)[i]
+           : image->type == GI_U16 ? ((const uint16_t *)row)[i]
+                                   : (double)((const float *)row)[i];
+}
+
+static double distance(double a, double b)
+{
+    if (a == b || (isnan(a) && isnan(b)))
+        return 0;
+    double d = fabs(a - b);
+    return isnan(d) ? INFINITY : d;
+}
+
+static void measure_row(const struct work *work, int y)
+{
+    const void *a = gi_row(work->a, y), *b = gi_row(work->b, y);
+    int channels = work->a->channels;
+    struct row_sums *sums = &work->rows[(size_t)y * (size_t)channels];
+    for (int c = 0; c < channels; c++) {
+        double squares = 0, max = 0;
+        uint64_t differing = 0;
+        for (size_t i = (size_t)c; i < gi_row_samples(work->a); i += (size_t)channels) {
+            double d = distance(sample(work->a, a, i), sample(work->b, b, i));
+            squares += d * d;
+            max = d > max ? d : max;
+            differing += d > 0;
+        }
+        sums[c].squares = squares;
+        sums[c].max = max;
+        sums[c].differing = differing;
+    }
+}
+
+static inline void load_samples(double *to, const struct gi_image *image, int y, size_t at,
+                                size_t n)
+{
+    const void *row = gi_row(image, y);
+    if (image->type == GI_U8)
+        for (size_t i = 0; i < n; i++)
+            to[i] = ((const uint8_t *)row)[at + i];
+    else if (image->type == GI_U16)
+        for (size_t i = 0; i < n; i++)
+            to[i] = ((const uint16_t *)row)[at + i];
+    else
+        for (size_t i = 0; i < n; i++)
+            to[i] = (double)((const float *)row)[at + i];
+}
+
+/* A piece of a row; past its end `to` stays as it is. */
+static void load(double to[PIECE], const struct gi_image *image, int y, size_t at)
+{
+    size_t left = gi_row_samples(image) - at;
+    if (left >= PIECE)
+        load_samples(to, image, y, at, PIECE);
+    else
+        load_samples(to, image, y, at, left);
+}
+
+/* The window over the columns: for each sample of a row the weighted sums of x, y, x^2 + y^2 and x
+ * * y over the rows y0 .. y0 + ny - 1. */
+static void weigh_columns(const struct work *work, int y0, double *const sums[4])
+{
+    size_t samples = gi_row_samples(work->a);
+    for (size_t at = 0; at < samples; at += PIECE) {
+        double piece[4][PIECE] = {{0}}, x[PIECE] = {0}, y[PIECE] = {0};
+        for (int j = 0; j < work->ny; j++) {
+            double w = work->wy[j];
+            load(x, work->a, y0 + j, at);
+            load(y, work->b, y0 + j, at);
+            for (int i = 0; i < PIECE; i++) {
+                piece[0][i] += w * x[i];
+                piece[1][i] += w * y[i];
+                piece[2][i] += w * (x[i] * x[i] + y[i] * y[i]);
+                piece[3][i] += w * (x[i] * y[i]);
+            }
+        }
+        for (int k = 0; k < 4; k++)
+            memcpy(sums[k] + at, piece[k], sizeof piece[k]);
+    }
+}
+
+/* The similarity of the windows that begin at sample `at` and on. */
+static void similarities(double ssim[PIECE], const struct work *work, double *const sums[4],
+                         size_t at)
+{
+    size_t channels = (size_t)work->a->channels;
+    double m[4][PIECE] = {{0}};
+    for (int k = 0; k < 4; k++)
+        for (int j = 0; j < work->nx; j++) {
+            const double *from = sums[k] + at + (size_t)j * channels;
+            double w = work->wx[j];
+            for (int i = 0; i < PIECE; i++)
+                m[k][i] += w * from[i];
+        }
+    double c1 = work->c1, c2 = work->c2;
+    for (int i = 0; i < PIECE; i++) {
+        double xy = m[0][i] * m[1][i], xx_yy = m[0][i] * m[0][i] + m[1][i] * m[1][i];
+        ssim[i] =
+            (2 * xy + c1) * (2 * (m[3][i] - xy) + c2) / ((xx_yy + c1) * (m[2][i] - xx_yy + c2));
+    }
+}
+
+/* Samples of one sum of a row: the last piece may reach over the end. */
+static size_t scratch_samples(const struct gi_image *image)
+{
+    return gi_row_samples(image) + PIECE;
+}
+
+/* The similarity of all windows whose first row is y0, summed by channel. */
+static void similarity_row(const struct work *work, int y0, double *scratch)
+{
+    size_t samples = gi_row_samples(work->a), channels = (size_t)work->a->channels;
+    size_t windows = samples - (size_t)(work->nx - 1) * channels;
+    double *sums[4];
+    for (size_t k = 0; k < 4; k++)
+        sums[k] = scratch + k * scratch_samples(work->a);
+    struct row_sums *rows = &work->rows[(size_t)y0 * channels];
+    weigh_columns(work, y0, sums);
+    for (size_t at = 0; at < windows; at += PIECE) {
+        size_t n = windows - at < PIECE ? windows - at : PIECE;
+        double ssim[PIECE];
+        similarities(ssim, work, sums, at);
+        for (size_t i = 0; i < n; i++)
+            rows[(at + i) % channels].ssim += ssim[i];
+    }
+}
+
+static void band_job(void *arg, int index, void *scratch)
+{
+    const struct work *work = arg;
+    int height = work->a->height, end = (index + 1) * BAND < height ? (index + 1) * BAND : height;
+    for (int y = index * BAND; y < end; y++) {
+        measure_row(work, y);
+        if (y + work->ny <= height)
+            similarity_row(work, y, scratch);
+    }
+}
+
+/* Weights of a Gaussian window of sigma 1.5 along a side of n pixels. Returns how many. */
+static int window(double *weights, int n)
+{
+    int size = n >= WINDOW ? WINDOW : n - (n % 2 == 0);
+    double sum = 0;
+    for (int i = 0; i < size; i++) {
+        double x = i - size / 2;
+        weights[i] = exp(-x * x / (2 * 1.5 * 1.5));
+        sum += weights[i];
+    }
+    for (int i = 0; i < size; i++)
+        weights[i] /= sum;
+    return size;
+}
+
+static void finish(struct gi_difference *difference, double squares, double full)
+{
+    difference->mse = squares / (double)difference->samples;
+    difference->psnr =
+        difference->mse > 0 ? 10 * log10(full * full / difference->mse) : (double)INFINITY;
+}
+
+/* Adds the rows up. */
+static void sum_up(struct gi_comparison *result, const struct work *work)
+{
+    const struct gi_image *image = work->a;
+    double full = gi_type_full_scale(image->type), all_squares = 0;
+    double windows = (double)(image->width - work->nx + 1) * (double)(image->height - work->ny + 1);
+    *result = (struct gi_comparison){.type = image->type, .nchannels = image->channels};
+    for (int c = 0; c < image->channels; c++) {
+        struct gi_difference *channel = &result->channels[c];
+        double squares = 0;
+        for (int y = 0; y < image->height; y++) {
+            const struct row_sums *row =
+                &work->rows[(size_t)y * (size_t)image->channels + (size_t)c];
+            squares += row->squares;
+            channel->max = fmax(channel->max, row->max);
+            channel->differing += row->differing;
+            channel->ssim += row->ssim;
+        }
+        channel->samples = (uint64_t)image->width * (uint64_t)image->height;
+        channel->ssim /= windows;
+        finish(channel, squares, full);
+        all_squares += squares;
+        result->all.samples += channel->samples;
+        result->all.differing += channel->differing;
+        result->all.max = fmax(result->all.max, channel->max);
+        result->all.ssim += channel->ssim / image->channels;
+    }
+    finish(&result->all, all_squares, full);
+}
+
+static const char *type_name(enum gi_type type)
+{
+    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
+}
+
+/* Makes the types equal: `converted` is freed by the caller. */
+static enum gi_status match(struct gi_image *converted, const struct gi_image **a,
+                            const struct gi_image **b, struct gi_err *err)
+{
+    const struct gi_image *x = *a, *y = *b;
+    *converted = (struct gi_image){0};
+    if (x->width != y->width || x->height != y->height || x->channels != y->channels)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same "
+                       "size and channels",
+                       x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
+                       type_name(x->type), y->width, y->height, y->channels,
+                       y->channels == 1 ? "" : "s", type_name(y->type));
+    if (x->type == y->type)
+        return GI_OK;
+    bool first = x->type < y->type;
+    enum gi_status status =
+        gi_image_convert(converted, first ? x : y, first ? y->type : x->type, err);
+    *(first ? a : b) = converted;
+    return status;
+}
+
+enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a,
+                          const struct gi_image *b, int threads, struct gi_err *err)
+{
+    struct gi_image converted;
+    enum gi_status status = match(&converted, &a, &b, err);
+    if (status)
+        return status;
+    struct gi_pool *pool = NULL;
+    double full = gi_type_full_scale(a->type);
+    struct work work = {.a = a, .b = b, .c1 = pow(0.01 * full, 2), .c2 = pow(0.03 * full, 2)};
+    work.nx = window(work.wx, a->width);
+    work.ny = window(work.wy, a->height);
+    work.rows = calloc((size_t)a->height * (size_t)a->channels, sizeof *work.rows);
+    if (!work.rows)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", a->height);
+    if (!status)
+        status = gi_pool_new(&pool, threads, err);
+    if (!status)
+        status = gi_pool_run(pool, (a->height + BAND - 1) / BAND, band_job, &work,
+                             4 * scratch_samples(a) * sizeof(double), err);
+    if (!status)
+        sum_up(result, &work);
+    gi_pool_free(&pool);
+    free(work.rows);
+    gi_image_free(&converted);
+    return status;
+}
+
+/* Half to even, saturated, as everywhere. */
+static void store(const struct gi_image *image, void *row, size_t i, double value)
+{
+    double full = gi_type_full_scale(image->type);
+    if (image->type == GI_F32)
+        ((float *)row)[i] = (float)value;
+    else if (image->type == GI_U16)
+        ((uint16_t *)row)[i] = (uint16_t)rint(value < full ? value : full);
+    else
+        ((uint8_t *)row)[i] = (uint8_t)rint(value < full ? value : full);
+}
+
+enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
+                                  const struct gi_image *b, double gain, struct gi_err *err)
+{
+    struct gi_image converted;
+    enum gi_status status = match(&converted, &a, &b, err);
+    if (!status)
+        status = gi_image_alloc(picture, a->width, a->height, gi_colour_channels(a), a->type, err);
+    for (int y = 0; y < a->height && !status; y++) {
+        const void *row_a = gi_row(a, y), *row_b = gi_row(b, y);
+        void *row = gi_row(picture, y);
+        for (size_t x = 0; x < (size_t)a->width; x++) {
+            size_t i = x * (size_t)a->channels, last = i + (size_t)a->channels - 1;
+            double alpha =
+                gi_has_alpha(a) ? distance(sample(a, row_a, last), sample(b, row_b, last)) : 0;
+            for (size_t c = 0; c < (size_t)picture->channels; c++) {
+                double d = distance(sample(a, row_a, i + c), sample(b, row_b, i + c));
+                store(picture, row, x * (size_t)picture->channels + c, fmax(d, alpha) * gain);
+            }
+        }
+    }
+    gi_image_free(&converted);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* Statistics from exact integers. The 128-bit products lose nothing: n < 2^32 and q < 2^31, so
+ * n * sum(q^2) and (sum q)^2 stay below 2^126, and their difference suffers no cancellation.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MINUS_INFINITY_HIGH = 0x007f, PLUS_INFINITY_HIGH = 0xff80 };
+
+void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enum gi_type type,
+                   float lo, float hi)
+{
+    if (sums->n == 0) {
+        *mean = *stddev = NAN;
+        return;
+    }
+    double n = (double)sums->n;
+    __extension__ unsigned __int128 squares =
+        ((unsigned __int128)sums->q2_high << 32) + sums->q2_low;
+    __extension__ unsigned __int128 spread =
+        squares * sums->n - (unsigned __int128)sums->q * sums->q;
+    double mean_q = (double)sums->q / n, stddev_q = sqrt((double)spread) / n;
+    double step = 1;
+    if (type == GI_F32)
+        step = hi > lo ? ((double)hi - lo) / 2147483647.0 : 0;
+    *mean = type == GI_F32 ? lo + mean_q * step : mean_q;
+    *stddev = stddev_q * step;
+}
+
+struct gi_float_totals gi_float_totals(const uint64_t *high)
+{
+    /* Every other value whose key has the upper half of an infinity's is a NaN, which isn't there.
+     */
+    struct gi_float_totals totals = {.minus_infinite = high[MINUS_INFINITY_HIGH],
+                                     .plus_infinite = high[PLUS_INFINITY_HIGH]};
+    for (int i = 0; i < GI_KEY_HALF; i++)
+        totals.n += high[i];
+    return totals;
+}
+
+void gi_ranks_of_extremes(struct gi_rank ends[2], int channel, const struct gi_float_totals *totals)
+{
+    uint64_t infinite = totals->minus_infinite + totals->plus_infinite;
+    bool none = totals->n == infinite;
+    ends[0] =
+        (struct gi_rank){.channel = channel, .rank = none ? UINT64_MAX : totals->minus_infinite};
+    ends[1] = (struct gi_rank){.channel = channel,
+                               .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
+}
+
+/* The bin in which the sample of that rank lies, -1 past the last; *rank becomes its rank inside.
+ */
+static int find_bin(uint64_t *rank, const uint64_t *counts)
+{
+    for (int bin = 0; bin < GI_KEY_HALF; bin++) {
+        if (*rank < counts[bin])
+            return bin;
+        *rank -= counts[bin];
+    }
+    return -1;
+}
+
+void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
+{
+    for (int i = 0; i < n; i++) {
+        struct gi_rank *rank = &ranks[i];
+        rank->rest = rank->rank;
+        rank->high = find_bin(&rank->rest, high + (size_t)rank->channel * GI_KEY_HALF);
+        rank->slot = 0;
+        while (ranks[rank->slot].channel != rank->channel || ranks[rank->slot].high != rank->high)
+            rank->slot++;
+    }
+}
+
+/* Notes in `spec` up to GI_PREFIXES_MAX upper halves that are asked for from question *next on, for
+ * the first time in any channel; *next becomes the first question left. */
+static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struct gi_rank *ranks,
+                          int n)
+{
+    spec->nprefixes = 0;
+    for (; *next < n && spec->nprefixes < GI_PREFIXES_MAX; ++*next) {
+        int first = 0;
+        while (ranks[first].high != ranks[*next].high)
+            first++;
+        if (first == *next && ranks[first].high >= 0)
+            spec->prefixes[spec->nprefixes++] = (uint16_t)ranks[first].high;
+    }
+}
+
+/* Adds what was counted of each prefix to the questions that it answers. */
+static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, const uint64_t *counts,
+                         const struct gi_histogram_spec *spec, int channels)
+{
+    for (int p = 0; p < spec->nprefixes; p++)
+        for (int i = 0; i < n; i++) {
+            if (ranks[i].high != spec->prefixes[p] || ranks[i].slot != i)
+                continue;
+            const uint64_t *from = counts + (size_t)(p * channels + ranks[i].channel) * GI_KEY_HALF;
+            uint64_t *to = low + (size_t)i * GI_KEY_HALF;
+            for (int k = 0; k < GI_KEY_HALF; k++)
+                if (from[k]) /* most are 0, and memory that is not touched costs nothing */
+                    to[k] += from[k];
+        }
+}
+
+enum gi_status gi_ranks_count(struct gi_queue *queue, uint64_t *low, const struct gi_rank *ranks,
+                              int n, const struct gi_image *band, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    struct gi_histogram_spec spec = {.key = GI_KEY_FLOAT_LOW, .nbins = GI_KEY_HALF};
+    for (int next = 0; next < n && !status;) {
+        take_prefixes(&spec, &next, ranks, n);
+        if (spec.nprefixes == 0)
+            break;
+        uint64_t *counts =
+            calloc((size_t)(spec.nprefixes * band->channels) * GI_KEY_HALF, sizeof *counts);
+        if (!counts)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
+        status = queue->k->histogram(queue, counts, band, &spec, err);
+        if (!status)
+            add_prefixes(low, ranks, n, counts, &spec, band->channels);
+        free(counts);
+    }
+    return status;
+}
+
+void gi_ranks_answer(struct gi_rank *ranks, int n, const uint64_t *low)
+{
+    for (int i = 0; i < n; i++) {
+        struct gi_rank *rank = &ranks[i];
+        rank->value = NAN;
+        if (rank->high < 0)
+            continue;
+        uint64_t rest = rank->rest;
+        int half = find_bin(&rest, low + (size_t)rank->slot * GI_KEY_HALF);
+        uint32_t bits = gi_float_key_bits((uint32_t)rank->high << 16 | (uint32_t)half);
+        memcpy(&rank->value, &bits, sizeof bits);
+    }
+}

@@ -1,0 +1,143 @@
+/* Otsu's threshold of an image of any type, and levels as sample values.
+ * SPDX-License-Identifier: MIT */
+#include "filters/tone/levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* scikit-image's count of bins for floats. */
+enum { FLOAT_BINS = 256, NKEYS = 65536 };
+
+float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu)
+{
+    double value = 0;
+    if (level->kind == GI_LEVEL_VALUE)
+        value = level->value;
+    else if (level->kind == GI_LEVEL_PERCENT)
+        value = level->value * (double)gi_type_full_scale(type) / 100;
+    else if (level->kind == GI_LEVEL_OTSU)
+        value = otsu;
+    if (type != GI_F32) /* whole numbers beyond these two say the same, and a float holds these */
+        return (float)fmin(fmax(floor(value), -1), (double)gi_type_full_scale(type));
+    float below = (float)value;
+    return (double)below > value ? nextafterf(below, -INFINITY) : below;
+}
+
+int gi_otsu(const uint64_t *counts, int nbins)
+{
+    double all_n = 0, all_sum = 0;
+    for (int i = 0; i < nbins; i++) {
+        all_n += (double)counts[i];
+        all_sum += (double)counts[i] * i;
+    }
+    int best = 0;
+    double best_variance = -1, low_n = 0, low_sum = 0;
+    for (int i = 0; i < nbins; i++) {
+        low_n += (double)counts[i];
+        low_sum += (double)counts[i] * i;
+        double high_n = all_n - low_n;
+        if (counts[i] == 0) /* parts the samples as the bin before does, but for rounding */
+            continue;
+        if (high_n == 0) /* the last bin that has counts: the answer only if it is the first too */
+            return best_variance < 0 ? i : best;
+        double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
+        double variance = low_n * high_n * gap * gap;
+        if (variance > best_variance) {
+            best_variance = variance;
+            best = i;
+        }
+    }
+    return best;
+}
+
+int gi_level_passes(enum gi_type type)
+{
+    return type == GI_F32 ? 3 : 1;
+}
+
+/* Draws the sum of the pass that ended and clears the counts for the next one. */
+static void next_pass(struct gi_level_state *state)
+{
+    if (state->pass == 0) {
+        struct gi_float_totals totals = gi_float_totals(state->counts[0]);
+        gi_ranks_of_extremes(state->ends, 0, &totals);
+        gi_ranks_find(state->ends, 2, state->counts[0]);
+    } else {
+        gi_ranks_answer(state->ends, 2, state->counts[0]);
+    }
+    memset(state->counts, 0, sizeof state->counts);
+    state->pass++;
+}
+
+static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state,
+                            const struct gi_image *gray, struct gi_err *err)
+{
+    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE,
+                                     .nbins = gray->type == GI_U8 ? 256 : NKEYS};
+    if (gray->type == GI_F32 && state->pass == 0) {
+        spec.key = GI_KEY_FLOAT_HIGH;
+    } else if (gray->type == GI_F32) {
+        float lo = state->ends[0].value, hi = state->ends[1].value;
+        if (state->pass == 1)
+            return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
+        if (!(lo < hi))
+            return GI_OK; /* nothing finite, or one value: no more to find out */
+        spec = (struct gi_histogram_spec){
+            .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
+    }
+    return queue->k->histogram(queue, state->counts[0], gray, &spec, err);
+}
+
+enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
+                                const struct gi_image *band, struct gi_err *err)
+{
+    state->type = band->type;
+    while (state->pass < pass)
+        next_pass(state);
+    if (band->channels == 1)
+        return count(queue, state, band, err);
+    struct gi_image gray;
+    enum gi_status status =
+        queue->k->alloc(queue, &gray, band->width, band->height, 1, band->type, err);
+    if (status)
+        return status;
+    status = queue->k->luma(queue, &gray, band, err);
+    if (!status)
+        status = count(queue, state, &gray, err);
+    queue->k->release(queue, &gray);
+    return status;
+}
+
+double gi_level_otsu(const struct gi_level_state *state)
+{
+    if (state->type != GI_F32)
+        return gi_otsu(state->counts[0], state->type == GI_U8 ? 256 : NKEYS);
+    double lo = (double)state->ends[0].value, hi = (double)state->ends[1].value;
+    if (!(lo < hi)) /* one value, or none */
+        return isnan(lo) ? 0 : lo;
+    return lo + (gi_otsu(state->counts[0], FLOAT_BINS) + 0.5) * ((hi - lo) / FLOAT_BINS);
+}
+
+enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
+                             const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_level_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: counts of a histogram");
+    enum gi_status status = GI_OK;
+    int passes = otsu ? gi_level_passes(src->type) : src->type == GI_F32 ? 2 : 0;
+    for (int pass = 0; pass < passes && !status; pass++)
+        status = gi_level_measure(queue, state, pass, src, err);
+    *lo = *hi = 0;
+    if (!status && src->type == GI_F32) {
+        while (state->pass < 2)
+            next_pass(state);
+        *lo = isnan(state->ends[0].value) ? 0 : state->ends[0].value;
+        *hi = isnan(state->ends[1].value) ? 0 : state->ends[1].value;
+    }
+    if (!status && otsu)
+        *otsu = gi_level_otsu(state);
+    free(state);
+    return status;
+}

@@ -1,0 +1,198 @@
+/* PNG in: libpng reads everything up to the pixels, and these too, row by row straight into the
+ * image, unless the quick way can. What libpng only warns of (a misplaced chunk, a strange profile)
+ * leaves the pixels whole and is passed over.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+#include "imgio/png/png_quick.h"
+
+#include <limits.h>
+#include <math.h>
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libpng's side of a decode; what is set after setjmp() and read after a jump is in here. */
+struct reader {
+    struct gi_decode *decode;
+    png_structp png;
+    png_infop info;
+    size_t at;              /* next byte of the file */
+    bool ended;             /* libpng wanted more than there is */
+    enum gi_status refused; /* what gi_decode_alloc() returned; its error stands */
+    struct gi_err fault;    /* libpng's */
+    int pass, row;          /* being read */
+};
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    struct reader *r = png_get_error_ptr(png);
+    gi_fail(&r->fault, GI_E_FORMAT, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static void read_bytes(png_structp png, png_bytep to, size_t nbytes)
+{
+    struct reader *r = png_get_io_ptr(png);
+    if (nbytes > r->decode->nbytes - r->at) {
+        r->ended = true;
+        png_error(png, "ends early");
+    }
+    memcpy(to, r->decode->bytes + r->at, nbytes);
+    r->at += nbytes;
+}
+
+static void skip_unused_chunks(png_structp png)
+{
+    static const png_byte names[] =
+        "bKGD\0hIST\0oFFs\0pCAL\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt\0iTXt";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
+}
+
+/* Everything becomes 8 or 16 bits of gray, gray and alpha, RGB or RGBA in host order. Returns the
+ * channels. */
+static int set_transforms(struct reader *r)
+{
+    png_byte colour = png_get_color_type(r->png, r->info),
+             bits = png_get_bit_depth(r->png, r->info);
+    bool trns = png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(r->png);
+    if (colour == PNG_COLOR_TYPE_GRAY && bits < 8)
+        png_set_expand_gray_1_2_4_to_8(r->png);
+    if (trns)
+        png_set_tRNS_to_alpha(r->png);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (bits == 16)
+        png_set_swap(r->png);
+#endif
+    return (colour & PNG_COLOR_MASK_COLOR ? 3 : 1) + (trns || colour & PNG_COLOR_MASK_ALPHA);
+}
+
+static void describe(struct reader *r)
+{
+    bool palette = png_get_color_type(r->png, r->info) == PNG_COLOR_TYPE_PALETTE;
+    bool interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
+    r->decode->info->bits = png_get_bit_depth(r->png, r->info);
+    r->decode->info->detail = palette && interlaced ? "palette, interlaced"
+                              : palette             ? "palette"
+                              : interlaced          ? "interlaced"
+                                                    : "";
+}
+
+static void read_metadata(struct reader *r)
+{
+    struct gi_metadata *metadata = r->decode->metadata;
+    png_charp name;
+    png_bytep bytes;
+    png_uint_32 nbytes, x, y;
+    int method, unit;
+    if (png_get_iCCP(r->png, r->info, &name, &method, &bytes, &nbytes) && !metadata->icc &&
+        (metadata->icc = gi_memory_copy(bytes, nbytes)))
+        metadata->icc_nbytes = nbytes;
+    if (png_get_eXIf_1(r->png, r->info, &nbytes, &bytes) && !metadata->exif &&
+        (metadata->exif = gi_memory_copy(bytes, nbytes)))
+        metadata->exif_nbytes = nbytes;
+    if (png_get_pHYs(r->png, r->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
+        metadata->dpi_x = x * 0.0254;
+        metadata->dpi_y = y * 0.0254;
+    }
+}
+
+/* True where the file's pixels are the image's but for filters and byte order. */
+static bool is_ordinary(struct reader *r)
+{
+    png_byte colour = png_get_color_type(r->png, r->info);
+    return png_get_bit_depth(r->png, r->info) >= 8 && colour != PNG_COLOR_TYPE_PALETTE &&
+           !png_get_valid(r->png, r->info, PNG_INFO_tRNS) &&
+           png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE;
+}
+
+/* Everything that may jump; false where it did, or where memory was refused. */
+static bool read_png(struct reader *r, struct gi_err *err)
+{
+    struct gi_decode *decode = r->decode;
+    if (setjmp(png_jmpbuf(r->png)))
+        return false;
+    png_set_read_fn(r->png, r, read_bytes);
+    png_set_user_limits(r->png, INT_MAX, INT_MAX);
+    if (decode->options->allow_partial)
+        png_set_crc_action(r->png, PNG_CRC_WARN_USE, PNG_CRC_WARN_DISCARD);
+    else
+        png_set_crc_action(r->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    skip_unused_chunks(r->png);
+    png_read_info(r->png, r->info);
+    describe(r);
+    int channels = set_transforms(r);
+    enum gi_type type = png_get_bit_depth(r->png, r->info) == 16 ? GI_U16 : GI_U8;
+    /* Before libpng takes memory for its rows, which is when the info is updated. */
+    r->refused = gi_decode_alloc(decode, png_get_image_width(r->png, r->info),
+                                 png_get_image_height(r->png, r->info), channels, type, err);
+    if (r->refused)
+        return false;
+    read_metadata(r);
+    if (is_ordinary(r) && gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
+        return true;
+    int passes = png_set_interlace_handling(r->png);
+    png_read_update_info(r->png, r->info);
+    if (png_get_rowbytes(r->png, r->info) != gi_row_nbytes(decode->image))
+        png_error(r->png, "rows of an unexpected length");
+    for (r->pass = 0; r->pass < passes; r->pass++)
+        for (r->row = 0; r->row < decode->image->height; r->row++)
+            png_read_row(r->png, gi_row(decode->image, r->row), NULL);
+    png_read_end(r->png, r->info);
+    read_metadata(r); /* eXIf may follow the pixels */
+    return true;
+}
+
+static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
+{
+    struct reader r = {.decode = decode};
+    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning);
+    r.info = r.png ? png_create_info_struct(r.png) : NULL;
+    if (!r.info) {
+        png_destroy_read_struct(&r.png, NULL, NULL);
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    }
+    bool whole = read_png(&r, err);
+    png_destroy_read_struct(&r.png, &r.info, NULL);
+    if (whole)
+        return GI_OK;
+    if (r.refused)
+        return r.refused;
+    if (!decode->image->data)
+        return gi_fail(err, GI_E_FORMAT, r.ended ? "ends early" : "is damaged: %s", r.fault.text);
+    if (r.row == decode->image->height)
+        return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
+    return gi_decode_damaged(decode, err, "%s%s, in row %d of %d",
+                             r.ended ? "" : "is damaged: ", r.fault.text, r.row,
+                             decode->image->height);
+}
+
+static bool probe_png(const unsigned char *bytes, size_t nbytes)
+{
+    return nbytes >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
+}
+
+const struct gi_format gi_format_png = {
+    .info = {.name = "png",
+             .suffixes = "png",
+             .summary = "Portable Network Graphics",
+             .reads = true,
+             .writes = true,
+             .u8 = true,
+             .u16 = true,
+             .alpha = true},
+    .probe = probe_png,
+    .decode = decode_png,
+    .encode = gi_png_encode,
+    .gray = true,
+    .rgb = true,
+    .metadata = true,
+};

@@ -1,0 +1,165 @@
+/* PNG's pixels out: rows filtered and deflated by strips, each strip one or more IDAT chunks of one
+ * stream. SPDX-License-Identifier: MIT */
+#include "imgio/png/png_strips.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "imgio/png/deflate_join.h"
+#include "imgio/pieces.h"
+#include "imgio/png/png_filter.h"
+
+enum {
+    CHUNK_NBYTES = 1 << 30, /* a chunk's length has 31 bits */
+    ZLIB_HEAD_NBYTES = 2,
+    ZLIB_TAIL_NBYTES = 4, /* Adler-32 */
+};
+
+/* Everything that the writing of one image's pixels needs. */
+struct writer {
+    struct gi_sink *sink;
+    const struct gi_image *image;
+    int compression;
+    int strip_rows, nstrips;
+    size_t row_nbytes, pixel_nbytes;
+    size_t raw_room; /* filtered bytes of a strip at most */
+    uint32_t adler;  /* of the filtered rows written */
+};
+
+/* A thread's scratch. */
+struct buffers {
+    uint8_t *raw;     /* a strip's filtered rows, each behind its filter byte */
+    uint8_t *rows[2]; /* 16 bits: big-endian row, and the one above it */
+    uint8_t *filter;
+    uint8_t *zeros; /* stands above the first row */
+};
+
+static size_t scratch_nbytes(const struct writer *w)
+{
+    return w->raw_room + 4 * w->row_nbytes;
+}
+
+static struct buffers divide_scratch(const struct writer *w, uint8_t *scratch)
+{
+    struct buffers b = {.raw = scratch};
+    scratch += w->raw_room;
+    b.rows[0] = scratch;
+    b.rows[1] = scratch + w->row_nbytes;
+    b.filter = scratch + 2 * w->row_nbytes;
+    b.zeros = scratch + 3 * w->row_nbytes;
+    memset(b.zeros, 0, w->row_nbytes);
+    return b;
+}
+
+/* The bytes of row y as PNG wants them: 8 bits in place, 16 bits turned in one of b->rows. */
+static const uint8_t *png_row(const struct writer *w, const struct buffers *b, int y)
+{
+    const void *row = gi_row(w->image, y);
+    if (w->image->type == GI_U8)
+        return row;
+    const uint16_t *samples = row;
+    uint8_t *out = b->rows[y & 1];
+    for (size_t i = 0; i < w->row_nbytes / 2; i++) {
+        out[2 * i] = (uint8_t)(samples[i] >> 8);
+        out[2 * i + 1] = (uint8_t)samples[i];
+    }
+    return out;
+}
+
+/* Fills b->raw with rows y0..y1-1. The row above the first comes along even at a strip's start:
+ * filters look across strips, only the compressor doesn't. */
+static void filter_strip(const struct writer *w, const struct buffers *b, int y0, int y1)
+{
+    const uint8_t *above = y0 ? png_row(w, b, y0 - 1) : b->zeros;
+    uint8_t *out = b->raw;
+    for (int y = y0; y < y1; y++, out += 1 + w->row_nbytes) {
+        const uint8_t *row = png_row(w, b, y);
+        if (w->compression > 0) {
+            gi_png_filter_row(out, row, above, w->row_nbytes, w->pixel_nbytes, b->filter);
+        } else {
+            out[0] = 0;
+            memcpy(out + 1, row, w->row_nbytes);
+        }
+        above = row;
+    }
+}
+
+/* The row behind a strip's last. */
+static int strip_end(const struct writer *w, int number)
+{
+    return number == w->nstrips - 1 ? w->image->height : (number + 1) * w->strip_rows;
+}
+
+static size_t raw_nbytes(const struct writer *w, int number)
+{
+    return (size_t)(strip_end(w, number) - number * w->strip_rows) * (1 + w->row_nbytes);
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    const struct writer *w = self;
+    struct buffers b = divide_scratch(w, scratch);
+    bool last = number == w->nstrips - 1;
+    size_t head = number ? 0 : ZLIB_HEAD_NBYTES, n = 0, nraw = raw_nbytes(w, number);
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->compression);
+    size_t room = c ? libdeflate_deflate_compress_bound(c, nraw) : 0;
+    uint8_t *bytes = c ? malloc(head + room + GI_DEFLATE_JOIN_NBYTES + ZLIB_TAIL_NBYTES) : NULL;
+    if (bytes) {
+        filter_strip(w, &b, number * w->strip_rows, strip_end(w, number));
+        strip->checksum = libdeflate_adler32(1, b.raw, nraw);
+        n = libdeflate_deflate_compress(c, b.raw, nraw, bytes + head, room);
+        if (n && !last)
+            n = gi_deflate_open(bytes + head, n);
+    }
+    libdeflate_free_compressor(c);
+    if (!n) {
+        free(bytes);
+        return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
+    }
+    if (head) /* RFC 1950: deflate with a window of 32 KiB; the level is a hint that nobody reads */
+        memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
+    strip->bytes = bytes;
+    strip->nbytes = head + n;
+    return GI_OK;
+}
+
+static enum gi_status write_strip(void *self, const struct gi_piece *strip, int number,
+                                  struct gi_err *err)
+{
+    struct writer *w = self;
+    uint8_t *bytes = strip->bytes;
+    size_t nbytes = strip->nbytes;
+    enum gi_status status = GI_OK;
+    w->adler = (uint32_t)adler32_combine(w->adler, strip->checksum, (z_off_t)raw_nbytes(w, number));
+    if (number == w->nstrips - 1)
+        for (int i = 0; i < ZLIB_TAIL_NBYTES; i++)
+            bytes[nbytes++] = (uint8_t)(w->adler >> (24 - 8 * i));
+    for (size_t at = 0, n; at < nbytes && !status; at += n) {
+        n = nbytes - at < CHUNK_NBYTES ? nbytes - at : CHUNK_NBYTES;
+        status = gi_png_write_chunk(w->sink, "IDAT", bytes + at, n, err);
+    }
+    return status;
+}
+
+enum gi_status gi_png_write_pixels(struct gi_sink *sink, const struct gi_image *image,
+                                   const struct gi_save_options *options, struct gi_err *err)
+{
+    struct writer w = {.sink = sink,
+                       .image = image,
+                       .compression = options->compression,
+                       .row_nbytes = gi_row_nbytes(image),
+                       .adler = 1};
+    w.pixel_nbytes = w.row_nbytes / (size_t)image->width;
+    w.strip_rows = gi_piece_rows(1 + w.row_nbytes, image->height);
+    w.nstrips = 1 + (image->height - 1) / w.strip_rows;
+    w.raw_room = (size_t)w.strip_rows * (1 + w.row_nbytes);
+    struct gi_pieces pieces = {.self = &w,
+                               .n = w.nstrips,
+                               .scratch_nbytes = scratch_nbytes(&w),
+                               .make = make_strip,
+                               .write = write_strip};
+    return gi_pieces_run(&pieces, options->parallel, err);
+}

@@ -1,0 +1,96 @@
+/* PNG out: the chunks around the pixels, which png_strips.c makes.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+#include "imgio/png/png_strips.h"
+
+#include <libdeflate.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put32(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+enum gi_status gi_png_write_chunk(struct gi_sink *sink, const char *type, const void *bytes,
+                                  size_t nbytes, struct gi_err *err)
+{
+    uint8_t head[8], tail[4];
+    put32(head, (uint32_t)nbytes);
+    memcpy(head + 4, type, 4);
+    uint32_t crc = libdeflate_crc32(0, head + 4, 4);
+    if (nbytes)
+        crc = libdeflate_crc32(crc, bytes, nbytes);
+    put32(tail, crc);
+    enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
+    if (!status && nbytes)
+        status = gi_sink_write(sink, bytes, nbytes, err);
+    return status ? status : gi_sink_write(sink, tail, sizeof tail, err);
+}
+
+static enum gi_status write_head(struct gi_sink *sink, const struct gi_image *image,
+                                 struct gi_err *err)
+{
+    static const uint8_t colour_types[] = {0, 0, 4, 2, 6}; /* by channels; PNG 1.2, 4.1.1 */
+    uint8_t ihdr[13] = {0};
+    put32(ihdr, (uint32_t)image->width);
+    put32(ihdr + 4, (uint32_t)image->height);
+    ihdr[8] = image->type == GI_U16 ? 16 : 8;
+    ihdr[9] = colour_types[image->channels];
+    enum gi_status status = gi_sink_write(sink, "\x89PNG\r\n\x1a\n", 8, err);
+    return status ? status : gi_png_write_chunk(sink, "IHDR", ihdr, sizeof ihdr, err);
+}
+
+static enum gi_status write_icc(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                struct gi_err *err)
+{
+    static const uint8_t head[] = "ICC profile\0"; /* name, its end, method 0 */
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
+    size_t room = sizeof head + libdeflate_zlib_compress_bound(compressor, metadata->icc_nbytes);
+    uint8_t *bytes = compressor ? malloc(room) : NULL;
+    enum gi_status status;
+    if (!bytes) {
+        status = gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
+    } else {
+        memcpy(bytes, head, sizeof head);
+        size_t n = libdeflate_zlib_compress(compressor, metadata->icc, metadata->icc_nbytes,
+                                            bytes + sizeof head, room - sizeof head);
+        status = gi_png_write_chunk(sink, "iCCP", bytes, sizeof head + n, err);
+    }
+    free(bytes);
+    libdeflate_free_compressor(compressor);
+    return status;
+}
+
+static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                     struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    double per_metre_x = metadata->dpi_x / 0.0254, per_metre_y = metadata->dpi_y / 0.0254;
+    if (metadata->icc)
+        status = write_icc(sink, metadata, err);
+    if (!status && per_metre_x >= 1 && per_metre_x < 1e9 && per_metre_y >= 1 && per_metre_y < 1e9) {
+        uint8_t phys[9];
+        put32(phys, (uint32_t)lrint(per_metre_x));
+        put32(phys + 4, (uint32_t)lrint(per_metre_y));
+        phys[8] = 1; /* metres */
+        status = gi_png_write_chunk(sink, "pHYs", phys, sizeof phys, err);
+    }
+    if (!status && metadata->exif)
+        status = gi_png_write_chunk(sink, "eXIf", metadata->exif, metadata->exif_nbytes, err);
+    return status;
+}
+
+enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
+{
+    enum gi_status status = write_head(sink, image, err);
+    if (!status && metadata)
+        status = write_metadata(sink, metadata, err);
+    if (!status)
+        status = gi_png_write_pixels(sink, image, options, err);
+    return status ? status : gi_png_write_chunk(sink, "IEND", NULL, 0, err);
+}

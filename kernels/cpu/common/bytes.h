@@ -1,0 +1,169 @@
+/* Vectors of bytes; not for the scalar level.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_BYTES_H
+#define GI_KERNELS_CPU_BYTES_H
+
+#include "kernels/cpu/common/ints.h"
+
+static inline uint64_t total_of_4(__m256i v)
+{
+    __m128i two = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
+}
+
+static inline uint32_t least_of_32(__m256i v)
+{
+    __m128i m = _mm_min_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    m = _mm_minpos_epu16(_mm_min_epu8(m, _mm_srli_epi16(m, 8)));
+    return (uint32_t)_mm_cvtsi128_si32(m) & 255;
+}
+
+/* In this order: the bits set in both of a and b, and in one of them; those not set in v; the
+ * lesser of two bytes; the odd bytes as 16 bits; the sum of each 8 bytes; the sum of the squares of
+ * each two 16 bits; a + b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit
+ * lanes; the least byte; bytes of 255 where bits are 1, from the lowest on. */
+#if GI_LEVEL_avx512
+
+static inline GI_INTS both(GI_INTS a, GI_INTS b)
+{
+    return _mm512_and_si512(a, b);
+}
+
+static inline GI_INTS either(GI_INTS a, GI_INTS b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+static inline GI_INTS opposite(GI_INTS v)
+{
+    return _mm512_xor_si512(v, _mm512_set1_epi32(-1));
+}
+
+static inline GI_INTS least_bytes(GI_INTS a, GI_INTS b)
+{
+    return _mm512_min_epu8(a, b);
+}
+
+static inline GI_INTS odd_bytes(GI_INTS v)
+{
+    return _mm512_srli_epi16(v, 8);
+}
+
+static inline GI_INTS sums_of_bytes(GI_INTS v)
+{
+    return _mm512_sad_epu8(v, _mm512_setzero_si512());
+}
+
+static inline GI_INTS squares_of_pairs(GI_INTS v)
+{
+    return _mm512_madd_epi16(v, v);
+}
+
+static inline GI_INTS add_wide(GI_INTS a, GI_INTS b)
+{
+    return _mm512_add_epi64(a, b);
+}
+
+static inline GI_INTS wide_sums(GI_INTS v)
+{
+    GI_INTS low = _mm512_srli_epi64(_mm512_slli_epi64(v, 32), 32);
+    return _mm512_add_epi64(low, _mm512_srli_epi64(v, 32));
+}
+
+static inline uint64_t wide_total(GI_INTS v)
+{
+    return total_of_4(_mm256_add_epi64(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
+}
+
+static inline uint32_t least_byte(GI_INTS v)
+{
+    return least_of_32(_mm256_min_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
+}
+
+static inline GI_INTS bytes_of_bits(uint64_t bits)
+{
+    return _mm512_movm_epi8(bits);
+}
+
+#else
+
+static inline GI_INTS both(GI_INTS a, GI_INTS b)
+{
+    return _mm256_and_si256(a, b);
+}
+
+static inline GI_INTS either(GI_INTS a, GI_INTS b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+static inline GI_INTS opposite(GI_INTS v)
+{
+    return _mm256_xor_si256(v, _mm256_set1_epi32(-1));
+}
+
+static inline GI_INTS least_bytes(GI_INTS a, GI_INTS b)
+{
+    return _mm256_min_epu8(a, b);
+}
+
+static inline GI_INTS odd_bytes(GI_INTS v)
+{
+    return _mm256_srli_epi16(v, 8);
+}
+
+static inline GI_INTS sums_of_bytes(GI_INTS v)
+{
+    return _mm256_sad_epu8(v, _mm256_setzero_si256());
+}
+
+static inline GI_INTS squares_of_pairs(GI_INTS v)
+{
+    return _mm256_madd_epi16(v, v);
+}
+
+static inline GI_INTS add_wide(GI_INTS a, GI_INTS b)
+{
+    return _mm256_add_epi64(a, b);
+}
+
+static inline GI_INTS wide_sums(GI_INTS v)
+{
+    GI_INTS low = _mm256_srli_epi64(_mm256_slli_epi64(v, 32), 32);
+    return _mm256_add_epi64(low, _mm256_srli_epi64(v, 32));
+}
+
+static inline uint64_t wide_total(GI_INTS v)
+{
+    return total_of_4(v);
+}
+
+static inline uint32_t least_byte(GI_INTS v)
+{
+    return least_of_32(v);
+}
+
+static inline GI_INTS bytes_of_bits(uint64_t bits)
+{
+    const __m256i from =
+        _mm256_set_epi64x(0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
+    const __m256i bit = _mm256_set1_epi64x((int64_t)0x8040201008040201);
+    __m256i v = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)bits), from);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
+}
+
+#endif
+
+static inline GI_INTS load_bytes(const uint8_t *p)
+{
+    return ints_load((const void *)p);
+}
+
+/* Of each 4 bytes the sum of squares. */
+static inline GI_INTS squares_of_bytes(GI_INTS v)
+{
+    return ints_add(squares_of_pairs(both(v, ints_set(0x00ff00ff))),
+                    squares_of_pairs(odd_bytes(v)));
+}
+
+#endif

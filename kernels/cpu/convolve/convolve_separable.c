@@ -1,0 +1,43 @@
+/* Rows, then columns: each source row is filtered once into the ring, each result row is a sum down
+ * the ring.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/rows.h"
+#include "kernels/cpu/convolve/small.h"
+
+static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
+{
+    const struct gi_separable *spec = sweep->spec;
+    GI_CPU(row_filter)(slot, padded, n, spec->row, spec->nrow, sweep->src->channels);
+}
+
+static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                    const float *const *rows, size_t n)
+{
+    const struct gi_separable *spec = sweep->spec;
+    GI_CPU(column_filter)(f, stride, nout, rows, n, spec->col, spec->ncol);
+}
+
+enum gi_status GI_CPU(convolve_separable)(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_separable *spec, struct gi_err *err)
+{
+    if (GI_CPU(separable_is_operator3)(src, spec))
+        return GI_CPU(separable_operator3)(queue, dst, src, spec, err);
+    if (GI_CPU(separable_is_small)(src, spec))
+        return GI_CPU(separable_small)(queue, dst, src, spec, err);
+    struct gi_sweep sweep = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .finish = spec->finish,
+                             .alpha = gi_has_alpha(src) ? spec->alpha : GI_ALPHA_PLAIN,
+                             .inverse_sum = 1.0f / spec->sum,
+                             .spec = spec,
+                             .left = spec->row_anchor,
+                             .right = spec->nrow - 1 - spec->row_anchor,
+                             .above = spec->col_anchor,
+                             .nrows = spec->ncol,
+                             .planes = 1,
+                             .make = make,
+                             .combine = combine};
+    return GI_CPU(sweep)(queue, &sweep, err);
+}

@@ -1,0 +1,58 @@
+/* Gradient magnitude: a slot of the ring holds a row differenced and the same row smoothed.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/rows.h"
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolve/small.h"
+
+static const float difference[3] = {-1, 0, 1};
+
+static void make(const struct gi_sweep *sweep, float *slot, const float *padded, size_t n)
+{
+    const struct gi_gradient *spec = sweep->spec;
+    int step = sweep->src->channels;
+    GI_CPU(row_filter)(slot, padded, n, difference, 3, step);
+    GI_CPU(row_filter)(slot + GI_CPU(sweep_plane)(sweep), padded, n, spec->smooth, 3, step);
+}
+
+static inline GI_VEC column3(const float *const *rows, size_t x, const float *taps)
+{
+    GI_VEC sum = vec_set(0);
+    for (int j = 0; j < 3; j++)
+        sum = vec_fma(vec_set(taps[j]), vec_load(rows[j] + x), sum);
+    return sum;
+}
+
+static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int nout,
+                    const float *const *rows, size_t n)
+{
+    const struct gi_gradient *spec = sweep->spec;
+    size_t smoothed = GI_CPU(sweep_plane)(sweep);
+    for (int r = 0; r < nout; r++, rows++, f += stride)
+        for (size_t x = 0; x < n; x += GI_LANES) {
+            GI_VEC gx = column3(rows, x, spec->smooth);
+            GI_VEC gy = column3(rows, x + smoothed, difference);
+            vec_store(f + x, vec_sqrt(vec_fma(gx, gx, vec_mul(gy, gy))));
+        }
+}
+
+enum gi_status GI_CPU(gradient)(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err)
+{
+    if (GI_CPU(gradient_is_operator3)(src, spec))
+        return GI_CPU(gradient_operator3)(queue, dst, src, spec, err);
+    struct gi_sweep sweep = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .finish = {.kind = GI_FINISH_STORE},
+                             .alpha = gi_has_alpha(src) ? spec->alpha : GI_ALPHA_PLAIN,
+                             .spec = spec,
+                             .left = 1,
+                             .right = 1,
+                             .above = 1,
+                             .nrows = 3,
+                             .planes = 2,
+                             .make = make,
+                             .combine = combine};
+    return GI_CPU(sweep)(queue, &sweep, err);
+}

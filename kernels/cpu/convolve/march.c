@@ -1,0 +1,145 @@
+/* The march: rows with their borders in, result rows out, through rows in scratch, so that a step
+ * needs to know no ends.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/march.h"
+
+#include <string.h>
+
+enum {
+    SCRATCH_NBYTES = 384 << 10, /* what a thread's rows may take of its core's own cache */
+    SLOTS_MAX = GI_MARCH_ROWS_MAX - 1 + GI_ROWS_AT_ONCE,
+    SLACK = 256,   /* bytes that a row in scratch has more: GI_MARCH_BLOCK of any sample */
+    IN_SLACK = 64, /* bytes that a step may read past a source row */
+};
+
+struct worker {
+    char *in, *out, *ring;
+    size_t in_nbytes, out_nbytes, slot_nbytes; /* of a row */
+};
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 63) / 64 * 64 + SLACK;
+}
+
+/* Returns the size of the scratch; with `scratch`, shares it out. */
+static size_t lay_out(struct worker *w, const struct gi_march *march, char *scratch)
+{
+    size_t n = (size_t)march->tiling.strip * (size_t)march->src->channels;
+    size_t around = (size_t)(march->left + march->right) * (size_t)march->src->channels;
+    size_t nbytes = gi_type_nbytes(march->src->type);
+    w->in_nbytes = round_up((n + around) * nbytes);
+    w->out_nbytes = round_up(n * nbytes);
+    w->slot_nbytes = round_up(n * march->kept_nbytes);
+    if (scratch) {
+        w->in = scratch;
+        w->out = w->in + GI_ROWS_AT_ONCE * w->in_nbytes;
+        w->ring = w->out + GI_ROWS_AT_ONCE * w->out_nbytes;
+    }
+    return GI_ROWS_AT_ONCE * (w->in_nbytes + w->out_nbytes) + SLOTS_MAX * w->slot_nbytes;
+}
+
+/* Four rows of a tile. */
+struct group {
+    const struct gi_march *march;
+    struct worker worker;
+    struct gi_tile tile;
+    long long y; /* the first result row; those outside the tile are for nothing */
+    int slot;    /* where the ring begins */
+};
+
+static size_t pixel_nbytes(const struct gi_image *image)
+{
+    return (size_t)image->channels * gi_type_nbytes(image->type);
+}
+
+static char *sample_at(const struct gi_image *image, int y, int x)
+{
+    return (char *)gi_row(image, y) + (size_t)x * pixel_nbytes(image);
+}
+
+/* Whether there is a result row r of the group. */
+static bool in_tile(const struct group *g, int r)
+{
+    return g->y + r >= g->tile.y0 && g->y + r < g->tile.y1;
+}
+
+/* The group's rows on columns x0 <= x < x1. `direct`: the image's own as far as there are such. */
+static void set_up(struct gi_march_rows *rows, const struct group *g, int x0, int x1, bool direct)
+{
+    const struct gi_march *march = g->march;
+    const struct worker *w = &g->worker;
+    size_t first = (size_t)(x0 - g->tile.x0) * (size_t)march->src->channels * march->kept_nbytes;
+    int nslots = march->nrows - 1 + GI_ROWS_AT_ONCE;
+    size_t left = (size_t)march->left * pixel_nbytes(march->src);
+    rows->next_in = direct ? GI_ROWS_AT_ONCE * march->src->stride + left : 0;
+    rows->next_out = direct ? GI_ROWS_AT_ONCE * march->dst->stride : 0;
+    for (int i = 0; i < march->nrows - 1; i++)
+        rows->above[i] = w->ring + (size_t)((g->slot + i) % nslots) * w->slot_nbytes + first;
+    for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+        long long p = g->y + r - march->above + march->nrows - 1;
+        int slot = (g->slot + march->nrows - 1 + r) % nslots;
+        int y = gi_border_index(p, march->src->height, march->edge->border);
+        char *in = w->in + (size_t)r * w->in_nbytes, *out = w->out + (size_t)r * w->out_nbytes;
+        size_t around = (size_t)(march->left + march->right);
+        rows->kept[r] = w->ring + (size_t)slot * w->slot_nbytes + first;
+        rows->out[r] = direct && in_tile(g, r) ? sample_at(march->dst, (int)g->y + r, x0) : out;
+        if (direct && y >= 0)
+            in = sample_at(march->src, y, x0) - left;
+        else
+            GI_CPU(row_copy)
+        (in, march->src, march->edge, p, (long long)x0 - march->left, (size_t)(x1 - x0) + around);
+        rows->in[r] = in;
+    }
+}
+
+static void step(const struct group *g, int x0, int x1, bool direct)
+{
+    const struct gi_image *dst = g->march->dst;
+    struct gi_march_rows rows;
+    set_up(&rows, g, x0, x1, direct);
+    g->march->step(g->march, &rows, (size_t)(x1 - x0) * (size_t)dst->channels);
+    for (int r = 0; !direct && r < GI_ROWS_AT_ONCE; r++)
+        if (in_tile(g, r))
+            memcpy(sample_at(dst, (int)g->y + r, x0), rows.out[r],
+                   (size_t)(x1 - x0) * pixel_nbytes(dst));
+}
+
+static void march_tile(void *arg, int index, void *scratch)
+{
+    const struct gi_march *march = arg;
+    struct group g = {.march = march, .tile = GI_CPU(tile)(&march->tiling, march->src, index)};
+    lay_out(&g.worker, march, scratch);
+    memset(g.worker.ring, 0, (size_t)(march->nrows - 1) * g.worker.slot_nbytes);
+    /* From where and how far the image's own rows will do: what is read past them is inside. */
+    int x0 = g.tile.x0, x1 = g.tile.x1;
+    int most = march->src->width - march->right - IN_SLACK / (int)pixel_nbytes(march->src) - 1;
+    int from = x0 < march->left ? x0 + GI_MARCH_BLOCK : x0;
+    int to = from + ((x1 < most ? x1 : most) - from) / GI_MARCH_BLOCK * GI_MARCH_BLOCK;
+    if (to <= from)
+        from = to = x0;
+    int nslots = march->nrows - 1 + GI_ROWS_AT_ONCE;
+    int lead = (march->nrows - 1 + GI_ROWS_AT_ONCE - 1) / GI_ROWS_AT_ONCE * GI_ROWS_AT_ONCE;
+    for (g.y = g.tile.y0 - lead; g.y < g.tile.y1; g.y += GI_ROWS_AT_ONCE) {
+        if (x0 < from)
+            step(&g, x0, from, false);
+        if (from < to)
+            step(&g, from, to, true);
+        if (to < x1)
+            step(&g, to, x1, false);
+        g.slot = (g.slot + GI_ROWS_AT_ONCE) % nslots;
+    }
+}
+
+enum gi_status GI_CPU(march)(struct gi_queue *queue, struct gi_march *march, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    size_t channels = (size_t)march->src->channels, nbytes = gi_type_nbytes(march->src->type);
+    size_t nslots = (size_t)march->nrows - 1 + GI_ROWS_AT_ONCE;
+    size_t samples = SCRATCH_NBYTES / (nslots * march->kept_nbytes + 2 * GI_ROWS_AT_ONCE * nbytes);
+    march->tiling =
+        GI_CPU(tiling)(march->src, gi_pool_threads(pool), samples / channels, march->nrows - 1);
+    struct worker w;
+    return gi_pool_run(pool, march->tiling.nstrips * march->tiling.nbands, march_tile, march,
+                       lay_out(&w, march, NULL), err);
+}

@@ -1,0 +1,199 @@
+/* 3 x 3 operators with whole weights on 8 bits (Sobel, Scharr, Prewitt), in 16-bit integers: they
+ * give what kernels.h defines in float, since no sum is rounded there.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/march.h"
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolve/small.h"
+
+enum { BLOCK = GI_MARCH_BLOCK };
+
+struct operator3 {
+    int16_t row[3], col[3]; /* of a gradient: col is the smoothing */
+    bool absolute;
+};
+
+/* The taps as integers; returns the sum of their magnitudes, 2^15 where they are not whole. */
+static int whole_taps(int16_t taps[3], const float *from)
+{
+    int sum = 0;
+    for (int i = 0; i < 3; i++) {
+        if (!(fabsf(from[i]) <= 255) || from[i] != rintf(from[i]))
+            return 1 << 15;
+        taps[i] = (int16_t)from[i];
+        sum += abs(taps[i]);
+    }
+    return sum;
+}
+
+static inline int16_t sum3(const int16_t *taps, int16_t a, int16_t b, int16_t c)
+{
+    return (int16_t)(taps[0] * a + taps[1] * b + taps[2] * c);
+}
+
+static inline int16_t max16(int16_t a, int16_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int16_t min16(int16_t a, int16_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A block of a row: `a` and `b` are the sums along the two rows above, `kept` becomes this one's.
+ */
+static inline __attribute__((always_inline)) void
+filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
+             const int16_t *restrict a, const int16_t *restrict b, size_t step,
+             const struct operator3 op)
+{
+    int16_t sign = op.absolute ? -1 : 0;
+    for (size_t x = 0; x < BLOCK; x++) {
+        int16_t c = sum3(op.row, in[x], in[x + step], in[x + 2 * step]);
+        int16_t v = sum3(op.col, a[x], b[x], c);
+        kept[x] = c;
+        out[x] = (uint8_t)min16(max16(v, (int16_t)(v * sign)), 255);
+    }
+}
+
+static inline __attribute__((always_inline)) void filter_rows(const struct gi_march *march,
+                                                              const struct gi_march_rows *rows,
+                                                              size_t n, const struct operator3 op)
+{
+    size_t step = (size_t)march->src->channels;
+    for (size_t x = 0; x < n; x += BLOCK) {
+        const int16_t *a = (const int16_t *)rows->above[0] + x;
+        const int16_t *b = (const int16_t *)rows->above[1] + x;
+        gi_march_prefetch(rows, x);
+        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+            int16_t *kept = (int16_t *)rows->kept[r] + x;
+            filter_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a, b,
+                         step, op);
+            a = b;
+            b = kept;
+        }
+    }
+}
+
+/* Without the middle tap along the row, down the column, or with all. */
+static void filter_x(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    op.row[1] = 0;
+    filter_rows(march, rows, n, op);
+}
+
+static void filter_y(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    op.col[1] = 0;
+    filter_rows(march, rows, n, op);
+}
+
+static void filter_any(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    filter_rows(march, rows, n, *(const struct operator3 *)march->spec);
+}
+
+/* The same for a gradient's magnitude: of each row a block of differences and one of smoothed
+ * samples by turns. */
+static inline __attribute__((always_inline)) void
+gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
+               const int16_t *restrict a, const int16_t *restrict b, size_t step,
+               const struct operator3 op)
+{
+    float f[BLOCK];
+    for (size_t x = 0; x < BLOCK; x++) {
+        int16_t d = sum3(op.row, in[x], in[x + step], in[x + 2 * step]);
+        int16_t s = sum3(op.col, in[x], in[x + step], in[x + 2 * step]);
+        int gx = sum3(op.col, a[x], b[x], d);
+        int gy = sum3(op.row, a[BLOCK + x], b[BLOCK + x], s);
+        kept[x] = d;
+        kept[BLOCK + x] = s;
+        f[x] = sqrtf((float)(gx * gx + gy * gy));
+    }
+    for (size_t x = 0; x < BLOCK; x += GI_LANES)
+        vec_store_u8(out + x, vec_load(f + x));
+}
+
+static void gradient_rows(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
+{
+    struct operator3 op = *(const struct operator3 *)march->spec;
+    size_t step = (size_t)march->src->channels;
+    memcpy(op.row, (const int16_t[3]){-1, 0, 1}, sizeof op.row);
+    for (size_t x = 0; x < n; x += BLOCK) {
+        const int16_t *a = (const int16_t *)rows->above[0] + 2 * x;
+        const int16_t *b = (const int16_t *)rows->above[1] + 2 * x;
+        gi_march_prefetch(rows, x);
+        for (int r = 0; r < GI_ROWS_AT_ONCE; r++) {
+            int16_t *kept = (int16_t *)rows->kept[r] + 2 * x;
+            gradient_block((uint8_t *)rows->out[r] + x, kept, (const uint8_t *)rows->in[r] + x, a,
+                           b, step, op);
+            a = b;
+            b = kept;
+        }
+    }
+}
+
+static bool is_plain_u8(const struct gi_image *src, const struct gi_edge *edge)
+{
+    return src->type == GI_U8 && !gi_has_alpha(src) && GI_CPU(edge_is_whole)(edge, src);
+}
+
+bool GI_CPU(separable_is_operator3)(const struct gi_image *src, const struct gi_separable *spec)
+{
+    struct operator3 op;
+    return is_plain_u8(src, &spec->edge) && spec->nrow == 3 && spec->ncol == 3 &&
+           spec->finish.kind != GI_FINISH_UNSHARP && spec->finish.bias == 0 &&
+           255LL * whole_taps(op.row, spec->row) <= INT16_MAX &&
+           255LL * whole_taps(op.row, spec->row) * whole_taps(op.col, spec->col) <= INT16_MAX;
+}
+
+enum gi_status GI_CPU(separable_operator3)(struct gi_queue *queue, struct gi_image *dst,
+                                           const struct gi_image *src,
+                                           const struct gi_separable *spec, struct gi_err *err)
+{
+    struct operator3 op = {.absolute = spec->finish.kind == GI_FINISH_ABS};
+    whole_taps(op.row, spec->row);
+    whole_taps(op.col, spec->col);
+    struct gi_march march = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .spec = &op,
+                             .left = spec->row_anchor,
+                             .right = 2 - spec->row_anchor,
+                             .above = spec->col_anchor,
+                             .nrows = 3,
+                             .kept_nbytes = sizeof(int16_t),
+                             .step = op.row[1] == 0   ? filter_x
+                                     : op.col[1] == 0 ? filter_y
+                                                      : filter_any};
+    return GI_CPU(march)(queue, &march, err);
+}
+
+/* gy * gy is exact in float up to 2^24, and so the sum of both squares is rounded once, there as
+ * here. */
+bool GI_CPU(gradient_is_operator3)(const struct gi_image *src, const struct gi_gradient *spec)
+{
+    int16_t smooth[3];
+    return is_plain_u8(src, &spec->edge) && 2 * 255LL * whole_taps(smooth, spec->smooth) <= 1 << 12;
+}
+
+enum gi_status GI_CPU(gradient_operator3)(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src,
+                                          const struct gi_gradient *spec, struct gi_err *err)
+{
+    struct operator3 op = {0};
+    whole_taps(op.col, spec->smooth);
+    struct gi_march march = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .spec = &op,
+                             .left = 1,
+                             .right = 1,
+                             .above = 1,
+                             .nrows = 3,
+                             .kept_nbytes = 2 * sizeof(int16_t),
+                             .step = gradient_rows};
+    return GI_CPU(march)(queue, &march, err);
+}

@@ -1,0 +1,241 @@
+/* Rows of samples to padded floats and back.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/rows.h"
+#include "kernels/cpu/common/simd.h"
+
+static inline void load_type(float *out, const void *in, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store(out + i, vec_load_samples(in, i, type));
+    if (i < n) { /* not a byte past the row */
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
+        vec_store(last, vec_load_samples(last, 0, type));
+        memcpy(out + i, last, (n - i) * sizeof *out);
+    }
+}
+
+static inline void store_type(void *out, const float *in, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store_samples(out, i, vec_load(in + i), type);
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        memcpy(last, in + i, (n - i) * sizeof *in);
+        vec_store_samples(last, 0, vec_load(last), type);
+        memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+void GI_CPU(samples_store)(void *out, const float *in, size_t n, enum gi_type type)
+{
+    if (type == GI_U8)
+        store_type(out, in, n, GI_U8);
+    else if (type == GI_U16)
+        store_type(out, in, n, GI_U16);
+    else
+        store_type(out, in, n, GI_F32);
+}
+
+void GI_CPU(samples_load)(float *out, const void *in, size_t n, enum gi_type type)
+{
+    if (type == GI_U8)
+        load_type(out, in, n, GI_U8);
+    else if (type == GI_U16)
+        load_type(out, in, n, GI_U16);
+    else
+        memcpy(out, in, n * sizeof *out);
+}
+
+static float sample(const void *row, size_t i, enum gi_type type)
+{
+    if (type == GI_U8)
+        return ((const uint8_t *)row)[i];
+    if (type == GI_U16)
+        return ((const uint16_t *)row)[i];
+    return ((const float *)row)[i];
+}
+
+/* The pixels x0 <= x < x1 where x is outside the image or the row is (y is -1). */
+static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long long x0,
+                           long long x1)
+{
+    const struct gi_image *src = sweep->src;
+    size_t channels = (size_t)src->channels;
+    for (long long x = x0; x < x1; x++) {
+        int i = y < 0 ? -1 : gi_border_index(x, src->width, sweep->edge->border);
+        for (size_t c = 0; c < channels; c++)
+            *out++ = i < 0 ? sweep->edge->value[c]
+                           : sample(gi_row(src, y), (size_t)i * channels + c, src->type);
+    }
+    return out;
+}
+
+/* The border's pixel as samples, in as many bytes as a vector has. */
+static void border_pixel(float pixel[GI_LANES], const struct gi_edge *edge,
+                         const struct gi_image *src)
+{
+    float value[GI_LANES] = {0};
+    memcpy(value, edge->value, sizeof edge->value);
+    GI_CPU(samples_store)(pixel, value, (size_t)src->channels, src->type);
+}
+
+bool GI_CPU(edge_is_whole)(const struct gi_edge *edge, const struct gi_image *src)
+{
+    float pixel[GI_LANES], value[GI_LANES];
+    size_t n = (size_t)src->channels;
+    border_pixel(pixel, edge, src);
+    GI_CPU(samples_load)(value, pixel, n, src->type);
+    return edge->border != GI_BORDER_VALUE || memcmp(value, edge->value, n * sizeof *value) == 0;
+}
+
+void GI_CPU(row_copy)(void *out, const struct gi_image *src, const struct gi_edge *edge,
+                      long long p, long long x0, size_t count)
+{
+    size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type); /* bytes */
+    float outside[GI_LANES] = {0};
+    int y = gi_border_index(p, src->height, edge->border);
+    const char *row = y < 0 ? NULL : gi_row(src, y);
+    long long x1 = x0 + (long long)count;
+    char *to = out;
+    if (edge->border == GI_BORDER_VALUE)
+        border_pixel(outside, edge, src);
+    for (long long x = x0; x < x1;) {
+        long long run = 1;
+        int i = row ? gi_border_index(x, src->width, edge->border) : -1;
+        if (i >= 0 && i == x)
+            run = (x1 < src->width ? x1 : src->width) - x;
+        memcpy(to, i < 0 ? (const char *)outside : row + (size_t)i * pixel, (size_t)run * pixel);
+        to += (size_t)run * pixel;
+        x += run;
+    }
+}
+
+static void premultiply(float *row, size_t n, int channels)
+{
+    for (size_t i = 0; i < n; i += GI_LANES) {
+        GI_VEC v = vec_load(row + i), a = vec_alpha(v, channels);
+        vec_store(row + i, vec_with_alpha(vec_mul(v, a), a, channels));
+    }
+}
+
+void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long x0, size_t count)
+{
+    const struct gi_image *src = sweep->src;
+    long long x1 = x0 + (long long)count;
+    long long in0 = x0 < 0 ? 0 : x0, in1 = x1 < src->width ? x1 : src->width;
+    size_t channels = (size_t)src->channels;
+    float *p = out;
+    if (y < 0 || in0 >= in1) {
+        load_outside(sweep, p, y, x0, x1);
+    } else {
+        size_t n = (size_t)(in1 - in0) * channels;
+        const char *row = gi_row(src, y);
+        p = load_outside(sweep, p, y, x0, in0);
+        GI_CPU(samples_load)
+        (p, row + (size_t)in0 * channels * gi_type_nbytes(src->type), n, src->type);
+        load_outside(sweep, p + n, y, in1, x1);
+    }
+    if (sweep->alpha != GI_ALPHA_PLAIN)
+        premultiply(out, count * channels, src->channels);
+}
+
+/* What finish() needs, as values: the compiler can't know that storing samples leaves a struct
+ * behind a pointer as it is. */
+struct last_steps {
+    enum gi_finish_kind kind;
+    enum gi_alpha_rule alpha;
+    int channels;
+    GI_VEC bias, amount, threshold, inverse_sum, full;
+};
+
+/* GI_LANES filtered samples f, s their source, to what is rounded and stored. */
+static inline GI_VEC finish(const struct last_steps how, GI_VEC f, GI_VEC s)
+{
+    GI_VEC alpha = f, zero = vec_set(0);
+    if (how.alpha == GI_ALPHA_WEIGH) {
+        alpha = vec_mul(vec_alpha(f, how.channels), how.inverse_sum);
+        f = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
+        alpha = vec_if_greater(alpha, zero, alpha, zero);
+    } else if (how.alpha == GI_ALPHA_KEEP) {
+        f = vec_div(f, how.full);
+        alpha = s;
+    }
+    if (how.kind == GI_FINISH_UNSHARP) {
+        GI_VEC d = vec_sub(s, f);
+        f = vec_if_greater(vec_abs(d), how.threshold, vec_fma(how.amount, d, s), s);
+        alpha = s;
+    } else {
+        f = vec_add(how.kind == GI_FINISH_ABS ? vec_abs(f) : f, how.bias);
+    }
+    return how.channels % 2 ? f : vec_with_alpha(f, alpha, how.channels);
+}
+
+/* A row of them, for a constant `type`, `kind` and `has_alpha`, so that the loop holds no choice.
+ */
+static inline __attribute__((always_inline)) void
+finish_row(struct last_steps how, const float *f, void *out, const void *in, size_t n,
+           enum gi_type type, enum gi_finish_kind kind, bool has_alpha)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    bool needs_source = has_alpha || kind == GI_FINISH_UNSHARP;
+    how.kind = kind;
+    if (!has_alpha) {
+        how.alpha = GI_ALPHA_PLAIN;
+        how.channels = 1;
+    }
+    for (; i + GI_LANES <= n; i += GI_LANES) {
+        GI_VEC s = needs_source ? vec_load_samples(in, i, type) : vec_set(0);
+        vec_store_samples(out, i, finish(how, vec_load(f + i), s), type);
+    }
+    if (i < n) { /* not a byte past the rows */
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
+        GI_VEC s = vec_load_samples(last, 0, type);
+        vec_store_samples(last, 0, finish(how, vec_load(f + i), s), type);
+        memcpy((char *)out + i * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+static inline __attribute__((always_inline)) void finish_type(const struct last_steps *how,
+                                                              const float *f, void *out,
+                                                              const void *in, size_t n,
+                                                              enum gi_type type)
+{
+    if (how->channels % 2 == 0 && how->kind == GI_FINISH_UNSHARP)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, true);
+    else if (how->channels % 2 == 0 && how->kind == GI_FINISH_ABS)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, true);
+    else if (how->channels % 2 == 0)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, true);
+    else if (how->kind == GI_FINISH_UNSHARP)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, false);
+    else if (how->kind == GI_FINISH_ABS)
+        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, false);
+    else
+        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, false);
+}
+
+void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n)
+{
+    enum gi_type type = sweep->src->type;
+    size_t first = (size_t)x0 * (size_t)sweep->src->channels * gi_type_nbytes(type);
+    char *out = (char *)gi_row(sweep->dst, y) + first;
+    const char *in = (const char *)gi_row(sweep->src, y) + first;
+    const struct last_steps how = {.kind = sweep->finish.kind,
+                                   .alpha = sweep->alpha,
+                                   .channels = sweep->src->channels,
+                                   .bias = vec_set(sweep->finish.bias),
+                                   .amount = vec_set(sweep->finish.amount),
+                                   .threshold = vec_set(sweep->finish.threshold),
+                                   .inverse_sum = vec_set(sweep->inverse_sum),
+                                   .full = vec_set(gi_type_full_scale(type))};
+    if (type == GI_U8)
+        finish_type(&how, f, out, in, n, GI_U8);
+    else if (type == GI_U16)
+        finish_type(&how, f, out, in, n, GI_U16);
+    else
+        finish_type(&how, f, out, in, n, GI_F32);
+}

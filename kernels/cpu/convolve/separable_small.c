@@ -1,0 +1,189 @@
+/* Separable filters of 3, 5 or 7 taps each way: from samples to samples in registers, but for the
+ * rows above, whose sums along the row are kept.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/convolve/march.h"
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolve/small.h"
+
+enum {
+    ROWS = GI_ROWS_AT_ONCE,
+    TAPS_MAX = GI_MARCH_ROWS_MAX,
+    STEP_MAX = 4, /* samples from a pixel to the next; 4: with alpha */
+    SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
+};
+
+/* sum over i of taps[i] * the vector i * step samples into `v`. */
+static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_MAX],
+                                                            const GI_VEC *taps, int k, int step)
+{
+    GI_VEC sum = vec_set(0);
+    for (int i = 0; i < k; i++) {
+        int at = i * step / GI_LANES, by = i * step % GI_LANES;
+        sum = vec_fma(taps[i], by ? vec_slide(v[at], v[at + 1], by) : v[at], sum);
+    }
+    return sum;
+}
+
+struct small {
+    const struct gi_separable *spec;
+    float alpha_scale; /* 1, or what a box multiplies the alphas' sum by */
+};
+
+/* Colour times alpha, as the rule WEIGH has it, and back. */
+static inline GI_VEC weigh(GI_VEC v, int step)
+{
+    GI_VEC alpha = vec_alpha(v, step);
+    return vec_with_alpha(vec_mul(v, alpha), alpha, step);
+}
+
+static inline GI_VEC unweigh(GI_VEC f, GI_VEC inverse_sum, int step)
+{
+    GI_VEC alpha = vec_mul(vec_alpha(f, step), inverse_sum), zero = vec_set(0);
+    GI_VEC colour = vec_if_greater(alpha, zero, vec_div(f, alpha), zero);
+    return vec_with_alpha(colour, vec_if_greater(alpha, zero, alpha, zero), step);
+}
+
+/* Row j of the window of result row 0 goes into all results whose window it is in. */
+static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], GI_VEC v, int j,
+                                                              const GI_VEC *taps, int k)
+{
+    for (int r = 0; r < ROWS; r++)
+        if (j >= r && j - r < k)
+            sum[r] = vec_fma(taps[j - r], v, sum[r]);
+}
+
+static inline __attribute__((always_inline)) void filter_rows(const struct gi_march *march,
+                                                              const struct gi_march_rows *rows,
+                                                              size_t n, int k, int step,
+                                                              enum gi_type type)
+{
+    const struct small *small = march->spec;
+    const struct gi_separable *spec = small->spec;
+    int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
+    bool absolute = spec->finish.kind == GI_FINISH_ABS;
+    bool weighed = step == 4 && spec->alpha == GI_ALPHA_WEIGH;
+    GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
+    GI_VEC inverse_sum = vec_set(1 / spec->sum), alpha_scale = vec_set(small->alpha_scale);
+    for (int i = 0; i < k; i++) {
+        row[i] = vec_set(spec->row[i]);
+        col[i] = vec_set(spec->col[i]);
+    }
+    for (int r = 0; r < ROWS; r++)
+        for (int m = 0; m < span - 1; m++) {
+            v[r][m] = vec_load_samples(rows->in[r], (size_t)(m * GI_LANES), type);
+            v[r][m] = weighed ? weigh(v[r][m], step) : v[r][m];
+        }
+    for (size_t x = 0; x < n; x += GI_LANES) {
+        GI_VEC sum[ROWS];
+        if (x * gi_type_nbytes(type) % 64 == 0)
+            gi_march_prefetch(rows, x * gi_type_nbytes(type));
+        for (int r = 0; r < ROWS; r++)
+            sum[r] = vec_set(0);
+        for (int j = 0; j < k - 1; j++)
+            column_step(sum, vec_load((const float *)rows->above[j] + x), j, col, k);
+        for (int r = 0; r < ROWS; r++) {
+            GI_VEC last = vec_load_samples(rows->in[r], x + (size_t)((span - 1) * GI_LANES), type);
+            v[r][span - 1] = weighed ? weigh(last, step) : last;
+            GI_VEC s = row_sum(v[r], row, k, step);
+            for (int m = 0; m < span - 1; m++)
+                v[r][m] = v[r][m + 1];
+            vec_store((float *)rows->kept[r] + x, s);
+            column_step(sum, s, k - 1 + r, col, k);
+        }
+        for (int r = 0; r < ROWS; r++) {
+            GI_VEC all = weighed ? unweigh(sum[r], inverse_sum, step) : sum[r];
+            GI_VEC f = vec_add(absolute ? vec_abs(all) : all, bias);
+            if (step == 4)
+                f = vec_with_alpha(f, vec_mul(all, alpha_scale), step);
+            vec_store_samples(rows->out[r], x, f, type);
+        }
+    }
+}
+
+#define FILTER(name, k, step, type)                                                                \
+    static void name(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)     \
+    {                                                                                              \
+        filter_rows(march, rows, n, k, step, type);                                                \
+    }
+#define FILTERS(k, step)                                                                           \
+    FILTER(u8_##k##_##step, k, step, GI_U8)                                                        \
+    FILTER(u16_##k##_##step, k, step, GI_U16)                                                      \
+    FILTER(f32_##k##_##step, k, step, GI_F32)
+#define NAMES(k, step) u8_##k##_##step, u16_##k##_##step, f32_##k##_##step
+
+FILTERS(3, 1)
+FILTERS(5, 1)
+FILTERS(7, 1)
+FILTERS(3, 3)
+FILTERS(5, 3)
+FILTERS(7, 3)
+FILTERS(3, 4)
+FILTERS(5, 4)
+FILTERS(7, 4)
+
+bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int k = spec->nrow;
+    return (!gi_has_alpha(src) || (src->channels == 4 && spec->alpha != GI_ALPHA_KEEP)) &&
+           spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol && k >= 3 && k <= TAPS_MAX &&
+           k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
+}
+
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const struct small *small, struct gi_err *err)
+{
+    static void (*const filters[3][3][3])(const struct gi_march *, const struct gi_march_rows *,
+                                          size_t) = {{{NAMES(3, 1)}, {NAMES(5, 1)}, {NAMES(7, 1)}},
+                                                     {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}},
+                                                     {{NAMES(3, 4)}, {NAMES(5, 4)}, {NAMES(7, 4)}}};
+    const struct gi_separable *spec = small->spec;
+    int k = spec->nrow, channels = src->channels;
+    struct gi_march march = {.dst = dst,
+                             .src = src,
+                             .edge = &spec->edge,
+                             .spec = small,
+                             .left = spec->row_anchor,
+                             .right = k - 1 - spec->row_anchor,
+                             .above = spec->col_anchor,
+                             .nrows = k,
+                             .kept_nbytes = sizeof(float),
+                             .step =
+                                 filters[channels == 1 ? 0 : channels - 2][(k - 3) / 2][src->type]};
+    return GI_CPU(march)(queue, &march, err);
+}
+
+enum gi_status GI_CPU(separable_small)(struct gi_queue *queue, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_separable *spec,
+                                       struct gi_err *err)
+{
+    return run(queue, dst, src, &(struct small){spec, 1}, err);
+}
+
+bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_box *spec)
+{
+    return src->type == GI_U8 && src->channels == 4 && spec->alpha == GI_ALPHA_WEIGH &&
+           spec->k >= 3 && spec->k <= TAPS_MAX;
+}
+
+/* With taps of 1 the sums S of c * a and A of a are whole and below 2^24, so exact. S / A, below
+ * 256, is rounded by less than 2^-17; where it is half-way between integers it is exact, elsewhere
+ * it keeps 1 / (2 * A), more than 2^-15, off. So a bias of 2^-16 rounds half up and nothing else.
+ * A * (1 / k^2) is never near half-way, k being odd. */
+enum gi_status GI_CPU(box_weighed_small)(struct gi_queue *queue, struct gi_image *dst,
+                                         const struct gi_image *src, const struct gi_box *spec,
+                                         struct gi_err *err)
+{
+    static const float ones[TAPS_MAX] = {1, 1, 1, 1, 1, 1, 1};
+    int k = spec->k;
+    struct gi_separable sums = {.row = ones,
+                                .col = ones,
+                                .nrow = k,
+                                .ncol = k,
+                                .row_anchor = k / 2,
+                                .col_anchor = k / 2,
+                                .sum = 1,
+                                .alpha = GI_ALPHA_WEIGH,
+                                .edge = spec->edge,
+                                .finish = {.kind = GI_FINISH_STORE, .bias = 0x1p-16f}};
+    return run(queue, dst, src, &(struct small){&sums, 1.0f / (float)(k * k)}, err);
+}

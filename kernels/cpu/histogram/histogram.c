@@ -1,0 +1,314 @@
+/* Histograms: samples become bin numbers a block at a time, the bins are counted in several tables
+ * so that equal neighbours do not wait for each other's store, and each band adds its tables to the
+ * result with atomic 64-bit sums.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/measure.h"
+#if GI_LEVEL_avx512
+#include "kernels/cpu/histogram/planes.h"
+#endif
+
+/* Sample i of a row counts in table i % tables: a channel's own, or one of two for gray. Two tables
+ * are enough for equal neighbours, and more of them cost: a counter's store takes one cycle, two
+ * stores into one cache line take one too, and fewer tables are fewer lines. Gray of 16 bits has
+ * one, which fits in less of the second cache. */
+enum { BLOCK = 480 /* samples; a multiple of all numbers of tables */ };
+
+struct histogram_job {
+    const struct gi_image *src;
+    const struct gi_histogram_spec *spec;
+    uint64_t *counts;
+    int bands, tables;
+    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + the place of an upper half among the prefixes, or 0 */
+};
+
+/* A table has one bin more, for samples that are not counted. */
+static size_t table_size(const struct gi_histogram_spec *spec)
+{
+    return (size_t)spec->nbins + 1;
+}
+
+/* GI_KEY_RANGE, with what all samples share. */
+struct range {
+    double lo, hi, width, per_width;
+    int last; /* bin */
+};
+
+/* The bin of lo <= v <= hi by halving: e(low) <= v, and v < e(high) or v is hi. */
+static int range_bin_by_search(double v, const struct range *r)
+{
+    int low = 0, high = r->last + 1;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (v >= r->lo + middle * r->width)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Estimates, which the edges of the bins confirm but for a few samples beside an edge. Without a
+ * branch, for SIMD; returns whether some are left to be searched for, with bin SEARCH. */
+enum { SEARCH = 1 << 17 }; /* no bin has this bit */
+
+static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
+{
+    const double lo = r->lo, hi = r->hi, width = r->width, per_width = r->per_width;
+    const int last = r->last;
+    int all = 0;
+    for (int i = 0; i < n; i++) {
+        double d = (double)v[i], t = (d - lo) * per_width;
+        t = t > 0 ? t : 0;
+        t = t < (double)last ? t : (double)last;
+        int bin = (int)t, to_the_end = bin == last ? last : SEARCH;
+        bin = d < lo + bin * width ? SEARCH : d < lo + (bin + 1) * width ? bin : to_the_end;
+        bin = d >= lo ? bin : last + 1;
+        bin = d <= hi ? bin : last + 1;
+        all |= bin;
+        bins[i] = (uint32_t)bin;
+    }
+    return all & SEARCH;
+}
+
+static void bins_of_range(uint32_t *bins, const float *v, int n,
+                          const struct gi_histogram_spec *spec)
+{
+    double span = spec->hi - spec->lo;
+    struct range r = {spec->lo, spec->hi, span / spec->nbins, spec->nbins / span, spec->nbins - 1};
+    if (!(span >= 0 && isfinite(span)))
+        r.lo = NAN; /* no sample is in the range */
+    if (!range_bins_estimate(bins, v, n, &r))
+        return;
+    for (int i = 0; i < n; i++)
+        if (bins[i] == SEARCH)
+            bins[i] = (uint32_t)range_bin_by_search((double)v[i], &r);
+}
+
+static void bins_of_high_key(uint32_t *bins, const float *v, int n)
+{
+    for (int i = 0; i < n; i++)
+        bins[i] = v[i] == v[i] ? gi_float_key(float_bits(v[i])) >> 16 : 65536;
+}
+
+static void bins_of(uint32_t *bins, const void *row, size_t at, int n, enum gi_type type,
+                    const struct gi_histogram_spec *spec)
+{
+    if (type == GI_U16)
+        for (int i = 0; i < n; i++)
+            bins[i] = ((const uint16_t *)row)[at + (size_t)i];
+    else if (spec->key == GI_KEY_RANGE)
+        bins_of_range(bins, (const float *)row + at, n, spec);
+    else
+        bins_of_high_key(bins, (const float *)row + at, n);
+}
+
+static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins, int n,
+                              const int tables)
+{
+    int i = 0;
+    for (; i + tables <= n; i += tables)
+        for (int t = 0; t < tables; t++)
+            table[(size_t)t * size + bins[i + t]]++;
+    for (int t = 0; i < n; i++, t++)
+        table[(size_t)t * size + bins[i]]++;
+}
+
+/* In one table: of two equal neighbours the first counts for both, the second in bin `nobody`, so
+ * that it does not wait for the other's store. */
+static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *bins, int n)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        bool same = bins[i] == bins[i + 1];
+        table[bins[i]] += 1 + (uint32_t)same;
+        table[same ? nobody : bins[i + 1]]++;
+    }
+    if (i < n)
+        table[bins[i]]++;
+}
+
+/* 8 bits are counted in 16, in half as many cache lines. */
+struct bytes_count {
+    uint16_t counters[GI_MAX_CHANNELS][256];
+    size_t room; /* samples until a counter may be full */
+};
+
+static void bytes_flush(struct bytes_count *bytes, uint32_t *table, int tables)
+{
+    for (int t = 0; t < tables; t++)
+        for (int i = 0; i < 256; i++)
+            table[t * 257 + i] += bytes->counters[t][i];
+    memset(bytes->counters, 0, sizeof bytes->counters);
+    bytes->room = UINT16_MAX / BLOCK * BLOCK;
+}
+
+static inline void count_bytes(struct bytes_count *bytes, uint32_t *table, const uint8_t *row,
+                               size_t n, const int tables)
+{
+    enum { STEP = 12 }; /* a multiple of 2, 3 and 4 tables */
+    for (size_t at = 0; at < n;) {
+        if (bytes->room < BLOCK)
+            bytes_flush(bytes, table, tables);
+        size_t end = n - at < bytes->room ? n : at + bytes->room;
+        bytes->room -= end - at;
+        for (; at + STEP <= end; at += STEP)
+            for (int k = 0; k < STEP; k++)
+                bytes->counters[k % tables][row[at + (size_t)k]]++;
+        for (int k = 0; at < end; at++, k++)
+            bytes->counters[k % tables][row[at]]++;
+    }
+}
+
+#if GI_LEVEL_avx512
+
+enum { PLANES_LEAST = 1 << 16 /* pixels of a band that are worth clearing and adding up */ };
+
+/* Rows of gray bytes by bit planes, and what is left over one by one. */
+static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
+                              const struct histogram_job *job, int y0, int y1)
+{
+    struct planes planes;
+    memset(&planes, 0, sizeof planes);
+    for (int y = y0; y < y1; y++)
+        planes_add(&planes, gi_row(job->src, y), gi_row_samples(job->src));
+    planes_flush(&planes, table);
+    count_bytes(bytes, table, planes.held, planes.nheld, 2);
+}
+
+static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+{
+    return job->src->type == GI_U8 && job->src->channels == 1 && planes_are_here() &&
+           (int64_t)job->src->width * (y1 - y0) >= PLANES_LEAST;
+}
+
+#else
+
+static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
+                              const struct histogram_job *job, int y0, int y1)
+{
+    (void)table, (void)bytes, (void)job, (void)y0, (void)y1;
+}
+
+static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+{
+    (void)job, (void)y0, (void)y1;
+    return false;
+}
+
+#endif
+
+static void count_row_bytes(struct bytes_count *bytes, uint32_t *table,
+                            const struct histogram_job *job, int y)
+{
+    const uint8_t *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src);
+    if (job->tables == 2)
+        count_bytes(bytes, table, row, n, 2);
+    else if (job->tables == 3)
+        count_bytes(bytes, table, row, n, 3);
+    else
+        count_bytes(bytes, table, row, n, 4);
+}
+
+/* Few samples have one of the prefixes, so they are listed first. */
+static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const float *row = gi_row(job->src, y);
+    size_t n = gi_row_samples(job->src), size = table_size(job->spec);
+    uint32_t bins[BLOCK], channels = (uint32_t)job->src->channels, channel = 0;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        int m = n - at < BLOCK ? (int)(n - at) : BLOCK, found = 0;
+        prefetch_ahead(row + at, (size_t)m * sizeof *row);
+        for (int i = 0; i < m; i++) {
+            float v = row[at + (size_t)i];
+            uint32_t key = gi_float_key(float_bits(v)), slot = job->slots[key >> 16];
+            bins[found] = (uint32_t)(((slot - 1) * channels + channel) * size) + (key & 0xffff);
+            found += (slot != 0) & (v == v);
+            channel = channel + 1 == channels ? 0 : channel + 1;
+        }
+        for (int i = 0; i < found; i++)
+            table[bins[i]]++;
+    }
+}
+
+static void count_row(uint32_t *table, const struct histogram_job *job, int y)
+{
+    const void *row = gi_row(job->src, y);
+    size_t size = table_size(job->spec), n = gi_row_samples(job->src);
+    uint32_t bins[BLOCK];
+    for (size_t at = 0; at < n; at += BLOCK) {
+        int m = n - at < BLOCK ? (int)(n - at) : BLOCK;
+        size_t nbytes = gi_type_nbytes(job->src->type);
+        prefetch_ahead((const char *)row + at * nbytes, (size_t)m * nbytes);
+        bins_of(bins, row, at, m, job->src->type, job->spec);
+        if (job->tables == 1)
+            count_pairs(table, size - 1, bins, m);
+        else if (job->tables == 2)
+            count_bins(table, size, bins, m, 2);
+        else if (job->tables == 3)
+            count_bins(table, size, bins, m, 3);
+        else
+            count_bins(table, size, bins, m, 4);
+    }
+}
+
+static void add_tables(const struct histogram_job *job, const uint32_t *table)
+{
+    size_t nbins = (size_t)job->spec->nbins;
+    for (int t = 0; t < job->tables; t++) {
+        /* The second table of gray joins the first; those of further prefixes do not. */
+        int histogram = job->slots ? t : t % job->src->channels;
+        uint64_t *counts = job->counts + (size_t)histogram * nbins;
+        for (size_t i = 0; i < nbins; i++)
+            if (table[(size_t)t * (nbins + 1) + i])
+                __atomic_fetch_add(&counts[i], table[(size_t)t * (nbins + 1) + i],
+                                   __ATOMIC_RELAXED);
+    }
+}
+
+/* A row has fewer than 2^31 pixels, so the 32-bit counters hold a row of any width. */
+static void histogram_band(void *arg, int index, void *scratch)
+{
+    const struct histogram_job *job = arg;
+    uint32_t *table = scratch;
+    size_t nbytes = (size_t)job->tables * table_size(job->spec) * sizeof *table;
+    struct bytes_count bytes = {.room = 0};
+    int y1 = band_start(job->src, index + 1, job->bands);
+    for (int y = band_start(job->src, index, job->bands); y < y1;) {
+        memset(table, 0, nbytes);
+        int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
+        if (planes_are_worth(job, y, end)) {
+            count_rows_planes(table, &bytes, job, y, end);
+            y = end;
+        }
+        for (; y < end; y++)
+            if (job->src->type == GI_U8)
+                count_row_bytes(&bytes, table, job, y);
+            else if (job->slots)
+                count_row_low(table, job, y);
+            else
+                count_row(table, job, y);
+        bytes_flush(&bytes, table, job->src->type == GI_U8 ? job->tables : 0);
+        add_tables(job, table);
+    }
+}
+
+enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
+                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                 struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct histogram_job job = {.src = src, .spec = spec, .counts = counts};
+    uint8_t slots[65536];
+    job.tables = src->channels == 1 && src->type != GI_U16 ? 2 : src->channels;
+    if (spec->key == GI_KEY_FLOAT_LOW) {
+        job.tables = spec->nprefixes * src->channels;
+        job.slots = slots;
+        memset(slots, 0, sizeof slots);
+        for (int i = 0; i < spec->nprefixes; i++)
+            slots[spec->prefixes[i]] = (uint8_t)(i + 1);
+    }
+    size_t counters = (size_t)job.tables * table_size(spec);
+    job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
+    return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);
+}

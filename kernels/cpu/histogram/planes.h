@@ -1,0 +1,133 @@
+/* Counts of bytes by bit planes, for processors that count the bits of vectors: plane k of 512
+ * bytes is a vector of their bits k, a product of eight planes or their opposites marks the bytes
+ * of one value. That is 3 instructions for 512 bytes and a value, where counters in memory take a
+ * store for each byte, and it does not mind what the bytes are. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_PLANES_H
+#define GI_KERNELS_CPU_PLANES_H
+
+#include "kernels/cpu/common/measure.h"
+
+enum {
+    PLANE_BYTES = 512,
+    PLANE_GROUPS = 8, /* of so many bytes, counted together: all fits in the first cache */
+};
+
+/* All zeros to begin with. */
+struct planes {
+    __m512i counts[256]; /* the lanes of a value add up to its count */
+    /* Products of four planes each, of bits 0 to 3 and 4 to 7. */
+    __m512i low[16][PLANE_GROUPS], high[16][PLANE_GROUPS];
+    int ngroups; /* in them, not counted yet */
+    uint8_t held[PLANE_BYTES];
+    size_t nheld; /* bytes in `held`, not counted yet */
+};
+
+static inline bool planes_are_here(void)
+{
+    return __builtin_cpu_supports("avx512vpopcntdq");
+}
+
+/* Bits of `a` where `mask` has them, else those of `b`. */
+static inline __m512i planes_merge(__m512i mask, __m512i a, __m512i b)
+{
+    return _mm512_ternarylogic_epi64(mask, a, b, 0xca);
+}
+
+/* Swaps the upper `by` bits of each 2 * by of *a with the lower ones of *b. */
+static inline void planes_swap(__m512i *a, __m512i *b, unsigned by, int mask)
+{
+    __m512i low = _mm512_set1_epi8((char)mask), x = *a, y = *b;
+    *a = planes_merge(low, x, _mm512_slli_epi16(y, by));
+    *b = planes_merge(low, _mm512_srli_epi16(x, by), y);
+}
+
+/* The order of a plane's bits is any, but the same in all. */
+static inline void planes_of(__m512i planes[8], const uint8_t *bytes)
+{
+    for (int i = 0; i < 8; i++)
+        planes[i] = _mm512_loadu_si512(bytes + 64 * i);
+    for (int i = 0; i < 4; i++)
+        planes_swap(&planes[i], &planes[i + 4], 4, 0x0f);
+    for (int i = 0; i < 8; i += i % 4 ? 3 : 1)
+        planes_swap(&planes[i], &planes[i + 2], 2, 0x33);
+    for (int i = 0; i < 8; i += 2)
+        planes_swap(&planes[i], &planes[i + 1], 1, 0x55);
+}
+
+/* The products of two planes, and of four: [i] has those bits whose planes spell i. */
+static inline void planes_products2(__m512i products[4], const __m512i planes[2])
+{
+    __m512i any = _mm512_or_si512(planes[0], planes[1]);
+    products[0] = _mm512_andnot_si512(any, _mm512_set1_epi32(-1));
+    products[1] = _mm512_andnot_si512(planes[1], planes[0]);
+    products[2] = _mm512_andnot_si512(planes[0], planes[1]);
+    products[3] = _mm512_and_si512(planes[0], planes[1]);
+}
+
+static inline void planes_products4(__m512i products[16][PLANE_GROUPS], int group,
+                                    const __m512i planes[4])
+{
+    __m512i low[4], high[4];
+    planes_products2(low, planes);
+    planes_products2(high, planes + 2);
+    for (int i = 0; i < 16; i++)
+        products[i][group] = _mm512_and_si512(high[i / 4], low[i % 4]);
+}
+
+__attribute__((target("avx512vpopcntdq"))) static void planes_count(struct planes *p)
+{
+    for (int i = 0; i < 256; i += 16) {
+        __m512i high[PLANE_GROUPS];
+        memcpy(high, p->high[i / 16], sizeof high);
+        for (int j = 0; j < 16; j++) {
+            __m512i count = p->counts[i + j];
+            for (int g = 0; g < PLANE_GROUPS; g++) {
+                __m512i here = _mm512_and_si512(high[g], p->low[j][g]);
+                count = _mm512_add_epi64(count, _mm512_popcnt_epi64(here));
+            }
+            p->counts[i + j] = count;
+        }
+    }
+    p->ngroups = 0;
+}
+
+static void planes_add_group(struct planes *p, const uint8_t *bytes)
+{
+    __m512i planes[8];
+    prefetch_ahead(bytes, PLANE_BYTES);
+    planes_of(planes, bytes);
+    planes_products4(p->low, p->ngroups, planes);
+    planes_products4(p->high, p->ngroups, planes + 4);
+    if (++p->ngroups == PLANE_GROUPS)
+        planes_count(p);
+}
+
+static void planes_add(struct planes *p, const uint8_t *bytes, size_t n)
+{
+    for (; n >= PLANE_BYTES; bytes += PLANE_BYTES, n -= PLANE_BYTES)
+        planes_add_group(p, bytes);
+    while (n > 0) {
+        size_t room = PLANE_BYTES - p->nheld, m = n < room ? n : room;
+        memcpy(p->held + p->nheld, bytes, m);
+        p->nheld += m;
+        if (p->nheld == PLANE_BYTES) {
+            planes_add_group(p, p->held);
+            p->nheld = 0;
+        }
+        bytes += m;
+        n -= m;
+    }
+}
+
+/* Adds all but what is held back to `table`. */
+static void planes_flush(struct planes *p, uint32_t *table)
+{
+    for (int i = 0; i < 16; i++)
+        for (int g = p->ngroups; g < PLANE_GROUPS; g++)
+            p->high[i][g] = _mm512_setzero_si512();
+    planes_count(p);
+    for (int i = 0; i < 256; i++)
+        table[i] += (uint32_t)_mm512_reduce_add_epi64(p->counts[i]);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* Compaction of the foreground: each band counts, a running sum places the bands, each band writes.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/measure.h"
+
+struct select_job {
+    const struct gi_predicate *predicate;
+    const struct gi_image *values;
+    struct gi_points *points;
+    uint64_t *first; /* bands + 1; counts, then the place of each band's first point */
+    int bands;
+};
+
+static void count_band(void *arg, int index, void *scratch)
+{
+    const struct select_job *job = arg;
+    uint64_t count = 0;
+    int y1 = band_start(job->values, index + 1, job->bands);
+    for (int y = band_start(job->values, index, job->bands); y < y1; y++)
+        count += foreground_row(scratch, job->predicate, y);
+    job->first[index + 1] = count;
+}
+
+static void gather_row(float *value, const uint32_t *x, size_t n, const struct gi_image *values,
+                       int y)
+{
+    const void *row = gi_row(values, y);
+    if (values->type == GI_U8)
+        for (size_t i = 0; i < n; i++)
+            value[i] = ((const uint8_t *)row)[x[i]];
+    else if (values->type == GI_U16)
+        for (size_t i = 0; i < n; i++)
+            value[i] = ((const uint16_t *)row)[x[i]];
+    else
+        for (size_t i = 0; i < n; i++)
+            value[i] = ((const float *)row)[x[i]];
+}
+
+static void write_band(void *arg, int index, void *scratch)
+{
+    const struct select_job *job = arg;
+    const struct gi_points *points = job->points;
+    uint64_t *words = scratch, at = job->first[index];
+    int y1 = band_start(job->values, index + 1, job->bands);
+    for (int y = band_start(job->values, index, job->bands); y < y1; y++) {
+        foreground_row(words, job->predicate, y);
+        size_t n = bit_positions(points->x + at, words, row_words(job->values->width));
+        for (size_t i = 0; i < n; i++)
+            points->y[at + i] = (uint32_t)y;
+        gather_row(points->value + at, points->x + at, n, job->values, y);
+        at += n;
+    }
+}
+
+static enum gi_status points_alloc(struct gi_points *points, uint64_t n, struct gi_err *err)
+{
+    size_t nbytes;
+    *points = (struct gi_points){.n = n};
+    if (gi_mul_size(&nbytes, (size_t)n, sizeof(uint32_t))) {
+        points->x = huge_malloc(nbytes);
+        points->y = huge_malloc(nbytes);
+        points->value = huge_malloc(nbytes);
+    }
+    if (points->x && points->y && points->value)
+        return GI_OK;
+    gi_points_free(points);
+    return gi_fail(err, GI_E_MEMORY, "out of memory: %llu points", (unsigned long long)n);
+}
+
+enum gi_status GI_CPU(select)(struct gi_queue *queue, struct gi_points *points,
+                              const struct gi_image *values, const struct gi_predicate *predicate,
+                              struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct select_job job = {.predicate = predicate, .values = values, .points = points};
+    *points = (struct gi_points){0};
+    job.bands = band_count(pool, values, BAND_PIXELS);
+    job.first = calloc((size_t)job.bands + 1, sizeof *job.first);
+    if (!job.first)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: select");
+    size_t scratch = (size_t)row_words(values->width) * sizeof(uint64_t);
+    enum gi_status status = gi_pool_run(pool, job.bands, count_band, &job, scratch, err);
+    for (int i = 0; i < job.bands; i++)
+        job.first[i + 1] += job.first[i];
+    if (!status)
+        status = points_alloc(points, job.first[job.bands], err);
+    if (!status && points->n)
+        status = gi_pool_run(pool, job.bands, write_band, &job, scratch, err);
+    if (status)
+        gi_points_free(points);
+    free(job.first);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* What the ways to a mean of k x k share: rows that can be read by whole words also beside the
+ * image. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_BOX_CUH
+#define GI_KERNELS_CUDA_BOX_CUH
+
+#include "kernels/cuda/common/sample.cuh"
+
+/* A row goes in chunks of `unit` samples, a thread's. Those that do not lie wholly in the image are
+ * laid out apart, in `ends`: the `halo` samples before a row, then from the last whole chunk's end
+ * on unit + halo more. One row more than the image has holds border values. */
+struct box_rows {
+    struct source src; /* border values are samples */
+    const char *ends;
+    unsigned ends_stride; /* bytes */
+    int unit, halo;       /* halo: whole chunks */
+    int whole;            /* samples of a row in whole chunks */
+};
+
+/* Lays out the ends in scratch. */
+enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
+                                const struct gi_image *src, const struct gi_edge *edge, int unit,
+                                int halo, struct gi_err *err);
+
+/* The two ways of one pass; where one does not fit, *fits becomes false and nothing is done. The
+ * edge's values are samples, k is more than 1. */
+enum gi_status gi_cuda_box_near(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_edge *edge,
+                                const struct gi_box *spec, struct gi_err *err);
+enum gi_status gi_cuda_box_strips(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_edge *edge,
+                                  const struct gi_box *spec, struct gi_err *err);
+
+/* A thread's chunks: at `first` in row 0 and `stride` bytes from row to row. */
+struct box_chunk {
+    const char *first;
+    unsigned stride;
+    int sample;
+};
+
+static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_rows *rows, int sample,
+                                                            int sample_nbytes)
+{
+    int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
+    bool inside = sample >= 0 && sample < rows->whole;
+    struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
+                              (unsigned)rows->src.stride, sample};
+    if (!inside) {
+        chunk.first = rows->ends + (end + rows->halo) * sample_nbytes;
+        chunk.stride = rows->ends_stride;
+    }
+    return chunk;
+}
+
+static __device__ __noinline__ const char *
+chunk_outside(const struct box_rows *rows, struct box_chunk chunk, int y, int sample_nbytes)
+{
+    int yi = gi_border_index(y, rows->src.height, rows->src.border);
+    if (yi >= 0)
+        return chunk.first + (size_t)yi * chunk.stride;
+    /* Three chunks of border values hold every phase of RGB. */
+    int number = (chunk.sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
+    return rows->ends + (size_t)rows->src.height * rows->ends_stride +
+           number % 3 * rows->unit * sample_nbytes;
+}
+
+/* The chunk in row y, which may be outside. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_load(unsigned *words, const struct box_rows *rows,
+                                                  struct box_chunk chunk, int y)
+{
+    const char *p = (unsigned)y < (unsigned)rows->src.height
+                        ? chunk.first + (size_t)(unsigned)y * chunk.stride
+                        : chunk_outside(rows, chunk, y, (int)sizeof(T));
+    if constexpr (WORDS % 4 == 0) {
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 4) {
+            uint4 v = ((const uint4 *)p)[i / 4];
+            words[i] = v.x, words[i + 1] = v.y, words[i + 2] = v.z, words[i + 3] = v.w;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < WORDS; i += 2) {
+            uint2 v = ((const uint2 *)p)[i / 2];
+            words[i] = v.x, words[i + 1] = v.y;
+        }
+    }
+}
+
+/* The samples at `out`, of which the image's row has n from there on. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words, int n)
+{
+    enum { PER_WORD = 4 / (int)sizeof(T), WIDE = WORDS % 4 ? 2 : 4 };
+    if (n < WORDS * PER_WORD) {
+#pragma unroll
+        for (int s = 0; s < WORDS * PER_WORD; s++)
+            if (s < n)
+                out[s] = (T)(words[s / PER_WORD] >> s % PER_WORD * 8 * (int)sizeof(T));
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i += WIDE)
+        words_store<WIDE>((unsigned *)out + i, words + i);
+}
+
+/* sum + the lower two bytes of b, signed, times the halves of a. */
+static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned sum)
+{
+    asm("dp2a.lo.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+
+/* (2 * sum + n) / (2 * n) rounded down, 0 where n is 0. A quotient of at most 16 bits by floats is
+ * at most one off, which the exact rest shows. */
+static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
+{
+    unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
+    int rest = (int)(sum - q * n), whole = (int)n;
+    return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
+}
+
+#endif

@@ -1,0 +1,434 @@
+/* The mean of k x k where a window reaches no farther than 16 bytes to each side. A warp goes down
+ * or up a strip of columns. Rows come through a ring in shared memory, which holds them until they
+ * have left the windows: each is read once. A thread keeps the sums of k samples down each of its
+ * columns, those of its neighbours come through shared memory. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box/box_near.cuh"
+#include "kernels/cuda/common/march_ring.cuh"
+
+enum { WARPS = 8 }; /* of a multiprocessor: enough to keep memory busy; more want shorter bands */
+
+/* What a warp and its threads take. */
+template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
+    typedef T sample;
+    enum {
+        R = K / 2,
+        CHANNEL_COUNT = CHANNELS,
+        WEIGHED = WEIGH,
+        N = 16 / (int)sizeof(T),           /* samples of a thread in a part */
+        PARTS = K <= 15 && !WEIGH ? 2 : 1, /* side by side, of a strip: so fewer sides are read */
+        ROWS = K <= 15 ? 1 : 2,            /* of a turn: with large windows few warps have room */
+        AHEAD = K <= 15 ? 3 : 6,           /* rows under way, whole turns */
+        PART = 32 * 16,                    /* bytes */
+        SIDE = NEAR_NBYTES,                /* bytes beside a strip */
+        STRIP = PARTS * PART,              /* bytes that a warp makes of a row */
+        SLOT = STRIP + 2 * SIDE,           /* bytes of a row in the ring */
+        RING = K + AHEAD + ROWS,           /* rows */
+        SUM = WEIGH ? 4 : 2 * (int)sizeof(T),       /* bytes of a column's sum */
+        WORDS = N * SUM / 4,                        /* of a thread's sums in a part */
+        BESIDE = (R * CHANNELS * SUM + 3) / 4,      /* words that it needs of each neighbour's */
+        WIDE = BESIDE > 2 ? 4 : BESIDE,             /* words that it reads at once, a plane's */
+        PLANES = BESIDE <= WIDE ? 2 : WORDS / WIDE, /* of the first and the last words */
+        PLANE = (PARTS * 32 + 2) * WIDE * 4,        /* bytes, with the sides */
+        PART_PLANE = 32 * WIDE * 4,
+        TURN = ROWS * PLANES * PLANE,        /* bytes exchanged in a turn */
+        BEYOND = AHEAD + ROWS <= 8 ? 8 : 16, /* rows of words for WRAP */
+    };
+    static_assert(R * CHANNELS <= N, "the window reaches into SIDE at most");
+    static_assert(AHEAD % ROWS == 0 && 2 * R % ROWS == 0, "whole turns");
+};
+
+static __device__ __forceinline__ unsigned shared_at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/* N words. */
+template <int N> static __device__ __forceinline__ void shared_store(unsigned at, const unsigned *v)
+{
+    if constexpr (N == 4)
+        asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(v[0]), "r"(v[1]),
+                     "r"(v[2]), "r"(v[3])
+                     : "memory");
+    else if constexpr (N == 2)
+        asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(at), "r"(v[0]), "r"(v[1]) : "memory");
+    else
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(v[0]) : "memory");
+}
+
+/* 16 bytes, where `yes`. */
+static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bool yes)
+{
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0;\n"
+                 "@p st.global.v4.u32 [%1], {%2, %3, %4, %5}; }" ::"r"((int)yes),
+                 "l"(out), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+}
+
+/* A lane's sample beside the image, left or right, in a slot of the ring: a copy of one in the same
+ * slot, of one in the words that WRAP copies besides, or of the border's value. */
+struct near_patch {
+    int to, from; /* bytes; to -1: the slot has no such sample; from -1: the value */
+    int word;     /* byte of the row where the word is that WRAP copies, -1: none */
+    unsigned value;
+};
+
+/* The rows that a warp takes, one after the other. A lane copies 16 bytes of each part, the first
+ * one the left side too, the last one the right. */
+struct near_feed {
+    const char *from; /* in row `low` of the image */
+    unsigned to;      /* in slot 0 of the ring */
+    int parts;        /* of the lane's that lie in the image */
+    int left, right;  /* does it copy a side? */
+    int low;          /* the first row of the image that the band takes */
+    unsigned simple;  /* as many rows from there on are copied as they are */
+    int row, step;    /* the next row, counted from `low`, and 1 or -1 */
+    unsigned slot;    /* where it goes */
+    int n;            /* rows to copy in all */
+    int edge;         /* does the strip, with its sides, leave the image? */
+    struct near_patch patch;
+};
+
+template <typename S> static __device__ __forceinline__ unsigned slot_after(unsigned slot)
+{
+    return slot == (S::RING - 1) * S::SLOT ? 0 : slot + S::SLOT;
+}
+
+template <typename S>
+static __device__ __forceinline__ void near_copy(const struct near_feed *feed, unsigned row,
+                                                 unsigned stride)
+{
+    enum { LAST = (S::PARTS - 1) * S::PART };
+    unsigned to = feed->to + feed->slot;
+    const char *from;
+    asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(from) : "r"(row), "r"(stride), "l"(feed->from));
+#pragma unroll
+    for (int p = 0; p < S::PARTS; p++)
+        copy_start<16>(to + p * S::PART, from + p * S::PART, feed->parts > p);
+    copy_start<16>(to - S::SIDE, from - S::SIDE, feed->left);
+    copy_start<16>(to + LAST + S::SIDE, from + LAST + S::SIDE, feed->right);
+}
+
+/* The same for rows outside, and with the words that WRAP wants from the other end. */
+template <typename S>
+static __device__ __noinline__ void
+near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, unsigned *beyond)
+{
+    typedef typename S::sample T;
+    const struct source *src = &args->src;
+    int y = feed.low + feed.row;
+    y = y < 0 ? args->rows[0][-1 - y] : y >= src->height ? args->rows[1][y - src->height] : y;
+    if (y < 0) {
+        int c0 = (int)blockIdx.x * (S::STRIP / (int)sizeof(T)) + (S::CHANNEL_COUNT - 1) * S::N;
+        for (int i = (int)threadIdx.x; i < S::SLOT / (int)sizeof(T); i += 32)
+            ((T *)(ring + feed.slot))[i] = (T)src->value[(c0 + i) % S::CHANNEL_COUNT];
+        return;
+    }
+    feed.from += (long long)(y - feed.low) * (long long)src->stride;
+    near_copy<S>(&feed, 0, 0);
+    if (feed.patch.word >= 0)
+        copy_start<4>(shared_at(beyond + threadIdx.x),
+                      src->data + (size_t)y * src->stride + feed.patch.word, 1);
+}
+
+/* Starts to copy the rows of a turn, row t first. */
+template <typename S>
+static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
+                                                  const struct near_args *args, char *ring,
+                                                  unsigned *beyond, int t)
+{
+#pragma unroll
+    for (int i = 0; i < S::ROWS; i++) {
+        if ((unsigned)feed->row < feed->simple)
+            near_copy<S>(feed, feed->row, (unsigned)args->src.stride);
+        else if (t + i < feed->n)
+            near_copy_any<S>(args, *feed, ring, beyond + (t + i) % S::BEYOND * 32);
+        feed->row += feed->step;
+        feed->slot = slot_after<S>(feed->slot);
+    }
+    __pipeline_commit();
+}
+
+/* Puts a lane's sample of the border into the rows of a turn, of which row t lies in `slot`. */
+template <typename S>
+static __device__ __forceinline__ void near_mend(const struct near_patch *patch, char *ring,
+                                                 const unsigned *beyond, unsigned slot, int t)
+{
+    typedef typename S::sample T;
+#pragma unroll
+    for (int i = 0; i < S::ROWS; i++, slot = slot_after<S>(slot)) {
+        const char *from = ring + slot + patch->from;
+        if (patch->word >= 0)
+            from = (const char *)(beyond + (t + i) % S::BEYOND * 32) + patch->from;
+        *(T *)(ring + slot + patch->to) = patch->from < 0 ? (T)patch->value : *(const T *)from;
+    }
+}
+
+/* All columns that a thread's windows reach, from its own and, in the exchange at `from`, those of
+ * its neighbours. */
+template <typename S>
+static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
+                                                   unsigned from)
+{
+    enum { BESIDE = S::BESIDE, WIDE = S::WIDE, END = BESIDE + S::WORDS };
+#pragma unroll
+    for (int j = 0; j < S::WORDS; j++)
+        near[BESIDE + j] = own[j];
+#pragma unroll
+    for (int i = 0; i < BESIDE; i += WIDE) { /* the nearest first */
+        unsigned before[4], after[4];
+        shared_load(before, from + (S::PLANES - 1 - i / WIDE) * S::PLANE - 4 * WIDE, WIDE);
+        shared_load(after, from + i / WIDE * S::PLANE + 4 * WIDE, WIDE);
+#pragma unroll
+        for (int j = i; j < i + WIDE && j < BESIDE; j++) {
+            near[BESIDE - 1 - j] = before[i + WIDE - 1 - j];
+            near[END + j] = after[j - i];
+        }
+    }
+}
+
+/* Where a lane's sums lie in the exchange: in planes of WIDE words of every thread, those of the
+ * sides before the first and after the last one. */
+struct near_places {
+    unsigned mine;    /* in the first plane */
+    unsigned halo_at; /* a lane keeps one column of the sides: in slot 0 */
+    int halo_to;      /* and there; -1: no window reaches it */
+};
+
+template <typename S>
+static __device__ __forceinline__ struct near_places near_places_of(const char *ring,
+                                                                    const char *exchange)
+{
+    typedef typename S::sample T;
+    int lane = (int)threadIdx.x, i = lane % S::N, right = lane / S::N % 2;
+    int word = i * S::SUM / 4, size = S::WIDE * 4;
+    int far = (right ? word : S::WORDS - 1 - word) / S::WIDE; /* planes from the nearest one */
+    int plane = right ? far : S::PLANES - 1 - far;
+    int to = plane * S::PLANE + right * (S::PARTS * 32 + 1) * size + i * S::SUM % size;
+    bool reached = far <= (S::BESIDE - 1) / S::WIDE && lane < 2 * S::N;
+    int at = right * (S::SIDE + S::STRIP) + i * (int)sizeof(T);
+    struct near_places places = {(unsigned)kept((int)shared_at(exchange) + (lane + 1) * size),
+                                 (unsigned)kept((int)shared_at(ring) + at),
+                                 kept(reached ? (int)shared_at(exchange) + to : -1)};
+    return places;
+}
+
+/* That of a slot which starts at byte `first` of a row. */
+template <typename S>
+static __device__ __forceinline__ struct near_patch near_patch_of(const struct near_args *args,
+                                                                  int first)
+{
+    enum { SIZE = (int)sizeof(typename S::sample), C = S::CHANNEL_COUNT };
+    int lane = (int)threadIdx.x, right = lane / S::N, i = lane % S::N;
+    int at = right ? args->src.width * C + i : i - S::N, to = at * SIZE - first;
+    struct near_patch patch = {-1, -1, -1, 0};
+    if (right > 1 || to < 0 || to >= S::SLOT)
+        return patch;
+    int from = args->samples[right][i] * SIZE;
+    patch.value = (unsigned)args->src.value[(at + C * S::N) % C];
+    if (from < 0) {
+        patch.to = to;
+    } else if (args->src.border == GI_BORDER_WRAP) {
+        patch = {to, lane * 4 + from % 4, from - from % 4, 0};
+    } else if (from >= first && from < first + S::SLOT) { /* windows reach no others */
+        patch.to = to;
+        patch.from = from - first;
+    }
+    return patch;
+}
+
+/* The rows y0 to y1 of a strip, without those that its windows reach besides. Bands go down and up
+ * in turn, so that two start, or end, at the rows that both want. */
+template <typename S>
+static __device__ __forceinline__ struct near_feed
+near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, bool up)
+{
+    const struct source *src = &args->src;
+    int lane = (int)threadIdx.x, strip = (int)blockIdx.x * S::STRIP, mine = strip + lane * 16;
+    int end = src->width * S::CHANNEL_COUNT * (int)sizeof(typename S::sample),
+        low = max(y0 - S::R, 0);
+    int edge = kept(strip == 0 || end - strip < S::STRIP + S::SIDE);
+    bool plain = !edge || src->border != GI_BORDER_WRAP;
+    struct near_feed feed = {kept(src->data + (long long)low * (long long)src->stride + mine),
+                             (unsigned)kept((int)shared_at(ring) + S::SIDE + lane * 16),
+                             kept(min((end - mine + S::PART - 1) / S::PART, (int)S::PARTS)),
+                             kept(lane == 0 && strip > 0),
+                             kept(lane == 31 && end - strip > S::STRIP),
+                             low,
+                             (unsigned)kept(plain ? min(y1 + S::R, src->height) - low : 0),
+                             (up ? y1 - 1 + S::R : y0 - S::R) - low,
+                             up ? -1 : 1,
+                             0,
+                             kept(y1 - y0 + 2 * S::R),
+                             edge,
+                             {-1, -1, -1, 0}};
+    if (edge)
+        feed.patch = near_patch_of<S>(args, strip - S::SIDE);
+    return feed;
+}
+
+/* Moves the columns, and that of the sides, on by the row in slot `at`, while that in slot `gone`
+ * leaves, and puts them into the exchange, `to` bytes on. */
+template <typename S>
+static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], unsigned *halo,
+                                                 const struct near_places *places, unsigned row,
+                                                 unsigned at, unsigned gone, unsigned to)
+{
+    typedef typename S::sample T;
+    *halo += side_load<T, S::WEIGHED>(places->halo_at + at) -
+             side_load<T, S::WEIGHED>(places->halo_at + gone);
+    if (places->halo_to >= 0)
+        side_store<S::SUM>((unsigned)places->halo_to + to, *halo);
+#pragma unroll
+    for (int p = 0; p < S::PARTS; p++) {
+        unsigned fresh[4], old[4], mine = places->mine + to + p * S::PART_PLANE;
+        shared_load(fresh, row + at + p * S::PART, 4);
+        shared_load(old, row + gone + p * S::PART, 4);
+        columns_move<T, S::WEIGHED>(columns[p], fresh, old);
+#pragma unroll
+        for (int i = 0; i < S::PLANES; i++) {
+            int first = i < S::PLANES / 2 ? i * S::WIDE : S::WORDS - (S::PLANES - i) * S::WIDE;
+            shared_store<S::WIDE>(mine + i * S::PLANE, columns[p] + first);
+        }
+    }
+}
+
+template <typename T, int CHANNELS, bool WEIGH, int K>
+static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ struct near_args args)
+{
+    typedef near_shape<T, CHANNELS, WEIGH, K> S;
+    enum { R = S::R, PARTS = S::PARTS, ROWS = S::ROWS, AHEAD = S::AHEAD };
+    __shared__ __align__(16) char ring[S::RING * S::SLOT];
+    __shared__ __align__(16) char exchange[2 * S::TURN];
+    __shared__ unsigned beyond[S::BEYOND * 32];
+    int mine = (int)blockIdx.x * S::STRIP + (int)threadIdx.x * 16;
+    int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.src.height);
+    bool up = blockIdx.y % 2;
+    struct near_feed feed = near_feed_of<S>(&args, ring, y0, y1, up);
+#pragma unroll 1
+    for (int t = 0; t < AHEAD - ROWS; t += ROWS)
+        near_fetch<S>(&feed, &args, ring, beyond, t);
+    for (int i = AHEAD * S::SLOT / 16 + (int)threadIdx.x; i < S::RING * S::SLOT / 16; i += 32)
+        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* what leaves before any row has come */
+
+    const struct near_places places = near_places_of<S>(ring, exchange);
+    long long stride = (long long)args.dst.stride;
+    char *out = args.dst.data + (up ? y1 - 1 : y0) * stride + mine;
+    stride = (long long)kept((const char *)(up ? -stride : stride));
+    unsigned columns[PARTS][S::WORDS] = {}, own[ROWS][PARTS][S::WORDS];
+    unsigned halo = 0, at = 0, turn = 0;
+    for (int t = kept(-ROWS); t < feed.n; t += ROWS) {
+        near_fetch<S>(&feed, &args, ring, beyond, t + AHEAD);
+        __pipeline_wait_prior(AHEAD / ROWS - 1);
+        __syncwarp();
+        unsigned gone = feed.slot;
+#pragma unroll
+        for (int i = 0; i < ROWS && t >= 0; i++) {
+            near_move<S>(columns, &halo, &places, feed.to, at, gone,
+                         turn + i * S::PLANES * S::PLANE);
+            memcpy(own[i], columns, sizeof columns);
+            at = slot_after<S>(at);
+            gone = slot_after<S>(gone);
+        }
+        if (feed.edge && feed.patch.to >= 0) /* of the next turn */
+            near_mend<S>(&feed.patch, ring, beyond, at, t + ROWS);
+        __syncwarp();
+        if (t < 2 * R)
+            continue;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, out += stride) {
+#pragma unroll
+            for (int p = 0; p < PARTS; p++) {
+                unsigned near[S::WORDS + 2 * S::BESIDE], words[4];
+                near_gather<S>(near, own[i][p],
+                               places.mine + turn + i * S::PLANES * S::PLANE + p * S::PART_PLANE);
+                near_means<T, CHANNELS, WEIGH, K, S::BESIDE>(words, near, &args);
+                store_if(out + p * S::PART, words, t + i < feed.n && p < feed.parts);
+            }
+        }
+        turn ^= S::TURN;
+    }
+}
+
+template <typename T, int CHANNELS, bool WEIGH, int K>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct near_args *args, struct gi_err *err)
+{
+    typedef near_shape<T, CHANNELS, WEIGH, K> S;
+    int blocks = 1, n = K * K, below = (n - 8388608 % n) % n;
+    args->start = sizeof(T) == 1 ? 0x4b000000u + (unsigned)below : (unsigned)n / 2;
+    args->inverse = 1.0f / (float)n;
+    args->offset = (float)(8388608 - (8388608 + below) / n);
+    args->magic = (unsigned)((4294967296 + n - 1) / n);
+    void (*kernel)(const struct near_args) = box_near<T, CHANNELS, WEIGH, K>;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
+    blocks = blocks < WARPS ? blocks : WARPS;
+    int strips = ceil_div((long long)args->src.width * CHANNELS * (int)sizeof(T), S::STRIP);
+    int bands = blocks * cu->units / strips; /* one wave */
+    bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
+    args->band = ceil_div(args->src.height, bands);
+    kernel<<<dim3(strips, ceil_div(args->src.height, args->band)), 32, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static void borders_fill(struct near_args *args)
+{
+    const struct source *src = &args->src;
+    int c = src->channels, n = NEAR_NBYTES / (int)gi_type_nbytes(src->type);
+    for (int i = 0; i < NEAR_NBYTES; i++) {
+        args->rows[0][i] = gi_border_index(-1 - i, src->height, src->border);
+        args->rows[1][i] = gi_border_index((long long)src->height + i, src->height, src->border);
+    }
+    for (int i = 0; i < n; i++) { /* i - n and width * c + i, by pixels */
+        int before = (i + n * (c - 1)) / c - n, after = i / c;
+        int x = gi_border_index(before, src->width, src->border);
+        args->samples[0][i] = x < 0 ? x : x * c + (i - n) - before * c;
+        x = gi_border_index((long long)src->width + after, src->width, src->border);
+        args->samples[1][i] = x < 0 ? x : x * c + i - after * c;
+    }
+}
+
+enum gi_status gi_cuda_box_near(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_edge *edge,
+                                const struct gi_box *spec, struct gi_err *err)
+{
+    typedef enum gi_status launch_fn(struct gi_cuda_queue * cu, struct near_args * args,
+                                     struct gi_err * err);
+    /* By channels, then by k / 2 - 1, as far as 16 bytes reach and, at 16 bits, magic serves. */
+    enum { LONGEST = 15 };
+    static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
+        {launch<uint8_t, 1, false, 3>, launch<uint8_t, 1, false, 5>, launch<uint8_t, 1, false, 7>,
+         launch<uint8_t, 1, false, 9>, launch<uint8_t, 1, false, 11>, launch<uint8_t, 1, false, 13>,
+         launch<uint8_t, 1, false, 15>, launch<uint8_t, 1, false, 17>,
+         launch<uint8_t, 1, false, 19>, launch<uint8_t, 1, false, 21>,
+         launch<uint8_t, 1, false, 23>, launch<uint8_t, 1, false, 25>,
+         launch<uint8_t, 1, false, 27>, launch<uint8_t, 1, false, 29>,
+         launch<uint8_t, 1, false, 31>},
+        {},
+        {launch<uint8_t, 3, false, 3>, launch<uint8_t, 3, false, 5>, launch<uint8_t, 3, false, 7>,
+         launch<uint8_t, 3, false, 9>, launch<uint8_t, 3, false, 11>},
+        {launch<uint8_t, 4, false, 3>, launch<uint8_t, 4, false, 5>, launch<uint8_t, 4, false, 7>,
+         launch<uint8_t, 4, false, 9>}};
+    static launch_fn *const u16[GI_MAX_CHANNELS][LONGEST] = {
+        {launch<uint16_t, 1, false, 3>, launch<uint16_t, 1, false, 5>,
+         launch<uint16_t, 1, false, 7>, launch<uint16_t, 1, false, 9>,
+         launch<uint16_t, 1, false, 11>, launch<uint16_t, 1, false, 13>,
+         launch<uint16_t, 1, false, 15>},
+        {},
+        {launch<uint16_t, 3, false, 3>, launch<uint16_t, 3, false, 5>},
+        {launch<uint16_t, 4, false, 3>, launch<uint16_t, 4, false, 5>}};
+    static launch_fn *const weighed[LONGEST] = {launch<uint8_t, 4, true, 3>,
+                                                launch<uint8_t, 4, true, 5>};
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
+    int i = spec->k / 2 - 1, c = src->channels - 1;
+    launch_fn *f = NULL;
+    if (i >= 0 && i < LONGEST)
+        f = !weigh ? (bytes ? u8 : u16)[c][i] : bytes && c == 3 ? weighed[i] : NULL;
+    *fits = f != NULL;
+    if (!*fits)
+        return GI_OK;
+    struct near_args args = {};
+    args.src = source_of(src, edge, GI_ALPHA_PLAIN);
+    args.dst = target_of(dst);
+    borders_fill(&args);
+    return f(cu, &args, err);
+}

@@ -1,0 +1,366 @@
+/* The mean of k x k in one pass, at a cost that hardly depends on k. A block goes down a strip of
+ * columns; each thread keeps the sums of k samples of its columns, adding a row and taking one
+ * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
+ * which is exact as windows fit. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box/box.cuh"
+
+enum {
+    PIXELS = 8,   /* side by side, of a thread */
+    WARPS = 32,   /* of a block at most */
+    FEW_ROWS = 2, /* of gray a turn: so each barrier serves two */
+};
+
+struct strips_args {
+    struct box_rows rows;
+    struct target dst;
+    int r, halo;        /* pixels of a strip beside those it makes: more than r, whole threads */
+    int strips, across; /* strips of a row; pixels that each makes, whole threads */
+    int band;           /* rows that a block makes */
+    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
+                                    */
+    unsigned n, half;              /* k * k; half of it rounded down */
+    unsigned magic, shift, byte;   /* v / n is v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
+};
+
+static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned sum)
+{
+    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+
+/* columns[s] += fresh sample - old sample; where WEIGH, of colour times alpha. */
+template <typename T, int CHANNELS, bool WEIGH>
+static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
+                                                    const unsigned *old)
+{
+    enum { WORDS = PIXELS * CHANNELS * (int)sizeof(T) / 4, LAST = CHANNELS - 1 };
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        unsigned f = fresh[i], o = old[i];
+        if (sizeof(T) == 2) {
+            columns[2 * i] = dot2(__byte_perm(f, o, 0x5410), 0xff01, columns[2 * i]);
+            columns[2 * i + 1] = dot2(__byte_perm(f, o, 0x7632), 0xff01, columns[2 * i + 1]);
+        } else if (WEIGH) {
+#pragma unroll
+            for (int b = 0; b < 4; b++) {
+                unsigned v = f >> 8 * b & 255, w = o >> 8 * b & 255;
+                if (b % CHANNELS == LAST)
+                    columns[4 * i + b] += v - w;
+                else
+                    columns[4 * i + b] +=
+                        v * (f >> 8 * (b | LAST) & 255) - w * (o >> 8 * (b | LAST) & 255);
+            }
+        } else { /* pairs of fresh and old, times 1 and -1 */
+            unsigned low = __byte_perm(f, o, 0x5140), high = __byte_perm(f, o, 0x7362);
+            columns[4 * i] = dot4(low, 0x0000ff01, columns[4 * i]);
+            columns[4 * i + 1] = dot4(low, 0xff010000, columns[4 * i + 1]);
+            columns[4 * i + 2] = dot4(high, 0x0000ff01, columns[4 * i + 2]);
+            columns[4 * i + 3] = dot4(high, 0xff010000, columns[4 * i + 3]);
+        }
+    }
+}
+
+/* Where prefix sum i lies: one place left free every 8, so that threads which are 8 apart don't
+ * meet in a bank of shared memory. */
+static __host__ __device__ __forceinline__ int padded(int i)
+{
+    return i + (i >> 3);
+}
+
+/* N words from or to shared memory, by wide accesses where N allows. */
+template <int N> static __device__ __forceinline__ void words_get(unsigned *v, const unsigned *p)
+{
+    if constexpr (N == 4) {
+        uint4 t = *(const uint4 *)p;
+        v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
+    } else if constexpr (N == 2) {
+        uint2 t = *(const uint2 *)p;
+        v[0] = t.x, v[1] = t.y;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            v[i] = p[i];
+    }
+}
+
+template <int N> static __device__ __forceinline__ void words_put(unsigned *p, const unsigned *v)
+{
+    if constexpr (N == 3)
+        p[0] = v[0], p[1] = v[1], p[2] = v[2];
+    else
+        words_store<N>(p, v);
+}
+
+/* The mean of a window from its sum and, where alpha weighs, that of alpha. At 8 bits it may lie
+ * higher in the word, see means_pack(). */
+template <typename T, int CHANNELS, bool WEIGH>
+static __device__ __forceinline__ unsigned window_mean(const struct strips_args *args,
+                                                       const unsigned *sums, int c)
+{
+    if (WEIGH && c != CHANNELS - 1)
+        return box_quotient(sums[c], sums[CHANNELS - 1]);
+    if (sizeof(T) == 2)
+        return box_quotient(sums[c], args->n);
+    unsigned v = __umulhi(sums[c] + args->half, args->magic);
+    return WEIGH ? v >> args->shift >> 8 * args->byte : v;
+}
+
+/* N means to words of samples. */
+template <typename T, int N, bool WEIGH>
+static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *means,
+                                                  const struct strips_args *args)
+{
+    if (sizeof(T) == 2) {
+#pragma unroll
+        for (int i = 0; i < N / 2; i++)
+            words[i] = __byte_perm(means[2 * i], means[2 * i + 1], 0x5410);
+        return;
+    }
+    if (!WEIGH && args->shift)
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            means[i] >>= args->shift;
+    unsigned pick = WEIGH ? 0x40 : 0x40 + args->byte * 0x11;
+#pragma unroll
+    for (int i = 0; i < N / 4; i++) {
+        unsigned *m = means + 4 * i;
+        words[i] =
+            __byte_perm(__byte_perm(m[0], m[1], pick), __byte_perm(m[2], m[3], pick), 0x5410);
+    }
+}
+
+/* sum += that of the lane d before, where there is one. */
+static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
+{
+    asm volatile("{\n\t.reg .u32 other;\n\t.reg .pred there;\n\t"
+                 "shfl.sync.up.b32 other|there, %0, %1, 0, 0xffffffff;\n\t"
+                 "@there add.u32 %0, %0, other;\n\t}"
+                 : "+r"(*sum)
+                 : "r"(d));
+}
+
+/* base[v] = the sums of the threads before this one in its warp, from each thread's sums[v]; adds
+ * those of the warp to `before` of the warps after it. */
+template <int N>
+static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *before,
+                                                    const unsigned *sums)
+{
+    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+#pragma unroll
+    for (int v = 0; v < N; v++)
+        base[v] = sums[v];
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2)
+#pragma unroll
+        for (int v = 0; v < N; v++)
+            add_lane(&base[v], d);
+#pragma unroll
+    for (int v = 0; v < N; v++) {
+        unsigned all = __shfl_sync(~0u, base[v], 31);
+        if (lane > warp)
+            atomicAdd(&before[lane * N + v], all);
+        base[v] -= sums[v];
+    }
+}
+
+template <typename T, int CHANNELS> struct strips_shape {
+    enum {
+        THREADS = CHANNELS == 1 ? 1024 : 512,
+        ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
+        VALUES = ROWS * CHANNELS, /* of a pixel in a turn */
+    };
+};
+
+/* The rows that enter and leave the windows of the turn at row y. */
+template <typename T, int WORDS, int ROWS>
+static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
+                                                 const struct strips_args *args,
+                                                 struct box_chunk chunk, int y)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
+    }
+}
+
+template <typename T, int CHANNELS, bool WEIGH>
+static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
+    box_strips(const __grid_constant__ struct strips_args args)
+{
+    enum { SAMPLES = PIXELS * CHANNELS, PIXEL_NBYTES = CHANNELS * sizeof(T) };
+    enum { WORDS = PIXELS * PIXEL_NBYTES / 4 };
+    enum { ROWS = strips_shape<T, CHANNELS>::ROWS, VALUES = strips_shape<T, CHANNELS>::VALUES };
+    extern __shared__ uint4 memory[];
+    __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
+    int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
+    unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
+    int x = (int)blockIdx.x % args.strips * args.across - args.halo + me * PIXELS;
+    int y0 = (int)blockIdx.x / args.strips * args.band;
+    int y1 = min(y0 + args.band, args.rows.src.height);
+    bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.across && x < width;
+    struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
+    char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
+    for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
+        before[0][i] = 0;
+    __syncthreads();
+
+    unsigned columns[SAMPLES] = {};
+    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {};
+#pragma unroll 4
+    for (int y = y0 - r - 1; y < y0 + r; y++) {
+        chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
+        columns_move<T, CHANNELS, WEIGH>(columns, fresh[0], old[0]);
+    }
+    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
+    for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
+        unsigned sums[PIXELS][VALUES], base[VALUES];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            columns_move<T, CHANNELS, WEIGH>(columns, fresh[i], old[i]);
+#pragma unroll
+            for (int s = 0; s < SAMPLES; s++) {
+                int j = s / CHANNELS, v = s % CHANNELS + i * CHANNELS;
+                sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
+            }
+        }
+        turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+        threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            base[v] += before[turn][me / 32 * VALUES + v];
+        if (me < WARPS)
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                before[turn ^ 1][me * VALUES + v] = 0;
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                sums[j][v] += base[v];
+            words_put<VALUES>(prefix + j * VALUES, sums[j]);
+        }
+        __syncthreads();
+        if (!makes)
+            continue;
+        unsigned means[ROWS][SAMPLES], words[ROWS][WORDS];
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            unsigned high[VALUES], low[VALUES];
+            words_get<VALUES>(high, prefix + args.high[j]);
+            words_get<VALUES>(low, prefix + args.low[j]);
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                high[v] -= low[v];
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                means[v / CHANNELS][j * CHANNELS + v % CHANNELS] = window_mean<T, CHANNELS, WEIGH>(
+                    &args, high + v / CHANNELS * CHANNELS, v % CHANNELS);
+        }
+        means_pack<T, ROWS * SAMPLES, WEIGH>(words[0], means[0], &args);
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, out += args.dst.stride)
+            if (y + i < y1)
+                chunk_store<T, WORDS>((T *)out, words[i], (width - x) * CHANNELS);
+    }
+}
+
+/* Finds magic, shift and byte for 8-bit means: v * magic / 2^b, b = 32 + shift + 8 * byte, is
+ * v * rest / (n * 2^b) above v / n, which is too little to reach the next whole number, at least
+ * 1 / n away, while v * rest < 2^b; v is below 256 * n. A few large n have none. */
+static bool division_of(struct strips_args *args)
+{
+    uint64_t n = args->n;
+    for (unsigned i = 0; i < 48; i++) { /* whole bytes first: they cost nothing */
+        unsigned down = i < 24 ? i / 8 * 8 : i - 24;
+        uint64_t power = 1ull << (32 + down), magic = (power + n - 1) / n, rest = magic * n - power;
+        args->magic = (unsigned)magic;
+        args->shift = down % 8;
+        args->byte = down / 8;
+        if (magic <= UINT32_MAX && rest * 256 * n <= power)
+            return true;
+    }
+    return false;
+}
+
+/* Strips of a row so that few threads do what others do too. */
+static int division_of_rows(struct strips_args *args, int width, int most)
+{
+    double best = 1e30;
+    int threads = 0;
+    for (int n = 32; n <= most; n += 32) {
+        int across = n * PIXELS - 2 * args->halo;
+        if (across <= 0)
+            continue;
+        int strips = ceil_div(width, across);
+        double cost = (double)strips * n * (1 + n / 2048.0); /* large blocks wait longer */
+        if (cost < best) {
+            best = cost;
+            threads = n;
+            args->strips = strips;
+            args->across = across;
+        }
+    }
+    return threads;
+}
+
+template <typename T, int CHANNELS, bool WEIGH>
+static enum gi_status launch(struct gi_cuda_queue *cu, bool *fits, struct strips_args *args,
+                             const struct gi_image *src, const struct gi_edge *edge,
+                             struct gi_err *err)
+{
+    enum { VALUES = strips_shape<T, CHANNELS>::VALUES };
+    int threads = division_of_rows(args, src->width, strips_shape<T, CHANNELS>::THREADS);
+    size_t shared = (size_t)threads * (PIXELS + 1) * VALUES * sizeof(unsigned);
+    *fits = threads && shared + 4096 <= (size_t)cu->shared_nbytes;
+    if (!*fits)
+        return GI_OK;
+    for (int j = 0; j < PIXELS; j++) {
+        args->high[j] = padded(j + args->r) * VALUES;
+        args->low[j] = padded(j - args->r - 1) * VALUES;
+    }
+    enum gi_status status =
+        gi_cuda_box_rows(cu, &args->rows, src, edge, PIXELS * CHANNELS, args->halo * CHANNELS, err);
+    if (status)
+        return status;
+    void (*kernel)(const struct strips_args) = box_strips<T, CHANNELS, WEIGH>;
+    GI_CUDA_TRY(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    int blocks = 1;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+    int bands = blocks * cu->units / args->strips; /* one wave */
+    args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
+    kernel<<<args->strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
+        *args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_box_strips(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_edge *edge,
+                                  const struct gi_box *spec, struct gi_err *err)
+{
+    struct strips_args args = {};
+    args.dst = target_of(dst);
+    args.r = spec->k / 2;
+    args.halo = (args.r / PIXELS + 1) * PIXELS;
+    args.n = (unsigned)(spec->k * spec->k);
+    args.half = args.n / 2;
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, u8 = src->type == GI_U8;
+    double most = gi_type_full_scale(src->type) * (weigh ? 255.0 : 1.0) + 0.5;
+    *fits = spec->k > 1 && src->channels != 2 && most * args.n < 4294967296.0 && (u8 || !weigh) &&
+            (!u8 || division_of(&args));
+    if (!*fits)
+        return GI_OK;
+    if (src->channels == 1)
+        return u8 ? launch<uint8_t, 1, false>(cu, fits, &args, src, edge, err)
+                  : launch<uint16_t, 1, false>(cu, fits, &args, src, edge, err);
+    if (src->channels == 3)
+        return u8 ? launch<uint8_t, 3, false>(cu, fits, &args, src, edge, err)
+                  : launch<uint16_t, 3, false>(cu, fits, &args, src, edge, err);
+    if (weigh)
+        return launch<uint8_t, 4, true>(cu, fits, &args, src, edge, err);
+    return u8 ? launch<uint8_t, 4, false>(cu, fits, &args, src, edge, err)
+              : launch<uint16_t, 4, false>(cu, fits, &args, src, edge, err);
+}

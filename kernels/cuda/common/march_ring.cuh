@@ -1,0 +1,199 @@
+/* The march's rows: from the image to a ring in shared memory, with their halo, and from there to
+ * registers. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MARCH_RING_CUH
+#define GI_KERNELS_CUDA_MARCH_RING_CUH
+
+#include <cuda_pipeline.h>
+
+#include "kernels/cuda/common/march_sums.cuh"
+
+enum {
+    MARCH_ROWS = 4, /* of a turn: they share the cost of waiting and addressing */
+    MARCH_RING = 2, /* turns of a warp in shared memory: one at work, the others under way */
+};
+
+/* The shape of the work of a thread and its warp. */
+template <typename T, int CHANNELS, int N, int WORDS> struct march_shape {
+    enum {
+        S = WORDS * 4 / (int)sizeof(T),                /* samples a thread */
+        HALO = N / 2 * CHANNELS,                       /* samples on each side */
+        HALO_WORDS = (HALO * (int)sizeof(T) + 3) / 4,  /* words on each side */
+        SKIP = HALO_WORDS * 4 / (int)sizeof(T) - HALO, /* samples before the window in them */
+        WINDOW = S + 2 * HALO,                         /* samples */
+        STRIP = 32 * WORDS * 4,                        /* bytes of a row for one warp */
+        SIDE = (HALO * (int)sizeof(T) + 15) / 16 * 16, /* bytes copied on each side of that */
+        SLOT = STRIP + 2 * SIDE,                       /* bytes of a row in the ring */
+        PITCH = SLOT + (2 * HALO + 3) / 4 * 16,        /* and the words that WRAP copies besides */
+        TURN = MARCH_ROWS * PITCH,                     /* bytes of a turn in the ring */
+    };
+};
+
+/* n words. By an address of shared memory: a pointer the compiler works out anew for every row. */
+static __device__ __forceinline__ void shared_load(unsigned *words, unsigned at, int n)
+{
+    if (n == 4)
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(at));
+    else if (n == 2)
+        asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(at));
+    else
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(words[0]) : "r"(at));
+}
+
+/* Words AT to END of those at `from`, which is aligned for ALIGN of them. */
+template <int AT, int END, int ALIGN>
+static __device__ __forceinline__ void window_load(unsigned *words, unsigned from)
+{
+    if constexpr (AT < END) {
+        constexpr int STEP = ALIGN >= 4 && AT % 4 == 0 && AT + 4 <= END   ? 4
+                             : ALIGN >= 2 && AT % 2 == 0 && AT + 2 <= END ? 2
+                                                                          : 1;
+        shared_load(words, from + (unsigned)(AT * 4), STEP);
+        window_load<AT + STEP, END, ALIGN>(words + STEP, from);
+    }
+}
+
+/* Where `yes`, starts to copy N bytes, 4 or 16, to shared memory; before sm_80 copies them. */
+template <int N>
+static __device__ __forceinline__ void copy_start(unsigned to, const char *from, int yes)
+{
+#if __CUDA_ARCH__ >= 800
+    if (N == 16)
+        asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0;\n"
+                     "@p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
+                     "l"(from), "r"(yes)
+                     : "memory");
+    else
+        asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0;\n"
+                     "@p cp.async.ca.shared.global [%0], [%1], 4; }" ::"r"(to),
+                     "l"(from), "r"(yes)
+                     : "memory");
+#else
+    for (int i = 0; yes && i < N; i += 4)
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(to + i), "r"(*(const unsigned *)(from + i))
+                     : "memory");
+#endif
+}
+
+/* The same number, but not one that the compiler can work out: it has to keep it. */
+static __device__ __forceinline__ int kept(int v)
+{
+    return __shfl_sync(~0u, v, (int)threadIdx.x);
+}
+
+static __device__ __forceinline__ const char *kept(const char *p)
+{
+    return (const char *)__shfl_sync(~0u, (unsigned long long)p, (int)threadIdx.x);
+}
+
+/* A lane's sample of the halo that lies outside the image, left or right: a copy of one in the same
+ * slot, or of the border value. WRAP takes it from the other end of the row, whose word is copied
+ * to the end of the slot. */
+struct march_patch {
+    int to, from; /* bytes of a slot; to -1: no such sample; from -1: the value */
+    int word;     /* byte of the row that is copied for it, -1: none */
+    float value;
+};
+
+template <typename T, int CHANNELS, int HALO, int SLOT>
+static __device__ __noinline__ struct march_patch march_patch_of(const struct source *src,
+                                                                 int first)
+{
+    enum { SIZE = (int)sizeof(T) };
+    int lane = (int)threadIdx.x, c = lane % CHANNELS;
+    int x = lane / CHANNELS - HALO / CHANNELS + (lane < HALO ? 0 : src->width);
+    int xi = gi_border_index(x, src->width, src->border);
+    int to = (x * CHANNELS + c) * SIZE - first, from = (xi * CHANNELS + c) * SIZE;
+    struct march_patch p = {lane < 2 * HALO && to >= 0 && to < SLOT ? to : -1, from - first, -1,
+                            src->value[c]};
+    if (xi < 0) {
+        p.from = -1;
+    } else if (src->border == GI_BORDER_WRAP && p.to >= 0) {
+        p.word = from & ~3;
+        p.from = SLOT + lane * 4 + (from & 3);
+    }
+    return p;
+}
+
+/* Puts them into the rows of a turn. */
+template <typename T, int PITCH>
+static __device__ __forceinline__ void march_patch_turn(char *turn, const struct march_patch *patch)
+{
+    if (patch->to >= 0)
+#pragma unroll
+        for (int r = 0; r < MARCH_ROWS; r++, turn += PITCH)
+            *(T *)(turn + patch->to) =
+                patch->from >= 0 ? *(const T *)(turn + patch->from) : (T)patch->value;
+    __syncwarp();
+}
+
+/* What a lane copies of every turn: 16 bytes of the strip of each row, and where there is a side
+ * for it 16 bytes of that, of one of the rows. */
+struct march_copy {
+    const char *from, *from_side; /* in rows 0 and the lane's of the image */
+    unsigned to, to_side;         /* in the same rows of turn 0 of the ring */
+    int strip, side;              /* is there such a piece? */
+};
+
+template <int STRIP, int SIDE, int PITCH>
+static __device__ __forceinline__ struct march_copy
+march_copy_of(const struct source *src, unsigned slots, int strip, int row_nbytes)
+{
+    enum { SIDES = SIDE / 16 };
+    static_assert(2 * SIDES * MARCH_ROWS <= 32, "a lane copies one piece of the sides");
+    int lane = (int)threadIdx.x, row = lane % MARCH_ROWS, piece = lane / MARCH_ROWS;
+    int at = lane * 16; /* bytes of the strip */
+    int side = piece < SIDES ? piece * 16 - SIDE : STRIP + (piece - SIDES) * 16;
+    struct march_copy copy = {
+        kept(src->data + strip + at),
+        kept(src->data + (size_t)row * src->stride + strip + side),
+        (unsigned)kept((int)slots + at),
+        (unsigned)kept((int)slots + row * PITCH + side),
+        kept(at < STRIP && strip + at < row_nbytes),
+        kept(piece < 2 * SIDES && strip + side >= 0 && strip + side < row_nbytes)};
+    return copy;
+}
+
+/* Starts to copy MARCH_ROWS rows of the image from `row` on to the turn `turn` bytes into the ring.
+ */
+template <int PITCH>
+static __device__ __forceinline__ void march_copy_turn(const struct march_copy *copy, unsigned turn,
+                                                       int row, size_t stride)
+{
+    const char *from;
+    asm("mad.wide.u32 %0, %1, %2, %3;"
+        : "=l"(from)
+        : "r"(row), "r"((unsigned)stride), "l"(copy->from));
+#pragma unroll
+    for (int r = 0; r < MARCH_ROWS; r++)
+        copy_start<16>(copy->to + turn + r * PITCH, from + r * stride, copy->strip);
+    asm("mad.wide.u32 %0, %1, %2, %3;"
+        : "=l"(from)
+        : "r"(row), "r"((unsigned)stride), "l"(copy->from_side));
+    copy_start<16>(copy->to_side + turn, from, copy->side);
+}
+
+/* One row that may lie outside, to `slot`, which begins with byte `first` of it; and the words that
+ * WRAP wants. */
+template <typename T, int CHANNELS, int SLOT>
+static __device__ __noinline__ void march_copy_any(char *slot, const struct source *src, int row,
+                                                   int first, int row_nbytes, int word)
+{
+    int lane = (int)threadIdx.x;
+    row = gi_border_index(row, src->height, src->border);
+    if (row < 0) {
+        int c0 = first / (int)sizeof(T) + SLOT * CHANNELS;
+        for (int i = lane; i < SLOT / (int)sizeof(T); i += 32)
+            ((T *)slot)[i] = (T)src->value[(c0 + i) % CHANNELS];
+        return;
+    }
+    const char *from = src->data + (size_t)row * src->stride;
+    unsigned to = (unsigned)__cvta_generic_to_shared(slot);
+    for (int at = lane * 16; at < SLOT; at += 32 * 16)
+        copy_start<16>(to + at, from + first + at, first + at >= 0 && first + at < row_nbytes);
+    if (word >= 0)
+        copy_start<4>(to + SLOT + lane * 4, from + word, 1);
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* The march's arithmetic: what a row adds to the sums in flight, and what is done to finished ones.
+ * Explicit intrinsics throughout; see kernels.h for what is being computed.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MARCH_SUMS_CUH
+#define GI_KERNELS_CUDA_MARCH_SUMS_CUH
+
+#include "kernels/cuda/common/march_raw.cuh"
+
+enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT };
+
+/* What is done to finished sums: nothing; colour is divided by alpha; what the rule says. */
+enum march_end { MARCH_PLAIN, MARCH_WEIGH, MARCH_ANY };
+
+/* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones. They lie with
+ * the kernel's arguments in constant memory, at offsets known when compiling. */
+template <enum march_kind KIND, int N> struct march_weights {
+    float w[KIND == MARCH_DENSE ? N * N : 2 * N];
+};
+
+/* Sums in flight: row j of `acc` has seen j + 1 of its N rows. */
+template <enum march_kind KIND, int N, int S> struct march_state {
+    float acc[KIND == MARCH_GRADIENT ? 4 : N - 1][S];
+};
+
+/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]; w is gone through once, so that no
+ * more of it than S sums need stays in registers. */
+template <int N, int S, int CHANNELS>
+static __device__ __forceinline__ void march_row(float *r, const float *w, const float *weights)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        r[s] = 0;
+#pragma unroll
+    for (int k = 0; k < S + (N - 1) * CHANNELS; k++)
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (k >= s && (k - s) % CHANNELS == 0 && (k - s) / CHANNELS < N)
+                r[s] = __fmaf_rn(weights[(k - s) / CHANNELS], w[k], r[s]);
+}
+
+/* The sum of the squares of both gradients, each a row sum on its way down: acc[0..1] of gx,
+ * acc[2..3] of gy. Where samples are finite, 0 times one of them adds nothing and 1 times it is
+ * itself, so that plain differences are left; acc[2..3] then are the row sums before. */
+template <enum march_kind KIND, int N, int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_gradient(float *f,
+                                                      struct march_state<KIND, N, S> *state,
+                                                      const float *w, const float *weights)
+{
+    const float difference[3] = {-1, 0, 1};
+    float r[S], d[S];
+    march_row<3, S, CHANNELS>(r, w, weights);
+    if (!FINITE)
+        march_row<3, S, CHANNELS>(d, w, difference);
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        float gy;
+        if (FINITE) {
+            d[s] = __fsub_rn(w[s + 2 * CHANNELS], w[s]);
+            gy = __fsub_rn(r[s], state->acc[2][s]);
+            state->acc[2][s] = state->acc[3][s];
+            state->acc[3][s] = r[s];
+        } else {
+            gy = __fmaf_rn(1.0f, r[s], state->acc[3][s]);
+            state->acc[3][s] = __fmaf_rn(0.0f, r[s], state->acc[2][s]);
+            state->acc[2][s] = __fmaf_rn(-1.0f, r[s], 0.0f);
+        }
+        float gx = __fmaf_rn(weights[2], d[s], state->acc[1][s]);
+        state->acc[1][s] = __fmaf_rn(weights[1], d[s], state->acc[0][s]);
+        state->acc[0][s] = __fmaf_rn(weights[0], d[s], 0.0f);
+        f[s] = __fmaf_rn(gx, gx, __fmul_rn(gy, gy));
+    }
+}
+
+/* The roots of such sums. NEAR may be had at 8 bits where sums below 2^24 are whole numbers: a root
+ * below 255.5 then is at least 1 / 2044 from half-way between two whole numbers, (k + 1/2)^2 being
+ * k^2 + k + 1/4, so an approximate one rounds to the same number. */
+template <int S, bool NEAR> static __device__ __forceinline__ void march_roots(float *f)
+{
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (NEAR)
+            asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(f[s]));
+        else
+            f[s] = __fsqrt_rn(f[s]);
+}
+
+/* One more row: its samples w, CHANNELS apart in a window, give the S finished sums f. */
+template <enum march_kind KIND, int N, int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_step(float *f, struct march_state<KIND, N, S> *state,
+                                                  const float *w, const float *weights)
+{
+    if constexpr (KIND == MARCH_GRADIENT) {
+        march_gradient<KIND, N, S, CHANNELS, FINITE>(f, state, w, weights);
+    } else {
+        float r[S];
+        if constexpr (KIND == MARCH_SEPARABLE)
+            march_row<N, S, CHANNELS>(r, w, weights);
+#pragma unroll
+        for (int s = 0; s < S; s++)
+#pragma unroll
+            for (int j = N - 1; j >= 0; j--) {
+                float sum = j ? state->acc[j - 1][s] : 0.0f;
+                if constexpr (KIND == MARCH_SEPARABLE) {
+                    sum = __fmaf_rn(weights[N + j], r[s], sum);
+                } else {
+#pragma unroll
+                    for (int i = 0; i < N; i++)
+                        sum = __fmaf_rn(weights[j * N + i], w[s + i * CHANNELS], sum);
+                }
+                if (j == N - 1)
+                    f[s] = sum;
+                else
+                    state->acc[j][s] = sum;
+            }
+    }
+}
+
+/* 1 / a, correctly rounded: a step of Newton's after an approximation. Tried with every normal a
+ * whose inverse is one. */
+static __device__ __forceinline__ float march_inverse(float a)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return __fmaf_rn(__fmaf_rn(-a, r, 1.0f), r, r);
+}
+
+/* f / a, correctly rounded, by r = 1 / a. The corrected quotient is off by less than 3 * 2^-24 of
+ * its last place before its rounding, so it can go wrong only where f * 2^24 or f * 2^25 is within
+ * 6 of an odd multiple of a, both taken as whole numbers of 24 bits. Tried with all these. Where
+ * march_divides(), nothing overflows or is lost. After P. Markstein, "Computation of elementary
+ * functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+static __device__ __forceinline__ float march_quotient(float f, float a, float r)
+{
+    float q = __fmul_rn(f, r);
+    return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
+}
+
+/* Sums of colour times alpha, and of alpha, under GI_ALPHA_WEIGH. Integers take what is below 0 for
+ * 0. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_weigh(float *f, float inverse_sum)
+{
+#pragma unroll
+    for (int last = CHANNELS - 1; last < S; last += CHANNELS) {
+        float a = __fmul_rn(f[last], inverse_sum), r = a > 0 ? march_inverse(a) : 0.0f;
+#pragma unroll
+        for (int s = last - CHANNELS + 1; s < last; s++)
+            f[s] = FINITE ? march_quotient(f[s], a, r) : a > 0 ? __fdiv_rn(f[s], a) : 0.0f;
+        f[last] = FINITE ? a : a > 0 ? a : 0.0f;
+    }
+}
+
+/* S sums f, of which the first is channel 0 of a pixel where there is alpha, after its rule and
+ * before they meet their source, if they do. What depends on the rule is asked once for all. */
+template <int S, int CHANNELS, bool FINITE>
+static __device__ __forceinline__ void march_finish(float *f, const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_finish *finish = &rule->finish;
+    if (HAS_ALPHA && rule->alpha == GI_ALPHA_KEEP) {
+        float r = march_inverse(rule->full);
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            f[s] = FINITE ? march_quotient(f[s], rule->full, r) : __fdiv_rn(f[s], rule->full);
+    }
+    if (finish->kind != GI_FINISH_UNSHARP &&
+        (!FINITE || finish->kind == GI_FINISH_ABS || finish->bias != 0)) {
+        bool absolute = finish->kind == GI_FINISH_ABS;
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (!HAS_ALPHA || s % CHANNELS != CHANNELS - 1)
+                f[s] = __fadd_rn(absolute ? fabsf(f[s]) : f[s], finish->bias);
+    }
+}
+
+static __device__ __forceinline__ bool march_wants_source(const struct rule *rule)
+{
+    return rule->finish.kind == GI_FINISH_UNSHARP || rule->alpha == GI_ALPHA_KEEP;
+}
+
+/* The rest, with the samples in their place: unsharp colour, and alpha from there. */
+template <int S, int CHANNELS>
+static __device__ __forceinline__ void march_blend(float *f, const float *source,
+                                                   const struct rule *rule)
+{
+    enum { HAS_ALPHA = CHANNELS % 2 == 0 };
+    const struct gi_finish *finish = &rule->finish;
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (HAS_ALPHA && s % CHANNELS == CHANNELS - 1) {
+            f[s] = source[s];
+        } else if (finish->kind == GI_FINISH_UNSHARP) {
+            float d = __fsub_rn(source[s], f[s]);
+            f[s] =
+                fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, source[s]) : source[s];
+        }
+}
+
+#endif

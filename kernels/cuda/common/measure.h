@@ -1,0 +1,293 @@
+/* What the measuring kernels share: foreground bits, a walk over an image in wide pieces, a scan
+ * across blocks, and the launchers without their waiting parts (so that a bench can time kernels).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MEASURE_H
+#define GI_KERNELS_CUDA_MEASURE_H
+
+#include <math.h>
+
+#include "kernels/cuda/cuda.h"
+
+enum { WARP = 32 };
+static const unsigned ALL_LANES = 0xffffffffu;
+
+typedef unsigned long long device_u64; /* the type that 64-bit atomics take */
+
+/* ---- launchers: enqueue and return; every pointer is device memory ---- */
+
+/* counts[c * nbins + bin] += occurrences. */
+enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
+                                        const struct gi_image *src,
+                                        const struct gi_histogram_spec *spec, struct gi_err *err);
+
+/* sums[c] += the sums of channel c; lo and hi are host memory. */
+enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                                      const struct gi_image *src, const float *lo, const float *hi,
+                                      struct gi_err *err);
+
+/* The rows of `predicate->on`, all of them: index[i] = y * width + x of the i-th foreground pixel,
+ * value[i] its sample of `values` (in its own type), *n their number. At most 2^32 - 1 pixels.
+ * `scratch` has gi_cuda_select_scratch() bytes. */
+size_t gi_cuda_select_scratch(const struct gi_image *on);
+enum gi_status gi_cuda_select_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
+                                     device_u64 *n, void *scratch, const struct gi_image *values,
+                                     const struct gi_predicate *predicate, struct gi_err *err);
+
+/* As gi_kernels.label, into an image that is there already. `scratch` has gi_cuda_label_scratch()
+ * bytes. */
+size_t gi_cuda_label_scratch(const struct gi_image *labels);
+enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_image *labels,
+                                    device_u64 *n, void *scratch,
+                                    const struct gi_predicate *predicate, int connectivity,
+                                    struct gi_err *err);
+
+/* As gi_kernels.region_stats. */
+enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
+                                           const struct gi_image *labels,
+                                           const struct gi_image *values, float lo, float hi,
+                                           struct gi_err *err);
+
+/* ---- pixels ---- */
+
+template <typename T>
+static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
+{
+    return ((const T *)((const char *)image.data + (size_t)y * image.stride))[x];
+}
+
+/* A predicate with its image by value, as a kernel takes it. */
+struct foreground {
+    struct gi_image on;
+    float above;
+    int least; /* of integer samples: the smallest one above `above` */
+    bool invert;
+};
+
+static inline struct foreground foreground_of(const struct gi_predicate *predicate)
+{
+    float above = predicate->above, top = gi_type_full_scale(predicate->on->type);
+    int least = above < 0 ? 0 : above < top ? (int)above + 1 : 65536;
+    return {*predicate->on, above, least, predicate->invert};
+}
+
+static __device__ inline bool is_above(const struct foreground &f, int v)
+{
+    return v >= f.least;
+}
+
+static __device__ inline bool is_above(const struct foreground &f, float v)
+{
+    return v > f.above;
+}
+
+/* Bit i: the sample i of 16 bytes of them is above. */
+template <typename T>
+static __device__ inline unsigned above_bits(const struct foreground &f, const uint4 &wide)
+{
+    const T *samples = (const T *)&wide;
+    unsigned bits = 0;
+#pragma unroll
+    for (unsigned i = 0; i < 16 / sizeof(T); i++)
+        bits |= is_above(f, samples[i]) ? 1u << i : 0;
+    return bits;
+}
+
+/* Bytes four at a time. The top bit of a byte of `low` says whether its lower 7 bits are not below
+ * those of `least`; that of v >= least is the majority of it, of v's and of least's opposite. */
+template <>
+__device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const uint4 &wide)
+{
+    const uint32_t top = 0x80808080u, least = (uint32_t)f.least * 0x01010101u;
+    const uint32_t *words = (const uint32_t *)&wide;
+    unsigned half[2] = {};
+#pragma unroll
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t v = words[i], low = (v | top) - (least & ~top);
+        uint32_t above = (v & low) | ((v | low) & ~least);
+        half[i / 2] = __dp4a(above & top, i % 2 ? 0x80402010u : 0x08040201u, half[i / 2]);
+    }
+    return f.least > UINT8_MAX ? 0 : half[0] >> 7 | half[1] << 1; /* each is 128 times its bits */
+}
+
+/* The foreground of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
+ * lane i, 0 outside the image. The whole warp calls it; `words`: 32 of shared memory, the warp's
+ * own. */
+template <typename T, unsigned SPAN>
+static __device__ inline uint32_t foreground_words(uint32_t *words, const struct foreground &f,
+                                                   unsigned x, unsigned y)
+{
+    constexpr unsigned N = 16 / sizeof(T), LOADS = 32 / N;
+    const unsigned lane = threadIdx.x % WARP, width = (unsigned)f.on.width;
+    uint4 wide[LOADS];
+    unsigned left[LOADS]; /* pixels of the row from here on */
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++) {
+        unsigned first = (i * WARP + lane) * N, at_x = x + first % SPAN, at_y = y + first / SPAN;
+        left[i] = at_y < (unsigned)f.on.height && at_x < width ? width - at_x : 0;
+        wide[i] = left[i] ? *(const uint4 *)((const char *)f.on.data + (size_t)at_y * f.on.stride +
+                                             at_x * sizeof(T))
+                          : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++) {
+        unsigned bits = above_bits<T>(f, wide[i]);
+        bits = (f.invert ? ~bits : bits) & (left[i] < N ? (1u << left[i]) - 1 : (1u << N) - 1);
+        unsigned piece = i * WARP + lane;
+        if (N == 16)
+            ((uint16_t *)words)[piece] = (uint16_t)bits;
+        if (N == 4)
+            bits |= __shfl_down_sync(ALL_LANES, bits, 1) << 4;
+        if (N == 8 || (N == 4 && lane % 2 == 0))
+            ((uint8_t *)words)[piece * N / 8] = (uint8_t)bits;
+    }
+    __syncwarp();
+    return words[lane];
+}
+
+/* ---- a walk over all pieces of all rows, `threads` threads side by side ---- */
+
+struct walk {
+    unsigned pieces;             /* of one row, the last one perhaps not whole */
+    unsigned step_piece, step_y; /* `threads` pieces further on */
+};
+
+static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
+{
+    size_t pieces = (gi_row_nbytes(image) + piece_nbytes - 1) / piece_nbytes;
+    return {(unsigned)pieces, (unsigned)(threads % pieces), (unsigned)(threads / pieces)};
+}
+
+static __device__ inline void walk_start(const struct walk &walk, unsigned *y, unsigned *piece,
+                                         unsigned thread)
+{
+    *y = thread / walk.pieces;
+    *piece = thread % walk.pieces;
+}
+
+static __device__ inline void walk_next(const struct walk &walk, unsigned *y, unsigned *piece)
+{
+    *y += walk.step_y;
+    *piece += walk.step_piece;
+    if (*piece >= walk.pieces) {
+        *piece -= walk.pieces;
+        *y += 1;
+    }
+}
+
+/* 16 bytes of samples, or 48 where a pixel has three channels, so that a piece starts with a pixel
+ * always; `n` of them are the row's. */
+template <typename T, int CHANNELS> struct piece {
+    enum { SAMPLES = (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T), WIDE = CHANNELS == 3 ? 3 : 1 };
+    __align__(16) T samples[SAMPLES];
+    int n;
+};
+
+/* Loads by 16-byte accesses, reading padding where the row ends inside; n = 0 below the last row.
+ */
+template <typename T, int CHANNELS>
+static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
+                                         const struct gi_image &image, unsigned y, unsigned index)
+{
+    constexpr int WIDE = piece->WIDE, PIXELS = piece->SAMPLES / CHANNELS;
+    const uint4 *row = (const uint4 *)((const char *)image.data + (size_t)y * image.stride);
+    int left = image.width - (int)index * PIXELS;
+    piece->n = y >= (unsigned)image.height ? 0 : min(left, PIXELS) * CHANNELS;
+#pragma unroll
+    for (int i = 0; i < WIDE; i++)
+        if (i * 16 < piece->n * (int)sizeof(T))
+            ((uint4 *)piece->samples)[i] = row[(size_t)index * WIDE + i];
+}
+
+/* ---- sums and scans ---- */
+
+static __device__ inline device_u64 warp_sum(device_u64 v)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        v += __shfl_xor_sync(ALL_LANES, v, step);
+    return v;
+}
+
+/* The sum of `v` in the lanes before this one; *total gets that of all. */
+static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
+{
+    unsigned lane = threadIdx.x % WARP, sum = v;
+    for (unsigned step = 1; step < WARP; step *= 2) {
+        unsigned other = __shfl_up_sync(ALL_LANES, sum, step);
+        sum += lane >= step ? other : 0;
+    }
+    *total = __shfl_sync(ALL_LANES, sum, WARP - 1);
+    return sum - v;
+}
+
+/* The sum of `v` in the threads of the block before this one; *total gets that of all. */
+template <unsigned WARPS>
+static __device__ inline unsigned block_before(unsigned v, unsigned *total)
+{
+    __shared__ unsigned warps[WARPS];
+    unsigned all, lane = threadIdx.x % WARP, before = warp_before(v, &all);
+    if (lane == 0)
+        warps[threadIdx.x / WARP] = all;
+    __syncthreads();
+    unsigned sums = warp_before(lane < WARPS ? warps[lane] : 0, total);
+    return before + __shfl_sync(ALL_LANES, sums, threadIdx.x / WARP);
+}
+
+/* ---- floats as integers ---- */
+
+/* How gi_sums quantises floats; computed on the host. */
+struct quantiser {
+    float least, most;
+    double lo, scale; /* lo: `least` again */
+};
+
+static inline struct quantiser quantiser_of(float lo, float hi)
+{
+    double span = (double)hi - (double)lo;
+    if (!(span > 0) || !(span < (double)INFINITY))
+        return {0, 0, 0, 0};
+    return {lo, hi, (double)lo, 2147483647.0 / span};
+}
+
+/* 0 of NaN. Adding 2^52 rounds half to even, and leaves the integer in the low bits. */
+static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
+{
+    double d = (double)fminf(fmaxf(v, z.least), z.most);
+    return (uint32_t)__double2loint((d - z.lo) * z.scale + 0x1p52);
+}
+
+/* As gi_sums, of up to 64 samples: as narrow as these allow. */
+template <typename T> struct some_sums {
+    uint64_t q, q2_low, q2_high;
+    uint32_t n;
+};
+
+template <> struct some_sums<uint16_t> {
+    uint64_t q2_low;
+    uint32_t n, q, q2_high;
+};
+
+template <> struct some_sums<uint8_t> {
+    uint32_t n, q, q2_low, q2_high;
+};
+
+static __device__ inline void some_add(struct some_sums<float> *sums, float v,
+                                       const struct quantiser &z)
+{
+    uint32_t q = quantise(v, z);
+    uint64_t q2 = (uint64_t)q * q;
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += (uint32_t)q2;
+    sums->q2_high += q2 >> 32;
+}
+
+template <typename T>
+static __device__ inline void some_add(struct some_sums<T> *sums, uint32_t q,
+                                       const struct quantiser &)
+{
+    sums->n++;
+    sums->q += q;
+    sums->q2_low += q * q; /* below 2^32 */
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* Dense convolution: by the march where the kernel is small and square, or can be padded to that;
+ * else in tiles. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolve/dense_tiles.h"
+#include "kernels/cuda/common/march.cuh"
+
+template <typename T, int CHANNELS, int N, int WORDS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_dense *spec,
+                             struct gi_err *err)
+{
+    struct march_args<MARCH_DENSE, N> args = {
+    };
+    args.src = source_of(src, &spec->edge, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
+    struct raw_scale scale = raw_scale_of(src->type, spec->weights, spec->width * spec->height);
+    args.unit = ldexpf(1, scale.rest);
+    float *first = args.weights.w + (N / 2 - spec->anchor_y) * N + N / 2 - spec->anchor_x;
+    for (int j = 0; j < spec->height; j++)
+        weights_scale(first + j * N, spec->weights + j * spec->width, spec->width, scale.weights);
+    return march_launch<MARCH_DENSE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
+}
+
+template <typename T, int WORDS>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_dense *spec, int n,
+                                  struct gi_err *err)
+{
+    if (src->channels == 3)
+        return n == 3 ? launch<T, 3, 3, WORDS>(cu, dst, src, spec, err)
+                      : launch<T, 3, 5, WORDS>(cu, dst, src, spec, err);
+    if (src->channels == 4)
+        return n == 3 ? launch<T, 4, 3, WORDS>(cu, dst, src, spec, err)
+                      : launch<T, 4, 5, WORDS>(cu, dst, src, spec, err);
+    switch (n) {
+    case 3:
+        return launch<T, 1, 3, WORDS>(cu, dst, src, spec, err);
+    case 5:
+        return launch<T, 1, 5, WORDS>(cu, dst, src, spec, err);
+    case 7:
+        return launch<T, 1, 7, WORDS>(cu, dst, src, spec, err);
+    default:
+        return launch<T, 1, 9, WORDS>(cu, dst, src, spec, err);
+    }
+}
+
+/* As for separable kernels; padding must not cost more than it saves. */
+static int march_size(const struct gi_image *src, const struct gi_dense *spec)
+{
+    int nx = march_centred(spec->width, spec->anchor_x);
+    int ny = march_centred(spec->height, spec->anchor_y), n = nx > ny ? nx : ny;
+    n = n < 3 ? 3 : n;
+    if (!march_holds(src, &spec->edge))
+        return 0;
+    if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
+        return 0;
+    if (src->type == GI_F32)
+        return spec->width == n && spec->height == n ? n : 0;
+    int nweights = spec->width * spec->height;
+    double most = march_most(spec->weights, nweights), least = march_least(spec->weights, nweights);
+    bool fits = most < MARCH_MOST && raw_fits(src->type, spec->weights, nweights, 1) &&
+                march_divides(src, spec->alpha, least, most, spec->sum);
+    return fits ? n : 0;
+}
+
+template <typename T, int WORDS>
+static enum gi_status convolve(struct gi_cuda_queue *cu, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_dense *spec,
+                               struct gi_err *err)
+{
+    int n = march_size(src, spec);
+    if (n)
+        return launch_type<T, WORDS>(cu, dst, src, spec, n, err);
+    return gi_cuda_dense_tiles(cu, dst, src, spec, err);
+}
+
+enum gi_status gi_cuda_convolve_2d(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_dense *spec,
+                                   struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    switch (src->type) {
+    case GI_U8:
+        return convolve<uint8_t, 4>(cu, dst, src, spec, err);
+    case GI_U16:
+        return convolve<uint16_t, 4>(cu, dst, src, spec, err);
+    default:
+        return convolve<float, 4>(cu, dst, src, spec, err);
+    }
+}

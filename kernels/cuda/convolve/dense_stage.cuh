@@ -1,0 +1,180 @@
+/* Dense convolution: what is done in tiles, and how the samples under a tile come to shared memory
+ * as floats, one plane a channel. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_DENSE_STAGE_CUH
+#define GI_KERNELS_CUDA_DENSE_STAGE_CUH
+
+#include <cuda_pipeline.h>
+
+#include "kernels/cuda/common/sample.cuh"
+
+enum {
+    DENSE_DEEP = 6, /* rows of bytes that a thread has under way while staging */
+};
+
+struct dense_args {
+    struct source src;
+    struct target dst;
+    struct rule rule;
+    int width, height, anchor_x, anchor_y; /* of the kernel */
+    int warps;                             /* of each channel, one below the other */
+    int taps, steps;                       /* of the kernel's row and column, staged at once */
+    int pitch; /* floats of a staged row, an odd multiple of 4: threads one below the other find
+                * all banks */
+    int plane; /* floats of a channel */
+    float weights[GI_WEIGHTS_MAX]; /* in constant memory, with the arguments */
+};
+
+/* The part of what is staged that comes straight from the image: its rows and columns. */
+struct inside {
+    int top, bottom, left, right;
+};
+
+/* Floats, a warp a row: copied without passing through registers, or colour times alpha. */
+template <int CHANNELS>
+static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
+                                                  const float *from, int columns,
+                                                  const struct inside *in)
+{
+    enum { DEEP = 8 / CHANNELS, LAST = CHANNELS - 1 }; /* pixels under way */
+    for (int r = in->top + (int)threadIdx.x / 32; r < in->bottom; r += (int)blockDim.x / 32) {
+        const float *row = (const float *)((const char *)from + (ptrdiff_t)r * args->src.stride);
+        float *out = staged + r * args->pitch;
+        int a = in->left + (int)threadIdx.x % 32;
+        if (CHANNELS % 2 == 0 && args->src.premultiply) {
+#pragma unroll 1
+            for (; a < in->right; a += 32 * DEEP) {
+                float v[DEEP][CHANNELS];
+#pragma unroll
+                for (int i = 0; i < DEEP; i++)
+#pragma unroll
+                    for (int c = 0; c < CHANNELS; c++)
+                        v[i][c] = a + 32 * i < in->right ? row[(a + 32 * i) * CHANNELS + c] : 0;
+#pragma unroll
+                for (int i = 0; i < DEEP; i++)
+#pragma unroll
+                    for (int c = 0; c < CHANNELS; c++)
+                        if (a + 32 * i < in->right)
+                            out[c * args->plane + a + 32 * i] =
+                                c < LAST ? __fmul_rn(v[i][c], v[i][LAST]) : v[i][LAST];
+            }
+            continue;
+        }
+#pragma unroll(DEEP)
+        for (; a < in->right; a += 32)
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                __pipeline_memcpy_async(out + c * args->plane + a, row + a * CHANNELS + c,
+                                        sizeof(float));
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+/* Four pixels that begin `shift` bits into the first of `words`, to the planes of their channels.
+ */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ void stage_four(float *out, int plane, const unsigned *words,
+                                                  unsigned shift, bool premultiply)
+{
+    unsigned w[CHANNELS * sizeof(T)];
+    float v[4 * CHANNELS];
+#pragma unroll
+    for (int i = 0; i < CHANNELS * (int)sizeof(T); i++)
+        w[i] = __funnelshift_r(words[i], words[i + 1], shift);
+#pragma unroll
+    for (int i = 0; i < 4 * CHANNELS; i++)
+        v[i] = sample_unpack<T>(w, i);
+    if (CHANNELS % 2 == 0 && premultiply)
+#pragma unroll
+        for (int i = 0; i < 4 * CHANNELS; i++)
+            if ((i + 1) % CHANNELS)
+                v[i] = __fmul_rn(v[i], v[i | (CHANNELS - 1)]);
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        *(float4 *)(out + c * plane) =
+            make_float4(v[c], v[CHANNELS + c], v[2 * CHANNELS + c], v[3 * CHANNELS + c]);
+}
+
+/* Integers: each thread, of some rows, the same 4 columns and 4 more half a row further on, so that
+ * neighbours write to neighbouring banks. */
+template <int CHANNELS, typename T>
+static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
+                                                  const T *from, int columns,
+                                                  const struct inside *in)
+{
+    enum {
+        NBYTES = CHANNELS * (int)sizeof(T), /* of a pixel */
+        WORDS = NBYTES + 1,
+        ROWS = NBYTES < DENSE_DEEP ? DENSE_DEEP / NBYTES : 1
+    };
+    int fours = (columns + 7) / 8, step = (int)blockDim.x / fours;
+    int u = (int)threadIdx.x % fours, r = in->top + (int)threadIdx.x / fours;
+    int near = 4 * u, far = 4 * (u + fours);
+    bool one = near >= in->left && near < in->right, other = far >= in->left && far < in->right;
+    if ((int)threadIdx.x >= step * fours || !(one || other))
+        r = in->bottom; /* no return: ptxas would doubt that threads meet again, see dense_taps() */
+    int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than asking */
+    unsigned shift = (unsigned)(size_t)from * 8 % 32;
+    const char *first = (const char *)from - (size_t)from % 4;
+    for (; r < in->bottom; r += ROWS * step) {
+        unsigned words[ROWS][2][WORDS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const char *row =
+                first + (ptrdiff_t)min(r + i * step, in->bottom - 1) * args->src.stride;
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+#pragma unroll
+                for (int k = 0; k < WORDS; k++)
+                    words[i][h][k] = ((const unsigned *)(row + at[h] * NBYTES))[k];
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                stage_four<T, CHANNELS>(staged + min(r + i * step, in->bottom - 1) * args->pitch +
+                                            at[h],
+                                        args->plane, words[i][h], shift, args->src.premultiply);
+    }
+}
+
+/* `rows` rows from y0 on, `columns` columns from x0 on: what lies inside the image by rows, and
+ * what does not, sample by sample. */
+template <typename T>
+static __device__ __forceinline__ void stage_tile(float *staged, const struct dense_args *args,
+                                                  long long x0, int y0, int rows, int columns)
+{
+    /* Integers: whole fours of columns, with the word after. */
+    enum { ALIGN = sizeof(T) == 4 ? 1 : 4, AFTER = sizeof(T) == 4 ? 1 : 8 };
+    const struct source *src = &args->src;
+    long long last = src->width - AFTER - x0;
+    struct inside in = {
+        max(0, -y0), min(rows, src->height - y0),
+        x0 < 0 ? (int)min((long long)columns, (-x0 + ALIGN - 1) & ~(ALIGN - 1LL)) : 0,
+        last < 0 ? 0 : (int)min((long long)columns, (last & ~(ALIGN - 1LL)) + ALIGN)};
+    const T *from = (const T *)(src->data + (ptrdiff_t)y0 * src->stride) + x0 * src->channels;
+    if (columns > 8 * (int)blockDim.x)
+        in.bottom = in.top;
+    else if (src->channels == 1)
+        stage_rows<1>(staged, args, from, columns, &in);
+    else if (src->channels == 2)
+        stage_rows<2>(staged, args, from, columns, &in);
+    else if (src->channels == 3)
+        stage_rows<3>(staged, args, from, columns, &in);
+    else
+        stage_rows<4>(staged, args, from, columns, &in);
+    if (in.top == 0 && in.bottom == rows && in.left == 0 && in.right == columns)
+        return;
+    for (int r = (int)threadIdx.x / 32; r < rows; r += (int)blockDim.x / 32) {
+        bool outside = r < in.top || r >= in.bottom;
+#pragma unroll 1
+        for (int a = (int)threadIdx.x % 32; a < columns; a += 32)
+            if (outside || a < in.left || a >= in.right)
+#pragma unroll 1
+                for (int c = 0; c < src->channels; c++)
+                    staged[c * args->plane + r * args->pitch + a] =
+                        source_at<T>(src, x0 + a, y0 + r, c);
+    }
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* Gradient magnitude, by the march.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "kernels/cuda/common/march.cuh"
+
+struct any_args {
+    struct source src;
+    struct target dst;
+    struct rule rule;
+    float smooth[3];
+};
+
+/* A thread a sample, for what the march can't take. */
+template <typename T>
+static __global__ void gradient_any(const __grid_constant__ struct any_args args)
+{
+    const struct source *src = &args.src;
+    int at = (int)(blockIdx.x * blockDim.x + threadIdx.x), x = at / src->channels;
+    int c = at % src->channels;
+    if (x >= src->width)
+        return;
+    for (int y = (int)blockIdx.y; y < src->height; y += (int)gridDim.y) {
+        float gx = 0, gy = 0;
+        for (int j = 0; j < 3; j++) {
+            float w[3], d = 0, r = 0;
+            for (int i = 0; i < 3; i++) {
+                w[i] = source_at<T>(src, x + i - 1, y + j - 1, c);
+                d = __fmaf_rn((float)(i - 1), w[i], d);
+                r = __fmaf_rn(args.smooth[i], w[i], r);
+            }
+            gx = __fmaf_rn(args.smooth[j], d, gx);
+            gy = __fmaf_rn((float)(j - 1), r, gy);
+        }
+        store_any(src, &args.dst, &args.rule, (size_t)at, y,
+                  __fsqrt_rn(__fmaf_rn(gx, gx, __fmul_rn(gy, gy))), 0);
+    }
+}
+
+static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_gradient *spec,
+                                 struct gi_err *err)
+{
+    const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
+    struct any_args args = {source_of(src, &spec->edge, spec->alpha),
+                            target_of(dst),
+                            rule_of(src, spec->alpha, &store, 1),
+                            {spec->smooth[0], spec->smooth[1], spec->smooth[2]}};
+    dim3 grid(ceil_div((long long)gi_row_samples(src), 128),
+              src->height < 65535 ? src->height : 65535);
+    if (src->type == GI_U8)
+        gradient_any<uint8_t><<<grid, 128, 0, cu->stream>>>(args);
+    else
+        gradient_any<uint16_t><<<grid, 128, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T, int CHANNELS, int WORDS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_gradient *spec,
+                             struct gi_err *err)
+{
+    const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
+    struct march_args<MARCH_GRADIENT, 3> args = {
+    };
+    args.src = source_of(src, &spec->edge, spec->alpha);
+    args.rule = rule_of(src, spec->alpha, &store, 1);
+    args.whole = march_most(spec->smooth, 3) * gi_type_full_scale(src->type) < 1 << 24;
+    struct raw_scale scale = raw_scale_of(src->type, spec->smooth, 3);
+    args.unit = ldexpf(1, scale.rest);
+    weights_scale(args.weights.w, spec->smooth, 3, scale.weights);
+    for (int i = 0; i < 3; i++)
+        args.whole = args.whole && spec->smooth[i] == rintf(spec->smooth[i]);
+    return march_launch<MARCH_GRADIENT, T, CHANNELS, 3, WORDS>(cu, dst, src, &args, err);
+}
+
+template <typename T, int WORDS>
+static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_gradient *spec,
+                                  struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch<T, 1, WORDS>(cu, dst, src, spec, err);
+    case 2:
+        return launch<T, 2, WORDS>(cu, dst, src, spec, err);
+    case 3:
+        return launch<T, 3, WORDS>(cu, dst, src, spec, err);
+    default:
+        return launch<T, 4, WORDS>(cu, dst, src, spec, err);
+    }
+}
+
+/* Raw gradients are to be 0 or at least 2^-63, so that their squares are floats as precise as any.
+ */
+static bool march_takes(const struct gi_image *src, const struct gi_gradient *spec)
+{
+    return march_holds(src, &spec->edge) &&
+           (src->type == GI_F32 || (march_most(spec->smooth, 3) < MARCH_MOST &&
+                                    raw_fits(src->type, spec->smooth, 3, 0x1p86)));
+}
+
+enum gi_status gi_cuda_gradient(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    if (!march_takes(src, spec))
+        return launch_any(cu, dst, src, spec, err);
+    switch (src->type) {
+    case GI_U8:
+        return launch_type<uint8_t, 4>(cu, dst, src, spec, err);
+    case GI_U16:
+        return launch_type<uint16_t, 4>(cu, dst, src, spec, err);
+    default:
+        return launch_type<float, 4>(cu, dst, src, spec, err);
+    }
+}

@@ -1,0 +1,451 @@
+/* histogram: counters in shared memory, merged once a block into 64-bit counts. Where a counter for
+ * each bank fits no two lanes ever meet; keys of 16 bits are split over blocks that read the same
+ * samples at about the same time, each counting its part of the bins.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/tiles.cuh"
+
+#include <stdlib.h>
+
+static __device__ inline void count(unsigned *table, unsigned offset)
+{
+    atomicAdd((unsigned *)((char *)table + offset), 1u);
+}
+
+/* ---- 8 bits ---- */
+
+enum { BINS8 = 256, ROW8 = 64, TABLE8 = BINS8 * ROW8 };
+
+/* Value v has the counters v * ROW8 ..., COPIES of them for each channel: the offset of one, in
+ * bytes, is v and the byte beneath it, which one __byte_perm() puts together. Where lanes would
+ * share a bank each starts `turn` channels later than the first: 32 lanes, 32 banks (31 for three
+ * channels). */
+template <int CHANNELS> struct counter8 {
+    enum { COPIES = ROW8 / CHANNELS, TURNS = CHANNELS == 4 ? 2 : CHANNELS == 3 ? 3 : 1 };
+    unsigned *table, turn;
+    unsigned slot[CHANNELS]; /* the byte beneath, for sample c, c + CHANNELS, ... of a tile */
+};
+
+template <int CHANNELS>
+static __device__ inline void sample_count(const struct counter8<CHANNELS> &counter, uint8_t v,
+                                           unsigned channel)
+{
+    count(counter.table, (v * ROW8 + channel * counter.COPIES) * sizeof(unsigned));
+}
+
+template <int CHANNELS>
+static __device__ inline void piece_count(const struct counter8<CHANNELS> &counter,
+                                          const uint4 &piece, int at)
+{
+    const unsigned *words = (const unsigned *)&piece;
+#pragma unroll
+    for (int k = 0; k < 16; k++) {
+        unsigned word = words[k / 4], slot = counter.slot[(at + k) % CHANNELS];
+        if (CHANNELS == 4)
+            word = __funnelshift_r(word, word, 8 * counter.turn);
+        count(counter.table, __byte_perm(word, slot, 0x5504 | k % 4 << 4));
+    }
+}
+
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    histogram8(device_u64 *counts, struct gi_image src, struct walk walk)
+{
+    extern __shared__ __align__(16) unsigned table[];
+    constexpr unsigned COPIES = counter8<CHANNELS>::COPIES, TURNS = counter8<CHANNELS>::TURNS;
+    struct tile<uint8_t, CHANNELS> start;
+    uint4 pieces[start.WIDE];
+    walk_start(walk, &start.y, &start.index, threadIdx.x / WARP * gridDim.x + blockIdx.x);
+    tile_find(&start, src);
+    pieces_load(pieces, start);
+    table_clear(table, TABLE8);
+    unsigned lane = threadIdx.x % WARP;
+    struct counter8<CHANNELS> counter;
+    counter.table = table;
+    counter.turn = lane % TURNS;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        counter.slot[c] =
+            ((c + counter.turn) % CHANNELS * COPIES + lane / TURNS) * sizeof(unsigned);
+    tiles_count(counter, start, pieces, src, walk);
+
+    constexpr unsigned USED = (WARP + TURNS - 1) / TURNS;
+    for (unsigned i = threadIdx.x; i < BINS8 * CHANNELS; i += THREADS) {
+        unsigned c = i / BINS8, v = i % BINS8, sum = 0;
+        for (unsigned r = 0; r < USED; r++)
+            sum += table[v * ROW8 + c * COPIES + (r + v) % USED];
+        if (sum)
+            atomicAdd(&counts[i], (device_u64)sum);
+    }
+}
+
+/* ---- floats in a few bins ---- */
+
+/* GI_KEY_RANGE where a float tells a sample's nearest edge to half a bin. Edge i is the least float
+ * that lies beyond it, `copies` times at table[i * copies]; the counters of channel c follow, as
+ * many of each, nbins + 2 a channel: the first and the last of samples outside the range. */
+struct range {
+    int nbins;
+    double lo, hi, width;
+    /* i * `pitch` bytes for an edge i: fmaf(v, scale, offset), not below `least` nor above `most`,
+     * its bits shifted and masked. */
+    float scale, offset, least, most;
+    unsigned shift, mask, copies, pitch;
+    unsigned channel_pitch; /* bytes; of the table, too */
+};
+
+template <int CHANNELS> struct range_counter {
+    unsigned *table, column; /* bytes */
+    struct range range;
+    unsigned channel[CHANNELS]; /* of sample c, c + CHANNELS, ... of a tile */
+};
+
+template <int CHANNELS>
+static __device__ inline void sample_count(const struct range_counter<CHANNELS> &counter, float v,
+                                           unsigned channel)
+{
+    const struct range &range = counter.range;
+    float place = fmaf(v, range.scale, range.offset);
+    place = fminf(fmaxf(place, range.least), range.most); /* of NaN: least */
+    unsigned edge = (__float_as_uint(place) >> range.shift & range.mask) | counter.column;
+    bool beyond = v >= *(const float *)((const char *)counter.table + edge);
+    count(counter.table, edge + (1 + channel) * range.channel_pitch + (beyond ? range.pitch : 0));
+}
+
+template <int CHANNELS>
+static __device__ inline void piece_count(const struct range_counter<CHANNELS> &counter,
+                                          const uint4 &piece, int at)
+{
+    const float *samples = (const float *)&piece;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        sample_count(counter, samples[k], counter.channel[(at + k) % CHANNELS]);
+}
+
+static __device__ inline void range_edges(float *table, const struct range &range)
+{
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < (range.nbins + 1) * range.copies; i += THREADS) {
+        int edge = (int)(i / range.copies);
+        table[i] = edge < range.nbins ? __double2float_ru(range.lo + edge * range.width)
+                                      : nextafterf(__double2float_rd(range.hi), INFINITY);
+    }
+}
+
+template <int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    histogram_range(device_u64 *counts, struct gi_image src, struct walk walk, struct range range)
+{
+    extern __shared__ __align__(16) unsigned table[];
+    struct tile<float, CHANNELS> start;
+    uint4 pieces[start.WIDE];
+    walk_start(walk, &start.y, &start.index, threadIdx.x / WARP * gridDim.x + blockIdx.x);
+    tile_find(&start, src);
+    pieces_load(pieces, start);
+    const unsigned size = range.channel_pitch / sizeof(unsigned), lane = threadIdx.x % WARP;
+    table_clear(table, (1 + CHANNELS) * size);
+    range_edges((float *)table, range);
+    __syncthreads();
+    struct range_counter<CHANNELS> counter;
+    counter.table = table;
+    counter.column = lane % range.copies * sizeof(unsigned);
+    counter.range = range;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        counter.channel[c] = (lane * start.N + c) % CHANNELS;
+    tiles_count(counter, start, pieces, src, walk);
+
+    for (unsigned i = threadIdx.x; i < CHANNELS * range.nbins; i += THREADS) {
+        unsigned c = i / range.nbins, bin = i % range.nbins, sum = 0;
+        const unsigned *row = table + (1 + c) * size + (1 + bin) * range.copies;
+#pragma unroll 1
+        for (unsigned r = 0; r < range.copies; r++)
+            sum += row[(r + bin) & (range.copies - 1)];
+        if (sum)
+            atomicAdd(&counts[i], (device_u64)sum);
+    }
+}
+
+/* ---- many bins ---- */
+
+/* What a key wants to know. */
+struct key_spec {
+    int nbins;
+    double lo, hi, width, bins_per_unit; /* GI_KEY_RANGE */
+    /* Other floats: `key` >> shift, 16 bits of it, where key & mask is the prefix. */
+    unsigned shift, mask, prefix;
+};
+
+static __device__ inline double range_edge(const struct key_spec &k, int i)
+{
+    return k.lo + i * k.width;
+}
+
+template <int KEY> struct key_sample {
+    typedef float type;
+};
+
+template <> struct key_sample<GI_KEY_VALUE> {
+    typedef uint16_t type;
+};
+
+enum { NO_BIN = 1 << 30 }; /* far beyond every table */
+
+/* The bin by division, then moved to where the edges say. */
+static __device__ __noinline__ unsigned range_bin(const struct key_spec &k, float sample)
+{
+    double v = sample;
+    if (!(v >= k.lo && v <= k.hi))
+        return NO_BIN;
+    if (v == k.hi)
+        return k.nbins - 1;
+    int i = (int)((v - k.lo) * k.bins_per_unit);
+    i = i < 0 ? 0 : i >= k.nbins ? k.nbins - 1 : i;
+    while (i > 0 && v < range_edge(k, i))
+        i--;
+    while (i + 1 < k.nbins && v >= range_edge(k, i + 1))
+        i++;
+    return i;
+}
+
+template <int KEY>
+static __device__ inline unsigned key_bin(const struct key_spec &, uint16_t sample)
+{
+    return sample;
+}
+
+template <int KEY> static __device__ inline unsigned key_bin(const struct key_spec &k, float sample)
+{
+    if (KEY == GI_KEY_RANGE)
+        return range_bin(k, sample);
+    unsigned key = gi_float_key(__float_as_uint(sample));
+    return sample == sample && (key & k.mask) == k.prefix ? key >> k.shift & 0xffff : NO_BIN;
+}
+
+/* Counts the counters [first, first + size) of all, and behind them, as one, what is not among
+ * them: a branch would cost more, and lanes with one counter do not wait for each other. */
+template <int KEY, int CHANNELS> struct part_counter {
+    unsigned *table, first, size;
+    struct key_spec key;
+    unsigned channel[CHANNELS]; /* of sample c, c + CHANNELS, ... of a tile */
+};
+
+template <int KEY, int CHANNELS, typename T>
+static __device__ inline void sample_count(const struct part_counter<KEY, CHANNELS> &counter, T v,
+                                           unsigned channel)
+{
+    unsigned bin = key_bin<KEY>(counter.key, v) + (channel * counter.key.nbins - counter.first);
+    atomicAdd(&counter.table[min(bin, counter.size)], 1u);
+}
+
+template <int KEY, int CHANNELS>
+static __device__ inline void piece_count(const struct part_counter<KEY, CHANNELS> &counter,
+                                          const uint4 &piece, int at)
+{
+    typedef typename key_sample<KEY>::type T;
+    const T *samples = (const T *)&piece;
+#pragma unroll
+    for (int k = 0; k < 16 / (int)sizeof(T); k++)
+        sample_count(counter, samples[k], counter.channel[(at + k) % CHANNELS]);
+}
+
+/* Block i counts part i % parts. */
+template <int KEY, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS)
+    histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk, struct key_spec key,
+                   unsigned size, unsigned parts)
+{
+    extern __shared__ __align__(16) unsigned table[];
+    struct tile<typename key_sample<KEY>::type, CHANNELS> start;
+    uint4 pieces[start.WIDE];
+    unsigned group = blockIdx.x / parts, first = blockIdx.x % parts * size;
+    walk_start(walk, &start.y, &start.index, threadIdx.x / WARP * (gridDim.x / parts) + group);
+    tile_find(&start, src);
+    pieces_load(pieces, start);
+    table_clear(table, size + 4);
+    struct part_counter<KEY, CHANNELS> counter;
+    counter.table = table;
+    counter.first = first;
+    counter.size = size;
+    counter.key = key;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        counter.channel[c] = (threadIdx.x % WARP * start.N + c) % CHANNELS;
+    tiles_count(counter, start, pieces, src, walk);
+
+    /* Each group begins elsewhere, lest all of them wait for the same counts. */
+    unsigned all = (unsigned)(CHANNELS * key.nbins), from = group * 1024 % size;
+    for (unsigned k = threadIdx.x; k < size; k += THREADS) {
+        unsigned i = from + k < size ? from + k : from + k - size;
+        if (first + i < all && table[i])
+            atomicAdd(&counts[first + i], (device_u64)table[i]);
+    }
+}
+
+/* ---- launches ---- */
+
+/* The walk of `blocks` blocks side by side. */
+template <typename T, int CHANNELS>
+static struct walk tiles_of(const struct gi_image *src, unsigned blocks)
+{
+    return walk_of(src, tile<T, CHANNELS>::WIDE * WARP * 16, (size_t)blocks * WARPS);
+}
+
+template <int CHANNELS>
+static enum gi_status launch8(struct gi_cuda_queue *cu, device_u64 *counts,
+                              const struct gi_image *src, struct gi_err *err)
+{
+    unsigned blocks = (unsigned)cu->units;
+    size_t nbytes = TABLE8 * sizeof(unsigned);
+    GI_CUDA_TRY(cudaFuncSetAttribute(histogram8<CHANNELS>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    histogram8<CHANNELS><<<blocks, THREADS, nbytes, cu->stream>>>(
+        counts, *src, tiles_of<uint8_t, CHANNELS>(src, blocks));
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* Whether histogram_range() can do it in `shared_nbytes` a block. A place is base + i + 1/2 for
+ * edge i, base the power of two beyond nbins: of its 23 bits those of base are i, rounded. With m =
+ * max(|lo|, |hi|) / width bins, scale and offset being rounded cost m / 2^24 each at most and
+ * fmaf() base / 2^23: less than a quarter of a bin here. */
+static bool range_of(struct range *range, const struct gi_histogram_spec *spec, int channels,
+                     int shared_nbytes)
+{
+    double span = spec->hi - spec->lo, scale = spec->nbins / span;
+    double m = fmax(fabs(spec->lo), fabs(spec->hi)) * scale;
+    if (!(m <= 1 << 20 && scale >= 1e-30 && scale <= 1e30))
+        return false;
+    int bits = 1, log2_pitch = 2 + 5; /* a counter for each lane, or fewer */
+    while (1 << bits <= spec->nbins)
+        bits++;
+    size_t rows = (size_t)spec->nbins + 2, nbytes;
+    do
+        nbytes = ((rows << log2_pitch) + 15) / 16 * 16;
+    while (nbytes * (1 + (size_t)channels) > (size_t)shared_nbytes && --log2_pitch >= 2);
+    float base = (float)(1 << bits);
+    range->nbins = spec->nbins;
+    range->lo = spec->lo;
+    range->hi = spec->hi;
+    range->width = span / spec->nbins;
+    range->scale = (float)scale;
+    range->offset = (float)(base + 0.5 - spec->lo * scale);
+    range->least = base;
+    range->most = base + (float)spec->nbins;
+    range->shift = (unsigned)(23 - bits - log2_pitch);
+    range->mask = ((1u << bits) - 1) << log2_pitch;
+    range->pitch = 1u << log2_pitch;
+    range->copies = range->pitch / sizeof(unsigned);
+    range->channel_pitch = (unsigned)nbytes;
+    return log2_pitch >= 2;
+}
+
+template <int CHANNELS>
+static enum gi_status launch_range(struct gi_cuda_queue *cu, device_u64 *counts,
+                                   const struct gi_image *src, const struct range *range,
+                                   struct gi_err *err)
+{
+    unsigned blocks = (unsigned)cu->units;
+    size_t nbytes = (1 + CHANNELS) * (size_t)range->channel_pitch;
+    GI_CUDA_TRY(cudaFuncSetAttribute(histogram_range<CHANNELS>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    histogram_range<CHANNELS><<<blocks, THREADS, nbytes, cu->stream>>>(
+        counts, *src, tiles_of<float, CHANNELS>(src, blocks), *range);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <int KEY, int CHANNELS>
+static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
+                                  const struct gi_image *src, const struct key_spec *key,
+                                  struct gi_err *err)
+{
+    /* As few parts as the counters of a block allow, of which one is for the others'. */
+    unsigned all = (unsigned)(CHANNELS * key->nbins);
+    unsigned most = (unsigned)cu->shared_nbytes / sizeof(unsigned) - 8;
+    unsigned parts = (all + most - 1) / most, size = ((all + parts - 1) / parts + 3) / 4 * 4;
+    unsigned groups = (unsigned)cu->units < parts ? 1 : (unsigned)cu->units / parts;
+    size_t nbytes = (size + 4) * sizeof(unsigned);
+    GI_CUDA_TRY(cudaFuncSetAttribute(histogram_wide<KEY, CHANNELS>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    histogram_wide<KEY, CHANNELS><<<groups * parts, THREADS, nbytes, cu->stream>>>(
+        counts, *src, tiles_of<typename key_sample<KEY>::type, CHANNELS>(src, groups), *key, size,
+        parts);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <int CHANNELS>
+static enum gi_status launch(struct gi_cuda_queue *cu, device_u64 *counts,
+                             const struct gi_image *src, const struct gi_histogram_spec *spec,
+                             struct gi_err *err)
+{
+    double span = spec->hi - spec->lo;
+    struct key_spec key = {spec->nbins,        spec->lo, spec->hi, span / spec->nbins,
+                           spec->nbins / span, 16,       0,        0};
+    struct range range;
+    if (src->type == GI_U8)
+        return launch8<CHANNELS>(cu, counts, src, err);
+    if (src->type == GI_U16)
+        return launch_wide<GI_KEY_VALUE, CHANNELS>(cu, counts, src, &key, err);
+    if (spec->key == GI_KEY_FLOAT_HIGH)
+        return launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(cu, counts, src, &key, err);
+    if (spec->key == GI_KEY_FLOAT_LOW) {
+        enum gi_status status = GI_OK;
+        key.shift = 0;
+        key.mask = 0xffff0000u;
+        for (int i = 0; i < spec->nprefixes && !status; i++) {
+            key.prefix = (unsigned)spec->prefixes[i] << 16;
+            status = launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(
+                cu, counts + (size_t)i * CHANNELS * spec->nbins, src, &key, err);
+        }
+        return status;
+    }
+    if (!(span >= 0 && span < (double)INFINITY))
+        return GI_OK; /* no range: nothing is counted */
+    if (range_of(&range, spec, CHANNELS, cu->shared_nbytes))
+        return launch_range<CHANNELS>(cu, counts, src, &range, err);
+    return launch_wide<GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err);
+}
+
+enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
+                                        const struct gi_image *src,
+                                        const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    device_u64 *device = (device_u64 *)counts;
+    switch (src->channels) {
+    case 1:
+        return launch<1>(cu, device, src, spec, err);
+    case 2:
+        return launch<2>(cu, device, src, spec, err);
+    case 3:
+        return launch<3>(cu, device, src, spec, err);
+    default:
+        return launch<4>(cu, device, src, spec, err);
+    }
+}
+
+enum gi_status gi_cuda_histogram(struct gi_queue *queue, uint64_t *counts,
+                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                 struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    size_t n = (size_t)src->channels * (size_t)spec->nbins;
+    if (spec->key == GI_KEY_FLOAT_LOW)
+        n *= (size_t)spec->nprefixes;
+    size_t nbytes = n * sizeof *counts;
+    uint64_t *device, *found = (uint64_t *)malloc(nbytes);
+    if (!found)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bins", n);
+    enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
+    cudaError_t error = cudaSuccess;
+    if (!status && (error = cudaMemsetAsync(device, 0, nbytes, cu->stream)) != cudaSuccess)
+        status = gi_cuda_fail(err, error, "cudaMemsetAsync");
+    if (!status)
+        status = gi_cuda_histogram_launch(cu, device, src, spec, err);
+    if (!status)
+        status = gi_cuda_copy_to_host(cu, found, nbytes, device, nbytes, nbytes, 1, err);
+    for (size_t i = 0; i < n && !status; i++)
+        counts[i] += found[i];
+    free(found);
+    return status;
+}

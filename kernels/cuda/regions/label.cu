@@ -1,0 +1,322 @@
+/* label: connected components: tiles first, then the seams between them by union-find in the label
+ * image itself, then numbers in raster order of first pixels.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/regions/label.h"
+#include "kernels/cuda/regions/scan.h"
+
+enum {
+    SEAM_THREADS = 256,
+    SEAM_WARPS = SEAM_THREADS / WARP,
+    SEAM_WORDS = 4,    /* that a warp joins to the row above */
+    OPEN_THREADS = 64, /* of a tile */
+    COUNT_THREADS = 256,
+    COUNT_EACH = 4, /* words of a thread of label_count() */
+    COUNT_WORDS = COUNT_THREADS * COUNT_EACH,
+};
+
+/* ---- seams ---- */
+
+/* The band whose first row is y; nothing outside the image. */
+static __device__ inline struct band band_at(const struct field &f, unsigned column, unsigned y)
+{
+    if (column >= f.columns || y >= f.height)
+        return band_of(0, 0);
+    const uint32_t *word = &f.words[y * f.columns + column];
+    return band_of(word[0], f.rows == 1 ? word[0] : y + 1 < f.height ? word[f.columns] : 0);
+}
+
+/* The node of the run that bit `bit` belongs to. */
+static __device__ inline uint32_t node_at(const struct field &f, const struct band &band,
+                                          unsigned column, unsigned y, unsigned bit)
+{
+    unsigned row, start = 31 - (unsigned)__clz((int)(band.starts & ((2u << bit) - 1)));
+    bit = run_first(band, 1u << start, &row);
+    return ((y + row) * f.columns + column) * WARP + bit;
+}
+
+/* Joins the columns `mask` of a word in the first band of a tile to the band above. */
+static __device__ inline void join_row(const struct field &f, unsigned column, unsigned y,
+                                       uint32_t mask)
+{
+    const unsigned above = y - f.rows;
+    const struct around low = {band_at(f, column - 1, y), band_at(f, column, y),
+                               band_at(f, column + 1, y)};
+    const struct around high = {band_at(f, column - 1, above), band_at(f, column, above),
+                                band_at(f, column + 1, above)};
+    struct contacts t = contacts_of(low, high, f.rows == 2);
+    for (uint32_t m; (m = (t.up | t.left | t.right) & mask);) {
+        unsigned bit = lowest(m), other = contact_take(&t, m & (0 - m));
+        uint32_t node = other == ~0u ? node_at(f, high.left, column - 1, above, 31)
+                        : other > 31 ? node_at(f, high.right, column + 1, above, 0)
+                                     : node_at(f, high.own, column, above, other);
+        join(f.nodes, node, node_at(f, low.own, column, y, bit));
+    }
+}
+
+/* Joins a word in the first column of a tile to its left side. What a first band has with the band
+ * above is join_row()'s. */
+static __device__ inline void join_column(const struct field &f, unsigned column, unsigned y)
+{
+    unsigned above = y % (TILE_BANDS * f.rows) == 0 ? f.height : y - f.rows;
+    const struct band left = band_at(f, column - 1, y), right = band_at(f, column, y),
+                      left_above = band_at(f, column - 1, above),
+                      right_above = band_at(f, column, above);
+    struct seam s = seam_of(left, right, left_above, right_above, f.rows == 2);
+    while (s.level || s.falling || s.rising) {
+        bool falls = !s.level && s.falling, rises = !s.level && !s.falling;
+        join(f.nodes, node_at(f, falls ? left_above : left, column - 1, falls ? above : y, 31),
+             node_at(f, rises ? right_above : right, column, rises ? above : y, 0));
+        s.rising &= !rises;
+        s.falling &= !falls;
+        s.level = false;
+    }
+}
+
+/* A warp has some words of a row seam, or after `row_jobs` of these 32 bands of a column seam. */
+static __global__ void __launch_bounds__(SEAM_THREADS)
+    label_seams(struct field f, unsigned row_jobs, unsigned jobs)
+{
+    constexpr unsigned EACH = WARP / SEAM_WORDS,
+                       BITS = WARP / EACH; /* lanes of a word, bits each */
+    const unsigned lane = threadIdx.x % WARP;
+    unsigned job = blockIdx.x * SEAM_WARPS + threadIdx.x / WARP;
+    if (job >= jobs)
+        return;
+    if (job < row_jobs) {
+        unsigned word = job * SEAM_WORDS + lane / EACH;
+        join_row(f, word % f.columns, (word / f.columns + 1) * TILE_BANDS * f.rows,
+                 ((1u << BITS) - 1) << lane % EACH * BITS);
+        return;
+    }
+    job -= row_jobs;
+    unsigned y = (job / (f.tiles - 1) * WARP + lane) * f.rows;
+    if (y < f.height)
+        join_column(f, (job % (f.tiles - 1) + 1) * TILE_COLUMNS, y);
+}
+
+/* Finds the components of a tile's open parts, and takes the bits from parts that are not first in
+ * theirs. */
+static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f, unsigned ntiles)
+{
+    unsigned thread = blockIdx.x * SEAM_THREADS + threadIdx.x, tile = thread / OPEN_THREADS;
+    unsigned nopen = tile < ntiles ? f.nopen[tile] : 0;
+    for (unsigned i = thread % OPEN_THREADS; i < nopen; i += OPEN_THREADS) {
+        uint2 *part = &f.open[(size_t)tile * TILE_OPEN + i];
+        uint32_t node = part->x, root = find_halving(f.nodes, node);
+        part->y = root;
+        if (root != node)
+            atomicAnd(&f.roots[node / WARP], ~(1u << node % WARP));
+    }
+}
+
+/* ---- numbers ---- */
+
+/* Counts first pixels: before each word of a block, and in each block. */
+static __global__ void __launch_bounds__(COUNT_THREADS) label_count(struct field f, unsigned nwords)
+{
+    unsigned at = (blockIdx.x * COUNT_THREADS + threadIdx.x) * COUNT_EACH, count;
+    uint4 roots = {};
+    if (at < nwords)
+        roots = *(const uint4 *)&f.roots[at];
+    uint4 sums; /* of the words up to each */
+    sums.x = (unsigned)__popc(roots.x);
+    sums.y = sums.x + (unsigned)__popc(roots.y);
+    sums.z = sums.y + (unsigned)__popc(roots.z);
+    sums.w = sums.z + (unsigned)__popc(roots.w);
+    unsigned before = block_before<COUNT_THREADS / WARP>(sums.w, &count);
+    if (at < nwords)
+        *(uint4 *)&f.before[at] =
+            make_uint4(before, before + sums.x, before + sums.y, before + sums.z);
+    if (threadIdx.x == 0)
+        f.counts[blockIdx.x] = count;
+}
+
+/* The label of the component whose first pixel is bit `bit` of word `i`, which is in `roots`. */
+static __device__ inline uint32_t label_of(const struct field &f, unsigned i, unsigned bit)
+{
+    return f.counts[i / COUNT_WORDS] + f.before[i] +
+           (uint32_t)__popc(f.roots[i] & ((2u << bit) - 1));
+}
+
+/* Where a tile keeps the label of what has its first pixel there: two such in a band are never side
+ * by side. */
+static __device__ inline unsigned label_slot(const struct field &f, unsigned pixel)
+{
+    return pixel / TILE_WIDTH / f.rows * (TILE_WIDTH / 2) + pixel % TILE_WIDTH / 2;
+}
+
+/* Loads a tile's words, and labels its parts. */
+static __device__ inline void number_parts(const struct field &f, const struct tile &tile,
+                                           uint32_t *labels, uint32_t *words)
+{
+    uint32_t roots[2], label[2];
+    const unsigned nopen = f.nopen[blockIdx.x];
+#pragma unroll
+    for (unsigned k = 0; k < 2; k++) {
+        unsigned i = k * TILE_THREADS + threadIdx.x, y = tile.y + i / TILE_COLUMNS;
+        unsigned at = y * f.columns + tile.column + i % TILE_COLUMNS;
+        bool inside = k < f.rows && y < f.height;
+        words[i] = inside ? f.words[at] : 0;
+        roots[k] = inside ? f.roots[at] : 0;
+        label[k] = inside ? f.counts[at / COUNT_WORDS] + f.before[at] : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t m = roots[k]; m; m &= m - 1)
+            labels[label_slot(f, (k * TILE_THREADS + threadIdx.x) * WARP + lowest(m))] = ++label[k];
+    for (unsigned i = threadIdx.x; i < nopen; i += TILE_THREADS) {
+        uint2 part = f.open[(size_t)blockIdx.x * TILE_OPEN + i];
+        unsigned y = part.x / WARP / f.columns - tile.y;
+        unsigned x = part.x - ((tile.y + y) * f.columns + tile.column) * WARP;
+        if (part.x != part.y)
+            labels[label_slot(f, y * TILE_WIDTH + x)] = label_of(f, part.y / WARP, part.y % WARP);
+    }
+}
+
+/* Gives the parts of each tile their labels, then its runs, then every pixel. */
+static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field f)
+{
+    constexpr unsigned WORD_LABELS = RUNS + 1;
+    __shared__ uint32_t words[TILE_WORDS], labels[TILE_BANDS * TILE_WIDTH / 2];
+    __shared__ uint32_t runs[TILE_THREADS * WORD_LABELS]; /* of no run, then of each in a word */
+    const struct tile tile = tile_of(f);
+    const unsigned i = threadIdx.x;
+    unsigned y = tile.y + i / TILE_COLUMNS * f.rows;
+    uint4 firsts[2] = {};
+    if (y < f.height) {
+        size_t at = (size_t)(y / f.rows) * f.columns + tile.column + i % TILE_COLUMNS;
+        firsts[0] = f.firsts[2 * at];
+        firsts[1] = f.firsts[2 * at + 1];
+    }
+    number_parts(f, tile, labels, words);
+    __syncthreads();
+    struct band band =
+        tile_band(words, i / TILE_COLUMNS * f.rows * TILE_COLUMNS + i % TILE_COLUMNS, f.rows);
+    unsigned nruns = (unsigned)__popc(band.starts);
+#pragma unroll
+    for (unsigned k = 0; k < RUNS; k++)
+        if (k < nruns)
+            runs[i * WORD_LABELS + k + 1] = labels[label_slot(f, ((const uint16_t *)firsts)[k])];
+    runs[i * WORD_LABELS] = 0;
+    __syncthreads();
+
+    /* Four columns a lane, a band a warp; padding is written too. */
+    unsigned column = i % WARP / 8, quad = i % 8 * 4;
+    for (unsigned b = i / WARP; b < TILE_BANDS; b += TILE_THREADS / WARP) {
+        y = tile.y + b * f.rows;
+        band = tile_band(words, b * f.rows * TILE_COLUMNS + column, f.rows);
+        uint32_t run = (b * TILE_COLUMNS + column) * WORD_LABELS, out[4];
+        run += (unsigned)__popc(band.starts & ((1u << quad) - 1));
+#pragma unroll
+        for (unsigned k = 0; k < 4; k++) {
+            run += band.starts >> (quad + k) & 1;
+            out[k] = runs[run];
+        }
+        uint4 *to = (uint4 *)&f.nodes[((size_t)y * f.columns + tile.column + column) * WARP + quad];
+        for (unsigned row = 0; row < f.rows; row++, to += f.columns * (WARP / 4)) {
+            uint32_t bits = (row ? band.bottom : band.top) >> quad;
+            if (y + row < f.height)
+                *to = make_uint4(bits & 1 ? out[0] : 0, bits & 2 ? out[1] : 0,
+                                 bits & 4 ? out[2] : 0, bits & 8 ? out[3] : 0);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+static size_t field_words(const struct gi_image *labels)
+{
+    return labels->stride / (WARP * sizeof(uint32_t)) * (size_t)labels->height;
+}
+
+static unsigned count_blocks(const struct gi_image *labels)
+{
+    return (unsigned)((field_words(labels) + COUNT_WORDS - 1) / COUNT_WORDS);
+}
+
+/* Tiles of `rows` rows a band. */
+static unsigned tiles_down(const struct gi_image *labels, unsigned rows)
+{
+    unsigned tile_rows = TILE_BANDS * rows;
+    return ((unsigned)labels->height + tile_rows - 1) / tile_rows;
+}
+
+static unsigned tiles_across(const struct gi_image *labels)
+{
+    return (unsigned)(labels->stride / (TILE_WIDTH * sizeof(uint32_t)));
+}
+
+size_t gi_cuda_label_scratch(const struct gi_image *labels)
+{
+    return field_words(labels) * (RUNS * sizeof(uint16_t) + 3 * sizeof(uint32_t)) +
+           count_blocks(labels) * sizeof(uint32_t) +
+           (size_t)tiles_across(labels) * tiles_down(labels, 1) *
+               (TILE_OPEN * sizeof(uint2) + sizeof(uint32_t));
+}
+
+enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_image *labels,
+                                    device_u64 *n, void *scratch,
+                                    const struct gi_predicate *predicate, int connectivity,
+                                    struct gi_err *err)
+{
+    size_t nwords = field_words(labels);
+    unsigned nblocks = count_blocks(labels);
+    struct field f = {};
+    f.rows = connectivity == 8 ? 2 : 1;
+    f.tiles = tiles_across(labels);
+    unsigned down = tiles_down(labels, f.rows), ntiles = f.tiles * down;
+    f.nodes = (uint32_t *)labels->data;
+    f.firsts = (uint4 *)scratch;
+    f.words = (uint32_t *)(f.firsts + 2 * nwords);
+    f.roots = f.words + nwords;
+    f.before = f.roots + nwords;
+    f.open = (uint2 *)(f.before + nwords);
+    f.nopen = (uint32_t *)(f.open + (size_t)ntiles * TILE_OPEN);
+    f.counts = f.nopen + ntiles;
+    f.height = (unsigned)labels->height;
+    f.columns = f.tiles * TILE_COLUMNS;
+    unsigned row_jobs = (down - 1) * f.columns / SEAM_WORDS;
+    unsigned jobs = row_jobs + (f.tiles - 1) * ((f.height + f.rows * WARP - 1) / (f.rows * WARP));
+
+    struct foreground on = foreground_of(predicate);
+    gi_cuda_label_tiles(&f, ntiles, &on, cu->stream);
+    if (jobs)
+        label_seams<<<(jobs + SEAM_WARPS - 1) / SEAM_WARPS, SEAM_THREADS, 0, cu->stream>>>(
+            f, row_jobs, jobs);
+    label_open<<<(ntiles * OPEN_THREADS + SEAM_THREADS - 1) / SEAM_THREADS, SEAM_THREADS, 0,
+                 cu->stream>>>(f, ntiles);
+    label_count<<<nblocks, COUNT_THREADS, 0, cu->stream>>>(f, (unsigned)nwords);
+    scan_counts<<<1, SCAN_THREADS, 0, cu->stream>>>(f.counts, nblocks, n);
+    label_pixels<<<ntiles, TILE_THREADS, 0, cu->stream>>>(f);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_label(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                             const struct gi_predicate *predicate, int connectivity,
+                             struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    const struct gi_image *on = predicate->on;
+    enum gi_status status = queue->k->alloc(queue, labels, on->width, on->height, 1, GI_U32, err);
+    if (status)
+        return status;
+    char *scratch;
+    if (field_words(labels) > UINT32_MAX / WARP)
+        status = gi_fail(err, GI_E_DEVICE_MEMORY, "%d x %d pixels are too many to label on CUDA",
+                         on->width, on->height);
+    else
+        status = gi_cuda_scratch(cu, (void **)&scratch, 16 + gi_cuda_label_scratch(labels), err);
+    device_u64 *count = (device_u64 *)scratch, found;
+    if (!status)
+        status =
+            gi_cuda_label_launch(cu, labels, count, scratch + 16, predicate, connectivity, err);
+    if (!status)
+        status = gi_cuda_copy_to_host(cu, &found, sizeof found, count, sizeof found, sizeof found,
+                                      1, err);
+    if (status)
+        queue->k->release(queue, labels);
+    else
+        *n = (uint32_t)found;
+    return status;
+}

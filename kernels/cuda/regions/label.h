@@ -1,0 +1,212 @@
+/* What the kernels that label share. Foreground is cut into runs, of bands of rows: a band is two
+ * rows where diagonals connect, as touching columns of two rows then always belong together, else
+ * one. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_LABEL_H
+#define GI_KERNELS_CUDA_LABEL_H
+
+#include "kernels/cuda/common/measure.h"
+
+enum {
+    TILE_COLUMNS = 4, /* words of 32 pixels across */
+    TILE_BANDS = 32,
+    TILE_WIDTH = TILE_COLUMNS * WARP,
+    TILE_WORDS = 2 * TILE_BANDS * TILE_COLUMNS, /* at most */
+    TILE_THREADS = TILE_BANDS * TILE_COLUMNS,   /* one for each word of a band */
+    TILE_OPEN = 192, /* parts of components that reach an edge: no more than runs do */
+    RUNS = 16,       /* at most in a word of a band */
+};
+
+/* Bit x % 32 of word y * columns + x / 32 of a bit image stands for pixel (x, y), as does node
+ * y * 32 * columns + x of the label image. A part is what is in one tile of a component; it is open
+ * where it reaches the tile's edge. First pixels of open parts form a forest over which seams are
+ * joined; first pixels of runs at an edge lead there. */
+struct field {
+    uint32_t *nodes;  /* the label image: parents first, labels in the end */
+    uint32_t *words;  /* foreground */
+    uint32_t *roots;  /* first pixels: of parts, then of components */
+    uint32_t *before; /* first pixels before each word, in its block of label_count() */
+    uint32_t *counts; /* first pixels before each such block */
+    uint4 *firsts;    /* 16 x 16 bits a word of a band: the first pixel of each run's part, as
+                         y * TILE_WIDTH + x in the tile */
+    uint2 *open;      /* TILE_OPEN a tile: first pixels of open parts, and of their components */
+    uint32_t *nopen;  /* of each tile */
+    unsigned columns; /* of words: a row's stride */
+    unsigned tiles;   /* side by side */
+    unsigned height;
+    unsigned rows; /* of a band */
+};
+
+/* Writes foreground, roots, firsts, the open ones of these and the parents that seams need. */
+void gi_cuda_label_tiles(const struct field *f, unsigned ntiles, const struct foreground *on,
+                         cudaStream_t stream);
+
+/* ---- tiles ---- */
+
+/* The first word and row of this block's tile. Tiles cover the padding of rows too. */
+struct tile {
+    unsigned column, y;
+};
+
+static __device__ inline struct tile tile_of(const struct field &f)
+{
+    return {blockIdx.x % f.tiles * TILE_COLUMNS, blockIdx.x / f.tiles * TILE_BANDS * f.rows};
+}
+
+/* ---- runs of a word of a band ---- */
+
+struct band {
+    uint32_t top, bottom, all, starts; /* the same row twice in a band of one */
+};
+
+static __device__ inline struct band band_of(uint32_t top, uint32_t bottom)
+{
+    uint32_t all = top | bottom;
+    return {top, bottom, all, all & ~(all << 1)};
+}
+
+/* The band of word `i` of a tile, the upper one of its two. */
+static __device__ inline struct band tile_band(const uint32_t *words, unsigned i, unsigned rows)
+{
+    return band_of(words[i], words[i + (rows - 1) * TILE_COLUMNS]);
+}
+
+/* The word's band above, from the lane that has it; nothing above the first. */
+static __device__ inline struct band band_above(const struct band &band)
+{
+    uint32_t top = __shfl_up_sync(ALL_LANES, band.top, 1),
+             bottom = __shfl_up_sync(ALL_LANES, band.bottom, 1);
+    return threadIdx.x % WARP ? band_of(top, bottom) : band_of(0, 0);
+}
+
+static __device__ inline unsigned lowest(uint32_t bits)
+{
+    return (unsigned)__ffs((int)bits) - 1;
+}
+
+/* The number of the run that bit `bit` belongs to. */
+static __device__ inline unsigned run_number(const struct band &band, unsigned bit)
+{
+    return (unsigned)__popc(band.starts & ((2u << bit) - 1)) - 1;
+}
+
+/* The first pixel of the run that starts at the one bit of `start`, in raster order: its bit, and
+ * *row, 0 or 1. */
+static __device__ inline unsigned run_first(const struct band &band, uint32_t start, unsigned *row)
+{
+    uint32_t run = band.all & ~(band.all + start), top = run & band.top;
+    *row = top == 0;
+    return lowest(top ? top : start);
+}
+
+/* Those of `bits` (some of `all`) that are the first in their run of `all`. */
+static __device__ inline uint32_t first_of(uint32_t all, uint32_t bits)
+{
+    uint32_t filled = bits;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        filled |= all & filled << step;
+        all &= all << step;
+    }
+    return bits & ~(filled << 1);
+}
+
+/* ---- which runs touch ---- */
+
+/* Where runs of a band touch runs of the band above, each pair once and none that others imply:
+ * in a column that both have, or where the upper run ends to the left or starts to the right. */
+struct contacts {
+    uint32_t up, left, right;
+};
+
+/* A word of a band and those beside it. */
+struct around {
+    struct band left, own, right;
+};
+
+static __device__ inline struct contacts contacts_of(const struct around &low,
+                                                     const struct around &high, bool eight)
+{
+    uint32_t t = low.own.top, u = high.own.bottom, both = low.own.all & high.own.all;
+    if (!eight)
+        return {first_of(both, t & u), 0, 0};
+    uint32_t t_left = __funnelshift_l(low.left.top, t, 1),
+             t_right = __funnelshift_r(t, low.right.top, 1),
+             u_left = __funnelshift_l(high.left.bottom, u, 1),
+             u_right = __funnelshift_r(u, high.right.bottom, 1),
+             touch = (t & (u | u_left | u_right)) | (u & (t_left | t_right)),
+             lone = t & ~high.own.all;
+    return {first_of(both, both & touch),
+            lone & u_left & ~__funnelshift_l(low.left.all, low.own.all, 1),
+            lone & u_right & ~__funnelshift_r(low.own.all, low.right.all, 1)};
+}
+
+/* Takes one contact at the one bit of `bit`; returns the bit of the upper run, counted on over 31.
+ */
+static __device__ inline unsigned contact_take(struct contacts *t, uint32_t bit)
+{
+    bool up = t->up & bit, left = t->left & bit;
+    t->up &= ~bit;
+    t->left &= ~bit;
+    t->right &= left ? ~0u : ~bit;
+    return lowest(bit) + (up ? 0 : left ? ~0u : 1u);
+}
+
+/* What touches across a column seam: runs of one band, a run and the upper left one, a run on the
+ * left and the upper right one. None that contacts within words imply. */
+struct seam {
+    bool level, falling, rising;
+};
+
+static __device__ inline struct seam seam_of(const struct band &left, const struct band &right,
+                                             const struct band &left_above,
+                                             const struct band &right_above, bool eight)
+{
+    bool l = left.top >> 31, r = right.top & 1;
+    bool l_above = left_above.bottom >> 31, r_above = right_above.bottom & 1;
+    return {left.all >> 31 && (right.all & 1) && !(l && r && l_above && r_above),
+            eight && l_above && r && !l && !r_above, eight && r_above && l && !r && !l_above};
+}
+
+/* ---- union-find: parents are smaller than their children ---- */
+
+static __device__ inline uint32_t find(const volatile uint32_t *parent, uint32_t node)
+{
+    for (uint32_t up; (up = parent[node]) != node;)
+        node = up;
+    return node;
+}
+
+/* As find, and halves the way for whoever comes after. */
+static __device__ inline uint32_t find_halving(volatile uint32_t *parent, uint32_t node)
+{
+    for (uint32_t up = parent[node], upper; up != node; up = parent[node]) {
+        upper = parent[up];
+        if (upper == up)
+            return up;
+        parent[node] = upper;
+        node = upper;
+    }
+    return node;
+}
+
+/* Hooks the later of two nodes that were roots to the earlier; false where it was a root no more:
+ * then *a and *b are what remains to be joined. */
+static __device__ inline bool hook(uint32_t *parent, uint32_t *a, uint32_t *b)
+{
+    uint32_t low = min(*a, *b), high = max(*a, *b);
+    if (low == high)
+        return true;
+    *a = atomicMin(&parent[high], low);
+    *b = low;
+    return *a == high;
+}
+
+static __device__ inline void join(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    do {
+        a = find_halving(parent, a);
+        b = find_halving(parent, b);
+    } while (!hook(parent, &a, &b));
+}
+
+#endif

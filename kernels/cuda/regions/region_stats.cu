@@ -1,0 +1,384 @@
+/* region_stats: integer sums of every region, in one pass over labels and values.
+ * A block has a tile, a warp 16 rows of half its columns, which it takes apart into squares of 4 x
+ * 4 pixels; those with foreground queue up, so that all lanes have one. A region that lies within a
+ * square goes to memory at once, parts of others go to the tile's table, and from there, if they
+ * lie within the tile, to memory too. Only what reaches over seams of tiles is merged in memory,
+ * which is cleared for that before. Which pixels count as perimeter is found for 32 pixels a word.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/regions/region_squares.h"
+
+enum {
+    WARP_WIDTH = SIDE * (WARP - 2), /* the first and last lane only show others their labels */
+    WARPS_ACROSS = TILE_WIDTH / WARP_WIDTH,
+    WARP_ROWS = TILE_ROWS * WARPS_ACROSS / WARPS,
+    SEAM_THREADS = 256,
+    SEAM_EACH = 4, /* pixels of a thread of region_seams() */
+    SEAM_SLOTS = 2048,
+    SEAM_PROBES = 4,
+};
+
+/* ---- values ---- */
+
+/* Samples side by side, loaded at once. */
+template <typename V> struct __align__(SIDE * sizeof(V)) samples
+{
+    V v[SIDE];
+};
+
+static __device__ inline uint32_t value_key(uint8_t v)
+{
+    return v;
+}
+
+static __device__ inline uint32_t value_key(uint16_t v)
+{
+    return v;
+}
+
+static __device__ inline uint32_t value_key(float v)
+{
+    return gi_float_key(__float_as_uint(v));
+}
+
+/* ---- the tile ---- */
+
+/* What a block works on. */
+struct task {
+    struct gi_image labels, values;
+    struct quantiser z;
+};
+
+/* A square that a lane takes apart. */
+template <typename V> struct work {
+    struct square square;
+    uint32_t label; /* of the first pixel of square.rest */
+    uint4 labels[SIDE];
+    struct samples<V> values[SIDE];
+};
+
+template <typename V>
+static __device__ inline void work_label(struct work<V> *work, const struct place &place,
+                                         const struct task &task)
+{
+    const uint32_t first = first_bit(square_rest(work->square));
+    work->label =
+        *pixel_at<uint32_t>(task.labels, (int)(place.x + square_x(work->square) + first % SIDE),
+                            (int)(place.y + square_y(work->square) + first / SIDE));
+}
+
+/* Gives lanes that are done with their square another of the `n` in the queue; returns how many are
+ * left there. */
+template <typename V>
+static __device__ inline unsigned work_get(struct work<V> *work, const struct queue *queue,
+                                           unsigned n, const struct place &place,
+                                           const struct task &task)
+{
+    const unsigned idle = __ballot_sync(ALL_LANES, square_rest(work->square) == 0);
+    const unsigned taken = min((unsigned)__popc(idle), n);
+    const unsigned rank = (unsigned)__popc(idle & ((1u << threadIdx.x % WARP) - 1));
+    if (square_rest(work->square) == 0 && rank < taken) {
+        work->square = queue->squares[n - taken + rank];
+        const int x = (int)(place.x + square_x(work->square));
+        const int y = (int)(place.y + square_y(work->square));
+        const uint32_t *label = pixel_at<uint32_t>(task.labels, x, y);
+        const V *value = pixel_at<V>(task.values, x, y);
+#pragma unroll
+        for (int i = 0; i < SIDE; i++) {
+            work->labels[i] = make_uint4(0, 0, 0, 0);
+            if (y + i < task.labels.height) {
+                work->labels[i] = *(const uint4 *)label;
+                work->values[i] = *(const struct samples<V> *)value;
+            }
+            label = below(label, task.labels.stride);
+            value = below(value, task.values.stride);
+        }
+        work_label(work, place, task);
+    }
+    __syncwarp();
+    return n - taken;
+}
+
+/* Adds up the pixels of a square that have the next label; *pixels get their bits. */
+template <typename V>
+static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
+                                        const struct work<V> &work, const struct quantiser &z)
+{
+    const struct square &square = work.square;
+    const uint32_t x = square_x(square), y = square_y(square);
+    uint32_t bits = 0;
+    part->label = work.label;
+    part->min_key = UINT32_MAX;
+    part->max_key = 0;
+    part->value = {};
+#pragma unroll
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const uint4 &four = work.labels[i / SIDE];
+        const int c = i % SIDE;
+        V v = work.values[i / SIDE].v[c];
+        if ((c == 0 ? four.x : c == 1 ? four.y : c == 2 ? four.z : four.w) != work.label)
+            continue;
+        bits |= 1u << i;
+        if (v != v)
+            continue;
+        part->min_key = min(part->min_key, value_key(v));
+        part->max_key = max(part->max_key, value_key(v));
+        some_add(&part->value, v, z);
+    }
+    uint32_t area = (uint32_t)__popc(bits), columns = bits | bits >> 8;
+    columns = (columns | columns >> 4) & 15;
+    part->area_straight = area | (uint32_t)__popc(bits & square.straight_mixed) << 16;
+    part->mixed_diagonal = (uint32_t)__popc(bits & square.straight_mixed >> 16) |
+                           (uint32_t)__popc(bits & square.diagonal_leaves) << 16;
+    part->sum_x = area * x + (uint32_t)(__popc(bits & 0xaaaa) + 2 * __popc(bits & 0xcccc));
+    part->sum_y = area * y + (uint32_t)(__popc(bits & 0xf0f0) + 2 * __popc(bits & 0xff00));
+    part->min_x = x + first_bit(columns);
+    part->max_x = x + last_bit(columns);
+    part->rows = 1u << (y + first_bit(bits) / SIDE) | 1u << (y + last_bit(bits) / SIDE);
+    *pixels = bits;
+}
+
+/* Some of the tile's regions: those whose hash lies in part `turn` of `turns`. */
+struct share {
+    uint32_t turn, turns;
+};
+
+static __device__ inline bool share_has(const struct share &share, uint32_t label)
+{
+    return __umulhi(hash_of(label) << 9, share.turns) == share.turn;
+}
+
+/* A part of each lane's square goes to the table, or, if it is a whole region, to the stage, where
+ * `n` wait; returns how many then do. */
+template <typename V>
+static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V> *t, unsigned n,
+                                           const struct place &place, const struct share &share,
+                                           const struct task &task)
+{
+    struct part<V> part;
+    uint32_t pixels;
+    part_take<V>(&part, &pixels, *work, task.z);
+    bool in = square_rest(work->square) && share_has(share, work->label);
+    const bool whole = in && !(pixels & work->square.diagonal_leaves >> 16);
+    const bool open = pixels & work->square.leaves_tile;
+    work->square.place_rest &= ~(pixels << 16);
+    if (square_rest(work->square))
+        work_label(work, place, task);
+    if (__any_sync(ALL_LANES, whole))
+        n = stage_add<false>(&t->stages[threadIdx.x / WARP], n, place.regions,
+                             sums_of<V>(part, place), part.label, whole);
+    in &= !whole;
+    if (__any_sync(ALL_LANES, in))
+        table_add<V>(t, part, in, open);
+    return n;
+}
+
+/* Takes a warp's rows to the table and to the regions. */
+template <typename V>
+static __device__ inline void warp_add(struct memory<V> *t, const struct place &place,
+                                       const struct share &share, const struct task &task)
+{
+    const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const bool owned = lane > 0 && lane < WARP - 1;
+    const uint32_t x = warp % WARPS_ACROSS * WARP_WIDTH + SIDE * lane - SIDE;
+    const int first = (int)(warp / WARPS_ACROSS * WARP_ROWS), end = first + WARP_ROWS;
+    struct queue *queue = &t->queues[warp];
+    unsigned nqueued = 0, nstaged = 0;
+    struct window w = {};
+    struct row above = {};
+    struct work<V> work;
+    work.square = {};
+    for (int y = first - SIDE;;) {
+        nqueued = work_get(&work, queue, nqueued, place, task);
+        for (; nqueued < WARP && y < end; y += SIDE) {
+            window_next(&w, &above, task.labels, (int)(place.x + x), (int)place.y + y + 2);
+            struct square square = square_of(w, x, (uint32_t)y);
+            nqueued = queue_put(queue, nqueued, square, owned && square_rest(square) && y >= first);
+        }
+        if (__any_sync(ALL_LANES, square_rest(work.square) != 0))
+            nstaged = work_add(&work, t, nstaged, place, share, task);
+        else if (nqueued == 0)
+            break;
+    }
+    stage_flush<false>(&t->stages[warp], nstaged, place.regions);
+}
+
+/* What lets tiles be taken while seams are still cleared, where the device can: region_seams() says
+ * that it is under way, region_tiles() waits before it merges. */
+static __device__ inline void seams_begun(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+static __device__ inline void seams_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+/* A tile with more regions than its table holds takes them in turns, as many as it needs. */
+template <typename V>
+static __global__ void __launch_bounds__(THREADS, 5)
+    region_tiles(struct gi_region_sums *regions, struct task task, unsigned tiles_across)
+{
+    __shared__ struct memory<V> t;
+    const struct place place = {regions, blockIdx.x % tiles_across * TILE_WIDTH,
+                                blockIdx.x / tiles_across * TILE_ROWS};
+    for (struct share share = {0, 1}; share.turn < share.turns;) {
+        table_clear(&t);
+        __syncthreads();
+        warp_add<V>(&t, place, share, task);
+        __syncthreads();
+        if (t.full) {
+            share = {2 * share.turn, 2 * share.turns};
+        } else {
+            seams_wait();
+            table_move<V>(&t, place);
+            share.turn++;
+        }
+        __syncthreads();
+    }
+}
+
+/* ---- seams ---- */
+
+static __device__ inline uint32_t seam_label(const struct gi_image &labels, int x, int y)
+{
+    return x >= 0 && x < labels.width && y >= 0 && y < labels.height
+               ? sample_at<uint32_t>(labels, x, y)
+               : 0;
+}
+
+/* Labels that a block of region_seams() met. */
+struct seen {
+    uint32_t table[SEAM_SLOTS], list[SEAM_THREADS * SEAM_EACH];
+    unsigned n;
+};
+
+/* Lists a label; perhaps again where the table is crowded. */
+static __device__ inline void seen_add(struct seen *seen, uint32_t label)
+{
+    unsigned slot = hash_of(label) % SEAM_SLOTS;
+    for (int i = 0; i < SEAM_PROBES; i++, slot = (slot + 1) % SEAM_SLOTS) {
+        uint32_t found = atomicCAS(&seen->table[slot], 0u, label);
+        if (found == label)
+            return;
+        if (found == 0)
+            break;
+    }
+    seen->list[atomicAdd(&seen->n, 1u)] = label;
+}
+
+/* Clears the regions that reach over a seam between tiles. A thread has some pixels before a seam:
+ * above a seam of rows, or after `nrows` of such pieces on the left of a seam of columns. */
+static __global__ void __launch_bounds__(SEAM_THREADS)
+    region_seams(struct gi_region_sums *regions, struct gi_image labels, unsigned row_pieces,
+                 unsigned column_pieces, unsigned nrows)
+{
+    __shared__ struct seen seen;
+    seams_begun();
+    for (unsigned i = threadIdx.x; i < SEAM_SLOTS; i += SEAM_THREADS)
+        seen.table[i] = 0;
+    if (threadIdx.x == 0)
+        seen.n = 0;
+    unsigned piece = blockIdx.x * SEAM_THREADS + threadIdx.x;
+    const bool rows = piece < nrows;
+    piece -= rows ? 0 : nrows;
+    const unsigned pieces = rows ? row_pieces : column_pieces;
+    const int along = (int)(piece % pieces * SEAM_EACH), seam = (int)(piece / pieces) + 1;
+    const int x = rows ? along : seam * TILE_WIDTH, y = rows ? seam * TILE_ROWS : along;
+    uint32_t before[SEAM_EACH], after[SEAM_EACH + 2], last = 0;
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH; i++)
+        before[i] = seam_label(labels, rows ? x + i : x - 1, rows ? y - 1 : y + i);
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH + 2; i++)
+        after[i] = seam_label(labels, rows ? x + i - 1 : x, rows ? y : y + i - 1);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SEAM_EACH; i++) {
+        uint32_t label = before[i];
+        bool over = label == after[i] || label == after[i + 1] || label == after[i + 2];
+        if (label && over && label != last) {
+            seen_add(&seen, label);
+            last = label;
+        }
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < seen.n * SUMS_WORDS; i += SEAM_THREADS) {
+        uint64_t *region = (uint64_t *)&regions[seen.list[i / SUMS_WORDS] - 1];
+        region[i % SUMS_WORDS] = word_empty(i % SUMS_WORDS);
+    }
+}
+
+/* ---- launches ---- */
+
+static unsigned ceiling(int n, int of)
+{
+    return (unsigned)((n + of - 1) / of);
+}
+
+/* Tiles may begin with `seams` still under way where their code waits for these: seams_wait() is
+ * of compute_90 on, whatever the device. */
+template <typename V>
+static enum gi_status tiles_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
+                                   const struct task &task, unsigned across, unsigned down,
+                                   bool seams, struct gi_err *err)
+{
+    struct cudaFuncAttributes code;
+    GI_CUDA_TRY(cudaFuncGetAttributes(&code, region_tiles<V>));
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t launch = {};
+    launch.gridDim = dim3(across * down);
+    launch.blockDim = dim3(THREADS);
+    launch.stream = cu->stream;
+    launch.attrs = &early;
+    launch.numAttrs = seams && code.ptxVersion >= 90;
+    GI_CUDA_TRY(cudaLaunchKernelEx(&launch, region_tiles<V>, regions, task, across));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
+                                           const struct gi_image *labels,
+                                           const struct gi_image *values, float lo, float hi,
+                                           struct gi_err *err)
+{
+    unsigned across = ceiling(labels->width, TILE_WIDTH), down = ceiling(labels->height, TILE_ROWS);
+    unsigned row_pieces = ceiling(labels->width, SEAM_EACH),
+             column_pieces = ceiling(labels->height, SEAM_EACH);
+    unsigned nrows = (down - 1) * row_pieces, pieces = nrows + (across - 1) * column_pieces;
+    const struct task task = {*labels, *values, quantiser_of(lo, hi)};
+    bool seams = pieces > 0;
+    if (seams) {
+        region_seams<<<ceiling((int)pieces, SEAM_THREADS), SEAM_THREADS, 0, cu->stream>>>(
+            regions, *labels, row_pieces, column_pieces, nrows);
+        GI_CUDA_LAUNCHED();
+    }
+    if (values->type == GI_U8)
+        return tiles_launch<uint8_t>(cu, regions, task, across, down, seams, err);
+    if (values->type == GI_U16)
+        return tiles_launch<uint16_t>(cu, regions, task, across, down, seams, err);
+    return tiles_launch<float>(cu, regions, task, across, down, seams, err);
+}
+
+enum gi_status gi_cuda_region_stats(struct gi_queue *queue, struct gi_region_sums *regions,
+                                    uint32_t n, const struct gi_image *labels,
+                                    const struct gi_image *values, float lo, float hi,
+                                    struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_region_sums *device;
+    size_t nbytes = n * sizeof *regions;
+    if (n == 0)
+        return GI_OK;
+    enum gi_status status = gi_cuda_scratch(cu, (void **)&device, nbytes, err);
+    if (!status)
+        status = gi_cuda_region_stats_launch(cu, device, labels, values, lo, hi, err);
+    if (!status)
+        status = gi_cuda_copy_to_host(cu, regions, nbytes, device, nbytes, nbytes, 1, err);
+    return status;
+}
