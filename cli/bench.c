@@ -7,8 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "filters/regions/extract.h"
-#include "filters/run.h"
+#include "filters/pipeline.h"
 
 enum {
     COVER_NBYTES = 128 << 20, /* of images in turn: more than caches hold */
@@ -43,7 +42,7 @@ struct bench {
 
 struct row {
     const struct gi_filter *filter;
-    struct gi_run_time times[2];
+    struct gi_pipeline_time times[2];
     int auto_side; /* 0: never */
 };
 
@@ -146,25 +145,47 @@ static void free_bench(struct bench *bench)
         gi_image_free(&bench->images[--bench->nimages]);
 }
 
-static bool auto_takes_cuda(const struct bench *bench, const struct gi_filter *filter,
-                            const void *params, int side)
+static bool auto_takes_cuda(const struct bench *bench, const struct gi_step *step, int side)
 {
     struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
-    struct gi_estimate seconds = gi_run_estimate(filter, params, &shape, 1, bench->threads);
+    struct gi_pipeline *pipeline;
+    if (gi_pipeline_new(&pipeline, step, 1, &shape, NULL, NULL))
+        return false;
+    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, 1, bench->threads);
+    gi_pipeline_free(&pipeline);
     return seconds.cuda_s < seconds.cpu_s;
 }
 
 /* The least side of a square image that `auto` gives to CUDA; 0 where it gives it none. */
-static int auto_side(const struct bench *bench, const struct gi_filter *filter, const void *params)
+static int auto_side(const struct bench *bench, const struct gi_step *step)
 {
     int cpu = 0, cuda = SIDE_MAX;
-    if (!auto_takes_cuda(bench, filter, params, cuda))
+    while (cuda > 1 && !auto_takes_cuda(bench, step, cuda))
+        cuda /= 2; /* regions count pixels in 32 bits */
+    if (cuda <= 1)
         return 0;
     while (cuda - cpu > 1) {
         int middle = cpu + (cuda - cpu) / 2;
-        *(auto_takes_cuda(bench, filter, params, middle) ? &cuda : &cpu) = middle;
+        *(auto_takes_cuda(bench, step, middle) ? &cuda : &cpu) = middle;
     }
     return cuda;
+}
+
+/* The operation alone, its options at their defaults. */
+static enum gi_status measure_step(struct bench *bench, struct row *row, const struct gi_step *step,
+                                   struct gi_err *err)
+{
+    struct gi_pipeline *pipeline;
+    enum gi_status status = gi_pipeline_new(&pipeline, step, 1, &bench->images[0], NULL, err);
+    if (status)
+        return status;
+    for (int i = 0; i < bench->ncolumns && !status; i++)
+        status = gi_pipeline_measure(&row->times[i], pipeline, bench->columns[i].queue,
+                                     bench->images, bench->nimages, err);
+    if (!status)
+        row->auto_side = auto_side(bench, step);
+    gi_pipeline_free(&pipeline);
+    return status;
 }
 
 static enum gi_status measure(struct bench *bench, struct row *row, struct gi_err *err)
@@ -173,30 +194,25 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
     void *params = calloc(1, filter->params_nbytes);
     if (!params)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
+    struct gi_step step = {.filter = filter, .params = params, .others = bench->images};
+    step.nothers = filter->min_sources > 1 ? filter->min_sources - 1 : 0;
     gi_options_example(params, filter->options);
-    if (filter == &gi_filter_extract) { /* as the command does without --labels and --points */
-        ((struct gi_extract_params *)params)->no_labels = true;
-        ((struct gi_extract_params *)params)->no_points = true;
-    }
     enum gi_status status = filter->check ? filter->check(params, err) : GI_OK;
-    for (int i = 0; i < bench->ncolumns && !status; i++)
-        status = gi_run_time(&row->times[i], bench->columns[i].queue, bench->images, bench->nimages,
-                             filter, params, err);
     if (!status)
-        row->auto_side = auto_side(bench, filter, params);
+        status = measure_step(bench, row, &step, err);
     free(params);
     return status;
 }
 
 /* The part of the time that the device would need at least. */
-static double roofline_part(const struct column *column, const struct gi_run_time *time)
+static double roofline_part(const struct column *column, const struct gi_pipeline_time *time)
 {
     double copy_s = time->nbytes / column->roofline.copy_rate;
     double fma_s = time->fmas / column->roofline.fma_rate;
     return 1e3 * fmax(copy_s, fma_s) / time->ms;
 }
 
-static double bytes_a_second(const struct gi_run_time *time)
+static double bytes_a_second(const struct gi_pipeline_time *time)
 {
     return 1e3 * time->nbytes / time->ms;
 }
@@ -267,7 +283,7 @@ static json_t *row_json(const struct bench *bench, const struct row *row)
     json_t *object = json_object(), *times = json_array();
     json_object_set_new(object, "name", gi_json_text(row->filter->name));
     for (int i = 0; i < bench->ncolumns; i++) {
-        const struct gi_run_time *time = &row->times[i];
+        const struct gi_pipeline_time *time = &row->times[i];
         json_t *entry = json_object();
         json_object_set_new(entry, "device", gi_json_text(bench->columns[i].name));
         json_object_set_new(entry, "ms", gi_json_real(time->ms));

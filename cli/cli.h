@@ -145,34 +145,6 @@ bool gi_choices_have_help(const struct gi_option *row);
 const char *gi_choice_describe(const struct gi_option *row, const struct gi_choice *choice,
                                char *buffer, size_t nbytes);
 
-/* A device chosen for one command (cli/device.c): names the choice under -v, opens CUDA on a side
- * thread while the first image is decoded, falls back to the CPU under `auto`. */
-struct gi_runner;
-/* Reads --device before any file is touched; under `cuda` starts to open it. `device` must outlive
- * the runner. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
-enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_params *device,
-                             struct gi_err *err);
-/* The last thing that a command does: without gi_cli_tears_down() the contexts stay for the end of
- * the process, also one that is still being made. */
-void gi_runner_free(struct gi_runner **runner);
-/* Loads the image that `filter` is for, as gi_cli_load() does. Where `auto` is going to take CUDA
- * the context is made meanwhile. */
-enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
-                              struct gi_metadata *metadata, const char *path,
-                              const struct gi_io_params *io, const struct gi_filter *filter,
-                              const void *params, struct gi_err *err);
-/* As gi_run_filter() and gi_run_analysis(), on the device that --device or the estimate picks. */
-enum gi_status gi_runner_filter(struct gi_runner *runner, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_filter *filter,
-                                const void *params, struct gi_err *err);
-enum gi_status gi_runner_analysis(struct gi_runner *runner, void *result,
-                                  const struct gi_image *src, const struct gi_filter *filter,
-                                  const void *params, struct gi_err *err);
-/* For --timing: host stages that happen outside the runner. */
-void gi_runner_note(struct gi_runner *runner, const char *stage, double ms);
-/* Prints the table of --timing to stderr, where it was asked for. */
-void gi_runner_report(struct gi_runner *runner);
-
 /* What --device or GPUIMG_DEVICE names. */
 enum gi_device_choice { GI_CHOOSE_AUTO, GI_CHOOSE_CPU, GI_CHOOSE_CUDA };
 /* NULL text: GPUIMG_DEVICE, then auto. Errors: GI_E_USAGE. */

@@ -6,16 +6,16 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/runner.h"
 #include "filters/statistics/histogram.h"
 
-enum { SET_COMPARE, SET_INPUT };
+enum { SET_FILTER, SET_COMPARE, SET_INPUT, SET_DEVICE };
 
 enum { CELL = 12 };
 
 struct compare_params {
     double max_diff, min_psnr; /* NAN: not asked */
     int format;                /* 0 text, 1 JSON */
-    int threads;
     const char *diff;
     double gain;
 };
@@ -60,12 +60,6 @@ static const struct gi_option options[] = {
      .min = 0.001,
      .max = 65535,
      .help = "Multiply the difference in the picture"},
-    {.name = "threads",
-     .type = GI_OPT_INT,
-     .offset = offsetof(struct compare_params, threads),
-     .min = 1,
-     .max = 1024,
-     .help = "Threads; without it as many as there are CPUs"},
     {0},
 };
 
@@ -142,13 +136,13 @@ static enum gi_status print_json(const struct gi_comparison *comparison, const s
 /* Saves the picture of --diff. */
 static enum gi_status save_picture(const struct gi_image *a, const struct gi_image *b,
                                    const struct compare_params *p, const struct gi_io_params *io,
-                                   struct gi_err *err)
+                                   int threads, struct gi_err *err)
 {
     struct gi_image picture;
     enum gi_status status = gi_compare_picture(&picture, a, b, p->gain, err);
     if (status)
         return status;
-    status = gi_cli_save(&picture, NULL, p->diff, io, gi_thread_count(p->threads), err);
+    status = gi_cli_save(&picture, NULL, p->diff, io, threads, err);
     gi_image_free(&picture);
     return status;
 }
@@ -166,19 +160,26 @@ static enum gi_status judge(const struct gi_difference *all, const struct compar
     return GI_OK;
 }
 
-static enum gi_status compare(const struct gi_image *a, const struct gi_image *b, char **names,
-                              const struct compare_params *p, const struct gi_io_params *io,
-                              struct gi_err *err)
+/* Both images are there; `io` says how to write a picture. */
+static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a,
+                              const struct gi_image *b, char **names, void *const *params,
+                              const struct gi_io_params *io, struct gi_err *err)
 {
-    struct gi_comparison comparison;
-    int threads = gi_thread_count(p->threads);
-    enum gi_status status = gi_compare(&comparison, a, b, threads, err);
+    const struct compare_params *p = params[SET_COMPARE];
+    const struct gi_device_params *device = params[SET_DEVICE];
+    struct gi_comparison comparison = {0};
+    struct gi_step step = {.filter = &gi_filter_compare,
+                           .params = params[SET_FILTER],
+                           .others = b,
+                           .nothers = 1};
+    struct gi_side side = {.others = b, .result = &comparison};
+    enum gi_status status = gi_runner_run(runner, NULL, a, &step, 1, &side, err);
     if (status) {
         gi_err_prefix(err, "%s and %s", names[0], names[1]);
         return status;
     }
     if (p->diff)
-        status = save_picture(a, b, p, io, err);
+        status = save_picture(a, b, p, io, gi_thread_count(device->threads), err);
     if (!status && p->format == 1)
         status = print_json(&comparison, a, names, err);
     else if (!status)
@@ -194,15 +195,24 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const struct compare_params *p = params[SET_COMPARE];
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_INPUT];
     struct gi_image a = {0}, b = {0};
+    struct gi_runner *runner = NULL;
     io.quality = GI_DEFAULT_QUALITY;
     io.compression = GI_DEFAULT_COMPRESSION;
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
     if (!status)
+        status = gi_runner_new(&runner, params[SET_DEVICE], err);
+    double start = gi_now_ms();
+    if (!status)
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, NULL, err);
     if (!status)
         status = gi_cli_load(&b, NULL, NULL, operands[1], &io, NULL, err);
+    if (!status) {
+        gi_runner_note(runner, "decode", gi_now_ms() - start);
+        status = compare(runner, &a, &b, operands, params, &io, err);
+    }
     if (!status)
-        status = compare(&a, &b, operands, p, &io, err);
+        gi_runner_report(runner);
+    gi_runner_free(&runner);
     gi_image_free(&a);
     gi_image_free(&b);
     return status;
@@ -211,27 +221,15 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
 const struct gi_command gi_command_compare = {
     .name = "compare",
     .operands = "A B",
-    .summary = "Measure how far two images are apart",
-    .manual =
-        "Prints how many samples differ, the largest absolute difference, the mean squared error "
-        "(mse), the peak signal-to-noise ratio (psnr = 10 log10(full scale^2 / mse), infinite for "
-        "equal images, null in JSON) and the mean structural similarity (ssim), of everything and "
-        "of "
-        "each channel. The images must have the same size and channels; where their depths differ "
-        "the shallower one is converted to the other first.\n\n"
-        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 x 11 "
-        "pixels "
-        "with sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population "
-        "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
-        "that "
-        "fits.\n\n"
-        "The exit status is 1 where --max-diff or --min-psnr was given and does not hold.",
     .examples = "gpuimg compare before.png after.png\n"
                 "gpuimg compare a.png b.png --max-diff 1 --format json\n"
                 "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8",
     .min_operands = 2,
     .max_operands = 2,
-    .sets = {{"Options", options, sizeof(struct compare_params)},
-             {"Input", gi_input_options, sizeof(struct gi_io_params)}},
+    .sets = {{0}, /* the filter's */
+             {"Options", options, sizeof(struct compare_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+    .filter = &gi_filter_compare,
     .run = run,
 };

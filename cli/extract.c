@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/npy.h"
 #include "cli/output.h"
+#include "cli/runner.h"
 
 enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
 
@@ -220,28 +221,31 @@ static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, con
 {
     const struct gi_extract_output *output = params[SET_OUTPUT];
     const struct gi_device_params *device = params[SET_DEVICE];
-    struct gi_extract_params asked = *(const struct gi_extract_params *)params[SET_FILTER];
+    struct gi_extract_params *asked = params[SET_FILTER];
     struct gi_extract result = {0};
     struct gi_image image, mask = {0};
-    enum gi_status status = gi_runner_load(runner, &image, NULL, path, params[SET_INPUT],
-                                           &gi_filter_extract, &asked, err);
+    struct gi_step step = {.filter = &gi_filter_extract, .params = asked};
+    struct gi_side side = {.others = &mask, .result = &result};
+    asked->labels = output->labels || output->mask;
+    asked->points = output->points;
+    enum gi_status status =
+        gi_runner_load(runner, &image, NULL, path, params[SET_INPUT], &step, 1, err);
     if (status)
         return status;
     double start = gi_now_ms();
     if (output->mask_image) {
         status = load_mask(&mask, output->mask_image, &image, params[SET_INPUT], err);
-        asked.mask = &mask;
+        step.others = &mask;
+        step.nothers = 1;
     }
     gi_runner_note(runner, "decode", gi_now_ms() - start);
-    asked.no_labels = !output->labels && !output->mask;
-    asked.no_points = !output->points;
     if (!status)
-        status = gi_runner_analysis(runner, &result, &image, &gi_filter_extract, &asked, err);
+        status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
     start = gi_now_ms();
     struct gi_extract_view view = {.extract = &result,
                                    .image = &image,
                                    .file = path,
-                                   .connectivity = asked.connectivity ? 8 : 4,
+                                   .connectivity = asked->connectivity ? 8 : 4,
                                    .masked = output->mask_image != NULL,
                                    .output = output,
                                    .threads = gi_thread_count(device->threads)};

@@ -1,6 +1,7 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/runner.h"
 
 enum { SET_FILTER, SET_IO, SET_DEVICE };
 
@@ -9,12 +10,13 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
                                    struct gi_runner *runner, const struct gi_command *command,
                                    void *const *params, const char *path, struct gi_err *err)
 {
+    struct gi_step step = {.filter = command->filter, .params = params[SET_FILTER]};
     struct gi_image src;
-    enum gi_status status = gi_runner_load(runner, &src, metadata, path, params[SET_IO],
-                                           command->filter, params[SET_FILTER], err);
+    enum gi_status status =
+        gi_runner_load(runner, &src, metadata, path, params[SET_IO], &step, 1, err);
     if (status)
         return status;
-    status = gi_runner_filter(runner, dst, &src, command->filter, params[SET_FILTER], err);
+    status = gi_runner_run(runner, dst, &src, &step, 1, NULL, err);
     gi_image_free(&src);
     if (status)
         gi_metadata_free(metadata);

@@ -10,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/plot.h"
+#include "cli/runner.h"
 
 enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
@@ -222,12 +223,13 @@ static enum gi_status measure(struct gi_runner *runner, void *const *params, con
 {
     struct gi_image image;
     struct gi_histogram histogram = {0};
-    enum gi_status status = gi_runner_load(runner, &image, NULL, path, params[SET_INPUT],
-                                           &gi_filter_histogram, params[SET_FILTER], err);
+    struct gi_step step = {.filter = &gi_filter_histogram, .params = params[SET_FILTER]};
+    struct gi_side side = {.result = &histogram};
+    enum gi_status status =
+        gi_runner_load(runner, &image, NULL, path, params[SET_INPUT], &step, 1, err);
     if (status)
         return status;
-    status = gi_runner_analysis(runner, &histogram, &image, &gi_filter_histogram,
-                                params[SET_FILTER], err);
+    status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
     gi_image_free(&image);
     double start = gi_now_ms();
     if (!status)

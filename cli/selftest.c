@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/run.h"
+#include "filters/pipeline.h"
 
 enum {
     BACKENDS_MAX = 32,
@@ -116,6 +116,7 @@ struct test {
     const struct gi_filter *filter;
     const struct gi_variant *variant;
     struct gi_image src;
+    struct gi_image others[GI_SOURCES_MAX - 1]; /* of the same shape, as many as must be */
     int cases;
     char difference[512]; /* "" while all is equal */
     struct gi_err err;    /* of the reference: a case that can't be run at all */
@@ -158,20 +159,37 @@ static bool compare_images(struct test *test, const struct backend *backend,
     return true;
 }
 
+/* The case on one backend. */
+static enum gi_status run_case(struct test *test, const struct backend *backend,
+                               struct gi_image *dst, void *result, struct gi_err *err)
+{
+    struct gi_step step = {.filter = test->filter,
+                           .params = test->variant->params,
+                           .others = test->others,
+                           .nothers = test->filter->min_sources - 1};
+    struct gi_side side = {.others = test->others, .result = result};
+    struct gi_pipeline *pipeline;
+    step.nothers = step.nothers < 0 ? 0 : step.nothers;
+    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, &test->src, NULL, err);
+    if (status)
+        return status;
+    status = gi_pipeline_run(pipeline, backend->queue, dst, &test->src, &side, NULL, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
 static bool test_filter(struct test *test)
 {
     const struct backend *backends = test->bench->backends;
     struct gi_image want, got;
-    if (gi_run_filter(backends[0].queue, &want, &test->src, test->filter, test->variant->params,
-                      NULL, &test->err))
+    if (run_case(test, &backends[0], &want, NULL, &test->err))
         return false;
     bool equal = true;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
         if (test->variant->heavy && backends[i].repeats)
             continue;
-        enum gi_status status = gi_run_filter(backends[i].queue, &got, &test->src, test->filter,
-                                              test->variant->params, NULL, &err);
+        enum gi_status status = run_case(test, &backends[i], &got, NULL, &err);
         if (status == GI_E_DEVICE_MEMORY && backends[i].may_be_full)
             continue;
         if (status) {
@@ -190,20 +208,18 @@ static bool test_analysis(struct test *test)
 {
     const struct backend *backends = test->bench->backends;
     const struct gi_filter *filter = test->filter;
-    const void *params = test->variant->params;
     void *want = calloc(1, filter->result_nbytes), *got = malloc(filter->result_nbytes);
     bool equal = want && got;
     if (!equal)
         gi_fail(&test->err, GI_E_MEMORY, "out of memory: a result");
-    else if (gi_run_analysis(backends[0].queue, want, &test->src, filter, params, NULL, &test->err))
+    else if (run_case(test, &backends[0], NULL, want, &test->err))
         equal = false;
     for (int i = 1; equal && i < test->bench->n; i++) {
         struct gi_err err = {0};
         if (test->variant->heavy && backends[i].repeats)
             continue;
         memset(got, 0, filter->result_nbytes);
-        enum gi_status status =
-            gi_run_analysis(backends[i].queue, got, &test->src, filter, params, NULL, &err);
+        enum gi_status status = run_case(test, &backends[i], NULL, got, &err);
         equal = status ? status == GI_E_DEVICE_MEMORY && backends[i].may_be_full
                        : filter->result_equal(want, got);
         if (!equal)
@@ -218,14 +234,29 @@ static bool test_analysis(struct test *test)
     return equal;
 }
 
-static bool test_image(struct test *test, int width, int height, int channels, enum gi_type type)
+/* All sources of a case; the others differ from the first in every run of samples. */
+static bool make_sources(struct test *test, int width, int height, int channels, enum gi_type type)
 {
     uint64_t seed = (uint64_t)test->cases + 1;
-    if (gi_image_alloc(&test->src, width, height, channels, type, &test->err))
-        return false;
-    gi_selftest_fill(&test->src, seed);
-    bool equal = test->filter->run ? test_filter(test) : test_analysis(test);
+    bool made = !gi_image_alloc(&test->src, width, height, channels, type, &test->err);
+    if (made)
+        gi_selftest_fill(&test->src, seed);
+    for (int i = 0; i < test->filter->min_sources - 1 && made; i++) {
+        made = !gi_image_alloc(&test->others[i], width, height, channels, type, &test->err);
+        if (made)
+            gi_selftest_fill(&test->others[i], seed + 1000000 * (uint64_t)(i + 1));
+    }
+    return made;
+}
+
+static bool test_image(struct test *test, int width, int height, int channels, enum gi_type type)
+{
+    bool equal = make_sources(test, width, height, channels, type);
+    if (equal)
+        equal = test->filter->run ? test_filter(test) : test_analysis(test);
     gi_image_free(&test->src);
+    for (int i = 0; i < GI_SOURCES_MAX - 1; i++)
+        gi_image_free(&test->others[i]);
     test->cases += equal;
     return equal;
 }

@@ -111,6 +111,8 @@ static bool walk_one(struct walk *walk, const struct trial *trial, const struct 
         fits = fits && set(walk, walk->border, border->name);
     if (fits && filter->check)
         fits = filter->check(walk->variant.params, NULL) == GI_OK;
+    if (filter->ask_all)
+        filter->ask_all(walk->variant.params);
     return !fits || walk->fn(walk->arg, &walk->variant);
 }
 

@@ -1,6 +1,6 @@
-/* How long a filter would take on either kind of device: what --device auto goes by.
+/* How long a pipeline would take on either kind of device: what --device auto goes by.
  * SPDX-License-Identifier: MIT */
-#include "filters/run.h"
+#include "filters/flow.h"
 
 /* Rates of one H200 with 16 cores (AMD EPYC, AVX-512), CUDA 13.0, driver 580. Where a machine is
  * slower, its CPU mostly is so too; what decides is the start of CUDA, which is everywhere alike.
@@ -40,19 +40,27 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-struct gi_estimate gi_run_estimate(const struct gi_filter *filter, const void *params,
-                                   const struct gi_image *src, int images, int threads)
+struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads)
 {
-    struct gi_cost cost = filter->cost ? filter->cost(src, params) : (struct gi_cost){.other = 1};
-    double samples = (double)gi_row_samples(src) * src->height, n = threads < 1 ? 1 : threads;
-    double in = (double)gi_row_nbytes(src) * src->height, out = filter->run ? in : 0;
-    double work = samples * (cost.fmas + cost.other), moved = in + out + samples * cost.nbytes;
+    double n = threads < 1 ? 1 : threads, cpu = 0, cuda = 0;
     double cpu_memory = n * CPU_MEMORY_THREAD_RATE;
     if (cpu_memory > CPU_MEMORY_RATE)
         cpu_memory = CPU_MEMORY_RATE;
-    double cpu = larger(work / (CPU_FMA_RATE * n), moved / cpu_memory);
-    double cuda = in / CUDA_UP_RATE + out / CUDA_DOWN_RATE +
-                  larger(work / CUDA_FMA_RATE, moved / CUDA_MEMORY_RATE);
+    struct gi_image result = gi_pipeline_result(pipeline);
+    double in = gi_image_nbytes(&pipeline->source), out = 0;
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        double samples = (double)gi_row_samples(&plan->sources[0]) * plan->sources[0].height;
+        double made = plan->filter->run ? gi_image_nbytes(&plan->result) : 0;
+        double work = samples * (plan->cost.fmas + plan->cost.other);
+        double moved = gi_image_nbytes(&plan->sources[0]) + made + samples * plan->cost.nbytes;
+        double here = larger(work / (CPU_FMA_RATE * n), moved / cpu_memory);
+        cpu += here;
+        cuda += plan->on_host ? here : larger(work / CUDA_FMA_RATE, moved / CUDA_MEMORY_RATE);
+        if (plan->filter->run)
+            out = gi_image_nbytes(&result);
+    }
+    cuda += in / CUDA_UP_RATE + out / CUDA_DOWN_RATE;
     double hidden = n > 1 ? in / DECODE_RATE : 0;
     double start = larger(CUDA_OPEN_S - hidden, 0) + CUDA_EXIT_S;
     return (struct gi_estimate){.cpu_s = images * cpu, .cuda_s = start + images * cuda};

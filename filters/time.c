@@ -1,9 +1,9 @@
-/* How long a filter's plan takes by itself, on images that are on the backend already.
+/* How long a pipeline takes by itself, on images that are on the backend already.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/run.h"
+#include "filters/flow.h"
 
 enum { START, DONE }; /* slots of the backend's stopwatch */
 enum { SOURCES = 64, TRIES = 3 };
@@ -11,41 +11,56 @@ enum { SOURCES = 64, TRIES = 3 };
 /* A try goes through the sources for about so long, each at most once. */
 #define TRY_MS 25.0
 
-/* What the plan takes and gives, made once. */
+/* What the pipeline takes and gives, made once. */
 struct stand {
-    struct gi_queue *queue;
-    const struct gi_filter *filter;
-    const void *params;
-    const struct gi_image *host;
-    struct gi_image in[SOURCES], out[SOURCES];
-    int nin, nout, passes;
-    void *state, *result;
-    size_t state_nbytes;
+    struct gi_flow flow;
+    struct gi_image in[SOURCES], out[SOURCES]; /* `out`: of the last step */
+    int nin, nout;
+    struct gi_side *sides;
 };
+
+static bool makes_image(const struct gi_pipeline *pipeline)
+{
+    return pipeline->plans[pipeline->n - 1].filter->run;
+}
+
+/* Such steps stand alone. */
+static bool on_host(const struct gi_pipeline *pipeline)
+{
+    return pipeline->plans[0].on_host;
+}
+
+static enum gi_status make_sides(struct stand *stand, struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = stand->flow.pipeline;
+    size_t n = (size_t)pipeline->n;
+    bool made = (stand->sides = calloc(n, sizeof *stand->sides)) &&
+                (stand->flow.states = calloc(n, sizeof *stand->flow.states));
+    for (int i = 0; i < pipeline->n && made; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        made = (stand->sides[i].result = calloc(1, plan->filter->result_nbytes + 1)) &&
+               (stand->flow.states[i] = calloc(1, plan->state_nbytes + 1));
+    }
+    stand->flow.sides = stand->sides;
+    return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline to time");
+}
 
 static enum gi_status stand_make(struct stand *stand, const struct gi_image *srcs, int nsrcs,
                                  struct gi_err *err)
 {
-    const struct gi_filter *filter = stand->filter;
-    const struct gi_image *src = &srcs[0];
-    const struct gi_kernels *k = stand->queue->k;
-    stand->host = src;
-    if (filter->passes) {
-        stand->passes = filter->passes(src, stand->params);
-        stand->state_nbytes = filter->state_nbytes(src, stand->params);
-    }
-    stand->state = calloc(1, stand->state_nbytes + 1);
-    stand->result = calloc(1, filter->result_nbytes + 1);
-    if (!stand->state || !stand->result)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
-    enum gi_status status = GI_OK;
+    struct gi_queue *queue = stand->flow.queue;
+    struct gi_image shape = gi_pipeline_result(stand->flow.pipeline);
+    enum gi_status status = make_sides(stand, err);
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
-        status = k->upload(stand->queue, &stand->in[i], &srcs[i], err);
+        if (on_host(stand->flow.pipeline))
+            stand->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
+        else
+            status = queue->k->upload(queue, &stand->in[i], &srcs[i], err);
         stand->nin += !status;
-        if (status || !filter->run)
+        if (status || !makes_image(stand->flow.pipeline))
             continue;
-        status = k->alloc(stand->queue, &stand->out[i], src->width, src->height, src->channels,
-                          src->type, err);
+        status = queue->k->alloc(queue, &stand->out[i], shape.width, shape.height, shape.channels,
+                                 shape.type, err);
         stand->nout += !status;
     }
     return status;
@@ -53,58 +68,107 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
 
 static void stand_free(struct stand *stand)
 {
-    const struct gi_kernels *k = stand->queue->k;
+    struct gi_queue *queue = stand->flow.queue;
     while (stand->nin > 0)
-        k->release(stand->queue, &stand->in[--stand->nin]);
+        queue->k->release(queue, &stand->in[--stand->nin]);
     while (stand->nout > 0)
-        k->release(stand->queue, &stand->out[--stand->nout]);
-    free(stand->state);
-    free(stand->result);
+        queue->k->release(queue, &stand->out[--stand->nout]);
+    for (int i = 0; i < stand->flow.pipeline->n && stand->sides && stand->flow.states; i++) {
+        free(stand->sides[i].result);
+        free(stand->flow.states[i]);
+    }
+    free(stand->sides);
+    free(stand->flow.states);
 }
 
-/* The plan on source i, from its first look to its result. */
-static enum gi_status run_once(struct stand *stand, int i, struct gi_err *err)
+/* Step i on `image`, into `dst` where it is the last. */
+static enum gi_status run_step(struct stand *stand, int i, int turn, const struct gi_image *image,
+                               struct gi_image *dst, struct gi_err *err)
 {
-    const struct gi_filter *filter = stand->filter;
-    const void *params = stand->params;
+    const struct gi_plan *plan = &stand->flow.pipeline->plans[i];
+    const struct gi_filter *filter = plan->filter;
+    struct gi_queue *queue = stand->flow.queue;
+    void *state = stand->flow.states[i], *result = stand->sides[i].result;
+    struct gi_image srcs[GI_SOURCES_MAX] = {*image};
     enum gi_status status = GI_OK;
-    memset(stand->state, 0, stand->state_nbytes);
-    for (int pass = 0; pass < stand->passes && !status; pass++)
-        status = filter->measure(stand->queue, stand->state, pass, &stand->in[i], params, err);
+    for (int j = 1; j < plan->nsources; j++)
+        srcs[j] = stand->in[(turn + j) % stand->nin];
+    memset(state, 0, plan->state_nbytes);
+    for (int pass = 0; pass < plan->passes && !status; pass++)
+        status = filter->measure(plan, queue, state, pass, srcs, err);
+    struct gi_work work = {.dst = dst, .srcs = srcs, .state = state};
     if (!status && filter->run)
-        return filter->run(stand->queue, &stand->out[i], &stand->in[i], params,
-                           stand->passes ? stand->state : NULL, err);
-    if (!status && filter->analyse)
-        status = filter->analyse(stand->queue, stand->result, &stand->in[i], params, err);
+        return filter->run(plan, queue, &work, err);
     if (!status && filter->conclude)
-        status = filter->conclude(stand->result, stand->host, params, stand->state, err);
+        status = filter->conclude(plan, result, state, err);
+    else if (!status)
+        status = filter->analyse(plan, queue, result, srcs, err);
     if (filter->result_free)
-        filter->result_free(stand->result);
-    memset(stand->result, 0, filter->result_nbytes);
+        filter->result_free(result);
+    memset(result, 0, filter->result_nbytes);
     return status;
 }
 
-/* Milliseconds of n runs, one after the other. */
+static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = stand->flow.pipeline;
+    struct gi_queue *queue = stand->flow.queue;
+    struct gi_image image = gi_image_rows(&stand->in[turn], 0, stand->in[turn].height), dst;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < pipeline->n && !status; i++) {
+        struct gi_image shape = pipeline->plans[i].result;
+        bool makes = pipeline->plans[i].filter->run, last = i == pipeline->n - 1;
+        if (makes && last)
+            dst = stand->out[turn];
+        else if (makes)
+            status = queue->k->alloc(queue, &dst, shape.width, shape.height, shape.channels,
+                                     shape.type, err);
+        if (status)
+            break;
+        status = run_step(stand, i, turn, &image, makes ? &dst : NULL, err);
+        if (!makes)
+            continue;
+        queue->k->release(queue, &image);
+        image = last ? gi_image_rows(&dst, 0, dst.height) : dst;
+    }
+    queue->k->release(queue, &image);
+    return status;
+}
+
 static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi_err *err)
 {
-    const struct gi_kernels *k = stand->queue->k;
+    struct gi_queue *queue = stand->flow.queue;
+    queue->k->mark(queue, START);
     enum gi_status status = GI_OK;
-    k->mark(stand->queue, START);
     for (int i = 0; i < n && !status; i++)
         status = run_once(stand, i, err);
-    k->mark(stand->queue, DONE);
+    queue->k->mark(queue, DONE);
     if (!status)
-        status = k->sync(stand->queue, err);
+        status = queue->k->sync(queue, err);
     if (!status)
-        *ms = k->elapsed_ms(stand->queue, START, DONE);
+        *ms = queue->k->elapsed_ms(queue, START, DONE);
     return status;
 }
 
-enum gi_status gi_run_time(struct gi_run_time *time, struct gi_queue *queue,
-                           const struct gi_image *srcs, int nsrcs, const struct gi_filter *filter,
-                           const void *params, struct gi_err *err)
+/* What a run must at least read, write and compute: each step by itself. */
+static void count(struct gi_pipeline_time *time, const struct gi_pipeline *pipeline)
 {
-    struct stand stand = {.queue = queue, .filter = filter, .params = params};
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        double in = gi_image_nbytes(&plan->sources[0]);
+        double samples = in / (double)gi_type_nbytes(plan->sources[0].type);
+        bool makes = plan->filter->run;
+        double looks = makes ? plan->passes + 1 : plan->passes ? plan->passes : 1;
+        time->nbytes += looks * in + (makes ? gi_image_nbytes(&plan->result) : 0);
+        time->fmas += plan->cost.fmas * samples;
+    }
+}
+
+enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
+                                   const struct gi_pipeline *pipeline, struct gi_queue *queue,
+                                   const struct gi_image *srcs, int nsrcs, struct gi_err *err)
+{
+    struct stand stand = {.flow = {.pipeline = pipeline, .queue = queue}};
     double ms = 0, best = 0;
     int n = 1;
     enum gi_status status = stand_make(&stand, srcs, nsrcs, err);
@@ -116,12 +180,8 @@ enum gi_status gi_run_time(struct gi_run_time *time, struct gi_queue *queue,
         status = run_many(&stand, &ms, n, err);
         best = i == 0 || ms / n < best ? ms / n : best;
     }
-    struct gi_cost cost = filter->cost ? filter->cost(srcs, params) : (struct gi_cost){0};
-    double nbytes = (double)gi_row_nbytes(srcs) * srcs->height;
-    double looks = filter->run ? stand.passes + 2 : stand.passes ? stand.passes : 1;
-    *time = (struct gi_run_time){.ms = best,
-                                 .nbytes = looks * nbytes,
-                                 .fmas = cost.fmas * (double)gi_row_samples(srcs) * srcs->height};
+    *time = (struct gi_pipeline_time){.ms = best};
+    count(time, pipeline);
     stand_free(&stand);
     return status;
 }

@@ -22,42 +22,34 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-static struct gi_halo halo(const void *arg)
+/* Integers: running sums, about ten operations a sample whatever k. Floats are convolved. */
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = arg;
-    return (struct gi_halo){p->k / 2, (enum gi_border)p->edge.border};
-}
-
-/* Integers: running sums, about ten operations a sample whatever k. */
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
-{
-    const struct params *p = arg;
-    bool whole_numbers = src->type != GI_F32;
-    return (struct gi_cost){.fmas = whole_numbers ? 0 : 2 * p->k, .other = whole_numbers ? 10 : 0};
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    (void)state;
-    const struct params *p = arg;
-    struct gi_edge edge = gi_edge_from(&p->edge, src);
-    if (src->type != GI_F32) {
-        struct gi_box box = {.k = p->k, .alpha = GI_ALPHA_WEIGH, .edge = edge};
-        return queue->k->box(queue, dst, src, &box, err);
+    const struct params *p = plan->params;
+    if (plan->sources[0].type == GI_F32) {
+        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+        if (!tables)
+            return GI_E_MEMORY;
+        gi_separable_sum(tables, gi_box_taps(tables->taps, p->k));
+        return GI_OK;
     }
-    float taps[GI_TAPS_MAX];
-    double sum = gi_box_taps(taps, p->k);
-    struct gi_separable spec = {.row = taps,
-                                .col = taps,
-                                .nrow = p->k,
-                                .ncol = p->k,
-                                .row_anchor = p->k / 2,
-                                .col_anchor = p->k / 2,
-                                .sum = (float)(sum * sum),
-                                .alpha = GI_ALPHA_WEIGH,
-                                .edge = edge};
-    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+    struct gi_box *box = gi_plan_tables(plan, sizeof *box, err);
+    if (!box)
+        return GI_E_MEMORY;
+    *box = (struct gi_box){
+        .k = p->k, .alpha = GI_ALPHA_WEIGH, .edge = gi_edge_from(&p->edge, &plan->sources[0])};
+    plan->halo = p->k / 2;
+    plan->border = box->edge.border;
+    plan->cost.other = 10;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return plan->sources[0].type == GI_F32
+               ? gi_separable_run(plan, queue, work, err)
+               : queue->k->box(queue, work->dst, work->srcs, plan->tables, err);
 }
 
 const struct gi_filter gi_filter_blur = {
@@ -72,7 +64,6 @@ const struct gi_filter gi_filter_blur = {
         "does not bleed.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .halo = halo,
-    .cost = cost,
+    .plan = plan,
     .run = run,
 };

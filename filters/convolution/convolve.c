@@ -72,8 +72,8 @@ static void flip(struct gi_kernel *kernel)
     }
 }
 
-/* What run() needs of the options. */
-struct plan {
+/* What the options say, in double. */
+struct kernel {
     struct gi_kernel kernel; /* flipped and normalised */
     int anchor_x, anchor_y;
     double sum;
@@ -82,45 +82,45 @@ struct plan {
     double *row, *col; /* rank one: weights[j][i] = col[j] * row[i] */
 };
 
-static void plan_free(struct plan *plan)
+static void kernel_free(struct kernel *k)
 {
-    gi_kernel_free(&plan->kernel);
-    free(plan->row);
-    plan->row = plan->col = NULL;
+    gi_kernel_free(&k->kernel);
+    free(k->row);
+    k->row = k->col = NULL;
 }
 
 /* Through its largest weight run the only row and column that a kernel of rank one can be made of.
  */
-static enum gi_status plan_rank(struct plan *plan, struct gi_err *err)
+static enum gi_status kernel_rank(struct kernel *k, struct gi_err *err)
 {
-    int width = plan->kernel.width, height = plan->kernel.height;
-    const double *w = plan->kernel.weights;
+    int width = k->kernel.width, height = k->kernel.height;
+    const double *w = k->kernel.weights;
     size_t n = (size_t)width * (size_t)height, pivot = 0;
-    plan->row = malloc(((size_t)width + (size_t)height) * sizeof *plan->row);
-    if (!plan->row)
+    k->row = malloc(((size_t)width + (size_t)height) * sizeof *k->row);
+    if (!k->row)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a kernel of %d x %d", width, height);
-    plan->col = plan->row + width;
+    k->col = k->row + width;
     for (size_t i = 0; i < n; i++)
         if (fabs(w[i]) > fabs(w[pivot]))
             pivot = i;
     size_t p = pivot / (size_t)width, q = pivot % (size_t)width;
     for (int i = 0; i < width; i++)
-        plan->row[i] = w[p * (size_t)width + (size_t)i];
+        k->row[i] = w[p * (size_t)width + (size_t)i];
     for (int j = 0; j < height; j++)
-        plan->col[j] = w[pivot] == 0 ? 0 : w[(size_t)j * (size_t)width + q] / w[pivot];
-    plan->rank_one = true;
-    for (size_t i = 0; i < n && plan->rank_one; i++) {
-        double product = plan->col[i / (size_t)width] * plan->row[i % (size_t)width];
-        plan->rank_one = fabs(w[i] - product) <= RANK_ONE_TOLERANCE * fabs(w[pivot]);
+        k->col[j] = w[pivot] == 0 ? 0 : w[(size_t)j * (size_t)width + q] / w[pivot];
+    k->rank_one = true;
+    for (size_t i = 0; i < n && k->rank_one; i++) {
+        double product = k->col[i / (size_t)width] * k->row[i % (size_t)width];
+        k->rank_one = fabs(w[i] - product) <= RANK_ONE_TOLERANCE * fabs(w[pivot]);
     }
     return GI_OK;
 }
 
 /* Fills the sum and divides by it where asked. */
-static enum gi_status plan_sum(struct plan *plan, bool normalize, struct gi_err *err)
+static enum gi_status kernel_sum(struct kernel *k, bool normalize, struct gi_err *err)
 {
-    size_t n = (size_t)plan->kernel.width * (size_t)plan->kernel.height;
-    double *w = plan->kernel.weights, sum = 0, sum_abs = 0;
+    size_t n = (size_t)k->kernel.width * (size_t)k->kernel.height;
+    double *w = k->kernel.weights, sum = 0, sum_abs = 0;
     for (size_t i = 0; i < n; i++) {
         sum += w[i];
         sum_abs += fabs(w[i]);
@@ -131,18 +131,18 @@ static enum gi_status plan_sum(struct plan *plan, bool normalize, struct gi_err 
     if (normalize)
         for (size_t i = 0; i < n; i++)
             w[i] /= sum;
-    plan->sum = normalize ? 1 : sum;
-    plan->alpha = zero ? GI_ALPHA_KEEP : GI_ALPHA_WEIGH;
+    k->sum = normalize ? 1 : sum;
+    k->alpha = zero ? GI_ALPHA_KEEP : GI_ALPHA_WEIGH;
     return GI_OK;
 }
 
-static enum gi_status plan_limits(const struct plan *plan, struct gi_err *err)
+static enum gi_status kernel_limits(const struct kernel *k, struct gi_err *err)
 {
-    int width = plan->kernel.width, height = plan->kernel.height;
+    int width = k->kernel.width, height = k->kernel.height;
     if (width > GI_TAPS_MAX || height > GI_TAPS_MAX)
         return gi_fail(err, GI_E_USAGE, "--kernel: %d x %d weights: want at most %d a side", width,
                        height, GI_TAPS_MAX);
-    if (!plan->rank_one && (size_t)width * (size_t)height > GI_WEIGHTS_MAX)
+    if (!k->rank_one && (size_t)width * (size_t)height > GI_WEIGHTS_MAX)
         return gi_fail(err, GI_E_USAGE,
                        "--kernel: %d x %d weights: want at most %d in all, unless each row is a "
                        "multiple of one row",
@@ -150,129 +150,117 @@ static enum gi_status plan_limits(const struct plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-static enum gi_status plan_fill(struct plan *plan, const struct params *p, struct gi_err *err)
+static enum gi_status kernel_fill(struct kernel *k, const struct params *p, struct gi_err *err)
 {
-    struct gi_kernel *kernel = &plan->kernel;
+    struct gi_kernel *kernel = &k->kernel;
     if (p->anchor.n && !anchor_inside(&p->anchor, kernel))
         return gi_fail(err, GI_E_USAGE, "--anchor: want X,Y, whole numbers, 0,0 to %d,%d",
                        kernel->width - 1, kernel->height - 1);
-    plan->anchor_x = p->anchor.n ? (int)p->anchor.v[0] : kernel->width / 2;
-    plan->anchor_y = p->anchor.n ? (int)p->anchor.v[1] : kernel->height / 2;
+    k->anchor_x = p->anchor.n ? (int)p->anchor.v[0] : kernel->width / 2;
+    k->anchor_y = p->anchor.n ? (int)p->anchor.v[1] : kernel->height / 2;
     if (p->flip) {
         flip(kernel);
-        plan->anchor_x = kernel->width - 1 - plan->anchor_x;
-        plan->anchor_y = kernel->height - 1 - plan->anchor_y;
+        k->anchor_x = kernel->width - 1 - k->anchor_x;
+        k->anchor_y = kernel->height - 1 - k->anchor_y;
     }
-    enum gi_status status = plan_sum(plan, p->normalize, err);
+    enum gi_status status = kernel_sum(k, p->normalize, err);
     if (!status)
-        status = plan_rank(plan, err);
-    return status ? status : plan_limits(plan, err);
+        status = kernel_rank(k, err);
+    return status ? status : kernel_limits(k, err);
 }
 
-/* Makes `plan`, which the caller frees unless this fails. */
-static enum gi_status plan_make(struct plan *plan, const struct params *p, struct gi_err *err)
+/* Makes `k`, which the caller frees unless this fails. */
+static enum gi_status kernel_make(struct kernel *k, const struct params *p, struct gi_err *err)
 {
-    *plan = (struct plan){0};
+    *k = (struct kernel){0};
     if (!p->kernel)
         return gi_fail(err, GI_E_USAGE, "--kernel: missing: want rows of weights such as \"%s\"",
                        options[0].example);
-    enum gi_status status = gi_kernel_read(&plan->kernel, p->kernel, err);
+    enum gi_status status = gi_kernel_read(&k->kernel, p->kernel, err);
     if (status)
         return gi_err_prefix(err, "--kernel");
-    status = plan_fill(plan, p, err);
+    status = kernel_fill(k, p, err);
     if (status)
-        plan_free(plan);
+        kernel_free(k);
     return status;
 }
 
 static enum gi_status check(void *arg, struct gi_err *err)
 {
-    struct plan plan;
-    enum gi_status status = plan_make(&plan, arg, err);
+    struct kernel k;
+    enum gi_status status = kernel_make(&k, arg, err);
     if (!status)
-        plan_free(&plan);
+        kernel_free(&k);
     return status;
 }
 
-static struct gi_halo halo(const void *arg)
+/* One of the two, by rank. */
+struct tables {
+    bool rank_one;
+    struct gi_separable separable;
+    struct gi_dense dense;
+    float weights[]; /* the row, then the column; or row by row */
+};
+
+static void fill_tables(struct tables *tables, const struct kernel *k, size_t nweights,
+                        const struct gi_edge *edge, double bias)
 {
-    const struct params *p = arg;
-    struct plan plan;
-    if (plan_make(&plan, p, NULL))
-        return (struct gi_halo){0, GI_BORDER_CLAMP}; /* run() will say why */
-    int above = plan.anchor_y, below = plan.kernel.height - 1 - plan.anchor_y;
-    plan_free(&plan);
-    return (struct gi_halo){above > below ? above : below, (enum gi_border)p->edge.border};
+    int width = k->kernel.width, height = k->kernel.height;
+    struct gi_finish finish = {.kind = GI_FINISH_STORE, .bias = (float)bias};
+    const double *from = k->rank_one ? k->row : k->kernel.weights;
+    for (size_t i = 0; i < nweights; i++)
+        tables->weights[i] = (float)from[i];
+    tables->rank_one = k->rank_one;
+    tables->separable = (struct gi_separable){.row = tables->weights,
+                                              .col = tables->weights + width,
+                                              .nrow = width,
+                                              .ncol = height,
+                                              .row_anchor = k->anchor_x,
+                                              .col_anchor = k->anchor_y,
+                                              .sum = (float)k->sum,
+                                              .alpha = k->alpha,
+                                              .edge = *edge,
+                                              .finish = finish};
+    tables->dense = (struct gi_dense){.weights = tables->weights,
+                                      .width = width,
+                                      .height = height,
+                                      .anchor_x = k->anchor_x,
+                                      .anchor_y = k->anchor_y,
+                                      .sum = (float)k->sum,
+                                      .alpha = k->alpha,
+                                      .edge = *edge,
+                                      .finish = finish};
 }
 
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)src;
-    struct plan plan;
-    if (plan_make(&plan, arg, NULL))
-        return (struct gi_cost){0};
-    double width = plan.kernel.width, height = plan.kernel.height;
-    double fmas = plan.rank_one ? width + height : width * height;
-    plan_free(&plan);
-    return (struct gi_cost){.fmas = fmas};
-}
-
-static void to_float(float *dst, const double *src, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        dst[i] = (float)src[i];
-}
-
-static enum gi_status run_plan(struct gi_queue *queue, struct gi_image *dst,
-                               const struct gi_image *src, const struct params *p,
-                               const struct plan *plan, float *weights, struct gi_err *err)
-{
-    int width = plan->kernel.width, height = plan->kernel.height;
-    struct gi_edge edge = gi_edge_from(&p->edge, src);
-    struct gi_finish finish = {.kind = GI_FINISH_STORE, .bias = (float)p->bias};
-    if (plan->rank_one) {
-        to_float(weights, plan->row, (size_t)width + (size_t)height);
-        struct gi_separable spec = {.row = weights,
-                                    .col = weights + width,
-                                    .nrow = width,
-                                    .ncol = height,
-                                    .row_anchor = plan->anchor_x,
-                                    .col_anchor = plan->anchor_y,
-                                    .sum = (float)plan->sum,
-                                    .alpha = plan->alpha,
-                                    .edge = edge,
-                                    .finish = finish};
-        return queue->k->convolve_separable(queue, dst, src, &spec, err);
-    }
-    to_float(weights, plan->kernel.weights, (size_t)width * (size_t)height);
-    struct gi_dense spec = {.weights = weights,
-                            .width = width,
-                            .height = height,
-                            .anchor_x = plan->anchor_x,
-                            .anchor_y = plan->anchor_y,
-                            .sum = (float)plan->sum,
-                            .alpha = plan->alpha,
-                            .edge = edge,
-                            .finish = finish};
-    return queue->k->convolve_2d(queue, dst, src, &spec, err);
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    (void)state;
-    struct plan plan;
-    enum gi_status status = plan_make(&plan, arg, err);
+    const struct params *p = plan->params;
+    struct kernel k;
+    enum gi_status status = kernel_make(&k, p, err);
     if (status)
         return status;
-    size_t n = plan.rank_one ? (size_t)plan.kernel.width + (size_t)plan.kernel.height
-                             : (size_t)plan.kernel.width * (size_t)plan.kernel.height;
-    float *weights = malloc(n * sizeof *weights);
-    status = weights ? run_plan(queue, dst, src, arg, &plan, weights, err)
-                     : gi_fail(err, GI_E_MEMORY, "out of memory: weights");
-    free(weights);
-    plan_free(&plan);
-    return status;
+    size_t width = (size_t)k.kernel.width, height = (size_t)k.kernel.height;
+    size_t nweights = k.rank_one ? width + height : width * height;
+    int above = k.anchor_y, below = k.kernel.height - 1 - k.anchor_y;
+    struct gi_edge edge = gi_edge_from(&p->edge, &plan->sources[0]);
+    struct tables *tables =
+        gi_plan_tables(plan, sizeof *tables + nweights * sizeof *tables->weights, err);
+    if (tables)
+        fill_tables(tables, &k, nweights, &edge, p->bias);
+    plan->halo = above > below ? above : below;
+    plan->border = edge.border;
+    plan->cost.fmas = (double)nweights;
+    kernel_free(&k);
+    return tables ? GI_OK : GI_E_MEMORY;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *tables = plan->tables;
+    return tables->rank_one
+               ? queue->k->convolve_separable(queue, work->dst, work->srcs, &tables->separable, err)
+               : queue->k->convolve_2d(queue, work->dst, work->srcs, &tables->dense, err);
 }
 
 const struct gi_filter gi_filter_convolve = {
@@ -296,7 +284,6 @@ const struct gi_filter gi_filter_convolve = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
-    .halo = halo,
-    .cost = cost,
+    .plan = plan,
     .run = run,
 };

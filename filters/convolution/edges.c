@@ -60,66 +60,76 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-static struct gi_halo halo(const void *arg)
+/* One of the three, by operator and part. */
+struct tables {
+    struct gi_gradient gradient;
+    struct gi_separable part;
+    struct gi_dense laplacian;
+    float weights[9];
+};
+
+static const float difference[3] = {-1, 0, 1};
+
+static void plan_laplacian(struct tables *tables, float scale)
 {
-    return (struct gi_halo){1, (enum gi_border)((const struct params *)arg)->edge.border};
+    const float weights[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
+    for (int i = 0; i < 9; i++)
+        tables->weights[i] = weights[i] * scale;
+    tables->laplacian = (struct gi_dense){.weights = tables->weights,
+                                          .width = 3,
+                                          .height = 3,
+                                          .anchor_x = 1,
+                                          .anchor_y = 1,
+                                          .alpha = GI_ALPHA_KEEP,
+                                          .edge = tables->gradient.edge};
 }
 
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
+static void plan_part(struct tables *tables, enum part part)
 {
-    (void)src;
-    const struct params *p = arg;
-    return (struct gi_cost){.fmas = p->of == MAGNITUDE ? 13 : 6,
-                            .other = p->of == MAGNITUDE ? 3 : 0};
+    const float *smooth = tables->gradient.smooth;
+    tables->part = (struct gi_separable){.row = part == X ? difference : smooth,
+                                         .col = part == X ? smooth : difference,
+                                         .nrow = 3,
+                                         .ncol = 3,
+                                         .row_anchor = 1,
+                                         .col_anchor = 1,
+                                         .alpha = GI_ALPHA_KEEP,
+                                         .edge = tables->gradient.edge};
 }
 
-/* Integers can't hold a sign; floats keep it. */
-static struct gi_finish finish_for(const struct gi_image *src)
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    return (struct gi_finish){.kind = src->type == GI_F32 ? GI_FINISH_STORE : GI_FINISH_ABS};
-}
-
-static enum gi_status run_laplacian(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, const struct params *p,
-                                    struct gi_err *err)
-{
-    float one = (float)p->scale, four = (float)(-4 * p->scale);
-    const float weights[9] = {0, one, 0, one, four, one, 0, one, 0};
-    struct gi_dense spec = {.weights = weights,
-                            .width = 3,
-                            .height = 3,
-                            .anchor_x = 1,
-                            .anchor_y = 1,
-                            .alpha = GI_ALPHA_KEEP,
-                            .edge = gi_edge_from(&p->edge, src),
-                            .finish = finish_for(src)};
-    return queue->k->convolve_2d(queue, dst, src, &spec, err);
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    (void)state;
     static const double smooths[][3] = {{1, 2, 1}, {3, 10, 3}, {1, 1, 1}};
-    static const float difference[3] = {-1, 0, 1};
-    const struct params *p = arg;
+    const struct params *p = plan->params;
+    struct tables *tables = gi_plan_tables(plan, sizeof *tables, err);
+    if (!tables)
+        return GI_E_MEMORY;
+    tables->gradient = (struct gi_gradient){.alpha = GI_ALPHA_KEEP,
+                                            .edge = gi_edge_from(&p->edge, &plan->sources[0])};
+    for (int i = 0; i < 3 && p->operator_name != LAPLACIAN; i++)
+        tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
+    plan_laplacian(tables, (float)p->scale);
+    plan_part(tables, (enum part)p->of);
+    /* Integers can't hold a sign; floats keep it. */
+    if (plan->sources[0].type != GI_F32)
+        tables->laplacian.finish.kind = tables->part.finish.kind = GI_FINISH_ABS;
+    plan->halo = 1;
+    plan->border = tables->gradient.edge.border;
+    plan->cost =
+        (struct gi_cost){.fmas = p->of == MAGNITUDE ? 13 : 6, .other = p->of == MAGNITUDE ? 3 : 0};
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct tables *tables = plan->tables;
     if (p->operator_name == LAPLACIAN)
-        return run_laplacian(queue, dst, src, p, err);
-    struct gi_gradient gradient = {.alpha = GI_ALPHA_KEEP, .edge = gi_edge_from(&p->edge, src)};
-    for (int i = 0; i < 3; i++)
-        gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
+        return queue->k->convolve_2d(queue, work->dst, work->srcs, &tables->laplacian, err);
     if (p->of == MAGNITUDE)
-        return queue->k->gradient(queue, dst, src, &gradient, err);
-    struct gi_separable spec = {.row = p->of == X ? difference : gradient.smooth,
-                                .col = p->of == X ? gradient.smooth : difference,
-                                .nrow = 3,
-                                .ncol = 3,
-                                .row_anchor = 1,
-                                .col_anchor = 1,
-                                .alpha = GI_ALPHA_KEEP,
-                                .edge = gradient.edge,
-                                .finish = finish_for(src)};
-    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+        return queue->k->gradient(queue, work->dst, work->srcs, &tables->gradient, err);
+    return queue->k->convolve_separable(queue, work->dst, work->srcs, &tables->part, err);
 }
 
 const struct gi_filter gi_filter_edges = {
@@ -139,7 +149,6 @@ const struct gi_filter gi_filter_edges = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
-    .halo = halo,
-    .cost = cost,
+    .plan = plan,
     .run = run,
 };

@@ -44,35 +44,14 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-static struct gi_halo halo(const void *arg)
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = arg;
-    return (struct gi_halo){p->k / 2, (enum gi_border)p->edge.border};
-}
-
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
-{
-    (void)src;
-    return (struct gi_cost){.fmas = 2 * ((const struct params *)arg)->k};
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    (void)state;
-    const struct params *p = arg;
-    float taps[GI_TAPS_MAX];
-    double sum = gi_gaussian_taps(taps, p->k, p->sigma);
-    struct gi_separable spec = {.row = taps,
-                                .col = taps,
-                                .nrow = p->k,
-                                .ncol = p->k,
-                                .row_anchor = p->k / 2,
-                                .col_anchor = p->k / 2,
-                                .sum = (float)(sum * sum),
-                                .alpha = GI_ALPHA_WEIGH,
-                                .edge = gi_edge_from(&p->edge, src)};
-    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+    const struct params *p = plan->params;
+    struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+    if (!tables)
+        return GI_E_MEMORY;
+    gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, p->sigma));
+    return GI_OK;
 }
 
 const struct gi_filter gi_filter_gaussian = {
@@ -92,7 +71,6 @@ const struct gi_filter gi_filter_gaussian = {
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,
-    .halo = halo,
-    .cost = cost,
-    .run = run,
+    .plan = plan,
+    .run = gi_separable_run,
 };

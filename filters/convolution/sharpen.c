@@ -41,43 +41,20 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-static struct gi_halo halo(const void *arg)
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = arg;
-    return (struct gi_halo){gi_gaussian_k(p->sigma) / 2, (enum gi_border)p->edge.border};
-}
-
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
-{
-    (void)src;
-    return (struct gi_cost){.fmas = 2 * gi_gaussian_k(((const struct params *)arg)->sigma) + 1,
-                            .other = 2};
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    (void)state;
-    const struct params *p = arg;
-    float taps[GI_TAPS_MAX];
+    const struct params *p = plan->params;
     int k = gi_gaussian_k(p->sigma);
-    double sum = gi_gaussian_taps(taps, k, p->sigma);
-    struct gi_separable spec = {
-        .row = taps,
-        .col = taps,
-        .nrow = k,
-        .ncol = k,
-        .row_anchor = k / 2,
-        .col_anchor = k / 2,
-        .sum = (float)(sum * sum),
-        .alpha = GI_ALPHA_WEIGH,
-        .edge = gi_edge_from(&p->edge, src),
-        .finish = {.kind = GI_FINISH_UNSHARP,
-                   .amount = (float)p->amount,
-                   .threshold =
-                       (float)(p->threshold * (double)gi_type_full_scale(src->type) / 100)},
-    };
-    return queue->k->convolve_separable(queue, dst, src, &spec, err);
+    struct gi_separable_tables *tables = gi_separable_plan(plan, k, &p->edge, err);
+    if (!tables)
+        return GI_E_MEMORY;
+    double full = (double)gi_type_full_scale(plan->sources[0].type);
+    gi_separable_sum(tables, gi_gaussian_taps(tables->taps, k, p->sigma));
+    tables->spec.finish = (struct gi_finish){.kind = GI_FINISH_UNSHARP,
+                                             .amount = (float)p->amount,
+                                             .threshold = (float)(p->threshold * full / 100)};
+    plan->cost = (struct gi_cost){.fmas = 2 * k + 1, .other = 2};
+    return GI_OK;
 }
 
 const struct gi_filter gi_filter_sharpen = {
@@ -93,7 +70,6 @@ const struct gi_filter gi_filter_sharpen = {
         "Alpha stays as it is; colour counts in the blur as much as its pixel is opaque.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .halo = halo,
-    .cost = cost,
-    .run = run,
+    .plan = plan,
+    .run = gi_separable_run,
 };

@@ -36,3 +36,37 @@ double gi_box_taps(float *taps, int k)
         taps[i] = (float)(1.0 / k);
     return k * (double)taps[0];
 }
+
+struct gi_separable_tables *gi_separable_plan(struct gi_plan *plan, int k,
+                                              const struct gi_border_params *edge,
+                                              struct gi_err *err)
+{
+    struct gi_separable_tables *tables =
+        gi_plan_tables(plan, sizeof *tables + (size_t)k * sizeof *tables->taps, err);
+    if (!tables)
+        return NULL;
+    tables->spec = (struct gi_separable){.row = tables->taps,
+                                         .col = tables->taps,
+                                         .nrow = k,
+                                         .ncol = k,
+                                         .row_anchor = k / 2,
+                                         .col_anchor = k / 2,
+                                         .alpha = GI_ALPHA_WEIGH,
+                                         .edge = gi_edge_from(edge, &plan->sources[0])};
+    plan->halo = k / 2;
+    plan->border = tables->spec.edge.border;
+    plan->cost.fmas = 2 * k;
+    return tables;
+}
+
+void gi_separable_sum(struct gi_separable_tables *tables, double sum)
+{
+    tables->spec.sum = (float)(sum * sum);
+}
+
+enum gi_status gi_separable_run(const struct gi_plan *plan, struct gi_queue *queue,
+                                const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_separable_tables *tables = plan->tables;
+    return queue->k->convolve_separable(queue, work->dst, work->srcs, &tables->spec, err);
+}

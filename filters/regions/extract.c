@@ -16,25 +16,44 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Measured on two threads with photographs: 2.2 ns a pixel, and 13 ns for floats, whose range and
- * threshold take several passes; 46 multiply-adds a nanosecond. */
-static struct gi_cost cost(const struct gi_image *src, const void *params)
+#define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
+
+/* Measured on two
+ * threads with photographs: 2.2 ns a pixel, and 13 ns for floats, whose range and threshold take
+ * several passes; 46 multiply-adds a nanosecond. */
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)params;
-    return (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
-                            .nbytes = 6.0 / src->channels}; /* labels, written and looked at */
+    const struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
+    if ((uint64_t)src->width * (uint64_t)src->height > MOST_PIXELS)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
+                       src->width, src->height, MOST_PIXELS);
+    if (plan->nsources > 1 &&
+        (mask->width != src->width || mask->height != src->height || mask->channels != 1))
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "mask: %d x %d pixels of %d channels: want %d x %d of one, as the image",
+                       mask->width, mask->height, mask->channels, src->width, src->height);
+    plan->reach = GI_REACH_ALL;
+    plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
+                                  .nbytes = 6.0 / src->channels}; /* labels, written and read */
+    return GI_OK;
+}
+
+static void ask_all(void *params)
+{
+    struct gi_extract_params *p = params;
+    p->labels = p->points = true;
 }
 
 /* The threshold, unless there is a mask, and the ends that float intensities are quantised by. */
 static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *extract,
                                   const struct gi_image *gray, const struct gi_extract_params *p,
-                                  struct gi_err *err)
+                                  bool masked, struct gi_err *err)
 {
     double otsu = 0;
-    bool wanted = !p->mask && p->at.kind == GI_LEVEL_OTSU;
+    bool wanted = !masked && p->at.kind == GI_LEVEL_OTSU;
     enum gi_status status =
         gi_level_find(queue, wanted ? &otsu : NULL, &extract->lo, &extract->hi, gray, err);
-    if (!p->mask)
+    if (!masked)
         extract->threshold = gi_level_value(&p->at, gray->type, otsu);
     return status;
 }
@@ -64,8 +83,6 @@ static void drop_points(struct gi_points *points, const struct gi_image *labels)
     points->n = n;
 }
 
-#define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
-
 /* Everything that needs the label image on the backend; takes it. */
 static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
                               struct gi_image *labels, const struct gi_image *gray,
@@ -82,11 +99,11 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract
     if (!status)
         status = gi_regions_keep(extract, renumber, p, err);
     bool dropped = extract->n < extract->found;
-    if (!status && (!p->no_labels || (dropped && !p->no_points)))
+    if (!status && (p->labels || (dropped && p->points)))
         status = queue->k->download(queue, &extract->labels, labels, err);
     if (!status && dropped && extract->labels.data)
         relabel(&extract->labels, renumber);
-    if (!status && dropped && !p->no_points)
+    if (!status && dropped && p->points)
         drop_points(&extract->points, &extract->labels);
     free(renumber);
     return status;
@@ -98,7 +115,7 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
 {
     struct gi_image labels = {0};
     enum gi_status status = GI_OK;
-    if (!p->no_points)
+    if (p->points)
         status = queue->k->select(queue, &extract->points, gray, foreground, err);
     if (!status)
         status = queue->k->label(queue, &labels, &extract->found, foreground,
@@ -112,37 +129,31 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
     return status;
 }
 
-static enum gi_status analyse(struct gi_queue *queue, void *result, const struct gi_image *src,
-                              const void *params, struct gi_err *err)
+static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                              const struct gi_image *srcs, struct gi_err *err)
 {
-    const struct gi_extract_params *p = params;
+    const struct gi_extract_params *p = plan->params;
+    const struct gi_kernels *k = queue->k;
     struct gi_extract *extract = result;
-    struct gi_image luma = {0}, mask = {0};
-    *extract = (struct gi_extract){.type = src->type};
+    struct gi_image luma = {0};
+    const struct gi_image *gray = srcs, *mask = plan->nsources > 1 ? &srcs[1] : NULL;
+    *extract = (struct gi_extract){.type = srcs->type};
     enum gi_status status = GI_OK;
-    if ((uint64_t)src->width * (uint64_t)src->height > MOST_PIXELS)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
-                       src->width, src->height, MOST_PIXELS);
-    if (src->channels > 1) {
-        status = queue->k->alloc(queue, &luma, src->width, src->height, 1, src->type, err);
+    if (srcs->channels > 1) {
+        gray = &luma;
+        status = k->alloc(queue, &luma, srcs->width, srcs->height, 1, srcs->type, err);
         if (!status)
-            status = queue->k->luma(queue, &luma, src, err);
+            status = k->luma(queue, &luma, srcs, err);
     }
-    const struct gi_image *gray = src->channels > 1 ? &luma : src;
     if (!status)
-        status = find_levels(queue, extract, gray, p, err);
-    if (!status && p->mask)
-        status = queue->k->upload(queue, &mask, p->mask, err);
+        status = find_levels(queue, extract, gray, p, mask, err);
     if (!status) {
-        struct gi_predicate foreground = {.on = p->mask ? &mask : gray,
-                                          .above = p->mask ? 0 : extract->threshold,
-                                          .invert = p->invert};
+        struct gi_predicate foreground = {
+            .on = mask ? mask : gray, .above = mask ? 0 : extract->threshold, .invert = p->invert};
         status = regions_of(queue, extract, gray, &foreground, p, err);
     }
-    if (mask.data)
-        queue->k->release(queue, &mask);
     if (luma.data)
-        queue->k->release(queue, &luma);
+        k->release(queue, &luma);
     return status;
 }
 
@@ -262,10 +273,12 @@ const struct gi_filter gi_filter_extract = {
         "ITU-R BT.709.",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
+    .max_sources = 2,
     .check = check,
-    .cost = cost,
+    .plan = plan,
     .result_nbytes = sizeof(struct gi_extract),
     .analyse = analyse,
     .result_free = result_free,
     .result_equal = result_equal,
+    .ask_all = ask_all,
 };

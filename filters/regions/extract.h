@@ -20,10 +20,8 @@ struct gi_extract_params {
     uint64_t min_area, max_area; /* pixels; max 0: any */
     int keep_top;                /* 0: all */
     int sort;                    /* enum gi_region_order; equals stand in order of label */
-    /* Not options: */
-    const struct gi_image *mask; /* host GI_U8 image of the source's size whose pixels > 0 are the
-                                    foreground, in place of `at`; NULL: none */
-    bool no_labels, no_points;   /* parts of the result that the caller does without */
+    /* Not options: parts of the result that the caller wants. */
+    bool labels, points;
 };
 
 /* Labels count from 1 in raster order of the first pixel of each region that was kept. */
@@ -35,8 +33,8 @@ struct gi_extract {
     float threshold;                /* foreground is > threshold; unused with a mask */
     struct gi_region_sums *regions; /* n, by label */
     uint32_t *order;                /* n indices into `regions`, as params.sort wants them */
-    struct gi_image labels;         /* host GI_U32 image, 0 where no kept region is */
-    struct gi_points points;        /* pixels of the kept regions, with the intensity */
+    struct gi_image labels;         /* host GI_U32 image, 0 where no kept region is; if asked for */
+    struct gi_points points;        /* pixels of the kept regions, with the intensity; likewise */
 };
 
 /* A region's measures; intensities are in sample units, NAN where every pixel is NaN. */
@@ -57,7 +55,8 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* Result: struct gi_extract. */
+/* Result: struct gi_extract. A second source is a mask: a gray image of the first one's size
+ * whose samples > 0 are the foreground, in place of `at`. */
 extern const struct gi_filter gi_filter_extract;
 
 #endif

@@ -227,19 +227,25 @@ static const char *type_name(enum gi_type type)
     return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
 }
 
+static enum gi_status check_shapes(const struct gi_image *x, const struct gi_image *y,
+                                   struct gi_err *err)
+{
+    if (x->width == y->width && x->height == y->height && x->channels == y->channels)
+        return GI_OK;
+    return gi_fail(err, GI_E_UNSUPPORTED,
+                   "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same "
+                   "size and channels",
+                   x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
+                   type_name(x->type), y->width, y->height, y->channels,
+                   y->channels == 1 ? "" : "s", type_name(y->type));
+}
+
 /* Makes the types equal: `converted` is freed by the caller. */
 static enum gi_status match(struct gi_image *converted, const struct gi_image **a,
                             const struct gi_image **b, struct gi_err *err)
 {
     const struct gi_image *x = *a, *y = *b;
     *converted = (struct gi_image){0};
-    if (x->width != y->width || x->height != y->height || x->channels != y->channels)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%d x %d, %d channel%s, %s against %d x %d, %d channel%s, %s: want the same "
-                       "size and channels",
-                       x->width, x->height, x->channels, x->channels == 1 ? "" : "s",
-                       type_name(x->type), y->width, y->height, y->channels,
-                       y->channels == 1 ? "" : "s", type_name(y->type));
     if (x->type == y->type)
         return GI_OK;
     bool first = x->type < y->type;
@@ -249,14 +255,24 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
     return status;
 }
 
-enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a,
-                          const struct gi_image *b, int threads, struct gi_err *err)
+/* Doubles on the host alone: 4 sums over 11 rows and over 11 columns a sample. */
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    plan->reach = GI_REACH_ALL;
+    plan->on_host = true;
+    plan->cost = (struct gi_cost){.other = 8 * 2 * WINDOW};
+    return check_shapes(&plan->sources[0], &plan->sources[1], err);
+}
+
+static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                              const struct gi_image *srcs, struct gi_err *err)
+{
+    (void)plan;
+    const struct gi_image *a = &srcs[0], *b = &srcs[1];
     struct gi_image converted;
     enum gi_status status = match(&converted, &a, &b, err);
     if (status)
         return status;
-    struct gi_pool *pool = NULL;
     double full = gi_type_full_scale(a->type);
     struct work work = {.a = a, .b = b, .c1 = pow(0.01 * full, 2), .c2 = pow(0.03 * full, 2)};
     work.nx = window(work.wx, a->width);
@@ -265,16 +281,32 @@ enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a
     if (!work.rows)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", a->height);
     if (!status)
-        status = gi_pool_new(&pool, threads, err);
-    if (!status)
-        status = gi_pool_run(pool, (a->height + BAND - 1) / BAND, band_job, &work,
-                             4 * scratch_samples(a) * sizeof(double), err);
+        status = queue->k->jobs(queue, (a->height + BAND - 1) / BAND, band_job, &work,
+                                4 * scratch_samples(a) * sizeof(double), err);
     if (!status)
         sum_up(result, &work);
-    gi_pool_free(&pool);
     free(work.rows);
     gi_image_free(&converted);
     return status;
+}
+
+/* The same to the bit; NaN has one here. */
+static bool same(const struct gi_difference *a, const struct gi_difference *b)
+{
+    return a->samples == b->samples && a->differing == b->differing &&
+           memcmp(&a->max, &b->max, sizeof a->max) == 0 &&
+           memcmp(&a->mse, &b->mse, sizeof a->mse) == 0 &&
+           memcmp(&a->psnr, &b->psnr, sizeof a->psnr) == 0 &&
+           (memcmp(&a->ssim, &b->ssim, sizeof a->ssim) == 0 || (isnan(a->ssim) && isnan(b->ssim)));
+}
+
+static bool result_equal(const void *a, const void *b)
+{
+    const struct gi_comparison *x = a, *y = b;
+    bool equal = x->type == y->type && x->nchannels == y->nchannels && same(&x->all, &y->all);
+    for (int c = 0; c < x->nchannels && equal; c++)
+        equal = same(&x->channels[c], &y->channels[c]);
+    return equal;
 }
 
 /* Half to even, saturated, as everywhere. */
@@ -293,7 +325,10 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
                                   const struct gi_image *b, double gain, struct gi_err *err)
 {
     struct gi_image converted;
-    enum gi_status status = match(&converted, &a, &b, err);
+    enum gi_status status = check_shapes(a, b, err);
+    if (status)
+        return status;
+    status = match(&converted, &a, &b, err);
     if (!status)
         status = gi_image_alloc(picture, a->width, a->height, gi_colour_channels(a), a->type, err);
     for (int y = 0; y < a->height && !status; y++) {
@@ -312,3 +347,29 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
     gi_image_free(&converted);
     return status;
 }
+
+static const struct gi_option options[] = {{0}};
+
+const struct gi_filter gi_filter_compare = {
+    .name = "compare",
+    .summary = "Measure how far two images are apart",
+    .manual =
+        "Says how many samples differ, the largest absolute difference, the mean squared error "
+        "(mse), the peak signal-to-noise ratio (psnr = 10 log10(full scale^2 / mse), infinite for "
+        "equal images, null in JSON) and the mean structural similarity (ssim), of everything and "
+        "of each channel. The images must have the same size and channels; where their depths "
+        "differ the shallower one is converted to the other first.\n\n"
+        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 x 11 "
+        "pixels with sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population "
+        "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
+        "that fits.\n\n"
+        "Where a limit was given and does not hold, the exit status is 1.",
+    .options = options,
+    .params_nbytes = 1,
+    .min_sources = 2,
+    .max_sources = 2,
+    .plan = plan,
+    .result_nbytes = sizeof(struct gi_comparison),
+    .analyse = analyse,
+    .result_equal = result_equal,
+};

@@ -3,8 +3,7 @@
 #ifndef GI_FILTERS_COMPARE_H
 #define GI_FILTERS_COMPARE_H
 
-#include "filters/option.h"
-#include "imgio/image.h"
+#include "filters/filter.h"
 
 /* All numbers are in sample units of `type`. Two NaN are equal, and so are equal infinities; NaN or
  * an infinity beside anything else is infinitely far from it. */
@@ -25,18 +24,18 @@ struct gi_comparison {
     int nchannels;
 };
 
-/* Compares two host images of the same width, height and channels. Where their types differ the
- * shallower one is converted to the other first, full scale to full scale. SSIM after Z. Wang et
- * al., 2004, IEEE Trans. Image Processing 13(4): Gaussian windows of 11 x 11 pixels and sigma 1.5
- * that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population covariance. Along a side
- * shorter than 11 pixels the window has the largest odd length that fits. `threads`: 1 or more; the
- * numbers don't depend on it. Errors: GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
-enum gi_status gi_compare(struct gi_comparison *result, const struct gi_image *a,
-                          const struct gi_image *b, int threads, struct gi_err *err);
+/* Result: struct gi_comparison, of two sources of the same width, height and channels. Where their
+ * types differ the shallower one is converted to the other first, full scale to full scale. SSIM
+ * after Z. Wang et al., 2004, IEEE Trans. Image Processing 13(4): Gaussian windows of 11 x 11
+ * pixels and sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population
+ * covariance. Along a side shorter than 11 pixels the window has the largest odd length that
+ * fits. */
+extern const struct gi_filter gi_filter_compare;
 
 /* The picture of the difference, made here and freed by the caller: |a - b| * gain, saturated, of
  * the type that the images were compared as and of their colour channels; where alpha differs more
- * than a channel, alpha's difference shows in it. Errors: as gi_compare(). */
+ * than a channel, alpha's difference shows in it. Errors:
+ * GI_E_UNSUPPORTED (shapes), GI_E_MEMORY. */
 enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_image *a,
                                   const struct gi_image *b, double gain, struct gi_err *err);
 

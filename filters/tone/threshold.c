@@ -24,40 +24,33 @@ static const struct gi_option options[] = {
 };
 
 /* Looking for Otsu's threshold reads the image once more a pass. */
-static struct gi_cost cost(const struct gi_image *src, const void *arg)
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct params *p = arg;
-    return (struct gi_cost){
-        .other = p->at.kind == GI_LEVEL_OTSU ? 1 + 8 * gi_level_passes(src->type) : 1};
+    (void)err;
+    const struct params *p = plan->params;
+    plan->cost.other = 1;
+    if (p->at.kind == GI_LEVEL_OTSU) {
+        plan->passes = gi_level_passes(plan->sources[0].type);
+        plan->state_nbytes = sizeof(struct gi_level_state);
+        plan->cost.other += 8 * plan->passes;
+    }
+    return GI_OK;
 }
 
-static size_t state_nbytes(const struct gi_image *src, const void *arg)
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *srcs, struct gi_err *err)
 {
-    (void)src;
-    (void)arg;
-    return sizeof(struct gi_level_state);
+    (void)plan;
+    return gi_level_measure(queue, state, pass, srcs, err);
 }
 
-static int passes(const struct gi_image *src, const void *arg)
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
 {
-    const struct params *p = arg;
-    return p->at.kind == GI_LEVEL_OTSU ? gi_level_passes(src->type) : 0;
-}
-
-static enum gi_status measure(struct gi_queue *queue, void *state, int pass,
-                              const struct gi_image *band, const void *arg, struct gi_err *err)
-{
-    (void)arg;
-    return gi_level_measure(queue, state, pass, band, err);
-}
-
-static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                          const void *arg, const void *state, struct gi_err *err)
-{
-    const struct params *p = arg;
-    double otsu = p->at.kind == GI_LEVEL_OTSU ? gi_level_otsu(state) : 0;
-    return queue->k->threshold(queue, dst, src, gi_level_value(&p->at, src->type, otsu), p->invert,
-                               err);
+    const struct params *p = plan->params;
+    double otsu = work->state ? gi_level_otsu(work->state) : 0;
+    float level = gi_level_value(&p->at, plan->sources[0].type, otsu);
+    return queue->k->threshold(queue, work->dst, work->srcs, level, p->invert, err);
 }
 
 const struct gi_filter gi_filter_threshold = {
@@ -76,9 +69,7 @@ const struct gi_filter gi_filter_threshold = {
         "same. Where all samples are equal, none is above.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .cost = cost,
+    .plan = plan,
     .run = run,
-    .state_nbytes = state_nbytes,
-    .passes = passes,
     .measure = measure,
 };

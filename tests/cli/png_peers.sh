@@ -46,7 +46,7 @@ have() { # have PROGRAM PACKAGE FUNCTION
 }
 have pngtopam netpbm with_libpng
 have vips libvips-tools with_vips
-have convert imagemagick with_imagemagick
+if convert -version 2>/dev/null | grep -q ImageMagick; then peers+=(with_imagemagick); else skip "no convert of ImageMagick (package imagemagick)"; fi
 if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then peers+=(with_pillow); else skip "no Pillow (package python3-pil)"; fi
 command -v pngcheck >/dev/null || skip "no pngcheck (package pngcheck)"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "filters/filter.h"
-#include "filters/run.h"
+#include "filters/pipeline.h"
 
 enum { FC_SEED = 20240607 };
 
@@ -106,6 +106,36 @@ static inline void *fc_params(const struct gi_filter *filter, const char *const 
     if (filter->check && filter->check(params, &err))
         fail_msg("%s: %s", filter->name, err.text);
     return params;
+}
+
+/* The plan of one filter for a shape; fails the test where there is none. */
+static inline struct gi_plan fc_plan(const struct gi_filter *filter, const void *params,
+                                     const struct gi_image *src)
+{
+    struct gi_err err = {0};
+    struct gi_plan plan;
+    if (gi_plan_make(&plan, filter, params, src, 1, &err))
+        fail_msg("%s: %s", filter->name, err.text);
+    return plan;
+}
+
+/* As gi_run_one(), with times. */
+static inline enum gi_status fc_run(struct gi_queue *queue, struct gi_image *dst, void *result,
+                                    const struct gi_image *src, const struct gi_filter *filter,
+                                    const void *params, struct gi_times *times, double *nbytes,
+                                    struct gi_err *err)
+{
+    struct gi_step step = {.filter = filter, .params = params};
+    struct gi_side side = {.result = result};
+    struct gi_pipeline *pipeline;
+    double ms;
+    *times = (struct gi_times){.step_ms = &ms, .step_nbytes = nbytes};
+    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, src, NULL, err);
+    if (status)
+        return status;
+    status = gi_pipeline_run(pipeline, queue, dst, src, &side, times, err);
+    gi_pipeline_free(&pipeline);
+    return status;
 }
 
 #endif

@@ -76,15 +76,16 @@ static void compare(const struct gi_filter *filter, const void *params, const st
 {
     struct gi_image whole, cut;
     struct gi_err err = {0};
-    struct gi_run_times times;
+    struct gi_times times;
+    double nbytes;
     queue->k = gi_kernels_cpu();
-    assert_int_equal(gi_run_filter(queue, &whole, src, filter, params, NULL, &err), GI_OK);
+    assert_int_equal(gi_run_one(queue, &whole, NULL, src, filter, params, &err), GI_OK);
     take(rows, upload_rows);
-    if (gi_run_filter(queue, &cut, src, filter, params, &times, &err))
+    if (fc_run(queue, &cut, NULL, src, filter, params, &times, &nbytes, &err))
         fail_msg("%s: %s", filter->name, err.text);
     assert_string_equal(err.text, "");
     assert_true(times.bands > 1);
-    assert_true(times.kernel_nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
+    assert_true(nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
     if (!fc_equal(&whole, &cut))
         fail_msg("%s: %d rows at most, %d in memory: differs", filter->name, rows, upload_rows);
     gi_image_free(&whole);
@@ -111,10 +112,12 @@ static void test_same_bytes(void **unused)
         const struct gi_filter *filter = gi_filter_find(cases[i].filter);
         void *params = fc_params(filter, cases[i].words);
         for (int j = 0; j < 5 * 3 * 2; j++) {
-            if (filter->halo)
+            if (fc_option(filter, "border"))
                 fc_set(filter, params, "border", gi_border_choices[j % 5].name);
             struct gi_image src = image_of(23, HEIGHT, j / 15 ? 4 : 3, (enum gi_type)(j / 5 % 3));
-            int least = filter->halo ? 2 * filter->halo(params).rows + 1 : 1;
+            struct gi_plan plan = fc_plan(filter, params, &src);
+            int least = 2 * plan.halo + 1;
+            gi_plan_free(&plan);
             for (int rows = least; rows < HEIGHT; rows += 1 + rows / 3)
                 compare(filter, params, &src, rows, HEIGHT);
             compare(filter, params, &src, INT32_MAX, least);
@@ -131,10 +134,11 @@ static void test_bytes_limit(void **unused)
     const struct gi_filter *filter = gi_filter_find("edges");
     void *params = fc_params(filter, NULL);
     struct gi_image src = image_of(300, 40, 1, GI_U8), dst;
-    struct gi_run_times times;
+    struct gi_times times;
+    double nbytes;
     take(INT32_MAX, 40);
     small.nbytes = 2 * 512 * 12; /* 12 rows in and out: 10 and two of halo */
-    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, &times, NULL), GI_OK);
+    assert_int_equal(fc_run(queue, &dst, NULL, &src, filter, params, &times, &nbytes, NULL), GI_OK);
     assert_int_equal(times.bands, 4);
     gi_image_free(&dst);
     gi_image_free(&src);
@@ -149,16 +153,17 @@ static void test_too_little(void **unused)
     struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
     struct gi_err err = {0};
     take(8, 50);
-    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
                      GI_E_DEVICE_MEMORY);
-    assert_string_equal(err.text, "out of device memory: 8 rows fit, a row of the result needs 9");
+    assert_string_equal(err.text, "out of device memory: not even one row of the result fits with those that it "
+                        "needs");
     take(50, 4); /* a row in the middle needs nine */
-    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
                      GI_E_DEVICE_MEMORY);
     assert_true(small.uploads < 20);
     take(50, 50);
     small.row_nbytes = 9;
-    assert_int_equal(gi_run_filter(queue, &dst, &src, filter, params, NULL, &err),
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
                      GI_E_DEVICE_MEMORY);
     assert_string_equal(err.text, "a row of 10 bytes: the device takes 9");
     gi_image_free(&src);
@@ -184,10 +189,11 @@ static void analyse(struct gi_histogram *result, const struct gi_image *src, con
                     int rows, int upload_rows)
 {
     struct gi_err err = {0};
-    struct gi_run_times times;
+    struct gi_times times;
+    double nbytes;
     *result = (struct gi_histogram){0};
     take(rows, upload_rows);
-    if (gi_run_analysis(queue, result, src, &gi_filter_histogram, params, &times, &err))
+    if (fc_run(queue, NULL, result, src, &gi_filter_histogram, params, &times, &nbytes, &err))
         fail_msg("%s", err.text);
     assert_string_equal(err.text, "");
     assert_int_equal(times.bands > 1, rows < src->height || upload_rows < src->height);
@@ -231,14 +237,14 @@ static void test_analysis_of_the_whole(void **unused)
         struct gi_err err = {0};
         take(i ? 33 : 32, i ? 32 : 33);
         assert_int_equal(
-            gi_run_analysis(queue, &result, &src, &gi_filter_extract, params, NULL, &err),
+            gi_run_one(queue, NULL, &result, &src, &gi_filter_extract, params, &err),
             GI_E_DEVICE_MEMORY);
         assert_string_equal(err.text,
                             "out of device memory: extract needs all 19 x 33 pixels there at once");
         gi_filter_extract.result_free(&result);
     }
     take(33, 33);
-    assert_int_equal(gi_run_analysis(queue, &result, &src, &gi_filter_extract, params, NULL, NULL),
+    assert_int_equal(gi_run_one(queue, NULL, &result, &src, &gi_filter_extract, params, NULL),
                      GI_OK);
     gi_filter_extract.result_free(&result);
     gi_image_free(&src);

@@ -7,31 +7,45 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "filters/pipeline.h"
 #include "filters/regions/extract.h"
 
 static struct gi_extract_params defaults(void)
 {
     struct gi_extract_params p = {0};
     gi_options_default(&p, gi_filter_extract.options);
+    gi_filter_extract.ask_all(&p);
     p.at = (struct gi_level){GI_LEVEL_VALUE, 0};
     return p;
+}
+
+/* `mask` may be NULL. */
+static struct gi_extract extract_masked(const struct gi_image *image, const struct gi_image *mask,
+                                        const struct gi_extract_params *params)
+{
+    struct gi_queue *queue;
+    struct gi_open_options options = {.threads = 2};
+    struct gi_err err = {0};
+    struct gi_extract result = {0};
+    struct gi_step step = {.filter = &gi_filter_extract,
+                           .params = params,
+                           .others = mask,
+                           .nothers = mask != NULL};
+    struct gi_side side = {.others = mask, .result = &result};
+    struct gi_pipeline *pipeline;
+    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    if (gi_pipeline_new(&pipeline, &step, 1, image, NULL, &err) ||
+        gi_pipeline_run(pipeline, queue, NULL, image, &side, NULL, &err))
+        fail_msg("%s", err.text);
+    gi_pipeline_free(&pipeline);
+    queue->k->close(&queue);
+    return result;
 }
 
 static struct gi_extract extract_of(const struct gi_image *image,
                                     const struct gi_extract_params *params)
 {
-    struct gi_queue *queue;
-    struct gi_open_options options = {.threads = 2};
-    struct gi_err err = {0};
-    struct gi_image src;
-    struct gi_extract result = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
-    assert_int_equal(queue->k->upload(queue, &src, image, &err), GI_OK);
-    if (gi_filter_extract.analyse(queue, &result, &src, params, &err))
-        fail_msg("%s", err.text);
-    queue->k->release(queue, &src);
-    queue->k->close(&queue);
-    return result;
+    return extract_masked(image, NULL, params);
 }
 
 /* '.' is 0, digits are tens. Three regions of 8 neighbours, five of 4. */
@@ -118,14 +132,11 @@ static void test_most_pixels(void **unused)
     (void)unused;
     struct gi_image image = {.width = 131072, .height = 65536, .channels = 1, .type = GI_U8};
     struct gi_extract_params p = defaults();
-    struct gi_open_options options = {.threads = 2};
-    struct gi_queue *queue;
-    struct gi_extract result;
+    struct gi_plan plan;
     struct gi_err err = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
-    assert_int_equal(gi_filter_extract.analyse(queue, &result, &image, &p, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_plan_make(&plan, &gi_filter_extract, &p, &image, 1, &err),
+                     GI_E_UNSUPPORTED);
     assert_string_equal(err.text, "131072 x 65536 pixels: regions want at most 4294967294 in all");
-    queue->k->close(&queue);
 }
 
 static void test_mask(void **unused)
@@ -137,8 +148,7 @@ static void test_mask(void **unused)
     on[W + 4] = 1;
     on[W + 5] = 200;
     struct gi_extract_params p = defaults();
-    p.mask = &mask;
-    struct gi_extract e = extract_of(&image, &p);
+    struct gi_extract e = extract_masked(&image, &mask, &p);
     struct gi_region r = gi_extract_region(&e, 0);
     assert_true(e.n == 1 && r.area == 2 && r.mean == 45 && r.stddev == 45 && r.min == 0);
     gi_filter_extract.result_free(&e);

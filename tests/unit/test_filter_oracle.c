@@ -136,7 +136,7 @@ static void check(const char *name, const char *const *words, struct oracle *o)
         fc_set(filter, params, "border", gi_border_choices[border].name);
         fc_set(filter, params, "border-value", type == GI_F32 ? "0.25" : "60");
         o->threshold = threshold * (double)gi_type_full_scale(type);
-        if (gi_run_filter(queue, &got, &src, filter, params, NULL, &err))
+        if (gi_run_one(queue, &got, NULL, &src, filter, params, &err))
             fail_msg("%s: %s", name, err.text);
         compare(words ? words[0] : name, o, &src, &got, border, type == GI_F32 ? 0.25 : 60);
         gi_image_free(&src);
@@ -211,7 +211,7 @@ static void check_long(const char *name, const char *const *words, double sigma,
         int w = turn ? 1 : LONG, h = turn ? LONG : 1;
         assert_int_equal(gi_image_alloc(&src, w, h, 1, GI_F32, NULL), GI_OK);
         fc_fill(&src, &seed);
-        assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
+        assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
         for (int p = 0; p < LONG; p++) {
             double want = 0;
             for (int i = 0; i < k; i++) {
@@ -322,7 +322,7 @@ static void test_threshold(void **unused)
     struct gi_image src = {(void *)(uintptr_t)pixels, sizeof pixels, 8, 1, 1, GI_F32, 0}, got;
     for (int invert = 0; invert < 2; invert++) {
         void *params = fc_params(filter, invert ? not_half : half);
-        assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
+        assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
         for (int x = 0; x < 8; x++)
             assert_true(fc_get(&got, 0, x, 0) == (((double)pixels[x] > 0.5) != invert));
         gi_image_free(&got);
@@ -333,7 +333,7 @@ static void test_threshold(void **unused)
     float lo, hi;
     assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
     assert_true(otsu > 0.5 && otsu < 2 && lo == -1 && hi == 2);
-    assert_int_equal(gi_run_filter(queue, &got, &src, filter, params, NULL, NULL), GI_OK);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
     assert_true(fc_get(&got, 0, 3, 0) == 0 && fc_get(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
     free(params);

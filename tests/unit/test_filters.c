@@ -78,18 +78,21 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
     return params;
 }
 
-/* The plan without the runner, into an image whose padding and page ends are watched. */
+/* The plan without the driver, into an image whose padding and page ends are watched. */
 static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *src,
                      const struct gi_filter *filter, const void *params)
 {
     struct gi_err err = {0};
-    void *state = filter->passes ? calloc(1, filter->state_nbytes(src, params)) : NULL;
-    for (int pass = 0; state && pass < filter->passes(src, params); pass++)
-        if (filter->measure(queue, state, pass, src, params, &err))
+    struct gi_plan plan = fc_plan(filter, params, src);
+    void *state = plan.passes ? calloc(1, plan.state_nbytes) : NULL;
+    struct gi_work work = {.dst = &dst->image, .srcs = src, .state = state};
+    for (int pass = 0; pass < plan.passes; pass++)
+        if (filter->measure(&plan, queue, state, pass, src, &err))
             fail_msg("%s", err.text);
-    if (filter->run(queue, &dst->image, src, params, state, &err))
+    if (filter->run(&plan, queue, &work, &err))
         fail_msg("%s: %s", filter->name, err.text);
     free(state);
+    gi_plan_free(&plan);
 }
 
 static void check_case(const struct gi_filter *filter, const struct variant *variant,
@@ -98,7 +101,7 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
     const struct gi_image *in = &src->image;
     struct gi_image want;
     struct gi_err err = {0};
-    if (gi_run_filter(backends[0].queue, &want, in, filter, params, NULL, &err))
+    if (gi_run_one(backends[0].queue, &want, NULL, in, filter, params, &err))
         fail_msg("%s: %s", where, err.text);
     assert_true(want.width == in->width && want.height == in->height &&
                 want.channels == in->channels && want.type == in->type);
@@ -123,7 +126,9 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
 static bool too_heavy(const struct gi_filter *filter, const void *params,
                       const struct gi_image *shape)
 {
-    double taps = filter->halo ? 2.0 * filter->halo(params).rows + 1 : 1;
+    struct gi_plan plan = fc_plan(filter, params, shape);
+    double taps = 2.0 * plan.halo + 1;
+    gi_plan_free(&plan);
     return shape->width * shape->height > HEAVY_PIXELS ||
            taps * taps * shape->width * shape->channels > HEAVY_WORK;
 }

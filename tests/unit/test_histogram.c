@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "filters/statistics/histogram.h"
-#include "filters/run.h"
+#include "filters/pipeline.h"
 
 static uint64_t state;
 
@@ -33,7 +33,7 @@ static struct gi_histogram histogram_of(const struct gi_image *image,
     struct gi_err err = {0};
     struct gi_histogram result = {0};
     assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
-    if (gi_run_analysis(queue, &result, image, &gi_filter_histogram, params, NULL, &err))
+    if (gi_run_one(queue, NULL, &result, image, &gi_filter_histogram, params, &err))
         fail_msg("%s", err.text);
     queue->k->close(&queue);
     return result;

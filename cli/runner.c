@@ -1,0 +1,340 @@
+/* Choosing a device for a command, opening it beside the decoder, and falling back.
+ * SPDX-License-Identifier: MIT */
+#include "cli/runner.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stage {
+    const char *name; /* static */
+    double ms, nbytes; /* nbytes 0: no rate is printed */
+};
+
+struct gi_runner {
+    const struct gi_device_params *params;
+    const char *asked_by; /* "--device" or "GPUIMG_DEVICE" */
+    enum gi_device_choice choice;
+    struct gi_open_options options;
+    struct gi_queue *cpu, *cuda;
+    bool opening, tried; /* the side thread runs; CUDA was tried, and cuda_err tells how it went */
+    pthread_t thread;
+    struct gi_err cuda_err;
+    struct stage *stages;
+    int nstages;
+    int bands, uploads, downloads;
+};
+
+/* One pipeline on one image. */
+struct job {
+    const struct gi_pipeline *pipeline;
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_step *steps;
+    int nsteps;
+    const struct gi_side *sides;
+    struct gi_estimate estimate;
+};
+
+static void *open_cuda(void *arg)
+{
+    struct gi_runner *runner = arg;
+    const struct gi_kernels *k = gi_kernels_cuda();
+    k->open(&runner->cuda, &runner->options, &runner->cuda_err);
+    return NULL;
+}
+
+/* Begins to make the context on a side thread; need_cuda() waits for it. */
+static void start_cuda(struct gi_runner *runner)
+{
+    runner->tried = true;
+    runner->opening = pthread_create(&runner->thread, NULL, open_cuda, runner) == 0;
+    if (!runner->opening)
+        open_cuda(runner);
+}
+
+enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_params *device,
+                             struct gi_err *err)
+{
+    enum gi_device_choice choice;
+    int ordinal;
+    enum gi_status status = gi_device_parse(&choice, &ordinal, device->device, err);
+    if (status)
+        return status;
+    const char *asked_by = device->device ? "--device" : "GPUIMG_DEVICE";
+    if (choice == GI_CHOOSE_CUDA && !gi_kernels_cuda())
+        return gi_fail(err, GI_E_DEVICE, "%s cuda: this build has no CUDA backend", asked_by);
+    struct gi_runner *runner = calloc(1, sizeof *runner);
+    if (!runner)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
+    runner->params = device;
+    runner->asked_by = asked_by;
+    runner->choice = choice;
+    runner->options = (struct gi_open_options){
+        .threads = gi_thread_count(device->threads),
+        .ordinal = ordinal,
+        .max_bytes = (size_t)device->max_device_bytes,
+    };
+    if (choice == GI_CHOOSE_CUDA)
+        start_cuda(runner);
+    *out = runner;
+    return GI_OK;
+}
+
+/* What gi_runner_load() looks ahead for. */
+struct coming {
+    struct gi_runner *runner;
+    const struct gi_io_params *io;
+    const struct gi_step *steps;
+    int nsteps;
+};
+
+static void on_shape(void *arg, const struct gi_image *stored)
+{
+    const struct coming *coming = arg;
+    struct gi_runner *runner = coming->runner;
+    struct gi_image shape = *stored;
+    struct gi_pipeline *pipeline;
+    shape.type = gi_cli_depth_type(coming->io, stored->type);
+    if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_kernels_cuda())
+        return;
+    if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))
+        return; /* gi_runner_run() says why */
+    struct gi_estimate estimate = gi_pipeline_estimate(pipeline, 1, runner->options.threads);
+    gi_pipeline_free(&pipeline);
+    if (estimate.cuda_s < estimate.cpu_s)
+        start_cuda(runner);
+}
+
+enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
+                              struct gi_metadata *metadata, const char *path,
+                              const struct gi_io_params *io, const struct gi_step *steps,
+                              int nsteps, struct gi_err *err)
+{
+    struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
+    struct gi_shape_listener listener = {on_shape, &coming};
+    double start = gi_now_ms();
+    enum gi_status status = gi_cli_load(image, metadata, NULL, path, io, &listener, err);
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    return status;
+}
+
+static struct stage *new_stage(struct gi_runner *runner, const char *name)
+{
+    struct stage *grown =
+        realloc(runner->stages, (size_t)(runner->nstages + 1) * sizeof *runner->stages);
+    if (!grown)
+        return NULL; /* a line less in a table */
+    runner->stages = grown;
+    grown[runner->nstages] = (struct stage){.name = name};
+    return &grown[runner->nstages++];
+}
+
+/* Stages outside the pipeline that have one name are one. */
+static void add_stage(struct gi_runner *runner, const char *name, double ms)
+{
+    for (int i = 0; i < runner->nstages; i++)
+        if (strcmp(runner->stages[i].name, name) == 0 && runner->stages[i].nbytes == 0) {
+            runner->stages[i].ms += ms;
+            return;
+        }
+    struct stage *stage = new_stage(runner, name);
+    if (stage)
+        stage->ms = ms;
+}
+
+/* The context of the CUDA device, NULL with cuda_err where there is none. */
+static struct gi_queue *need_cuda(struct gi_runner *runner)
+{
+    double start = gi_now_ms();
+    if (runner->opening) {
+        pthread_join(runner->thread, NULL);
+        runner->opening = false;
+    } else if (!runner->tried) {
+        runner->tried = true;
+        open_cuda(runner);
+    }
+    add_stage(runner, "context", gi_now_ms() - start);
+    return runner->cuda;
+}
+
+void gi_runner_free(struct gi_runner **out)
+{
+    struct gi_runner *runner = *out;
+    *out = NULL;
+    if (!runner || !gi_cli_tears_down())
+        return;
+    free(runner->stages);
+    if (runner->opening)
+        pthread_join(runner->thread, NULL);
+    if (runner->cuda)
+        runner->cuda->k->close(&runner->cuda);
+    if (runner->cpu)
+        runner->cpu->k->close(&runner->cpu);
+    free(runner);
+}
+
+static void note_times(struct gi_runner *runner, const struct job *job,
+                       const struct gi_times *times)
+{
+    add_stage(runner, "upload", times->upload_ms);
+    for (int i = 0; i < job->nsteps; i++) {
+        struct stage *stage = new_stage(runner, job->steps[i].filter->name);
+        if (!stage)
+            continue;
+        stage->ms = times->step_ms[i];
+        stage->nbytes = times->step_nbytes[i];
+    }
+    add_stage(runner, "download", times->download_ms);
+    runner->bands = times->bands > runner->bands ? times->bands : runner->bands;
+    runner->uploads += times->uploads;
+    runner->downloads += times->downloads;
+}
+
+/* Times are taken only where somebody wants to see them: each makes the device wait. */
+static enum gi_status run_on(struct gi_runner *runner, struct gi_queue *queue,
+                             const struct job *job, struct gi_err *err)
+{
+    struct gi_times times = {0};
+    if (!runner->params->timing)
+        return gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, NULL, err);
+    times.step_ms = calloc((size_t)job->nsteps, sizeof *times.step_ms);
+    times.step_nbytes = calloc((size_t)job->nsteps, sizeof *times.step_nbytes);
+    enum gi_status status =
+        times.step_ms && times.step_nbytes
+            ? gi_pipeline_run(job->pipeline, queue, job->dst, job->src, job->sides, &times, err)
+            : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", job->nsteps);
+    if (!status)
+        note_times(runner, job, &times);
+    free(times.step_ms);
+    free(times.step_nbytes);
+    return status;
+}
+
+static enum gi_status run_cpu(struct gi_runner *runner, const struct job *job, struct gi_err *err)
+{
+    if (!runner->cpu) {
+        enum gi_status status = gi_kernels_cpu()->open(&runner->cpu, &runner->options, err);
+        if (status)
+            return status;
+    }
+    return run_on(runner, runner->cpu, job, err);
+}
+
+static void say_choice(const struct gi_runner *runner, bool cuda,
+                       const struct gi_estimate *estimate, const char *reason)
+{
+    if (!runner->params->verbose)
+        return;
+    char where[64];
+    if (cuda)
+        snprintf(where, sizeof where, "cuda:%d", runner->options.ordinal);
+    else
+        snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(),
+                 runner->options.threads, runner->options.threads == 1 ? "" : "s");
+    gi_cli_warn("device %s: %s; estimated %.3g s on cpu, %.3g s on cuda", where, reason,
+                estimate->cpu_s, estimate->cuda_s);
+}
+
+/* `auto` without a device is silent but under -v. */
+/* `auto` without a device is silent but under -v. */
+static enum gi_status run_auto(struct gi_runner *runner, const struct job *job, struct gi_err *err)
+{
+    const struct gi_estimate *estimate = &job->estimate;
+    const char *reason = "the quicker by estimate";
+    struct gi_err cuda_err = {0};
+    if (!gi_kernels_cuda())
+        reason = "this build has no CUDA backend";
+    else if (estimate->cuda_s < estimate->cpu_s) {
+        if (need_cuda(runner)) {
+            say_choice(runner, true, estimate, reason);
+            enum gi_status status = run_on(runner, runner->cuda, job, &cuda_err);
+            if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY) {
+                *err = cuda_err;
+                return status;
+            }
+        } else {
+            cuda_err = runner->cuda_err;
+        }
+        reason = cuda_err.text;
+    }
+    say_choice(runner, false, estimate, reason);
+    return run_cpu(runner, job, err);
+}
+
+static enum gi_status run_forced(struct gi_runner *runner, const struct job *job,
+                                 struct gi_err *err)
+{
+    char reason[32];
+    snprintf(reason, sizeof reason, "by %s", runner->asked_by);
+    if (runner->choice == GI_CHOOSE_CPU) {
+        say_choice(runner, false, &job->estimate, reason);
+        return run_cpu(runner, job, err);
+    }
+    if (!need_cuda(runner)) {
+        *err = runner->cuda_err;
+        if (runner->options.ordinal > 0)
+            return gi_err_prefix(err, "%s cuda:%d", runner->asked_by, runner->options.ordinal);
+        return gi_err_prefix(err, "%s cuda", runner->asked_by);
+    }
+    say_choice(runner, true, &job->estimate, reason);
+    enum gi_status status = run_on(runner, runner->cuda, job, err);
+    if (status != GI_E_DEVICE_MEMORY)
+        return status;
+    struct gi_err cause = *err;
+    return gi_fail(err, status, "%s cuda: %s; want --device cpu or auto%s", runner->asked_by,
+                   cause.text,
+                   runner->params->max_device_bytes ? ", or more --max-device-bytes" : "");
+}
+
+enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_step *steps, int nsteps,
+                             const struct gi_side *sides, struct gi_err *err)
+{
+    struct gi_pipeline *pipeline;
+    int failed = 0;
+    enum gi_status status = gi_pipeline_new(&pipeline, steps, nsteps, src, &failed, err);
+    if (status)
+        return nsteps == 1 ? status
+                           : gi_err_prefix(err, "step %d, %s", failed + 1,
+                                           steps[failed].filter->name);
+    struct job job = {.pipeline = pipeline,
+                      .dst = dst,
+                      .src = src,
+                      .steps = steps,
+                      .nsteps = nsteps,
+                      .sides = sides,
+                      .estimate = gi_pipeline_estimate(pipeline, 1, runner->options.threads)};
+    status = runner->choice == GI_CHOOSE_AUTO ? run_auto(runner, &job, err)
+                                              : run_forced(runner, &job, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
+void gi_runner_note(struct gi_runner *runner, const char *stage, double ms)
+{
+    add_stage(runner, stage, ms);
+}
+
+void gi_runner_report(struct gi_runner *runner)
+{
+    if (!runner->params->timing)
+        return;
+    double total = 0;
+    for (int i = 0; i < runner->nstages; i++) {
+        const struct stage *stage = &runner->stages[i];
+        fprintf(stderr, "%-10s %10.3f ms", stage->name, stage->ms);
+        if (stage->nbytes > 0 && stage->ms > 0)
+            fprintf(stderr, "  %12.0f bytes  %8.2f GB/s", stage->nbytes,
+                    1e-6 * stage->nbytes / stage->ms);
+        if (stage->nbytes > 0 && runner->bands > 1)
+            fprintf(stderr, "  in %d bands", runner->bands);
+        if (strcmp(stage->name, "upload") == 0)
+            fprintf(stderr, "  %d time%s", runner->uploads, runner->uploads == 1 ? "" : "s");
+        if (strcmp(stage->name, "download") == 0)
+            fprintf(stderr, "  %d time%s", runner->downloads, runner->downloads == 1 ? "" : "s");
+        putc('\n', stderr);
+        total += stage->ms;
+    }
+    fprintf(stderr, "%-10s %10.3f ms\n", "total", total);
+}

@@ -1,0 +1,38 @@
+/* A device chosen for one command: names the choice under -v, opens CUDA on a side thread while the
+ * first image is decoded, falls back to the CPU under `auto`, and adds up times.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_RUNNER_H
+#define GI_CLI_RUNNER_H
+
+#include "cli/cli.h"
+#include "filters/pipeline.h"
+
+struct gi_runner;
+
+/* Reads --device before any file is touched; under `cuda` starts to open it. `device` must outlive
+ * the runner. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
+enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_params *device,
+                             struct gi_err *err);
+/* The last thing that a command does: without gi_cli_tears_down() the devices stay open for the end
+ * of the process, also one that is still being opened. NULL: nothing happens. */
+void gi_runner_free(struct gi_runner **runner);
+
+/* Loads the image that the steps are for, as gi_cli_load() does. Where `auto` is going to take CUDA
+ * it is opened meanwhile. `metadata` may be NULL. */
+enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
+                              struct gi_metadata *metadata, const char *path,
+                              const struct gi_io_params *io, const struct gi_step *steps,
+                              int nsteps, struct gi_err *err);
+
+/* gi_pipeline_new() and gi_pipeline_run() on the device that --device or the estimate picks. Of
+ * several steps the error names the one that can't be planned. */
+enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_step *steps, int nsteps,
+                             const struct gi_side *sides, struct gi_err *err);
+
+/* For --timing: host stages that happen outside the runner. */
+void gi_runner_note(struct gi_runner *runner, const char *stage, double ms);
+/* Prints the table of --timing to stderr, where it was asked for. */
+void gi_runner_report(struct gi_runner *runner);
+
+#endif

@@ -1,0 +1,284 @@
+/* A pipeline in bands. Each band of a result asks its step for rows, which asks the step before for
+ * the rows that those need, up to the source; so a band carries the halos of all later steps, cut
+ * off where the image ends, and every step sees the image's ends just where they are. Bands change
+ * no byte. SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "filters/flow.h"
+
+/* Rows of a step's result: `image` is to be released, `view` are the rows asked for. */
+struct rows {
+    struct gi_image image, view;
+};
+
+static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
+                              struct gi_err *err);
+
+static void release(struct gi_flow *flow, struct rows *rows)
+{
+    flow->queue->k->release(flow->queue, &rows->image);
+}
+
+/* What step i gives, -1: the source. */
+static struct gi_image shape_after(const struct gi_flow *flow, int i)
+{
+    return i < 0 ? flow->pipeline->source : flow->pipeline->plans[i].result;
+}
+
+/* As rows_of() for a span that reaches past the ends, where the image stands again: in pieces. */
+static enum gi_status wrapped_rows_of(struct gi_flow *flow, int i, struct gi_span span,
+                                      struct rows *rows, struct gi_err *err)
+{
+    const struct gi_kernels *k = flow->queue->k;
+    struct gi_image shape = shape_after(flow, i);
+    int height = shape.height;
+    enum gi_status status = k->alloc(flow->queue, &rows->image, shape.width, span.bottom - span.top,
+                                     shape.channels, shape.type, err);
+    if (status)
+        return status;
+    rows->view = rows->image;
+    for (int y = span.top; y < span.bottom && !status;) {
+        int in = gi_border_index(y, height, GI_BORDER_WRAP);
+        int n = span.bottom - y < height - in ? span.bottom - y : height - in;
+        struct rows piece;
+        struct gi_image to = gi_image_rows(&rows->image, y - span.top, y - span.top + n);
+        status = rows_of(flow, i, (struct gi_span){in, in + n}, &piece, err);
+        if (!status) {
+            status = k->copy(flow->queue, &to, &piece.view, err);
+            release(flow, &piece);
+        }
+        y += n;
+    }
+    if (status)
+        release(flow, rows);
+    return status;
+}
+
+static enum gi_status source_rows(struct gi_flow *flow, struct gi_span span, struct rows *rows,
+                                  struct gi_err *err)
+{
+    struct gi_image host = gi_image_rows(flow->src, span.top, span.bottom);
+    enum gi_status status = gi_flow_upload(flow, &rows->image, &host, err);
+    rows->view = rows->image;
+    return status;
+}
+
+/* Plan i on its sources, srcs[0] there, which begin at row src_y. */
+static enum gi_status run_plan(struct gi_flow *flow, int i, struct gi_span span, int src_y,
+                               struct gi_image *srcs, struct rows *rows, struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    const struct gi_kernels *k = flow->queue->k;
+    struct gi_image shape = plan->result;
+    bool near = plan->reach == GI_REACH_NEAR;
+    int dst_y = near ? src_y : span.top, height = near ? srcs[0].height : span.bottom - span.top;
+    enum gi_status status =
+        k->alloc(flow->queue, &rows->image, shape.width, height, shape.channels, shape.type, err);
+    if (status)
+        return status;
+    struct gi_work work = {.dst = &rows->image,
+                           .srcs = srcs,
+                           .dst_y = dst_y,
+                           .src_y = src_y,
+                           .state = flow->states[i]};
+    status = gi_flow_plan(flow, i, &work, err);
+    rows->view = gi_image_rows(&rows->image, span.top - dst_y, span.bottom - dst_y);
+    if (status)
+        release(flow, rows);
+    return status;
+}
+
+/* The rows of `span`, within the image, of what step i gives. */
+static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
+                              struct gi_err *err)
+{
+    while (i >= 0 && !flow->pipeline->plans[i].filter->run)
+        i--; /* an analysis passes on */
+    if (i < 0)
+        return source_rows(flow, span, rows, err);
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    struct gi_span need = gi_plan_needs(plan, span.top, span.bottom);
+    bool wraps = need.top < 0 || need.bottom > plan->sources[0].height;
+    struct rows in;
+    struct gi_image srcs[GI_SOURCES_MAX];
+    enum gi_status status =
+        wraps ? wrapped_rows_of(flow, i - 1, need, &in, err) : rows_of(flow, i - 1, need, &in, err);
+    if (status)
+        return status;
+    srcs[0] = in.view;
+    status = gi_flow_others(flow, i, srcs, need.top, need.bottom, err);
+    if (!status) {
+        status = run_plan(flow, i, span, need.top, srcs, rows, err);
+        gi_flow_release_others(flow, i, srcs);
+    }
+    release(flow, &in);
+    return status;
+}
+
+static int bands_of(int height, int rows)
+{
+    return height / rows + (height % rows != 0);
+}
+
+static struct gi_span band_at(int band, int height, int rows)
+{
+    int top = band * rows;
+    return (struct gi_span){top, height - top < rows ? height : top + rows};
+}
+
+/* One pass of step i over all of its sources. */
+static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int rows,
+                                   struct gi_err *err)
+{
+    int height = flow->pipeline->plans[i].sources[0].height;
+    enum gi_status status = GI_OK;
+    for (int band = 0; band < bands_of(height, rows) && !status; band++) {
+        struct gi_span span = band_at(band, height, rows);
+        struct rows in;
+        struct gi_image srcs[GI_SOURCES_MAX];
+        status = rows_of(flow, i - 1, span, &in, err);
+        if (status)
+            break;
+        srcs[0] = in.view;
+        status = gi_flow_others(flow, i, srcs, span.top, span.bottom, err);
+        if (!status) {
+            status = gi_flow_measure(flow, i, pass, srcs, err);
+            gi_flow_release_others(flow, i, srcs);
+        }
+        release(flow, &in);
+    }
+    return status;
+}
+
+/* All rows of what step i gives as the host image `dst`, made here. */
+static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst, int rows,
+                              struct gi_err *err)
+{
+    struct gi_image shape = shape_after(flow, i);
+    enum gi_status status =
+        gi_image_alloc(dst, shape.width, shape.height, shape.channels, shape.type, err);
+    if (status)
+        return status;
+    int nbands = bands_of(shape.height, rows);
+    for (int band = 0; band < nbands && !status; band++) {
+        struct gi_span span = band_at(band, shape.height, rows);
+        struct rows out;
+        struct gi_image host;
+        status = rows_of(flow, i, span, &out, err);
+        if (status)
+            break;
+        status = gi_flow_tap(flow, &host, &out.view, err);
+        release(flow, &out);
+        if (status)
+            break;
+        for (int y = span.top; y < span.bottom; y++)
+            memcpy(gi_row(dst, y), gi_row(&host, y - span.top), gi_row_nbytes(dst));
+        gi_image_free(&host);
+    }
+    if (flow->times)
+        flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
+    if (status)
+        gi_image_free(dst);
+    return status;
+}
+
+enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
+                             struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = flow->pipeline;
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < pipeline->n && !status; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        if (flow->sides && flow->sides[i].tap)
+            status = collect(flow, i - 1, flow->sides[i].tap, rows, err);
+        for (int pass = 0; pass < plan->passes && !status; pass++)
+            status = measure_pass(flow, i, pass, rows, err);
+        if (flow->times && plan->passes) {
+            int nbands = bands_of(plan->sources[0].height, rows);
+            flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
+        }
+        if (!status && !plan->filter->run)
+            status = plan->filter->conclude(plan, flow->sides[i].result, flow->states[i], err);
+    }
+    return status || !dst ? status : collect(flow, pipeline->n - 1, dst, rows, err);
+}
+
+/* ---- what fits ---- */
+
+struct limits {
+    size_t nbytes, row_nbytes;
+    int rows;
+};
+
+/* Rows start at multiples of what the device wants. */
+static double row_on_device(const struct gi_image *image)
+{
+    enum { ALIGN = 512 };
+    return (double)((gi_row_nbytes(image) + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+/* The most rows that any `n` rows of a plan's result need of its sources, as far as three places
+ * tell. */
+static int most_needed(const struct gi_plan *plan, int n)
+{
+    int height = plan->result.height, most = 0;
+    const int tops[] = {0, (height - n) / 2, height - n};
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+        struct gi_span need = gi_plan_needs(plan, tops[i], tops[i] + n);
+        most = need.bottom - need.top > most ? need.bottom - need.top : most;
+    }
+    return most;
+}
+
+/* Does the way from the source to n rows of what step `last` gives fit? Each plan has its sources
+ * and its result there at once; rows that wrap round are put together from pieces, of which there
+ * is one at a time; an analysis may make as much again as it looks at. */
+static bool fits(const struct gi_flow *flow, const struct limits *limits, int last, int n)
+{
+    for (int i = last; i >= 0; i--) {
+        const struct gi_plan *plan = &flow->pipeline->plans[i];
+        double out = row_on_device(&plan->result) * n;
+        int in = plan->filter->run ? most_needed(plan, n) : n;
+        double all = out;
+        for (int j = 0; j < plan->nsources; j++)
+            all += row_on_device(&plan->sources[j]) * in;
+        if (in < plan->sources[0].height && plan->border == GI_BORDER_WRAP)
+            all += row_on_device(&plan->sources[0]) * in;
+        if (all > (double)limits->nbytes || in > limits->rows || n > limits->rows)
+            return false;
+        n = in;
+    }
+    return true;
+}
+
+/* The largest n, at most the height of what step `last` gives, that fits; 0: none. */
+static int most_rows(const struct gi_flow *flow, const struct limits *limits, int last)
+{
+    int fit = 0, over = flow->pipeline->plans[last].result.height + 1;
+    while (over - fit > 1) {
+        int n = fit + (over - fit) / 2;
+        *(fits(flow, limits, last, n) ? &fit : &over) = n;
+    }
+    return fit;
+}
+
+enum gi_status gi_flow_fit(const struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = flow->pipeline;
+    struct limits limits;
+    flow->queue->k->limits(flow->queue, &limits.nbytes, &limits.rows, &limits.row_nbytes);
+    *rows = 0;
+    *whole = true;
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        size_t in = gi_row_nbytes(&plan->sources[0]), out = gi_row_nbytes(&plan->result);
+        size_t row = in > out ? in : out;
+        if (row > limits.row_nbytes)
+            return gi_fail(err, GI_E_DEVICE_MEMORY, "a row of %zu bytes: the device takes %zu", row,
+                           limits.row_nbytes);
+        int fit = most_rows(flow, &limits, i);
+        *whole = *whole && fit == plan->result.height;
+        *rows = i == 0 || fit < *rows ? fit : *rows;
+    }
+    return GI_OK;
+}

@@ -1,0 +1,61 @@
+/* Inside the pipeline: one image under way (filters/pipeline.c, filters/bands.c, filters/time.c).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_FLOW_H
+#define GI_FILTERS_FLOW_H
+
+#include "filters/pipeline.h"
+
+struct gi_pipeline {
+    int n;
+    struct gi_plan *plans;
+    struct gi_image source; /* shape */
+};
+
+struct gi_flow {
+    const struct gi_pipeline *pipeline;
+    struct gi_queue *queue;
+    const struct gi_image *src; /* host */
+    const struct gi_side *sides;
+    void **states; /* one a plan; NULL without passes */
+    struct gi_times *times;
+};
+
+/* Reads of an image's samples and writes: bytes. */
+double gi_image_nbytes(const struct gi_image *image);
+
+/* Starts and stops the stopwatch around work of one kind, where times are wanted. Errors: as sync.
+ */
+void gi_flow_start(struct gi_flow *flow);
+enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err);
+
+/* Uploads and downloads, timed. */
+enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
+                              const struct gi_image *host, struct gi_err *err);
+enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
+                                struct gi_err *err);
+
+/* One pass of plan i over `srcs`, its sources or a band of them. */
+enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,
+                               struct gi_err *err);
+/* Runs plan i. */
+enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *work,
+                            struct gi_err *err);
+
+/* A copy of an image, or of a band of one, as a host image that the caller frees. */
+enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
+                           const struct gi_image *image, struct gi_err *err);
+
+/* The rows y0 <= y < y1 of plan i's sources besides the first, on the backend, as srcs[1] and on;
+ * released by gi_flow_release_others(). */
+enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs, int y0, int y1,
+                              struct gi_err *err);
+void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs);
+
+/* Everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
+enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
+                             struct gi_err *err);
+/* The most rows of results that fit, at most the highest image's; 0 where not even one does;
+ * *whole: all at once does. Errors: GI_E_DEVICE_MEMORY where a row is too long. */
+enum gi_status gi_flow_fit(const struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err);
+
+#endif

@@ -1,0 +1,393 @@
+/* The driver: plans in a row, whole where that fits, else in bands.
+ * SPDX-License-Identifier: MIT */
+#include "filters/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/flow.h"
+
+enum { START, STOP }; /* slots of the stopwatch */
+
+enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *steps, int nsteps,
+                               const struct gi_image *src, int *failed, struct gi_err *err)
+{
+    struct gi_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    struct gi_plan *plans = calloc((size_t)nsteps, sizeof *plans);
+    if (!pipeline || !plans) {
+        free(pipeline);
+        free(plans);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
+    }
+    pipeline->plans = plans;
+    pipeline->source = *src;
+    struct gi_image sources[GI_SOURCES_MAX] = {*src};
+    for (int i = 0; i < nsteps; i++) {
+        const struct gi_step *step = &steps[i];
+        for (int j = 0; j < step->nothers; j++)
+            sources[1 + j] = step->others[j];
+        enum gi_status status =
+            gi_plan_make(&plans[i], step->filter, step->params, sources, 1 + step->nothers, err);
+        if (status) {
+            if (failed)
+                *failed = i;
+            gi_pipeline_free(&pipeline);
+            return status;
+        }
+        pipeline->n++;
+        sources[0] = plans[i].result;
+    }
+    *out = pipeline;
+    return GI_OK;
+}
+
+void gi_pipeline_free(struct gi_pipeline **pipeline)
+{
+    for (int i = 0; *pipeline && i < (*pipeline)->n; i++)
+        gi_plan_free(&(*pipeline)->plans[i]);
+    if (*pipeline)
+        free((*pipeline)->plans);
+    free(*pipeline);
+    *pipeline = NULL;
+}
+
+struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
+{
+    return pipeline->plans[pipeline->n - 1].result;
+}
+
+static bool wants_all(const struct gi_plan *plan)
+{
+    return plan->reach == GI_REACH_ALL || plan->filter->analyse;
+}
+
+bool gi_pipeline_in_bands(const struct gi_pipeline *pipeline)
+{
+    for (int i = 0; i < pipeline->n; i++)
+        if (wants_all(&pipeline->plans[i]))
+            return false;
+    return true;
+}
+
+double gi_image_nbytes(const struct gi_image *image)
+{
+    return (double)gi_row_nbytes(image) * image->height;
+}
+
+void gi_flow_start(struct gi_flow *flow)
+{
+    if (flow->times)
+        flow->queue->k->mark(flow->queue, START);
+}
+
+enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err)
+{
+    struct gi_queue *queue = flow->queue;
+    if (!flow->times)
+        return GI_OK;
+    queue->k->mark(queue, STOP);
+    enum gi_status status = queue->k->sync(queue, err);
+    if (!status)
+        *ms += queue->k->elapsed_ms(queue, START, STOP);
+    return status;
+}
+
+enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
+                              const struct gi_image *host, struct gi_err *err)
+{
+    gi_flow_start(flow);
+    enum gi_status status = flow->queue->k->upload(flow->queue, image, host, err);
+    if (status || !flow->times)
+        return status;
+    flow->times->uploads++;
+    status = gi_flow_stop(flow, &flow->times->upload_ms, err);
+    if (status)
+        flow->queue->k->release(flow->queue, image);
+    return status;
+}
+
+enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
+                                struct gi_err *err)
+{
+    gi_flow_start(flow);
+    enum gi_status status = flow->queue->k->download(flow->queue, host, image, err);
+    if (status || !flow->times)
+        return status;
+    flow->times->downloads++;
+    status = gi_flow_stop(flow, &flow->times->download_ms, err);
+    if (status)
+        gi_image_free(host);
+    return status;
+}
+
+enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
+                           const struct gi_image *image, struct gi_err *err)
+{
+    struct gi_image view = gi_image_rows(image, 0, image->height); /* download takes what it gets */
+    return gi_flow_download(flow, host, &view, err);
+}
+
+/* Where step i's times go, NULL where none are wanted. */
+static double *step_ms(struct gi_flow *flow, int i)
+{
+    return flow->times ? &flow->times->step_ms[i] : NULL;
+}
+
+static void note_nbytes(struct gi_flow *flow, int i, double nbytes)
+{
+    if (flow->times)
+        flow->times->step_nbytes[i] += nbytes;
+}
+
+static double all_nbytes(const struct gi_image *images, int n)
+{
+    double nbytes = 0;
+    for (int i = 0; i < n; i++)
+        nbytes += gi_image_nbytes(&images[i]);
+    return nbytes;
+}
+
+enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,
+                               struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    gi_flow_start(flow);
+    enum gi_status status =
+        plan->filter->measure(plan, flow->queue, flow->states[i], pass, srcs, err);
+    note_nbytes(flow, i, all_nbytes(srcs, plan->nsources));
+    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+}
+
+enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *work,
+                            struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    gi_flow_start(flow);
+    enum gi_status status = plan->filter->run(plan, flow->queue, work, err);
+    note_nbytes(flow, i, all_nbytes(work->srcs, plan->nsources) + gi_image_nbytes(work->dst));
+    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+}
+
+void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs)
+{
+    for (int j = 1; j < flow->pipeline->plans[i].nsources; j++)
+        if (srcs[j].data)
+            flow->queue->k->release(flow->queue, &srcs[j]);
+}
+
+enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs, int y0, int y1,
+                              struct gi_err *err)
+{
+    int n = flow->pipeline->plans[i].nsources;
+    enum gi_status status = GI_OK;
+    for (int j = 1; j < n; j++)
+        srcs[j].data = NULL;
+    for (int j = 1; j < n && !status; j++) {
+        struct gi_image host = gi_image_rows(&flow->sides[i].others[j - 1], y0, y1);
+        status = gi_flow_upload(flow, &srcs[j], &host, err);
+    }
+    if (status)
+        gi_flow_release_others(flow, i, srcs);
+    return status;
+}
+
+/* An analysis that is made of host images alone: what is on a device comes down first. */
+static enum gi_status analyse_on_host(struct gi_flow *flow, int i, struct gi_image *srcs,
+                                      struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    struct gi_image hosts[GI_SOURCES_MAX] = {0};
+    bool down = flow->queue->k->kind != GI_DEVICE_CPU;
+    enum gi_status status = down ? gi_flow_tap(flow, &hosts[0], &srcs[0], err) : GI_OK;
+    if (!down)
+        hosts[0] = srcs[0];
+    for (int j = 1; j < plan->nsources; j++)
+        hosts[j] = flow->sides[i].others[j - 1];
+    gi_flow_start(flow);
+    if (!status)
+        status = plan->filter->analyse(plan, flow->queue, flow->sides[i].result, hosts, err);
+    if (down)
+        gi_image_free(&hosts[0]);
+    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+}
+
+static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs,
+                              struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    void *result = flow->sides[i].result;
+    note_nbytes(flow, i, plan->passes ? 0 : all_nbytes(srcs, plan->nsources));
+    if (plan->on_host)
+        return analyse_on_host(flow, i, srcs, err);
+    if (plan->filter->conclude)
+        return plan->filter->conclude(plan, result, flow->states[i], err);
+    gi_flow_start(flow);
+    enum gi_status status = plan->filter->analyse(plan, flow->queue, result, srcs, err);
+    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+}
+
+/* Step i on *image, all of its first source; *image becomes what it passes on. */
+static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *image,
+                                 struct gi_err *err)
+{
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    const struct gi_kernels *k = flow->queue->k;
+    struct gi_image srcs[GI_SOURCES_MAX] = {*image}, dst, shape = plan->result;
+    enum gi_status status = GI_OK;
+    if (flow->sides && flow->sides[i].tap)
+        status = gi_flow_tap(flow, flow->sides[i].tap, image, err);
+    if (!status && !plan->on_host)
+        status = gi_flow_others(flow, i, srcs, 0, image->height, err);
+    for (int pass = 0; pass < plan->passes && !status; pass++)
+        status = gi_flow_measure(flow, i, pass, srcs, err);
+    if (!plan->filter->run) {
+        status = status ? status : analyse(flow, i, srcs, err);
+    } else if (!status) {
+        status =
+            k->alloc(flow->queue, &dst, shape.width, shape.height, shape.channels, shape.type, err);
+        struct gi_work work = {.dst = &dst, .srcs = srcs, .state = flow->states[i]};
+        bool made = !status;
+        if (!status)
+            status = gi_flow_plan(flow, i, &work, err);
+        if (made && status)
+            k->release(flow->queue, &dst);
+        if (!status) {
+            k->release(flow->queue, image);
+            *image = dst;
+        }
+    }
+    if (!plan->on_host)
+        gi_flow_release_others(flow, i, srcs);
+    return status;
+}
+
+static enum gi_status run_whole(struct gi_flow *flow, struct gi_image *dst, struct gi_err *err)
+{
+    struct gi_image image;
+    enum gi_status status = gi_flow_upload(flow, &image, flow->src, err);
+    if (status)
+        return status;
+    for (int i = 0; i < flow->pipeline->n && !status; i++)
+        status = step_whole(flow, i, &image, err);
+    if (!status && dst)
+        status = gi_flow_download(flow, dst, &image, err); /* takes the image */
+    else
+        flow->queue->k->release(flow->queue, &image);
+    return status;
+}
+
+/* So that a second try finds what the first one found. */
+static void start_over(struct gi_flow *flow)
+{
+    const struct gi_pipeline *pipeline = flow->pipeline;
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        if (flow->states[i])
+            memset(flow->states[i], 0, plan->state_nbytes);
+        if (flow->sides && flow->sides[i].tap)
+            gi_image_free(flow->sides[i].tap);
+        if (!plan->filter->run && flow->sides[i].result) {
+            if (plan->filter->result_free)
+                plan->filter->result_free(flow->sides[i].result);
+            memset(flow->sides[i].result, 0, plan->filter->result_nbytes);
+        }
+        if (flow->times)
+            flow->times->step_ms[i] = flow->times->step_nbytes[i] = 0;
+    }
+    if (flow->times)
+        *flow->times = (struct gi_times){.step_ms = flow->times->step_ms,
+                                         .step_nbytes = flow->times->step_nbytes};
+}
+
+/* Where everything does not fit at once: smaller and smaller bands. */
+static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
+                                struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = flow->pipeline;
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        if (wants_all(plan))
+            return gi_fail(err, GI_E_DEVICE_MEMORY,
+                           "out of device memory: %s needs all %d x %d pixels there at once",
+                           plan->filter->name, plan->sources[0].width, plan->sources[0].height);
+    }
+    enum gi_status status = GI_E_DEVICE_MEMORY;
+    for (; rows > 0 && status == GI_E_DEVICE_MEMORY; rows /= 2) {
+        start_over(flow);
+        status = gi_flow_bands(flow, dst, rows, err);
+    }
+    return status;
+}
+
+static enum gi_status run_flow(struct gi_flow *flow, struct gi_image *dst, struct gi_err *err)
+{
+    int rows;
+    bool whole;
+    enum gi_status status = gi_flow_fit(flow, &rows, &whole, err);
+    if (status)
+        return status;
+    if (rows == 0)
+        return gi_fail(err, GI_E_DEVICE_MEMORY,
+                       "out of device memory: not even one row of the result fits with those that "
+                       "it needs");
+    if (whole) {
+        if (flow->times)
+            flow->times->bands = 1;
+        status = run_whole(flow, dst, err);
+        if (status != GI_E_DEVICE_MEMORY || rows < 2)
+            return status;
+        rows /= 2;
+    }
+    return run_bands(flow, dst, rows, err);
+}
+
+static void free_states(void **states, int n)
+{
+    for (int i = 0; states && i < n; i++)
+        free(states[i]);
+    free(states);
+}
+
+static enum gi_status make_states(struct gi_flow *flow, struct gi_err *err)
+{
+    const struct gi_pipeline *pipeline = flow->pipeline;
+    flow->states = calloc((size_t)pipeline->n, sizeof *flow->states);
+    bool made = flow->states != NULL;
+    for (int i = 0; i < pipeline->n && made; i++)
+        if (pipeline->plans[i].passes)
+            made = (flow->states[i] = calloc(1, pipeline->plans[i].state_nbytes)) != NULL;
+    return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
+}
+
+enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_queue *queue,
+                               struct gi_image *dst, const struct gi_image *src,
+                               const struct gi_side *sides, struct gi_times *times,
+                               struct gi_err *err)
+{
+    struct gi_flow flow = {
+        .pipeline = pipeline, .queue = queue, .src = src, .sides = sides, .times = times};
+    enum gi_status status = make_states(&flow, err);
+    if (!status) {
+        start_over(&flow);
+        status = run_flow(&flow, dst, err);
+    }
+    if (!status && err)
+        *err = (struct gi_err){0}; /* memory that ran out on the way was got over */
+    free_states(flow.states, pipeline->n);
+    return status;
+}
+
+enum gi_status gi_run_one(struct gi_queue *queue, struct gi_image *dst, void *result,
+                          const struct gi_image *src, const struct gi_filter *filter,
+                          const void *params, struct gi_err *err)
+{
+    struct gi_step step = {.filter = filter, .params = params};
+    struct gi_side side = {.result = result};
+    struct gi_pipeline *pipeline;
+    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, src, NULL, err);
+    if (status)
+        return status;
+    status = gi_pipeline_run(pipeline, queue, dst, src, &side, NULL, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}

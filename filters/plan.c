@@ -1,0 +1,54 @@
+/* Making plans, and the rows they need.
+ * SPDX-License-Identifier: MIT */
+#include "filters/plan.h"
+
+#include <stdlib.h>
+
+#include "filters/filter.h"
+
+enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
+                            const void *params, const struct gi_image *sources, int nsources,
+                            struct gi_err *err)
+{
+    *plan = (struct gi_plan){.filter = filter, .params = params, .nsources = nsources};
+    for (int i = 0; i < nsources; i++) {
+        plan->sources[i] = sources[i];
+        plan->sources[i].data = NULL;
+        plan->sources[i].owner = GI_OWNER_NONE;
+    }
+    plan->result = plan->sources[0];
+    enum gi_status status = filter->plan ? filter->plan(plan, err) : GI_OK;
+    if (status)
+        gi_plan_free(plan);
+    return status;
+}
+
+void gi_plan_free(struct gi_plan *plan)
+{
+    free(plan->tables);
+    plan->tables = NULL;
+}
+
+void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err)
+{
+    plan->tables = calloc(1, nbytes);
+    if (!plan->tables)
+        gi_fail(err, GI_E_MEMORY, "out of memory: tables of %s", plan->filter->name);
+    return plan->tables;
+}
+
+struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
+{
+    int height = plan->sources[0].height;
+    struct gi_span all = {0, height};
+    if (plan->reach == GI_REACH_ALL)
+        return all;
+    if (plan->reach == GI_REACH_MAPPED)
+        return plan->filter->needs(plan, y0, y1);
+    int halo = plan->halo;
+    bool above = y0 < halo, below = height - y1 < halo;
+    if (plan->border == GI_BORDER_WRAP && (above || below)) /* past the ends, unless that is all */
+        return (long long)y1 - y0 + 2LL * halo < height ? (struct gi_span){y0 - halo, y1 + halo}
+                                                        : all;
+    return (struct gi_span){above ? 0 : y0 - halo, below ? height : y1 + halo};
+}
