@@ -168,10 +168,8 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
     const struct compare_params *p = params[SET_COMPARE];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_comparison comparison = {0};
-    struct gi_step step = {.filter = &gi_filter_compare,
-                           .params = params[SET_FILTER],
-                           .others = b,
-                           .nothers = 1};
+    struct gi_step step = {
+        .filter = &gi_filter_compare, .params = params[SET_FILTER], .others = b, .nothers = 1};
     struct gi_side side = {.others = b, .result = &comparison};
     enum gi_status status = gi_runner_run(runner, NULL, a, &step, 1, &side, err);
     if (status) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct stage {
-    const char *name; /* static */
+    const char *name;  /* static */
     double ms, nbytes; /* nbytes 0: no rate is printed */
 };
 
@@ -295,9 +295,9 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
     int failed = 0;
     enum gi_status status = gi_pipeline_new(&pipeline, steps, nsteps, src, &failed, err);
     if (status)
-        return nsteps == 1 ? status
-                           : gi_err_prefix(err, "step %d, %s", failed + 1,
-                                           steps[failed].filter->name);
+        return nsteps == 1
+                   ? status
+                   : gi_err_prefix(err, "step %d, %s", failed + 1, steps[failed].filter->name);
     struct job job = {.pipeline = pipeline,
                       .dst = dst,
                       .src = src,

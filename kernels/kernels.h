@@ -12,6 +12,7 @@
 
 #include "imgio/image.h"
 #include "kernels/border.h"
+#include "kernels/parallel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -297,6 +298,12 @@ struct gi_kernels {
     enum gi_status (*download)(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                struct gi_err *err);
     enum gi_status (*sync)(struct gi_queue *queue, struct gi_err *err);
+    /* dst = src, of one shape, both on the backend. Errors: GI_E_DEVICE. */
+    enum gi_status (*copy)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           struct gi_err *err);
+    /* Host work on the queue's threads, as gi_pool_run(). */
+    enum gi_status (*jobs)(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
+                           size_t scratch_nbytes, struct gi_err *err);
 
     /* Bytes of image that one upload plus results may take here, and the largest image that
      * primitives take: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit

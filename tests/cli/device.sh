@@ -19,10 +19,10 @@ GPUIMG_TEAR_DOWN=1 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3
 check "the same with everything freed at the end" cmp got.pgm want.pgm
 
 expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --timing
-for stage in decode upload kernels download encode total; do
+for stage in decode upload gaussian download encode total; do
     check "--timing: $stage" grep -qE "^$stage +[0-9]+\.[0-9]+ ms" err
 done
-check "--timing: bytes and rate of the kernels" grep -qE '^kernels .* [0-9]+ bytes +[0-9.]+ GB/s' err
+check "--timing: bytes and rate of the step" grep -qE '^gaussian .* [0-9]+ bytes +[0-9.]+ GB/s' err
 
 for threads in 1 2 3 7 64; do
     for level in scalar avx2 avx512; do
@@ -37,7 +37,7 @@ if gpuimg devices | grep -q '^cuda:'; then
     check "-v names CUDA" grep -q 'device cuda:0: by --device' err
     expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cuda:0 --max-device-bytes 100K --timing
     check "in bands too" cmp got.pgm want.pgm
-    check "--timing counts the bands" grep -q '^kernels .* in [0-9]* bands' err
+    check "--timing counts the bands" grep -q '^gaussian .* in [0-9]* bands' err
     for words in "histogram in.pgm --format json" "threshold in.pgm - --format pgm"; do
         # shellcheck disable=SC2086 # words are words
         expect 0 gpuimg $words --device cpu

@@ -153,18 +153,16 @@ static void test_too_little(void **unused)
     struct gi_image src = image_of(10, 50, 1, GI_U8), dst;
     struct gi_err err = {0};
     take(8, 50);
-    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
-                     GI_E_DEVICE_MEMORY);
-    assert_string_equal(err.text, "out of device memory: not even one row of the result fits with those that it "
-                        "needs");
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err), GI_E_DEVICE_MEMORY);
+    assert_string_equal(
+        err.text, "out of device memory: not even one row of the result fits with those that it "
+                  "needs");
     take(50, 4); /* a row in the middle needs nine */
-    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
-                     GI_E_DEVICE_MEMORY);
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err), GI_E_DEVICE_MEMORY);
     assert_true(small.uploads < 20);
     take(50, 50);
     small.row_nbytes = 9;
-    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err),
-                     GI_E_DEVICE_MEMORY);
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err), GI_E_DEVICE_MEMORY);
     assert_string_equal(err.text, "a row of 10 bytes: the device takes 9");
     gi_image_free(&src);
     free(params);
@@ -236,9 +234,8 @@ static void test_analysis_of_the_whole(void **unused)
     for (int i = 0; i < 2; i++) {
         struct gi_err err = {0};
         take(i ? 33 : 32, i ? 32 : 33);
-        assert_int_equal(
-            gi_run_one(queue, NULL, &result, &src, &gi_filter_extract, params, &err),
-            GI_E_DEVICE_MEMORY);
+        assert_int_equal(gi_run_one(queue, NULL, &result, &src, &gi_filter_extract, params, &err),
+                         GI_E_DEVICE_MEMORY);
         assert_string_equal(err.text,
                             "out of device memory: extract needs all 19 x 33 pixels there at once");
         gi_filter_extract.result_free(&result);

@@ -26,8 +26,7 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
                               const struct gi_image *b, int threads, struct gi_err *err)
 {
     struct gi_open_options options = {.threads = threads};
-    struct gi_step step = {
-        .filter = &gi_filter_compare, .params = "", .others = b, .nothers = 1};
+    struct gi_step step = {.filter = &gi_filter_compare, .params = "", .others = b, .nothers = 1};
     struct gi_side side = {.others = b, .result = result};
     struct gi_pipeline *pipeline;
     struct gi_queue *queue;

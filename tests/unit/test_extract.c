@@ -27,10 +27,8 @@ static struct gi_extract extract_masked(const struct gi_image *image, const stru
     struct gi_open_options options = {.threads = 2};
     struct gi_err err = {0};
     struct gi_extract result = {0};
-    struct gi_step step = {.filter = &gi_filter_extract,
-                           .params = params,
-                           .others = mask,
-                           .nothers = mask != NULL};
+    struct gi_step step = {
+        .filter = &gi_filter_extract, .params = params, .others = mask, .nothers = mask != NULL};
     struct gi_side side = {.others = mask, .result = &result};
     struct gi_pipeline *pipeline;
     assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);

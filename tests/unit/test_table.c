@@ -93,19 +93,38 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     check_help(where, row);
 }
 
+/* The plan for a small image of each type: what its numbers ask for is there. */
+static void check_plan(const struct gi_filter *filter)
+{
+    void *params = fc_params(filter, NULL);
+    for (int type = GI_U8; type <= GI_F32; type++) {
+        struct gi_image shape = {
+            .width = 31, .height = 17, .channels = 3, .type = (enum gi_type)type};
+        struct gi_image sources[GI_SOURCES_MAX] = {shape, shape, shape, shape};
+        struct gi_plan plan;
+        int n = filter->min_sources > 1 ? filter->min_sources : 1;
+        assert_int_equal(gi_plan_make(&plan, filter, params, sources, n, NULL), GI_OK);
+        assert_true(plan.cost.fmas + plan.cost.other > 0);
+        assert_int_equal(plan.passes > 0, plan.state_nbytes > 0);
+        assert_true(plan.passes == 0 || filter->measure);
+        assert_true(plan.reach != GI_REACH_MAPPED || filter->needs);
+        /* What has neighbours has a border. */
+        if (filter->run && plan.halo > 0)
+            assert_non_null(fc_option(filter, "border"));
+        gi_plan_free(&plan);
+    }
+    free(params);
+}
+
 static void check_hooks(const struct gi_filter *filter)
 {
-    bool analysis = filter->run == NULL;
-    assert_non_null(filter->cost);
-    assert_int_equal(filter->passes != NULL, filter->measure != NULL);
-    assert_int_equal(filter->passes != NULL, filter->state_nbytes != NULL);
-    if (analysis) {
+    if (!filter->run) {
         assert_true((filter->analyse != NULL) != (filter->conclude != NULL));
-        assert_true(filter->result_nbytes > 0 && filter->result_free && filter->result_equal);
+        assert_true(filter->result_nbytes > 0 && filter->result_equal);
     }
-    /* What has neighbours has a border, and the other way round. */
-    if (!analysis)
-        assert_int_equal(filter->halo != NULL, fc_option(filter, "border") != NULL);
+    assert_true(filter->conclude == NULL || filter->measure != NULL);
+    assert_true(filter->max_sources <= GI_SOURCES_MAX);
+    assert_true(filter->min_sources <= (filter->max_sources ? filter->max_sources : 1));
 }
 
 static void test_rows(void **unused)
@@ -126,6 +145,7 @@ static void test_rows(void **unused)
         free(params);
         free(fc_params(filter, NULL)); /* the example passes the check */
         check_hooks(filter);
+        check_plan(filter);
     }
     assert_null(gi_filter_find("no-such-filter"));
 }

@@ -173,6 +173,22 @@ enum gi_status gi_cpu_host_sync(struct gi_queue *queue, struct gi_err *err)
     return GI_OK;
 }
 
+enum gi_status gi_cpu_host_copy(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, struct gi_err *err)
+{
+    (void)queue;
+    (void)err;
+    for (int y = 0; y < src->height; y++)
+        memcpy(gi_row(dst, y), gi_row(src, y), gi_row_nbytes(src));
+    return GI_OK;
+}
+
+enum gi_status gi_cpu_host_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
+                                size_t scratch_nbytes, struct gi_err *err)
+{
+    return gi_pool_run(gi_cpu_pool(queue), njobs, fn, arg, scratch_nbytes, err);
+}
+
 void gi_cpu_host_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes)
 {
     (void)queue;

@@ -19,6 +19,10 @@ enum gi_status gi_cpu_host_upload(struct gi_queue *queue, struct gi_image *dst,
 enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *host,
                                     struct gi_image *src, struct gi_err *err);
 enum gi_status gi_cpu_host_sync(struct gi_queue *queue, struct gi_err *err);
+enum gi_status gi_cpu_host_copy(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, struct gi_err *err);
+enum gi_status gi_cpu_host_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
+                                size_t scratch_nbytes, struct gi_err *err);
 void gi_cpu_host_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes);
 void gi_cpu_host_mark(struct gi_queue *queue, int slot);
 double gi_cpu_host_elapsed_ms(struct gi_queue *queue, int from, int to);
@@ -27,7 +31,8 @@ double gi_cpu_host_elapsed_ms(struct gi_queue *queue, int from, int to);
 #define GI_CPU_HOST_SLOTS                                                                          \
     .kind = GI_DEVICE_CPU, .name = "cpu", .probe = gi_cpu_host_probe, .close = gi_cpu_host_close,  \
     .alloc = gi_cpu_host_alloc, .release = gi_cpu_host_release, .upload = gi_cpu_host_upload,      \
-    .download = gi_cpu_host_download, .sync = gi_cpu_host_sync, .limits = gi_cpu_host_limits,      \
-    .mark = gi_cpu_host_mark, .elapsed_ms = gi_cpu_host_elapsed_ms
+    .download = gi_cpu_host_download, .sync = gi_cpu_host_sync, .copy = gi_cpu_host_copy,          \
+    .jobs = gi_cpu_host_jobs, .limits = gi_cpu_host_limits, .mark = gi_cpu_host_mark,              \
+    .elapsed_ms = gi_cpu_host_elapsed_ms
 
 #endif

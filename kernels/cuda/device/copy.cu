@@ -201,3 +201,18 @@ enum gi_status gi_cuda_download(struct gi_queue *queue, struct gi_image *host, s
     gi_cuda_release(queue, src);
     return status;
 }
+
+enum gi_status gi_cuda_copy(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->stride, src->data, src->stride,
+                                  gi_row_nbytes(src), (size_t)src->height, cudaMemcpyDeviceToDevice,
+                                  gi_cuda(queue)->stream));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
+                            size_t scratch_nbytes, struct gi_err *err)
+{
+    return gi_pool_run(gi_cuda(queue)->workers, njobs, fn, arg, scratch_nbytes, err);
+}

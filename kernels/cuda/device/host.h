@@ -18,6 +18,10 @@ enum gi_status gi_cuda_upload(struct gi_queue *queue, struct gi_image *dst,
 enum gi_status gi_cuda_download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                 struct gi_err *err);
 enum gi_status gi_cuda_sync(struct gi_queue *queue, struct gi_err *err);
+enum gi_status gi_cuda_copy(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, struct gi_err *err);
+enum gi_status gi_cuda_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
+                            size_t scratch_nbytes, struct gi_err *err);
 void gi_cuda_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes);
 void gi_cuda_mark(struct gi_queue *queue, int slot);
 double gi_cuda_elapsed_ms(struct gi_queue *queue, int from, int to);
