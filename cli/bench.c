@@ -83,12 +83,12 @@ static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k
                                  const struct gi_open_options *options, struct gi_err *err)
 {
     struct column *column = &bench->columns[bench->ncolumns];
-    enum gi_status status = k->open(&column->queue, options, err);
+    enum gi_status status = gi_queue_open_alone(&column->queue, k, options, err);
     if (status)
         return status;
     status = k->roofline(column->queue, &column->roofline, err);
     if (status)
-        k->close(&column->queue);
+        gi_queue_close_alone(&column->queue);
     else
         bench->ncolumns++;
     return status;
@@ -140,7 +140,7 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
 static void free_bench(struct bench *bench)
 {
     for (int i = 0; i < bench->ncolumns && gi_cli_tears_down(); i++)
-        bench->columns[i].queue->k->close(&bench->columns[i].queue);
+        gi_queue_close_alone(&bench->columns[i].queue);
     while (bench->nimages > 0)
         gi_image_free(&bench->images[--bench->nimages]);
 }

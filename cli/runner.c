@@ -40,7 +40,7 @@ static void *open_cuda(void *arg)
 {
     struct gi_runner *runner = arg;
     const struct gi_kernels *k = gi_kernels_cuda();
-    k->open(&runner->cuda, &runner->options, &runner->cuda_err);
+    gi_queue_open_alone(&runner->cuda, k, &runner->options, &runner->cuda_err);
     return NULL;
 }
 
@@ -168,9 +168,9 @@ void gi_runner_free(struct gi_runner **out)
     if (runner->opening)
         pthread_join(runner->thread, NULL);
     if (runner->cuda)
-        runner->cuda->k->close(&runner->cuda);
+        gi_queue_close_alone(&runner->cuda);
     if (runner->cpu)
-        runner->cpu->k->close(&runner->cpu);
+        gi_queue_close_alone(&runner->cpu);
     free(runner);
 }
 
@@ -214,7 +214,8 @@ static enum gi_status run_on(struct gi_runner *runner, struct gi_queue *queue,
 static enum gi_status run_cpu(struct gi_runner *runner, const struct job *job, struct gi_err *err)
 {
     if (!runner->cpu) {
-        enum gi_status status = gi_kernels_cpu()->open(&runner->cpu, &runner->options, err);
+        enum gi_status status =
+            gi_queue_open_alone(&runner->cpu, gi_kernels_cpu(), &runner->options, err);
         if (status)
             return status;
     }

@@ -39,7 +39,7 @@ static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *
     snprintf(backend->detail, sizeof backend->detail, "%s%s", name, detail);
     backend->repeats = options->threads > 1;
     backend->may_be_full = options->max_bytes != 0;
-    enum gi_status status = k->open(&backend->queue, options, err);
+    enum gi_status status = gi_queue_open_alone(&backend->queue, k, options, err);
     bench->n += !status;
     return status;
 }
@@ -107,7 +107,7 @@ static enum gi_status add_cuda(struct bench *bench, const char *device, struct g
 static void close_backends(struct bench *bench)
 {
     for (int i = 0; i < bench->n; i++)
-        bench->backends[i].queue->k->close(&bench->backends[i].queue);
+        gi_queue_close_alone(&bench->backends[i].queue);
 }
 
 /* The walk of one filter. */

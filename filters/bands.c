@@ -2,8 +2,6 @@
  * the rows that those need, up to the source; so a band carries the halos of all later steps, cut
  * off where the image ends, and every step sees the image's ends just where they are. Bands change
  * no byte. SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "filters/flow.h"
 
 /* Rows of a step's result: `image` is to be released, `view` are the rows asked for. */
@@ -162,18 +160,13 @@ static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst,
     int nbands = bands_of(shape.height, rows);
     for (int band = 0; band < nbands && !status; band++) {
         struct gi_span span = band_at(band, shape.height, rows);
+        struct gi_image host = gi_image_rows(dst, span.top, span.bottom);
         struct rows out;
-        struct gi_image host;
         status = rows_of(flow, i, span, &out, err);
         if (status)
             break;
-        status = gi_flow_tap(flow, &host, &out.view, err);
+        status = gi_flow_download_into(flow, &host, &out.view, err);
         release(flow, &out);
-        if (status)
-            break;
-        for (int y = span.top; y < span.bottom; y++)
-            memcpy(gi_row(dst, y), gi_row(&host, y - span.top), gi_row_nbytes(dst));
-        gi_image_free(&host);
     }
     if (flow->times)
         flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
@@ -205,16 +198,11 @@ enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int row
 
 /* ---- what fits ---- */
 
-struct limits {
-    size_t nbytes, row_nbytes;
-    int rows;
-};
-
 /* Rows start at multiples of what the device wants. */
-static double row_on_device(const struct gi_image *image)
+static double row_on_device(const struct gi_image *image, const struct gi_device_limits *limits)
 {
-    enum { ALIGN = 512 };
-    return (double)((gi_row_nbytes(image) + ALIGN - 1) / ALIGN * ALIGN);
+    size_t align = limits->row_align;
+    return (double)((gi_row_nbytes(image) + align - 1) / align * align);
 }
 
 /* The most rows that any `n` rows of a plan's result need of its sources, as far as three places
@@ -233,18 +221,18 @@ static int most_needed(const struct gi_plan *plan, int n)
 /* Does the way from the source to n rows of what step `last` gives fit? Each plan has its sources
  * and its result there at once; rows that wrap round are put together from pieces, of which there
  * is one at a time; an analysis may make as much again as it looks at. */
-static bool fits(const struct gi_flow *flow, const struct limits *limits, int last, int n)
+static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limits, int last, int n)
 {
     for (int i = last; i >= 0; i--) {
         const struct gi_plan *plan = &flow->pipeline->plans[i];
-        double out = row_on_device(&plan->result) * n;
+        double out = row_on_device(&plan->result, limits) * n;
         int in = plan->filter->run ? most_needed(plan, n) : n;
         double all = out;
         for (int j = 0; j < plan->nsources; j++)
-            all += row_on_device(&plan->sources[j]) * in;
+            all += row_on_device(&plan->sources[j], limits) * in;
         if (in < plan->sources[0].height && plan->border == GI_BORDER_WRAP)
-            all += row_on_device(&plan->sources[0]) * in;
-        if (all > (double)limits->nbytes || in > limits->rows || n > limits->rows)
+            all += row_on_device(&plan->sources[0], limits) * in;
+        if (all > (double)limits->free_nbytes || in > limits->rows || n > limits->rows)
             return false;
         n = in;
     }
@@ -252,7 +240,7 @@ static bool fits(const struct gi_flow *flow, const struct limits *limits, int la
 }
 
 /* The largest n, at most the height of what step `last` gives, that fits; 0: none. */
-static int most_rows(const struct gi_flow *flow, const struct limits *limits, int last)
+static int most_rows(const struct gi_flow *flow, const struct gi_device_limits *limits, int last)
 {
     int fit = 0, over = flow->pipeline->plans[last].result.height + 1;
     while (over - fit > 1) {
@@ -265,8 +253,8 @@ static int most_rows(const struct gi_flow *flow, const struct limits *limits, in
 enum gi_status gi_flow_fit(const struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
 {
     const struct gi_pipeline *pipeline = flow->pipeline;
-    struct limits limits;
-    flow->queue->k->limits(flow->queue, &limits.nbytes, &limits.rows, &limits.row_nbytes);
+    struct gi_device_limits limits;
+    flow->queue->k->limits(flow->queue, &limits);
     *rows = 0;
     *whole = true;
     for (int i = 0; i < pipeline->n; i++) {

@@ -18,6 +18,7 @@ struct gi_flow {
     const struct gi_side *sides;
     void **states; /* one a plan; NULL without passes */
     struct gi_times *times;
+    struct gi_stopwatch *watch; /* where times are wanted */
 };
 
 /* Reads of an image's samples and writes: bytes. */
@@ -33,6 +34,9 @@ enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
                               const struct gi_image *host, struct gi_err *err);
 enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
                                 struct gi_err *err);
+/* Fills a host image, or rows of one, that is there. */
+enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image *host,
+                                     struct gi_image *image, struct gi_err *err);
 
 /* One pass of plan i over `srcs`, its sources or a band of them. */
 enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,

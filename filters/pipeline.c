@@ -7,7 +7,7 @@
 
 #include "filters/flow.h"
 
-enum { START, STOP }; /* slots of the stopwatch */
+enum { START, STOP, MARKS }; /* of the stopwatch */
 
 enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *steps, int nsteps,
                                const struct gi_image *src, int *failed, struct gi_err *err)
@@ -77,7 +77,7 @@ double gi_image_nbytes(const struct gi_image *image)
 void gi_flow_start(struct gi_flow *flow)
 {
     if (flow->times)
-        flow->queue->k->mark(flow->queue, START);
+        flow->queue->k->stopwatch_mark(flow->watch, START);
 }
 
 enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err)
@@ -85,10 +85,10 @@ enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err
     struct gi_queue *queue = flow->queue;
     if (!flow->times)
         return GI_OK;
-    queue->k->mark(queue, STOP);
+    queue->k->stopwatch_mark(flow->watch, STOP);
     enum gi_status status = queue->k->sync(queue, err);
     if (!status)
-        *ms += queue->k->elapsed_ms(queue, START, STOP);
+        *ms += queue->k->stopwatch_ms(flow->watch, START, STOP);
     return status;
 }
 
@@ -96,7 +96,7 @@ enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
                               const struct gi_image *host, struct gi_err *err)
 {
     gi_flow_start(flow);
-    enum gi_status status = flow->queue->k->upload(flow->queue, image, host, err);
+    enum gi_status status = flow->queue->k->upload(flow->queue, image, host, NULL, err);
     if (status || !flow->times)
         return status;
     flow->times->uploads++;
@@ -106,18 +106,33 @@ enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
     return status;
 }
 
+static enum gi_status note_download(struct gi_flow *flow, struct gi_err *err)
+{
+    if (!flow->times)
+        return GI_OK;
+    flow->times->downloads++;
+    return gi_flow_stop(flow, &flow->times->download_ms, err);
+}
+
 enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
                                 struct gi_err *err)
 {
     gi_flow_start(flow);
-    enum gi_status status = flow->queue->k->download(flow->queue, host, image, err);
-    if (status || !flow->times)
+    enum gi_status status = flow->queue->k->download(flow->queue, host, image, NULL, err);
+    if (status)
         return status;
-    flow->times->downloads++;
-    status = gi_flow_stop(flow, &flow->times->download_ms, err);
+    status = note_download(flow, err);
     if (status)
         gi_image_free(host);
     return status;
+}
+
+enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image *host,
+                                     struct gi_image *image, struct gi_err *err)
+{
+    gi_flow_start(flow);
+    enum gi_status status = flow->queue->k->download_into(flow->queue, host, image, NULL, err);
+    return status ? status : note_download(flow, err);
 }
 
 enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
@@ -367,12 +382,15 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
     struct gi_flow flow = {
         .pipeline = pipeline, .queue = queue, .src = src, .sides = sides, .times = times};
     enum gi_status status = make_states(&flow, err);
+    if (!status && times)
+        status = queue->k->stopwatch_new(&flow.watch, queue, MARKS, err);
     if (!status) {
         start_over(&flow);
         status = run_flow(&flow, dst, err);
     }
     if (!status && err)
         *err = (struct gi_err){0}; /* memory that ran out on the way was got over */
+    queue->k->stopwatch_free(&flow.watch);
     free_states(flow.states, pipeline->n);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "filters/flow.h"
 
-enum { START, DONE }; /* slots of the backend's stopwatch */
+enum { START, DONE, MARKS }; /* of the stopwatch */
 enum { SOURCES = 64, TRIES = 3 };
 
 /* A try goes through the sources for about so long, each at most once. */
@@ -17,6 +17,7 @@ struct stand {
     struct gi_image in[SOURCES], out[SOURCES]; /* `out`: of the last step */
     int nin, nout;
     struct gi_side *sides;
+    struct gi_stopwatch *watch;
 };
 
 static bool makes_image(const struct gi_pipeline *pipeline)
@@ -51,11 +52,13 @@ static enum gi_status stand_make(struct stand *stand, const struct gi_image *src
     struct gi_queue *queue = stand->flow.queue;
     struct gi_image shape = gi_pipeline_result(stand->flow.pipeline);
     enum gi_status status = make_sides(stand, err);
+    if (!status)
+        status = queue->k->stopwatch_new(&stand->watch, queue, MARKS, err);
     for (int i = 0; i < nsrcs && i < SOURCES && !status; i++) {
         if (on_host(stand->flow.pipeline))
             stand->in[i] = gi_image_rows(&srcs[i], 0, srcs[i].height);
         else
-            status = queue->k->upload(queue, &stand->in[i], &srcs[i], err);
+            status = queue->k->upload(queue, &stand->in[i], &srcs[i], NULL, err);
         stand->nin += !status;
         if (status || !makes_image(stand->flow.pipeline))
             continue;
@@ -79,6 +82,7 @@ static void stand_free(struct stand *stand)
     }
     free(stand->sides);
     free(stand->flow.states);
+    queue->k->stopwatch_free(&stand->watch);
 }
 
 /* Step i on `image`, into `dst` where it is the last. */
@@ -138,15 +142,15 @@ static enum gi_status run_once(struct stand *stand, int turn, struct gi_err *err
 static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi_err *err)
 {
     struct gi_queue *queue = stand->flow.queue;
-    queue->k->mark(queue, START);
+    queue->k->stopwatch_mark(stand->watch, START);
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++)
         status = run_once(stand, i, err);
-    queue->k->mark(queue, DONE);
+    queue->k->stopwatch_mark(stand->watch, DONE);
     if (!status)
         status = queue->k->sync(queue, err);
     if (!status)
-        *ms = queue->k->elapsed_ms(queue, START, DONE);
+        *ms = queue->k->stopwatch_ms(stand->watch, START, DONE);
     return status;
 }
 

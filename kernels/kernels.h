@@ -4,14 +4,16 @@
  * each comment below is a definition: the order of the float32 operations it names is binding,
  * `fmaf` is the fused one, nothing else is contracted, and sums start at +0. Images that a
  * primitive takes live on its backend (made by `alloc`, `upload` or another primitive of the same
- * context). `dst` and `src` never overlap. Primitives enqueue; only `download`, `sync` and those
- * that return host results (histogram, moments, select, label, region_stats) wait for the device.
+ * queue). `dst` and `src` never overlap. Primitives enqueue; only `wait`, `sync`, copies without a
+ * ticket and those that return host results (histogram, moments, select, label, region_stats) wait
+ * for the device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_KERNELS_H
 #define GI_KERNELS_KERNELS_H
 
 #include "imgio/image.h"
 #include "kernels/border.h"
+#include "kernels/device.h"
 #include "kernels/parallel.h"
 
 #ifdef __cplusplus
@@ -192,32 +194,6 @@ struct gi_region_sums {
     uint64_t straight, diagonal, mixed;
 };
 
-struct gi_queue; /* an open backend; one thread uses it at a time */
-
-enum gi_device_kind { GI_DEVICE_CPU, GI_DEVICE_CUDA };
-
-struct gi_open_options {
-    int threads;      /* CPU: workers, 1 or more */
-    int ordinal;      /* CUDA: which device, from 0 */
-    size_t max_bytes; /* CUDA: device memory to use at most; 0: what is free. For tests of bands */
-};
-
-/* What a device can do, for choosing and for `gpuimg devices`. */
-struct gi_device_info {
-    char name[96]; /* "NVIDIA H200", or the CPU's instruction level: "avx2" */
-    int ordinal;
-    int units;            /* multiprocessors, or CPUs this process may run on */
-    int capability;       /* CUDA: 10 * major + minor; else 0 */
-    size_t memory_nbytes; /* total */
-    size_t free_nbytes;
-};
-
-/* What a context can do at most, a second: the ceilings that `gpuimg bench` holds times against. */
-struct gi_roofline {
-    double copy_rate; /* bytes of memory, those read and those written both counted */
-    double fma_rate;  /* fused multiply-adds of float32 */
-};
-
 /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
  * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
  * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
@@ -278,25 +254,42 @@ struct gi_kernels {
     const char *name; /* "cpu" or "cuda" */
 
     /* Life. `probe` fills at most `max` infos and returns how many devices there are; -1 with `err`
-     * where the driver is missing or fails. `open` makes a context (may take 0.3 s on CUDA; safe on
-     * a side thread, once); errors: GI_E_DEVICE, GI_E_MEMORY. `close` takes it and nulls. */
+     * where the driver is missing or fails. device_open() may take 0.3 s on CUDA, and is safe on a
+     * side thread; a device outlives its queues, and these what they made. `close` takes and nulls;
+     * NULL: nothing happens. Errors: GI_E_DEVICE, GI_E_DEVICE_MEMORY, GI_E_MEMORY. */
     int (*probe)(struct gi_device_info *infos, int max, struct gi_err *err);
-    enum gi_status (*open)(struct gi_queue **queue, const struct gi_open_options *options,
-                           struct gi_err *err);
-    void (*close)(struct gi_queue **queue);
+    enum gi_status (*device_open)(struct gi_device **device, const struct gi_open_options *options,
+                                  struct gi_err *err);
+    void (*device_close)(struct gi_device **device);
+    enum gi_status (*queue_open)(struct gi_queue **queue, struct gi_device *device,
+                                 struct gi_err *err);
+    void (*queue_close)(struct gi_queue **queue);
+
+    /* What the queue can take now. Queues of one device share its memory in equal parts. */
+    void (*limits)(struct gi_queue *queue, struct gi_device_limits *limits);
 
     /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
      * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must
      * outlive it (the CPU's is a view). `download` takes the backend's `src` and makes the host
-     * image `host`, which the caller frees with gi_image_free(). Errors: GI_E_MEMORY,
-     * GI_E_DEVICE_MEMORY, GI_E_DEVICE; then nothing is left to free. */
+     * image `host`, which the caller frees with gi_image_free(); `download_into` takes `src` too,
+     * but fills a host image of the same shape that is there, which may be rows of another one.
+     *
+     * Copies are enqueued and fill `ticket`: the host's samples stay as they are (upload) and are
+     * there (download) only after wait() for it, or sync(). With a NULL ticket a copy waits for
+     * itself. wait() zeroes the ticket, and may be called on another thread than the queue's.
+     * Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE; then nothing is left to free. */
     enum gi_status (*alloc)(struct gi_queue *queue, struct gi_image *image, int width, int height,
                             int channels, enum gi_type type, struct gi_err *err);
     void (*release)(struct gi_queue *queue, struct gi_image *image);
     enum gi_status (*upload)(struct gi_queue *queue, struct gi_image *dst,
-                             const struct gi_image *host, struct gi_err *err);
+                             const struct gi_image *host, struct gi_ticket *ticket,
+                             struct gi_err *err);
     enum gi_status (*download)(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
-                               struct gi_err *err);
+                               struct gi_ticket *ticket, struct gi_err *err);
+    enum gi_status (*download_into)(struct gi_queue *queue, const struct gi_image *host,
+                                    struct gi_image *src, struct gi_ticket *ticket,
+                                    struct gi_err *err);
+    enum gi_status (*wait)(struct gi_queue *queue, struct gi_ticket *ticket, struct gi_err *err);
     enum gi_status (*sync)(struct gi_queue *queue, struct gi_err *err);
     /* dst = src, of one shape, both on the backend. Errors: GI_E_DEVICE. */
     enum gi_status (*copy)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
@@ -305,18 +298,17 @@ struct gi_kernels {
     enum gi_status (*jobs)(struct gi_queue *queue, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
 
-    /* Bytes of image that one upload plus results may take here, and the largest image that
-     * primitives take: rows, and bytes of a row. SIZE_MAX / INT_MAX where there is no such limit
-     * (CPU). */
-    void (*limits)(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes);
+    /* A stopwatch of `nmarks` marks: `mark` notes a point in the queue's stream of work, `ms` gives
+     * the time between two such points after a sync (CUDA events on CUDA, the monotonic clock on
+     * the CPU). Freed before its queue is closed; NULL: marks nothing, frees nothing. Errors:
+     * GI_E_MEMORY, GI_E_DEVICE. */
+    enum gi_status (*stopwatch_new)(struct gi_stopwatch **watch, struct gi_queue *queue, int nmarks,
+                                    struct gi_err *err);
+    void (*stopwatch_mark)(struct gi_stopwatch *watch, int mark);
+    double (*stopwatch_ms)(const struct gi_stopwatch *watch, int from, int to);
+    void (*stopwatch_free)(struct gi_stopwatch **watch);
 
-    /* Stopwatch: `mark` notes a point in the stream of work, slot 0 to 7; `elapsed_ms` gives the
-     * time between two slots after a sync (CUDA events on CUDA, the monotonic clock on the CPU). */
-    void (*mark)(struct gi_queue *queue, int slot);
-    double (*elapsed_ms)(struct gi_queue *queue, int from, int to);
-
-    /* Measures, in about 0.2 s. Uses slots 0 and 1 of the stopwatch. Errors: GI_E_MEMORY,
-     * GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+    /* Measures, in about 0.2 s. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
     enum gi_status (*roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                struct gi_err *err);
 
@@ -332,11 +324,6 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
-};
-
-/* The first members of every backend's context. */
-struct gi_queue {
-    const struct gi_kernels *k;
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

@@ -100,7 +100,7 @@ static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract
         status = gi_regions_keep(extract, renumber, p, err);
     bool dropped = extract->n < extract->found;
     if (!status && (p->labels || (dropped && p->points)))
-        status = queue->k->download(queue, &extract->labels, labels, err);
+        status = queue->k->download(queue, &extract->labels, labels, NULL, err);
     if (!status && dropped && extract->labels.data)
         relabel(&extract->labels, renumber);
     if (!status && dropped && p->points)

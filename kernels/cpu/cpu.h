@@ -11,10 +11,14 @@
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
 
+struct gi_cpu_device {
+    struct gi_device base;
+    struct gi_pool *pool;
+};
+
 struct gi_cpu_queue {
     struct gi_queue base;
-    struct gi_pool *pool;
-    double marks_ms[8];
+    struct gi_pool *pool; /* the device's */
 };
 
 static inline struct gi_pool *gi_cpu_pool(struct gi_queue *queue)

@@ -5,15 +5,15 @@
 
 extern const struct gi_kernels GI_CPU(kernels);
 
-static enum gi_status open_level(struct gi_queue **queue, const struct gi_open_options *options,
-                                 struct gi_err *err)
+static enum gi_status device_open(struct gi_device **device, const struct gi_open_options *options,
+                                  struct gi_err *err)
 {
-    return gi_cpu_host_open(queue, &GI_CPU(kernels), options, err);
+    return gi_cpu_host_device_open(device, &GI_CPU(kernels), options, err);
 }
 
 const struct gi_kernels GI_CPU(kernels) = {
     GI_CPU_HOST_SLOTS,
-    .open = open_level,
+    .device_open = device_open,
     .roofline = GI_CPU(roofline),
     .convolve_separable = GI_CPU(convolve_separable),
     .convolve_2d = GI_CPU(convolve_2d),

@@ -1,46 +1,59 @@
-/* The CUDA backend inside: its context, its error macro, scratch and copies. Launchers
+/* The CUDA backend inside: its devices and queues, its error macro, scratch and copies. Launchers
  * set the device by gi_cuda(), enqueue on `stream`, and neither wait nor allocate but by what is
  * here. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CUDA_H
 #define GI_KERNELS_CUDA_CUDA_H
 
 #include <cuda_runtime.h>
+#include <pthread.h>
 
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
 enum {
-    GI_CUDA_ALIGN =
-        512, /* bytes: start and stride of our images: padding that wide loads may reach */
-    GI_CUDA_MARKS = 8,
+    /* bytes: start and stride of our images: padding that wide loads may reach */
+    GI_CUDA_ALIGN = 512,
+    GI_CUDA_TICKETS = 16, /* copies of a queue that are told apart */
 };
 
-/* Device memory for an image or for scratch. An idle block may be lent again at once: everything
- * that still uses it is ahead in the stream. */
+/* Device memory for an image or for scratch. The queue that had an idle block may have it again at
+ * once: everything that still uses it is ahead in its stream. */
 struct gi_cuda_block {
     void *data;
     size_t nbytes;
+    const struct gi_cuda_queue *queue; /* NULL: its stream is done, any queue may have it */
     bool lent;
+};
+
+struct gi_cuda_device {
+    struct gi_device base;
+    int ordinal;
+    int units;                    /* multiprocessors */
+    int shared_nbytes;            /* of shared memory that one block may have, opted in */
+    size_t max_bytes;             /* 0: no cap but the device's own */
+    struct gi_pool *workers;      /* that copy between pageable and pinned memory */
+    pthread_mutex_t lock;         /* over what follows */
+    struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
+    int nblocks, blocks_room;
+    int nqueues; /* open */
 };
 
 struct gi_cuda_queue {
     struct gi_queue base;
-    int ordinal;
-    int units;         /* multiprocessors */
-    int shared_nbytes; /* of shared memory that one block may have, opted in */
-    size_t max_bytes;  /* 0: no cap but the device's own */
+    struct gi_cuda_device *device;
+    int ordinal, units, shared_nbytes; /* the device's */
+    struct gi_pool *workers;           /* the device's */
     cudaStream_t stream;
-    struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
-    int nblocks, blocks_room;
-    cudaEvent_t marks[GI_CUDA_MARKS];
     void *scratch; /* device memory of gi_cuda_scratch() */
     size_t scratch_nbytes;
     void *staging[2]; /* pinned host memory, made at the first large copy */
     cudaEvent_t staged[2];
-    struct gi_pool *workers; /* that copy between pageable and pinned memory */
+    uint64_t ntickets; /* given out */
+    cudaEvent_t
+        copied[GI_CUDA_TICKETS]; /* of the ticket n in n % GI_CUDA_TICKETS, or a later one */
 };
 
-/* The context as the CUDA backend sees it, its device made the thread's current one. */
+/* The queue as the CUDA backend sees it, its device made the thread's current one. */
 static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
 {
     struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
@@ -63,7 +76,7 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
 #define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
 
 /* Device memory for the primitive at work, GI_CUDA_ALIGN aligned, contents undefined; valid until
- * the next call on this context (one block a primitive: carve it up yourself). Grows in stream
+ * the next call on this queue (one block a primitive: carve it up yourself). Grows in stream
  * order, so kernels already enqueued keep what they had. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);

@@ -376,7 +376,8 @@ static void open_bench(struct bench *bench, struct bench_job *job)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
     struct gi_open_options options = {};
-    if (k->probe(&bench->info, 1, &job->err) < 1 || k->open(&bench->queue, &options, &job->err) ||
+    if (k->probe(&bench->info, 1, &job->err) < 1 ||
+        gi_queue_open_alone(&bench->queue, k, &options, &job->err) ||
         k->roofline(bench->queue, &bench->rates, &job->err))
         return;
     bench->cu = job->cu = gi_cuda(bench->queue);

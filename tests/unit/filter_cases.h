@@ -55,7 +55,7 @@ static inline struct gi_queue *fc_open(const struct gi_kernels *k, int threads)
     struct gi_err err = {0};
     struct gi_queue *queue = NULL;
     struct gi_open_options options = {.threads = threads};
-    if (k->open(&queue, &options, &err))
+    if (gi_queue_open_alone(&queue, k, &options, &err))
         fail_msg("%s", err.text);
     return queue;
 }

@@ -65,7 +65,7 @@ static void case_open(struct gi_queue **queue, const struct gi_kernels *k, int t
 {
     struct gi_open_options options = {.threads = threads};
     struct gi_err err = {0};
-    assert_int_equal(k->open(queue, &options, &err), GI_OK);
+    assert_int_equal(gi_queue_open_alone(queue, k, &options, &err), GI_OK);
 }
 
 /* Fails where a sample of `got` is another than that of `want`, and says which. */

@@ -11,23 +11,23 @@ static struct {
 } small;
 
 static enum gi_status (*real_upload)(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *host, struct gi_err *err);
+                                     const struct gi_image *host, struct gi_ticket *ticket,
+                                     struct gi_err *err);
 
-static void small_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes)
+static void small_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     (void)queue;
-    *nbytes = small.nbytes;
-    *rows = small.rows;
-    *row_nbytes = small.row_nbytes;
+    *limits = (struct gi_device_limits){small.nbytes, small.rows, small.row_nbytes, 512};
 }
 
 static enum gi_status small_upload(struct gi_queue *queue, struct gi_image *dst,
-                                   const struct gi_image *host, struct gi_err *err)
+                                   const struct gi_image *host, struct gi_ticket *ticket,
+                                   struct gi_err *err)
 {
     small.uploads++;
     if (host->height > small.upload_rows)
         return gi_fail(err, GI_E_DEVICE_MEMORY, "%d rows do not fit", host->height);
-    return real_upload(queue, dst, host, err);
+    return real_upload(queue, dst, host, ticket, err);
 }
 
 static struct gi_kernels small_kernels;
@@ -48,7 +48,7 @@ static int close_cpu(void **unused)
 {
     (void)unused;
     queue->k = gi_kernels_cpu();
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
     return 0;
 }
 

@@ -33,10 +33,10 @@ static enum gi_status compare(struct gi_comparison *result, const struct gi_imag
     enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, a, NULL, err);
     if (status)
         return status;
-    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, err), GI_OK);
+    assert_int_equal(gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, err), GI_OK);
     memset(result, 0, sizeof *result);
     status = gi_pipeline_run(pipeline, queue, NULL, a, &side, NULL, err);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
     gi_pipeline_free(&pipeline);
     return status;
 }

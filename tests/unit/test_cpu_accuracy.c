@@ -132,7 +132,7 @@ static void accuracy(void **state)
                 for (int i = 0; i < CASE_SIZES; i++)
                     try_all(&w, case_sizes[i], channels, (enum gi_type)type, (enum gi_border)border,
                             &seed);
-    w.queue->k->close(&w.queue);
+    gi_queue_close_alone(&w.queue);
     for (int type = GI_U8; type <= GI_U16; type++) {
         double part = (double)equal[type] / (double)samples[type];
         printf("type %d: %.4f %% of %llu samples equal\n", type, 100 * part,
@@ -181,7 +181,7 @@ static void constant(void **state)
             guard_free(&src);
             guard_free(&got);
         }
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
 }
 
 /* A row of 3 000 000 pixels, and a column: the sums of the rows outside are those of the one row.
@@ -203,7 +203,7 @@ static void long_images(void **state)
             queue->k->convolve_separable(queue, &w.got.image, &w.src.image, &spec, &err), 0);
         work_free(&w);
     }
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
 }
 
 /* The longest kernels on small images. */
@@ -222,7 +222,7 @@ static void longest_kernels(void **state)
         ideal_separable(&w.want.image, &w.src.image, &spec);
         assert_int_equal(
             w.queue->k->convolve_separable(w.queue, &w.got.image, &w.src.image, &spec, &err), 0);
-        w.queue->k->close(&w.queue);
+        gi_queue_close_alone(&w.queue);
         work_free(&w);
     }
 }
@@ -253,7 +253,7 @@ static void long_sums(void **state)
         ideal_separable(&w.want.image, &w.src.image, &spec);
         assert_int_equal(
             w.queue->k->convolve_separable(w.queue, &w.got.image, &w.src.image, &spec, &err), 0);
-        w.queue->k->close(&w.queue);
+        gi_queue_close_alone(&w.queue);
         work_free(&w);
     }
 }
@@ -277,7 +277,7 @@ static void infinite(void **state)
         ((float *)gi_row(&src.image, 60))[80] = -INFINITY;
         case_open(&queue, k, 1);
         assert_int_equal(k->convolve_separable(queue, &got.image, &src.image, &spec, &err), 0);
-        k->close(&queue);
+        gi_queue_close_alone(&queue);
         for (int y = 0; y < 100; y++)
             for (int x = 0; x < 160; x++) {
                 float v = ((float *)gi_row(&got.image, y))[x];
@@ -309,7 +309,7 @@ static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int ch
     case_fill(&src.image, seed);
     case_open(&queue, k, 1);
     assert_int_equal(k->box(queue, &got.image, &src.image, &box, &err), 0);
-    k->close(&queue);
+    gi_queue_close_alone(&queue);
     uint64_t count = (uint64_t)channels, n = 33 * 31;
     for (uint64_t c = 0; c < count; c++) {
         uint64_t sum = 0, by = 0;
@@ -365,7 +365,7 @@ static void near_halves(void **state)
         }
         case_open(&queue, kernels, 1);
         assert_int_equal(kernels->box(queue, &got.image, &src.image, &box, &err), 0);
-        kernels->close(&queue);
+        gi_queue_close_alone(&queue);
         for (int p = 0; p < n; p++)
             assert_int_equal(wide_sample(&got.image, (uint64_t)p), full - (unsigned)(i % 2));
         guard_free(&src);

@@ -26,8 +26,8 @@ static int open_all(void **state)
         if (!k)
             printf("not tested: this machine has no %s\n", levels[l]);
         for (int t = 0; k && t < THREAD_COUNTS; t++)
-            if (k->open(&contexts[ncontexts++],
-                        &(struct gi_open_options){.threads = thread_counts[t]}, NULL))
+            if (gi_queue_open_alone(&contexts[ncontexts++], k,
+                                    &(struct gi_open_options){.threads = thread_counts[t]}, NULL))
                 return -1;
     }
     return 0;
@@ -38,7 +38,7 @@ static int close_all(void **state)
     (void)state;
     while (ncontexts > 0) {
         struct gi_queue *queue = contexts[--ncontexts];
-        queue->k->close(&queue);
+        gi_queue_close_alone(&queue);
     }
     return 0;
 }

@@ -30,15 +30,15 @@ static int open_both(void **state)
                      : "no device");
         return 0;
     }
-    return k->open(&cuda, &options, &err) == GI_OK ? 0 : -1;
+    return gi_queue_open_alone(&cuda, k, &options, &err) == GI_OK ? 0 : -1;
 }
 
 static int close_both(void **state)
 {
     (void)state;
     if (cuda)
-        cuda->k->close(&cuda);
-    cpu->k->close(&cpu);
+        gi_queue_close_alone(&cuda);
+    gi_queue_close_alone(&cpu);
     return 0;
 }
 
@@ -101,11 +101,11 @@ static void check(const struct operation *op, const struct gi_image *src,
     assert_int_equal(gi_image_alloc(&poison, src->width, src->height, channels, src->type, &err),
                      0);
     memset(poison.data, 0x5a, poison.stride * (size_t)poison.height);
-    assert_int_equal(cuda->k->upload(cuda, &got, &poison, &err), 0);
+    assert_int_equal(cuda->k->upload(cuda, &got, &poison, NULL, &err), 0);
     run(cuda, op, &got, device_src);
     gi_image_free(&poison);
     struct gi_image host;
-    if (cuda->k->download(cuda, &host, &got, &err))
+    if (cuda->k->download(cuda, &host, &got, NULL, &err))
         fail_msg("%s: %s", what, err.text);
     case_equal(&host, &want, what);
     gi_image_free(&host);
@@ -189,7 +189,7 @@ static void walk_image(walk_fn *fn, int width, int height, int channels, enum gi
         static const uint32_t other_nan = 0xffc12345;
         memcpy(&row[case_between(seed, 0, width * channels - 1)], &other_nan, sizeof other_nan);
     }
-    assert_int_equal(cuda->k->upload(cuda, &device, &src, &err), GI_OK);
+    assert_int_equal(cuda->k->upload(cuda, &device, &src, NULL, &err), GI_OK);
     fn(&op, &src, &device, seed);
     cuda->k->release(cuda, &device);
     gi_image_free(&src);
@@ -449,8 +449,8 @@ static void copies_keep_bytes(void **state)
         struct gi_err err = {0};
         assert_int_equal(gi_image_alloc(&src, size[0], size[1], 1, GI_U8, &err), GI_OK);
         case_fill(&src, &seed);
-        assert_int_equal(cuda->k->upload(cuda, &device, &src, &err), GI_OK);
-        assert_int_equal(cuda->k->download(cuda, &back, &device, &err), GI_OK);
+        assert_int_equal(cuda->k->upload(cuda, &device, &src, NULL, &err), GI_OK);
+        assert_int_equal(cuda->k->download(cuda, &back, &device, NULL, &err), GI_OK);
         case_equal(&back, &src, "copy");
         assert_null(device.data);
         gi_image_free(&src);
@@ -467,12 +467,11 @@ static void contexts_are_separate(void **state)
     struct gi_queue *second;
     struct gi_open_options options = {.threads = 1, .max_bytes = 12345678};
     struct gi_err err = {0};
-    assert_int_equal(cuda->k->open(&second, &options, &err), GI_OK);
-    size_t nbytes, row;
-    int rows;
-    cuda->k->limits(second, &nbytes, &rows, &row);
-    assert_int_equal(nbytes, 12345678);
-    assert_true(rows >= 32768 && row >= 65536);
+    assert_int_equal(gi_queue_open_alone(&second, cuda->k, &options, &err), GI_OK);
+    struct gi_device_limits limits;
+    cuda->k->limits(second, &limits);
+    assert_int_equal(limits.free_nbytes, 12345678);
+    assert_true(limits.rows >= 32768 && limits.row_nbytes >= 65536);
     uint64_t seed = SEED;
     struct gi_queue *first = cuda;
     for (int i = 0; i < 4; i++) {
@@ -480,7 +479,7 @@ static void contexts_are_separate(void **state)
         walk_image(walk_separable, 67, 5, 3, GI_U8, false, &seed);
     }
     cuda = first;
-    second->k->close(&second);
+    gi_queue_close_alone(&second);
     assert_null(second);
 }
 

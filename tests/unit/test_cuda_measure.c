@@ -59,7 +59,7 @@ static struct gi_image on_device(const struct gi_image *host)
 {
     struct gi_image image;
     struct gi_err err = {0};
-    if (queue->k->upload(queue, &image, host, &err))
+    if (queue->k->upload(queue, &image, host, NULL, &err))
         fail_msg("upload: %s", err.text);
     return image;
 }
@@ -238,7 +238,7 @@ static void check_labels(const struct gi_predicate *host, const struct gi_predic
     assert_int_equal(got_n, n);
     struct grid grid = {want, width, height};
     check_regions(&grid, n, &labels, values, device_values);
-    check(queue->k->download(queue, &got, &labels, &err), &err);
+    check(queue->k->download(queue, &got, &labels, NULL, &err), &err);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
             if (get(&got, x, y, 0) != (double)at(&grid, x, y))
@@ -299,7 +299,7 @@ static int open_device(void **state)
         printf("skipped: a build without CUDA\n");
     else if (k->probe(&info, 1, &err) < 1)
         printf("skipped: no CUDA device here %s\n", err.text);
-    else if (k->open(&queue, &options, &err))
+    else if (gi_queue_open_alone(&queue, k, &options, &err))
         fail_msg("%s", err.text);
     printf("seed %llu\n", (unsigned long long)seed);
     return 0;
@@ -309,7 +309,7 @@ static int close_device(void **state)
 {
     (void)state;
     if (queue)
-        queue->k->close(&queue);
+        gi_queue_close_alone(&queue);
     return 0;
 }
 

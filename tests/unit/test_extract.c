@@ -31,12 +31,12 @@ static struct gi_extract extract_masked(const struct gi_image *image, const stru
         .filter = &gi_filter_extract, .params = params, .others = mask, .nothers = mask != NULL};
     struct gi_side side = {.others = mask, .result = &result};
     struct gi_pipeline *pipeline;
-    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    assert_int_equal(gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, &err), GI_OK);
     if (gi_pipeline_new(&pipeline, &step, 1, image, NULL, &err) ||
         gi_pipeline_run(pipeline, queue, NULL, image, &side, NULL, &err))
         fail_msg("%s", err.text);
     gi_pipeline_free(&pipeline);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
     return result;
 }
 

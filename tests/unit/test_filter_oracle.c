@@ -143,7 +143,7 @@ static void check(const char *name, const char *const *words, struct oracle *o)
         gi_image_free(&got);
     }
     free(params);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
 }
 
 /* The square of weights exp(-d^2 / 2 sigma^2), divided by its sum; sigma 0: all equal. */
@@ -226,7 +226,7 @@ static void check_long(const char *name, const char *const *words, double sigma,
         gi_image_free(&got);
     }
     free(params);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
 }
 
 static void test_long(void **unused)
@@ -337,7 +337,7 @@ static void test_threshold(void **unused)
     assert_true(fc_get(&got, 0, 3, 0) == 0 && fc_get(&got, 0, 7, 0) == 1);
     gi_image_free(&got);
     free(params);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
 }
 
 int main(void)

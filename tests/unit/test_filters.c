@@ -201,7 +201,7 @@ static int close_backends(void **unused)
     (void)unused;
     for (int i = 0; i < BACKENDS; i++)
         if (backends[i].queue)
-            backends[i].queue->k->close(&backends[i].queue);
+            gi_queue_close_alone(&backends[i].queue);
     return 0;
 }
 

@@ -32,10 +32,10 @@ static struct gi_histogram histogram_of(const struct gi_image *image,
     struct gi_open_options options = {.threads = 3};
     struct gi_err err = {0};
     struct gi_histogram result = {0};
-    assert_int_equal(gi_kernels_cpu()->open(&queue, &options, &err), GI_OK);
+    assert_int_equal(gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, &err), GI_OK);
     if (gi_run_one(queue, NULL, &result, image, &gi_filter_histogram, params, &err))
         fail_msg("%s", err.text);
-    queue->k->close(&queue);
+    gi_queue_close_alone(&queue);
     return result;
 }
 

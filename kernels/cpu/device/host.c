@@ -1,4 +1,4 @@
-/* The CPU backend's contexts and memory, and the choice of its instruction level.
+/* The CPU backend's device, queues and memory, and the choice of its instruction level.
  * SPDX-License-Identifier: MIT */
 #define GI_LEVEL scalar
 #include "kernels/cpu/cpu.h"
@@ -49,12 +49,13 @@ static const struct level {
     const char *name;
     const struct gi_kernels *kernels;
     bool (*here)(void);
+    int lanes; /* float32 fmas a clock: two units of the vector's width, nominally */
 } levels[] = {
 #ifdef __x86_64__
-    {"avx512", &gi_cpu_kernels_avx512, has_avx512},
-    {"avx2", &gi_cpu_kernels_avx2, has_avx2},
+    {"avx512", &gi_cpu_kernels_avx512, has_avx512, 32},
+    {"avx2", &gi_cpu_kernels_avx2, has_avx2, 16},
 #endif
-    {"scalar", &gi_cpu_kernels_scalar, has_scalar},
+    {"scalar", &gi_cpu_kernels_scalar, has_scalar, 2},
 };
 
 enum { NLEVELS = sizeof levels / sizeof *levels };
@@ -89,6 +90,19 @@ const struct gi_kernels *gi_kernels_cpu_level(const char *name)
     return NULL;
 }
 
+/* The clock of the first CPU at most; 0 where the system doesn't say. */
+static int clock_khz(void)
+{
+    int khz = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%d", &khz) != 1)
+        khz = 0;
+    fclose(file);
+    return khz;
+}
+
 int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err)
 {
     (void)err;
@@ -97,19 +111,24 @@ int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err)
     cpu_set_t set;
     int cpus = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     infos[0] = (struct gi_device_info){.units = cpus,
                                        .memory_nbytes = page * (size_t)sysconf(_SC_PHYS_PAGES),
-                                       .free_nbytes = page * (size_t)sysconf(_SC_AVPHYS_PAGES)};
+                                       .free_nbytes = page * (size_t)sysconf(_SC_AVPHYS_PAGES),
+                                       .lanes = pick_level()->lanes,
+                                       .clock_khz = clock_khz(),
+                                       .cache_nbytes = cache > 0 ? (size_t)cache : 0};
     snprintf(infos[0].name, sizeof infos[0].name, "%s", gi_cpu_level());
     return 1;
 }
 
-enum gi_status gi_cpu_host_open(struct gi_queue **queue, const struct gi_kernels *k,
-                                const struct gi_open_options *options, struct gi_err *err)
+enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct gi_kernels *k,
+                                       const struct gi_open_options *options, struct gi_err *err)
 {
-    struct gi_cpu_queue *cpu = calloc(1, sizeof *cpu);
+    *device = NULL;
+    struct gi_cpu_device *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a context");
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
     enum gi_status status =
         gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
     if (status) {
@@ -117,17 +136,45 @@ enum gi_status gi_cpu_host_open(struct gi_queue **queue, const struct gi_kernels
         return status;
     }
     cpu->base.k = k;
+    *device = &cpu->base;
+    return GI_OK;
+}
+
+void gi_cpu_host_device_close(struct gi_device **device)
+{
+    if (!*device)
+        return;
+    gi_pool_free(&((struct gi_cpu_device *)*device)->pool);
+    free(*device);
+    *device = NULL;
+}
+
+enum gi_status gi_cpu_host_queue_open(struct gi_queue **queue, struct gi_device *device,
+                                      struct gi_err *err)
+{
+    *queue = NULL;
+    struct gi_cpu_queue *cpu = calloc(1, sizeof *cpu);
+    if (!cpu)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a queue");
+    cpu->base = (struct gi_queue){device->k, device};
+    cpu->pool = ((struct gi_cpu_device *)device)->pool;
     *queue = &cpu->base;
     return GI_OK;
 }
 
-void gi_cpu_host_close(struct gi_queue **queue)
+void gi_cpu_host_queue_close(struct gi_queue **queue)
 {
-    if (!*queue)
-        return;
-    gi_pool_free(&((struct gi_cpu_queue *)*queue)->pool);
     free(*queue);
     *queue = NULL;
+}
+
+void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
+{
+    (void)queue;
+    *limits = (struct gi_device_limits){.free_nbytes = SIZE_MAX,
+                                        .rows = INT_MAX,
+                                        .row_nbytes = SIZE_MAX,
+                                        .row_align = GI_ROW_ALIGN};
 }
 
 enum gi_status gi_cpu_host_alloc(struct gi_queue *queue, struct gi_image *image, int width,
@@ -143,18 +190,27 @@ void gi_cpu_host_release(struct gi_queue *queue, struct gi_image *image)
     gi_image_free(image);
 }
 
+static void no_ticket(struct gi_ticket *ticket)
+{
+    if (ticket)
+        *ticket = (struct gi_ticket){0};
+}
+
 enum gi_status gi_cpu_host_upload(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *host, struct gi_err *err)
+                                  const struct gi_image *host, struct gi_ticket *ticket,
+                                  struct gi_err *err)
 {
     (void)queue;
     (void)err;
     *dst = *host;
     dst->owner = GI_OWNER_NONE;
+    no_ticket(ticket);
     return GI_OK;
 }
 
 enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *host,
-                                    struct gi_image *src, struct gi_err *err)
+                                    struct gi_image *src, struct gi_ticket *ticket,
+                                    struct gi_err *err)
 {
     (void)queue;
     enum gi_status status = GI_OK;
@@ -163,7 +219,46 @@ enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *hos
     else
         status = gi_image_convert(host, src, src->type, err);
     src->data = NULL;
+    no_ticket(ticket);
     return status;
+}
+
+/* Rows of one image to another of the same shape. */
+struct copy {
+    const struct gi_image *dst, *src;
+    int slice_rows;
+};
+
+static void copy_slice(void *arg, int index, void *scratch)
+{
+    const struct copy *copy = arg;
+    int first = index * copy->slice_rows, left = copy->src->height - first;
+    (void)scratch;
+    for (int y = first; y < first + (left < copy->slice_rows ? left : copy->slice_rows); y++)
+        memcpy(gi_row(copy->dst, y), gi_row(copy->src, y), gi_row_nbytes(copy->src));
+}
+
+enum gi_status gi_cpu_host_download_into(struct gi_queue *queue, const struct gi_image *host,
+                                         struct gi_image *src, struct gi_ticket *ticket,
+                                         struct gi_err *err)
+{
+    const size_t slice_nbytes = 256 << 10; /* worth waking a worker for */
+    size_t row = gi_row_nbytes(src), rows = row < slice_nbytes ? slice_nbytes / row : 1;
+    struct copy copy = {host, src, rows < (size_t)src->height ? (int)rows : src->height};
+    int nslices = 1 + (src->height - 1) / copy.slice_rows;
+    enum gi_status status = gi_pool_run(gi_cpu_pool(queue), nslices, copy_slice, &copy, 0, err);
+    gi_cpu_host_release(queue, src);
+    no_ticket(ticket);
+    return status;
+}
+
+enum gi_status gi_cpu_host_wait(struct gi_queue *queue, struct gi_ticket *ticket,
+                                struct gi_err *err)
+{
+    (void)queue;
+    (void)err;
+    no_ticket(ticket);
+    return GI_OK;
 }
 
 enum gi_status gi_cpu_host_sync(struct gi_queue *queue, struct gi_err *err)
@@ -189,26 +284,40 @@ enum gi_status gi_cpu_host_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn
     return gi_pool_run(gi_cpu_pool(queue), njobs, fn, arg, scratch_nbytes, err);
 }
 
-void gi_cpu_host_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes)
+struct gi_stopwatch {
+    int nmarks;
+    double ms[]; /* of each mark, since whenever the clock began */
+};
+
+enum gi_status gi_cpu_host_stopwatch_new(struct gi_stopwatch **watch, struct gi_queue *queue,
+                                         int nmarks, struct gi_err *err)
 {
     (void)queue;
-    *nbytes = SIZE_MAX;
-    *rows = INT_MAX;
-    *row_nbytes = SIZE_MAX;
+    *watch = calloc(1, sizeof **watch + (size_t)nmarks * sizeof(double));
+    if (!*watch)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a stopwatch");
+    (*watch)->nmarks = nmarks;
+    return GI_OK;
 }
 
-void gi_cpu_host_mark(struct gi_queue *queue, int slot)
+void gi_cpu_host_stopwatch_mark(struct gi_stopwatch *watch, int mark)
 {
     struct timespec t;
+    if (!watch)
+        return;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    ((struct gi_cpu_queue *)queue)->marks_ms[slot] =
-        1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+    watch->ms[mark] = 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-double gi_cpu_host_elapsed_ms(struct gi_queue *queue, int from, int to)
+double gi_cpu_host_stopwatch_ms(const struct gi_stopwatch *watch, int from, int to)
 {
-    const double *ms = ((struct gi_cpu_queue *)queue)->marks_ms;
-    return ms[to] - ms[from];
+    return watch->ms[to] - watch->ms[from];
+}
+
+void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch)
+{
+    free(*watch);
+    *watch = NULL;
 }
 
 void gi_points_free(struct gi_points *points)

@@ -140,65 +140,110 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
     return GI_OK;
 }
 
-static bool goes_as_it_is(const struct gi_cuda_queue *cu, size_t row_nbytes, size_t nrows)
+/* Rows in host memory that the device reaches itself, or so few that the driver's way is quickest.
+ */
+static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size_t nbytes)
 {
-    return !cu->staging[1] && row_nbytes * nrows <= SMALL_NBYTES;
+    struct cudaPointerAttributes attributes;
+    if (!cu->staging[1] && nbytes <= SMALL_NBYTES)
+        return true;
+    if (cudaPointerGetAttributes(&attributes, host) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost;
+    cudaGetLastError();
+    return false;
+}
+
+/* The end of a copy that went as it is: a ticket for it, or it is waited for. */
+static enum gi_status ticket_or_wait(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
+                                     struct gi_err *err)
+{
+    if (ticket)
+        return gi_cuda_ticket(cu, ticket, err);
+    GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
+    return GI_OK;
+}
+
+static enum gi_status copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
+                                   const void *device, size_t device_stride, size_t row_nbytes,
+                                   size_t nrows, struct gi_ticket *ticket, struct gi_err *err)
+{
+    if (ticket)
+        ticket->number = 0; /* what goes through staging has come when we return */
+    if (!goes_as_it_is(cu, host, row_nbytes * nrows))
+        return copy_any(rows_to_host, cu, (char *)host, host_stride, (const char *)device,
+                        device_stride, row_nbytes, nrows, err);
+    GI_CUDA_TRY(cudaMemcpy2DAsync(host, host_stride, device, device_stride, row_nbytes, nrows,
+                                  cudaMemcpyDeviceToHost, cu->stream));
+    return ticket_or_wait(cu, ticket, err);
+}
+
+static enum gi_status copy_to_device(struct gi_cuda_queue *cu, void *device, size_t device_stride,
+                                     const void *host, size_t host_stride, size_t row_nbytes,
+                                     size_t nrows, struct gi_ticket *ticket, struct gi_err *err)
+{
+    if (goes_as_it_is(cu, host, row_nbytes * nrows)) {
+        GI_CUDA_TRY(cudaMemcpy2DAsync(device, device_stride, host, host_stride, row_nbytes, nrows,
+                                      cudaMemcpyHostToDevice, cu->stream));
+        return ticket_or_wait(cu, ticket, err); /* some devices read pageable memory late */
+    }
+    enum gi_status status = copy_any(rows_to_device, cu, (char *)device, device_stride,
+                                     (const char *)host, host_stride, row_nbytes, nrows, err);
+    return status || !ticket ? status : gi_cuda_ticket(cu, ticket, err);
 }
 
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err)
 {
-    if (goes_as_it_is(cu, row_nbytes, nrows)) {
-        GI_CUDA_TRY(cudaMemcpy2DAsync(host, host_stride, device, device_stride, row_nbytes, nrows,
-                                      cudaMemcpyDeviceToHost, cu->stream));
-        GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
-        return GI_OK;
-    }
-    return copy_any(rows_to_host, cu, (char *)host, host_stride, (const char *)device,
-                    device_stride, row_nbytes, nrows, err);
+    return copy_to_host(cu, host, host_stride, device, device_stride, row_nbytes, nrows, NULL, err);
 }
 
 enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, size_t device_stride,
                                       const void *host, size_t host_stride, size_t row_nbytes,
                                       size_t nrows, struct gi_err *err)
 {
-    if (goes_as_it_is(cu, row_nbytes, nrows)) {
-        GI_CUDA_TRY(cudaMemcpy2DAsync(device, device_stride, host, host_stride, row_nbytes, nrows,
-                                      cudaMemcpyHostToDevice, cu->stream));
-        GI_CUDA_TRY(cudaStreamSynchronize(cu->stream)); /* some devices read pageable memory late */
-        return GI_OK;
-    }
-    return copy_any(rows_to_device, cu, (char *)device, device_stride, (const char *)host,
-                    host_stride, row_nbytes, nrows, err);
+    return copy_to_device(cu, device, device_stride, host, host_stride, row_nbytes, nrows, NULL,
+                          err);
 }
 
 enum gi_status gi_cuda_upload(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *host, struct gi_err *err)
+                              const struct gi_image *host, struct gi_ticket *ticket,
+                              struct gi_err *err)
 {
     enum gi_status status =
         gi_cuda_alloc(queue, dst, host->width, host->height, host->channels, host->type, err);
     if (status)
         return status;
-    status = gi_cuda_copy_to_device(gi_cuda(queue), dst->data, dst->stride, host->data,
-                                    host->stride, gi_row_nbytes(host), (size_t)host->height, err);
+    status = copy_to_device(gi_cuda(queue), dst->data, dst->stride, host->data, host->stride,
+                            gi_row_nbytes(host), (size_t)host->height, ticket, err);
     if (status)
         gi_cuda_release(queue, dst);
     return status;
 }
 
+enum gi_status gi_cuda_download_into(struct gi_queue *queue, const struct gi_image *host,
+                                     struct gi_image *src, struct gi_ticket *ticket,
+                                     struct gi_err *err)
+{
+    enum gi_status status =
+        copy_to_host(gi_cuda(queue), host->data, host->stride, src->data, src->stride,
+                     gi_row_nbytes(src), (size_t)src->height, ticket, err);
+    gi_cuda_release(queue, src);
+    return status;
+}
+
 enum gi_status gi_cuda_download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
-                                struct gi_err *err)
+                                struct gi_ticket *ticket, struct gi_err *err)
 {
     enum gi_status status =
         gi_image_alloc(host, src->width, src->height, src->channels, src->type, err);
-    if (!status) {
-        status = gi_cuda_copy_to_host(gi_cuda(queue), host->data, host->stride, src->data,
-                                      src->stride, gi_row_nbytes(src), (size_t)src->height, err);
-        if (status)
-            gi_image_free(host);
+    if (status) {
+        gi_cuda_release(queue, src);
+        return status;
     }
-    gi_cuda_release(queue, src);
+    status = gi_cuda_download_into(queue, host, src, ticket, err);
+    if (status)
+        gi_image_free(host);
     return status;
 }
 

@@ -1,89 +1,111 @@
-/* Device memory of a context: blocks that the driver gives once and that go round in stream order.
- * The driver's own pools do that too, but the first allocation from one costs 6 ms.
+/* Device memory: blocks that the driver gives once and that go round in stream order. The driver's
+ * own pools do that too, but the first allocation from one costs 6 ms.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What the index arithmetic of the kernels was written for: a row counts its bytes and a grid its
+ * rows in an int, with room for halos and tiles beyond the end. */
+enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20 };
+
+/* The functions up to take() and give_back() are called with the device's lock held. */
+
 /* The smallest idle block that holds `nbytes`; NULL where it would waste more than an eighth:
  * gi_cuda_limits() promises idle bytes to whatever comes. */
-static struct gi_cuda_block *idle_block(struct gi_cuda_queue *cu, size_t nbytes)
+static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t nbytes)
 {
     struct gi_cuda_block *best = NULL;
-    for (int i = 0; i < cu->nblocks; i++) {
-        struct gi_cuda_block *block = &cu->blocks[i];
-        if (!block->lent && block->nbytes >= nbytes && block->nbytes - nbytes <= nbytes / 8 &&
-            (!best || block->nbytes < best->nbytes))
+    for (int i = 0; i < cu->device->nblocks; i++) {
+        struct gi_cuda_block *block = &cu->device->blocks[i];
+        if (!block->lent && (!block->queue || block->queue == cu) && block->nbytes >= nbytes &&
+            block->nbytes - nbytes <= nbytes / 8 && (!best || block->nbytes < best->nbytes))
             best = block;
     }
     return best;
 }
 
-/* Gives idle blocks back to the driver. */
-static void trim(struct gi_cuda_queue *cu)
+/* Gives idle blocks, those of other queues too, back to the driver. */
+static void trim(struct gi_cuda_device *device)
 {
     int kept = 0;
-    for (int i = 0; i < cu->nblocks; i++) {
-        if (cu->blocks[i].lent)
-            cu->blocks[kept++] = cu->blocks[i];
+    for (int i = 0; i < device->nblocks; i++) {
+        if (device->blocks[i].lent)
+            device->blocks[kept++] = device->blocks[i];
         else
-            cudaFree(cu->blocks[i].data); /* waits for the device */
+            cudaFree(device->blocks[i].data); /* waits for the device */
     }
-    cu->nblocks = kept;
+    device->nblocks = kept;
     cudaGetLastError();
 }
 
-static size_t held_nbytes(const struct gi_cuda_queue *cu)
+static size_t held_nbytes(const struct gi_cuda_device *device)
 {
     size_t nbytes = 0;
-    for (int i = 0; i < cu->nblocks; i++)
-        nbytes += cu->blocks[i].nbytes;
+    for (int i = 0; i < device->nblocks; i++)
+        nbytes += device->blocks[i].nbytes;
     return nbytes;
 }
 
-static enum gi_status new_block(struct gi_cuda_queue *cu, struct gi_cuda_block **block,
+static enum gi_status new_block(struct gi_cuda_device *device, struct gi_cuda_block **block,
                                 size_t nbytes, struct gi_err *err)
 {
-    if (cu->nblocks == cu->blocks_room) {
-        int room = 2 * cu->blocks_room + 16;
-        void *grown = realloc(cu->blocks, (size_t)room * sizeof *cu->blocks);
+    if (device->nblocks == device->blocks_room) {
+        int room = 2 * device->blocks_room + 16;
+        void *grown = realloc(device->blocks, (size_t)room * sizeof *device->blocks);
         if (!grown)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %d blocks", room);
-        cu->blocks = (struct gi_cuda_block *)grown;
-        cu->blocks_room = room;
+        device->blocks = (struct gi_cuda_block *)grown;
+        device->blocks_room = room;
     }
-    if (cu->max_bytes && held_nbytes(cu) + nbytes > cu->max_bytes)
-        trim(cu);
+    if (device->max_bytes && held_nbytes(device) + nbytes > device->max_bytes)
+        trim(device);
     void *data;
     cudaError_t error = cudaMalloc(&data, nbytes);
     if (error == cudaErrorMemoryAllocation) {
-        trim(cu);
+        trim(device);
         error = cudaMalloc(&data, nbytes);
     }
     if (error)
         return gi_cuda_fail(err, error, "cudaMalloc");
-    *block = &cu->blocks[cu->nblocks++];
-    **block = (struct gi_cuda_block){data, nbytes, false};
+    *block = &device->blocks[device->nblocks++];
+    **block = (struct gi_cuda_block){data, nbytes, NULL, false};
     return GI_OK;
 }
 
 static enum gi_status take(struct gi_cuda_queue *cu, void **data, size_t nbytes, struct gi_err *err)
 {
+    pthread_mutex_lock(&cu->device->lock);
     struct gi_cuda_block *block = idle_block(cu, nbytes);
-    enum gi_status status = block ? GI_OK : new_block(cu, &block, nbytes, err);
-    if (status)
-        return status;
-    block->lent = true;
-    *data = block->data;
-    return GI_OK;
+    enum gi_status status = block ? GI_OK : new_block(cu->device, &block, nbytes, err);
+    if (!status) {
+        block->lent = true;
+        block->queue = cu;
+        *data = block->data;
+    }
+    pthread_mutex_unlock(&cu->device->lock);
+    return status;
 }
 
-static void give_back(struct gi_cuda_queue *cu, const void *data)
+static void give_back(struct gi_cuda_device *device, const void *data)
 {
-    for (int i = 0; i < cu->nblocks; i++)
-        if (cu->blocks[i].data == data)
-            cu->blocks[i].lent = false;
+    pthread_mutex_lock(&device->lock);
+    for (int i = 0; i < device->nblocks; i++)
+        if (device->blocks[i].data == data)
+            device->blocks[i].lent = false;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void gi_cuda_blocks_leave(struct gi_cuda_queue *cu)
+{
+    pthread_mutex_lock(&cu->device->lock);
+    for (int i = 0; i < cu->device->nblocks; i++)
+        if (cu->device->blocks[i].queue == cu) {
+            cu->device->blocks[i].queue = NULL;
+            cu->device->blocks[i].lent = false;
+        }
+    pthread_mutex_unlock(&cu->device->lock);
 }
 
 enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int width, int height,
@@ -119,7 +141,7 @@ enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int
 void gi_cuda_release(struct gi_queue *queue, struct gi_image *image)
 {
     if (image->data && image->owner == GI_OWNER_CUDA)
-        give_back((struct gi_cuda_queue *)queue, image->data);
+        give_back(((struct gi_cuda_queue *)queue)->device, image->data);
     image->data = NULL;
     image->owner = GI_OWNER_NONE;
 }
@@ -129,7 +151,7 @@ enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t 
 {
     if (nbytes > cu->scratch_nbytes) {
         if (cu->scratch)
-            give_back(cu, cu->scratch);
+            give_back(cu->device, cu->scratch);
         cu->scratch = NULL;
         cu->scratch_nbytes = 0;
         enum gi_status status = take(cu, &cu->scratch, nbytes, err);
@@ -141,23 +163,30 @@ enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t 
     return GI_OK;
 }
 
-void gi_cuda_limits(struct gi_queue *queue, size_t *nbytes, int *rows, size_t *row_nbytes)
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* All idle blocks are the queue's for the taking, but of everything not more than its part. */
+void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    size_t free_nbytes = 0, total = 0;
+    struct gi_cuda_device *device = cu->device;
+    size_t free_nbytes = 0, total = 0, lent = 0;
+    pthread_mutex_lock(&device->lock);
     cudaMemGetInfo(&free_nbytes, &total);
-    for (int i = 0; i < cu->nblocks; i++)
-        free_nbytes += cu->blocks[i].lent ? 0 : cu->blocks[i].nbytes;
+    size_t parts = (size_t)device->nqueues, all = free_nbytes + held_nbytes(device);
+    for (int i = 0; i < device->nblocks; i++) {
+        const struct gi_cuda_block *block = &device->blocks[i];
+        free_nbytes += block->lent ? 0 : block->nbytes;
+        lent += block->lent && block->queue == cu ? block->nbytes : 0;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (parts > 1)
+        free_nbytes = smaller(free_nbytes, all / parts - smaller(lent, all / parts));
     free_nbytes -= free_nbytes / 16; /* the driver and fragments want some */
-    *nbytes = cu->max_bytes && cu->max_bytes < free_nbytes ? cu->max_bytes : free_nbytes;
-
-    /* Kernels count the bytes of a row in an int: what a texture of 64-bit texels could show is
-     * far within that. */
-    int pitch = 0, texels = 0;
-    cudaDeviceGetAttribute(rows, cudaDevAttrMaxTexture2DLinearHeight, cu->ordinal);
-    cudaDeviceGetAttribute(&texels, cudaDevAttrMaxTexture2DLinearWidth, cu->ordinal);
-    cudaDeviceGetAttribute(&pitch, cudaDevAttrMaxTexture2DLinearPitch, cu->ordinal);
-    size_t widest = (size_t)texels * 8; /* bytes */
-    pitch -= pitch % GI_CUDA_ALIGN;
-    *row_nbytes = widest < (size_t)pitch ? widest : (size_t)pitch;
+    if (device->max_bytes)
+        free_nbytes = smaller(free_nbytes, device->max_bytes / parts);
+    *limits = (struct gi_device_limits){free_nbytes, ROWS_MAX, ROW_NBYTES_MAX, GI_CUDA_ALIGN};
 }

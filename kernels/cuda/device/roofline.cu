@@ -11,6 +11,8 @@ enum {
     TRIES = 4,
 };
 
+enum { FROM, TO, MARKS }; /* of the stopwatch */
+
 /* The sums go nowhere but to where no launch asks for. */
 static __global__ void fma_chains(float *out, float factor)
 {
@@ -28,40 +30,37 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* rate = the best of `work` over the time between the events. */
+/* rate = the best of `work` over the time between the marks. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
-                                cudaEvent_t from, cudaEvent_t to, struct gi_err *err)
+                                const struct gi_stopwatch *watch, struct gi_err *err)
 {
-    float ms;
     GI_CUDA_TRY(cudaStreamSynchronize(cu->stream));
-    GI_CUDA_TRY(cudaEventElapsedTime(&ms, from, to));
-    double seen = 1e3 * work / ms;
+    double seen = 1e3 * work / gi_cuda_stopwatch_ms(watch, FROM, TO);
     *rate = seen > *rate ? seen : *rate;
     return GI_OK;
 }
 
 static enum gi_status measure(struct gi_cuda_queue *cu, struct gi_roofline *roofline,
                               const struct gi_image *dst, const struct gi_image *src,
-                              struct gi_err *err)
+                              struct gi_stopwatch *watch, struct gi_err *err)
 {
-    cudaEvent_t from = cu->marks[0], to = cu->marks[1];
     size_t nbytes = src->stride * (size_t)src->height;
     int blocks = cu->units * BLOCKS_A_UNIT;
     enum gi_status status = GI_OK;
     for (int i = 0; i < TRIES && !status; i++) {
-        GI_CUDA_TRY(cudaEventRecord(from, cu->stream));
+        gi_cuda_stopwatch_mark(watch, FROM);
         GI_CUDA_TRY(
             cudaMemcpyAsync(dst->data, src->data, nbytes, cudaMemcpyDeviceToDevice, cu->stream));
-        GI_CUDA_TRY(cudaEventRecord(to, cu->stream));
-        status = note_rate(cu, &roofline->copy_rate, 2.0 * (double)nbytes, from, to, err);
+        gi_cuda_stopwatch_mark(watch, TO);
+        status = note_rate(cu, &roofline->copy_rate, 2.0 * (double)nbytes, watch, err);
     }
     for (int i = 0; i < TRIES && !status; i++) {
-        GI_CUDA_TRY(cudaEventRecord(from, cu->stream));
+        gi_cuda_stopwatch_mark(watch, FROM);
         fma_chains<<<blocks, THREADS, 0, cu->stream>>>((float *)dst->data, 0.999f);
         GI_CUDA_LAUNCHED();
-        GI_CUDA_TRY(cudaEventRecord(to, cu->stream));
-        status = note_rate(cu, &roofline->fma_rate, (double)blocks * THREADS * CHAINS * STEPS, from,
-                           to, err);
+        gi_cuda_stopwatch_mark(watch, TO);
+        status = note_rate(cu, &roofline->fma_rate, (double)blocks * THREADS * CHAINS * STEPS,
+                           watch, err);
     }
     return status;
 }
@@ -76,7 +75,11 @@ enum gi_status gi_cuda_roofline(struct gi_queue *queue, struct gi_roofline *roof
         return status;
     status = gi_cuda_alloc(queue, &dst, COPY_SIDE, COPY_SIDE, 1, GI_U8, err);
     if (!status) {
-        status = measure(gi_cuda(queue), roofline, &dst, &src, err);
+        struct gi_stopwatch *watch;
+        status = gi_cuda_stopwatch_new(&watch, queue, MARKS, err);
+        if (!status)
+            status = measure(gi_cuda(queue), roofline, &dst, &src, watch, err);
+        gi_cuda_stopwatch_free(&watch);
         gi_cuda_release(queue, &dst);
     }
     gi_cuda_release(queue, &src);

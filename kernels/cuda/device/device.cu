@@ -1,0 +1,154 @@
+/* CUDA devices: what they say of themselves, and their life. Nothing here is global, so several may
+ * be open at once.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/device/host.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call)
+{
+    cudaGetLastError(); /* so that the next check does not see this error again */
+    if (error == cudaErrorInsufficientDriver) /* what the runtime says where there is none, too */
+        return gi_fail(err, GI_E_DEVICE, "no NVIDIA driver, or one too old for CUDA %d.%d",
+                       CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY : GI_E_DEVICE;
+    return gi_fail(err, status, "CUDA: %s (%.*s)", cudaGetErrorString(error),
+                   (int)strcspn(call, "("), call);
+}
+
+/* Results a clock and multiprocessor of 32-bit multiply-add: CUDA C++ Programming Guide, table
+ * "Throughput of Native Arithmetic Instructions". */
+static int lanes_of(int capability)
+{
+    return capability == 60 || (capability >= 70 && capability <= 80) ? 64 : 128;
+}
+
+/* An attribute, 0 where the driver doesn't know it. */
+static int attribute(cudaDeviceAttr name, int ordinal)
+{
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, name, ordinal))
+        cudaGetLastError();
+    return value;
+}
+
+/* The number at the start of a file that the kernel keeps about a PCI device; 0 where it has none.
+ */
+static double pci_number(const char *bus, const char *file)
+{
+    char path[96];
+    double value = 0;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/%s", bus, file);
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        return 0;
+    if (fscanf(stream, "%lf", &value) != 1)
+        value = 0;
+    fclose(stream);
+    return value;
+}
+
+/* Bytes a second of the PCI Express link at its best: transfers a second and lane, a bit each. */
+static double link_rate(int ordinal)
+{
+    char bus[32] = "";
+    if (cudaDeviceGetPCIBusId(bus, sizeof bus, ordinal)) {
+        cudaGetLastError();
+        return 0;
+    }
+    for (char *c = bus; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return 1e9 / 8 * pci_number(bus, "max_link_speed") * pci_number(bus, "max_link_width");
+}
+
+static enum gi_status device_info(struct gi_device_info *info, int ordinal, struct gi_err *err)
+{
+    struct cudaDeviceProp properties;
+    GI_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal));
+    memset(info, 0, sizeof *info);
+    snprintf(info->name, sizeof info->name, "%.95s", properties.name);
+    info->ordinal = ordinal;
+    info->units = properties.multiProcessorCount;
+    info->capability = 10 * properties.major + properties.minor;
+    info->lanes = lanes_of(info->capability);
+    info->clock_khz = attribute(cudaDevAttrClockRate, ordinal);
+    info->cache_nbytes = (size_t)properties.l2CacheSize;
+    /* two transfers a clock */
+    info->memory_rate =
+        2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) * properties.memoryBusWidth / 8;
+    info->link_rate = link_rate(ordinal);
+    GI_CUDA_TRY(cudaSetDevice(ordinal));
+    GI_CUDA_TRY(cudaMemGetInfo(&info->free_nbytes, &info->memory_nbytes));
+    return GI_OK;
+}
+
+int gi_cuda_probe(struct gi_device_info *infos, int max, struct gi_err *err)
+{
+    int n = 0;
+    cudaError_t error = cudaGetDeviceCount(&n);
+    if (error == cudaErrorNoDevice) {
+        cudaGetLastError();
+        return 0;
+    }
+    if (error != cudaSuccess) {
+        gi_cuda_fail(err, error, "cudaGetDeviceCount");
+        return -1;
+    }
+    for (int i = 0; i < n && i < max; i++)
+        if (device_info(&infos[i], i, err))
+            return -1;
+    return n;
+}
+
+/* The parts of a device that can fail; gi_cuda_device_close() takes what was made. */
+static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_open_options *options,
+                                  struct gi_err *err)
+{
+    enum gi_status status =
+        gi_pool_new(&cu->workers, options->threads < 1 ? 1 : options->threads, err);
+    if (status)
+        return status;
+    GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
+    GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->units, cudaDevAttrMultiProcessorCount, cu->ordinal));
+    GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       cu->ordinal));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_open_options *options,
+                                   struct gi_err *err)
+{
+    *device = NULL;
+    struct gi_cuda_device *cu = (struct gi_cuda_device *)calloc(1, sizeof *cu);
+    if (!cu)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
+    cu->base.k = gi_kernels_cuda();
+    cu->ordinal = options->ordinal;
+    cu->max_bytes = options->max_bytes;
+    pthread_mutex_init(&cu->lock, NULL);
+    *device = &cu->base;
+    enum gi_status status = device_fill(cu, options, err);
+    if (status)
+        gi_cuda_device_close(device);
+    return status;
+}
+
+/* Frees what this program holds; the driver's own context goes with the process. */
+void gi_cuda_device_close(struct gi_device **device)
+{
+    struct gi_cuda_device *cu = (struct gi_cuda_device *)*device;
+    *device = NULL;
+    if (!cu)
+        return;
+    cudaSetDevice(cu->ordinal);
+    for (int i = 0; i < cu->nblocks; i++)
+        cudaFree(cu->blocks[i].data);
+    free(cu->blocks);
+    cudaGetLastError();
+    gi_pool_free(&cu->workers);
+    pthread_mutex_destroy(&cu->lock);
+    free(cu);
+}

@@ -1,0 +1,156 @@
+/* CUDA queues: a stream each, the tickets of its copies, stopwatches.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/device/host.h"
+
+#include <stdlib.h>
+
+/* The parts of a queue that can fail; gi_cuda_queue_close() takes what was made. */
+static enum gi_status queue_fill(struct gi_cuda_queue *cu, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
+    GI_CUDA_TRY(cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking));
+    for (int i = 0; i < 2; i++)
+        GI_CUDA_TRY(cudaEventCreateWithFlags(&cu->staged[i], cudaEventDisableTiming));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_queue_open(struct gi_queue **queue, struct gi_device *base,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_device *device = (struct gi_cuda_device *)base;
+    *queue = NULL;
+    struct gi_cuda_queue *cu = (struct gi_cuda_queue *)calloc(1, sizeof *cu);
+    if (!cu)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a queue");
+    cu->base = (struct gi_queue){base->k, base};
+    cu->device = device;
+    cu->ordinal = device->ordinal;
+    cu->units = device->units;
+    cu->shared_nbytes = device->shared_nbytes;
+    cu->workers = device->workers;
+    pthread_mutex_lock(&device->lock);
+    device->nqueues++;
+    pthread_mutex_unlock(&device->lock);
+    *queue = &cu->base;
+    enum gi_status status = queue_fill(cu, err);
+    if (status)
+        gi_cuda_queue_close(queue);
+    return status;
+}
+
+void gi_cuda_queue_close(struct gi_queue **queue)
+{
+    if (!*queue)
+        return;
+    struct gi_cuda_queue *cu = gi_cuda(*queue);
+    if (cu->stream)
+        cudaStreamSynchronize(cu->stream);
+    for (int i = 0; i < 2; i++) {
+        if (cu->staged[i])
+            cudaEventDestroy(cu->staged[i]);
+        cudaFreeHost(cu->staging[i]);
+    }
+    for (int i = 0; i < GI_CUDA_TICKETS; i++)
+        if (cu->copied[i])
+            cudaEventDestroy(cu->copied[i]);
+    if (cu->stream)
+        cudaStreamDestroy(cu->stream);
+    cudaGetLastError();
+    gi_cuda_blocks_leave(cu);
+    pthread_mutex_lock(&cu->device->lock);
+    cu->device->nqueues--;
+    pthread_mutex_unlock(&cu->device->lock);
+    free(cu);
+    *queue = NULL;
+}
+
+enum gi_status gi_cuda_sync(struct gi_queue *queue, struct gi_err *err)
+{
+    GI_CUDA_TRY(cudaStreamSynchronize(gi_cuda(queue)->stream));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
+                              struct gi_err *err)
+{
+    uint64_t number = cu->ntickets + 1;
+    cudaEvent_t *event = &cu->copied[number % GI_CUDA_TICKETS];
+    if (!*event)
+        GI_CUDA_TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    GI_CUDA_TRY(cudaEventRecord(*event, cu->stream));
+    cu->ntickets = number;
+    ticket->number = number;
+    return GI_OK;
+}
+
+/* Where the event has gone to a later ticket, that copy is behind ours in the stream: waiting for
+ * it is too long, not too short. */
+enum gi_status gi_cuda_wait(struct gi_queue *queue, struct gi_ticket *ticket, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    uint64_t number = ticket->number;
+    ticket->number = 0;
+    if (number)
+        GI_CUDA_TRY(cudaEventSynchronize(cu->copied[number % GI_CUDA_TICKETS]));
+    return GI_OK;
+}
+
+struct gi_stopwatch {
+    struct gi_cuda_queue *cu;
+    int nmarks;
+    cudaEvent_t *marks;
+};
+
+static enum gi_status stopwatch_fill(struct gi_stopwatch *watch, struct gi_err *err)
+{
+    for (int i = 0; i < watch->nmarks; i++)
+        GI_CUDA_TRY(cudaEventCreate(&watch->marks[i]));
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_stopwatch_new(struct gi_stopwatch **out, struct gi_queue *queue, int nmarks,
+                                     struct gi_err *err)
+{
+    *out = NULL;
+    struct gi_stopwatch *watch = (struct gi_stopwatch *)calloc(1, sizeof *watch);
+    cudaEvent_t *marks = (cudaEvent_t *)calloc((size_t)nmarks, sizeof *marks);
+    if (!watch || !marks) {
+        free(watch);
+        free(marks);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a stopwatch");
+    }
+    *watch = (struct gi_stopwatch){gi_cuda(queue), nmarks, marks};
+    *out = watch;
+    enum gi_status status = stopwatch_fill(watch, err);
+    if (status)
+        gi_cuda_stopwatch_free(out);
+    return status;
+}
+
+void gi_cuda_stopwatch_mark(struct gi_stopwatch *watch, int mark)
+{
+    if (watch)
+        cudaEventRecord(watch->marks[mark], gi_cuda(&watch->cu->base)->stream);
+}
+
+double gi_cuda_stopwatch_ms(const struct gi_stopwatch *watch, int from, int to)
+{
+    float ms = 0;
+    gi_cuda(&watch->cu->base);
+    cudaEventElapsedTime(&ms, watch->marks[from], watch->marks[to]);
+    return ms;
+}
+
+void gi_cuda_stopwatch_free(struct gi_stopwatch **out)
+{
+    struct gi_stopwatch *watch = *out;
+    *out = NULL;
+    if (!watch)
+        return;
+    gi_cuda(&watch->cu->base);
+    for (int i = 0; i < watch->nmarks; i++)
+        if (watch->marks[i])
+            cudaEventDestroy(watch->marks[i]);
+    free(watch->marks);
+    free(watch);
+}
