@@ -102,7 +102,11 @@ if command -v fish >/dev/null; then
     check "fish: a choice" grep -q '^--border=wrap	' out
     check "fish: a file" grep -q '^picture.png' out
 fi
-if command -v zsh >/dev/null; then
+if ! command -v zsh >/dev/null; then
+    skip "zsh completes: no zsh here"
+elif ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    skip "zsh completes: no pseudo-terminals here"
+else
     # The completion runs inside zsh's line editor: a pseudo-terminal types a tab.
     mkdir zdot
     cat >zdot/.zshrc <<'EOF'
