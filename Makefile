@@ -1,11 +1,12 @@
-# gpuimg: `make deps demo` sets everything up and shows it, `make deps test` tests it.
+# gpuimg: `make deps demo` sets everything up and shows it, `make deps test` tests it, `make help` lists the rest.
 #
-#   CUDA=auto|0|1   the CUDA backend: where nvcc is found, never, always (default auto)
-#   CUDA_ARCH=...   device code for one architecture, e.g. sm_90 (default: all that nvcc knows)
-#   SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer
-#   CC=gcc|clang    PREFIX=/usr/local  DESTDIR=
+# | CUDA=auto|0|1   the CUDA backend: where nvcc is found, never, always (default auto)
+# | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those that are here, or all)
+# | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer
+# | DEBUG=1         no optimisation on the host, lines of source in CUDA's kernels for profilers
+# | CC=gcc|clang  PREFIX=/usr/local  DESTDIR=
 
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc)
 endif
 
@@ -13,7 +14,6 @@ CC      = gcc
 NVCC   ?= nvcc
 CUDA   ?= auto
 PREFIX ?= /usr/local
-CUDA_ARCH ?= all-major
 
 ifeq ($(CUDA),auto)
   HAVE_CUDA := $(if $(shell command -v $(NVCC) 2>/dev/null),1,0)
@@ -26,20 +26,38 @@ ifeq ($(HAVE_CUDA),1)
     $(error CUDA=1 wants nvcc on the PATH (or NVCC=/path/to/nvcc), and there is none)
   endif
   CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
+  # A row is a virtual architecture and the real ones made from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
+  # on; a GPU for which there is none compiles the last row's PTX when it first runs.
+  GENCODE_all := arch=compute_75,code=sm_75 arch=compute_80,code=sm_80 arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
+  ifndef CUDA_ARCH
+    ARCH_HERE := $(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
+                                sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p'))
+    ARCH_KNOWN := $(filter $(shell $(NVCC_PATH) --list-gpu-code),$(ARCH_HERE))
+  endif
+  CUDA_ARCH ?= $(if $(ARCH_KNOWN),$(ARCH_KNOWN),all)
+  GENCODE := $(if $(filter all,$(CUDA_ARCH)),$(GENCODE_all),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
 endif
 
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.
-CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda,cpu)$(if $(filter all-major,$(CUDA_ARCH)),,-$(CUDA_ARCH))$(if $(SANITIZE),-sanitize)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+comma := ,
+space := $() $()
+CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 B := build/$(CONFIG)
 
+WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
+    from 7.5 on (CUDA_ARCH=sm_90 is for one),$(CUDA_ARCH)$(if $(ARCH_KNOWN), (the GPU here; CUDA_ARCH=all is for every GPU))),CPU \
+    only ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))
+ifeq ($(filter-out deps all unit test demo install,$(MAKECMDGOALS)),)
+  $(info building $B: $(WHAT))
+endif
+
 WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(SAN) $(EXTRA_CFLAGS)
 SAN    = $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-comma := ,
-NVCCFLAGS = -std=c++17 -O3 -lineinfo -arch=$(CUDA_ARCH) --fmad=false -I. -MMD -MP -t 2 \
+NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
@@ -61,10 +79,15 @@ OBJ     := $(SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%.$l.o))
 LIB     := $(B)/libgpuimg.a
 CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
 
-.PHONY: all
+.PHONY: all ## build the program, build/gpuimg (what plain make does)
 all: $(B)/gpuimg
 	@ln -sfn $(CONFIG)/gpuimg build/gpuimg
-	@echo "built $(B)/gpuimg ($(if $(filter 1,$(HAVE_CUDA)),with CUDA by $(NVCC_PATH) for $(CUDA_ARCH),CPU only: $(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))"
+	@echo "built $(B)/gpuimg: $(WHAT)"
+
+# Everything is in the objects' rules already; this says it for one build.
+.PHONY: debug ## the same without optimisation, into a folder of its own
+debug:
+	+$(MAKE) DEBUG=1 all
 
 $(B)/gpuimg: $(MAIN) $(LIB)
 	$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
@@ -73,9 +96,17 @@ $(LIB): $(filter-out $(MAIN),$(OBJ))
 	@rm -f $@
 	ar rcs $@ $^
 
-# `make deps demo`: nothing is compiled before its headers are installed.
+# Nothing is compiled before its headers are installed: `make deps demo` sees to that, and any other build says it.
+missing = for h in $1; do echo "$(hash)include <$$h>"; done | $(CC) $(CPPFLAGS) -E -x c - 2>&1 >/dev/null | \
+          sed -nE 's/.* ([^ :]+): (No such|not found).*/gpuimg: \1 is missing: try make deps$2/p' | grep . >&2 && exit 1 || true
+hash := \#
+$(OBJ) $(MAIN): | $(B)/headers
+$(B)/headers:
+	@mkdir -p $(B)
+	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h stb/stb_image_write.h cairo/cairo.h)
+	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-$(OBJ) $(MAIN): | deps
+$(B)/headers: | deps
 endif
 
 $(B)/%.o: %.c
@@ -98,28 +129,33 @@ include tests/tests.mk
 # ---- first contact ----
 
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
+# `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libcairo2-dev $(TEST_PACKAGES)
-MISSING = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done)
-SUDO = $(if $(filter 0,$(shell id -u)),,sudo)
+            libcairo2-dev $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
 
-.PHONY: deps
+.PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:
-ifeq ($(shell command -v apt-get 2>/dev/null),)
-	@echo "no apt-get here: install what your system calls"; echo "  $(PACKAGES)"
-else
-	@if [ -n "$(strip $(MISSING))" ]; then \
-	    set -e; echo "installing: $(strip $(MISSING))"; $(SUDO) apt-get update -q; \
-	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(MISSING); \
-	else echo "deps: nothing is missing"; fi
-endif
+	@missing=$$(for p in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || printf ' %s' $$p; done); \
+	if ! command -v apt-get >/dev/null; then \
+	    echo "deps: no apt-get here: install what your system calls $(PACKAGES)"; \
+	elif [ -z "$$missing" ]; then \
+	    echo "deps: nothing is missing"; \
+	elif [ "$$(id -u)" != 0 ] && ! sudo -v 2>/dev/null; then \
+	    echo "deps: no sudo here; as root: apt-get install --no-install-recommends$$missing" >&2; exit 1; \
+	else \
+	    echo "deps: installing$$missing"; \
+	    [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -q && \
+	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
 
-.PHONY: demo
+.PHONY: demo ## run it on the pictures of testdata/, into demo/
 demo: all
 	@mkdir -p demo
 	@testdata/demo.sh build/gpuimg demo
 
-.PHONY: testdata
+.PHONY: testdata ## draw the pictures of testdata/ anew
 testdata: $(B)/testdata/scene
 	$(B)/testdata/scene testdata
 
@@ -133,18 +169,29 @@ ZSHDIR  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 # Manual and completions are printed by the program from its own tables.
-.PHONY: install
+.PHONY: install ## program, man pages, completions; PREFIX=/usr/local DESTDIR=
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
-	install -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
+	install -s -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
 	set -e; $(B)/gpuimg help --man >$(MANDIR)/gpuimg.1; \
 	for c in $$($(B)/gpuimg list --commands); do $(B)/gpuimg help --man $$c >$(MANDIR)/gpuimg-$$c.1; done
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
 
-.PHONY: clean
+# Folders stay: others may use them.
+.PHONY: uninstall ## remove what install wrote
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpuimg $(MANDIR)/gpuimg.1 $(MANDIR)/gpuimg-*.1 \
+	    $(BASHDIR)/gpuimg $(ZSHDIR)/_gpuimg $(FISHDIR)/gpuimg.fish
+
+.PHONY: help ## this list
+help:
+	@awk -F ' ## ' '/^\.PHONY: .* ## / {printf "  make %-22s%s\n", substr($$1, 9), $$2} \
+	    /^# \| / {print "  " substr($$0, 5)}' Makefile tests/tests.mk
+
+.PHONY: clean ## remove build/ and demo/
 clean:
-	rm -rf build demo
+	rm -rf build demo compile_commands.json
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -7,33 +7,47 @@ TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage pytho
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 
-$(B)/tests/unit/%: tests/unit/%.c $(UNIT_SHARED) $(LIB)
+$(B)/headers-of-tests: | $(B)/headers
+	@$(call missing,cmocka.h, unit)
+	@touch $@
+
+$(B)/tests/unit/%: tests/unit/%.c $(UNIT_SHARED) $(LIB) | $(B)/headers-of-tests
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -I tests/unit -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lcmocka
 
-.PHONY: unit test sanitize sanitize-cuda format check-format fuzz
+.PHONY: unit ## build the unit tests
 unit: $(UNIT)
 
-# ONLY=pattern runs the tests whose path holds it.
+.PHONY: test ## run every test, or ONLY=word those whose path holds it
 test: all $(UNIT)
 	tests/run $(B) $(ONLY)
 
-# AddressSanitizer and UndefinedBehaviorSanitizer over the same tests.
+.PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:
 	$(MAKE) CUDA=0 SANITIZE=1 test
 
-# compute-sanitizer over the kernels' tests, on a machine with a GPU.
+.PHONY: sanitize-cuda ## the kernels' tests under compute-sanitizer, on a machine with a GPU
 sanitize-cuda: all $(UNIT)
 	tests/sanitize-cuda $(B)
 
+# From the commands that make would run.
+.PHONY: compile_commands.json ## what clangd and its like ask for
+compile_commands.json:
+	@$(MAKE) -nB all unit | awk '/ -c -o [^ ]+ [^ ]+$$/ { file = $$NF; gsub(/["\\]/, "\\\\&"); printf "%s", n++ ? ",\n" : "[\n"; \
+	    printf "{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", file, $$0 } END { print "\n]" }' >$@
+	@echo "$@: $$(grep -c '"file"' $@) commands"
+
 SOURCES = $(shell git ls-files '*.[ch]' '*.cu' '*.cuh')
+.PHONY: format ## clang-format over the sources
 format:
 	clang-format -i $(SOURCES)
+.PHONY: check-format ## whether that would change anything
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 
 # libFuzzer over the decoders: make fuzz FUZZ_SECONDS=180 [SEEDS=folder]
 FUZZ_SECONDS ?= 60
+.PHONY: fuzz ## libFuzzer over the decoders; FUZZ_SECONDS=60 SEEDS=folder
 fuzz:
 	@mkdir -p build/fuzz/corpus
 	clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -DGI_HAVE_CUDA=0 \
@@ -79,9 +93,10 @@ $(B)/tests/bench/empty: tests/bench/empty.cu
 # tests/cli/bench.sh runs the bench of the CPU; that of CUDA is compiled, so that it keeps up with the kernels.
 test: $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png $(filter %/bench_cuda.cu.o,$(BENCH_CUDA_OBJ))
 
-.PHONY: bench bench-programs
+.PHONY: bench-programs
+.PHONY: bench ## time everything beside its peers; BENCH="gpu cpu --quick"
 bench-programs: $(BENCH_PROGRAMS)
 	@echo "built $^$(if $(BENCH_CUDA_OBJ), (NPP: $(if $(NPP),yes,not found), cuBLAS: $(if $(CUBLAS),yes,not found)))"
 
 bench: all bench-programs
-	$(PYTHON) tests/bench/bench.py --build $(B) $(BENCH)
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/bench/bench.py --build $(B) $(BENCH)

@@ -35,7 +35,7 @@ done)
 check "no function over 60 lines, no kernel over 80" "$long_functions"
 
 check "nothing else stands at the top" \
-    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|\.ci|\.clang-format|\.gitignore')"
+    "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
 
 echo "$passed passed, $failed failed, 0 skipped"
 ((failed == 0))

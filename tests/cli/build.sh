@@ -1,0 +1,77 @@
+#!/bin/bash
+# The Makefile's first words: which GPUs it builds for, what is missing, what install leaves and uninstall takes.
+. "$(dirname "$0")/lib.sh"
+top=$(readlink -f "$tests/../..")
+# A system of its own: everything of this one but nvcc, nvidia-smi, sudo and apt.
+mkdir bin fake
+for tool in sh env sed awk grep find cat rm mkdir readlink dirname touch printf timeout nproc uname id gcc ar make; do
+    ln -s "$(command -v $tool)" bin/
+done
+fake() { # fake NAME SCRIPT
+    printf '#!/bin/sh\n%s\n' "$2" >"fake/$1"
+    chmod +x "fake/$1"
+}
+mk() { env -i PATH="$work/fake:$work/bin" make -C "$top" --no-print-directory "$@"; }
+says() { # says NAME PATTERN GOAL...: what make would do has a line that the pattern matches
+    local name=$1 pattern=$2
+    shift 2
+    mk -n "$@" >out 2>&1
+    check "$name" grep -qE -- "$pattern" out
+}
+
+says "no nvcc: said" '^building build/cpu: CPU only \(no nvcc found\)$'
+says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
+fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
+says "no GPU: all" '^building build/cuda: .* for every GPU'
+says "all: code for the majors, PTX for the rest" '"arch=compute_90,code=\[sm_90,[^]]*,compute_90\]"'
+fake nvidia-smi 'exit 9'
+says "nvidia-smi fails: all" '^building build/cuda: .* for every GPU'
+fake nvidia-smi 'echo 9.0; echo 9.0'
+says "the GPU at hand" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here'
+says "its code and PTX" 'nvcc .*-gencode "arch=compute_90,code=\[sm_90,compute_90\]"'
+says "CUDA_ARCH says otherwise" '^building build/cuda-sm_75-sm_80: ' CUDA_ARCH='sm_75 sm_80'
+says "CUDA_ARCH=all too" '^building build/cuda: ' CUDA_ARCH=all
+fake nvidia-smi 'echo 6.1'
+says "a GPU that nvcc does not know: all" '^building build/cuda: .* for every GPU'
+fake nvidia-smi 'echo "[N/A]"'
+says "a GPU without a name: all" '^building build/cuda: .* for every GPU'
+
+expect 0 mk -s help
+check "help has the goals" test "$(grep -cE '^  make (all|deps|test|install|uninstall|debug|bench) ' out)" = 7
+
+# What is missing is said in one line, before anything is compiled.
+fake gcc 'echo "x.c:1:10: fatal error: png.h: No such file or directory" >&2; exit 1'
+expect 2 mk CUDA=0 CC="$work/fake/gcc" B="$work/b"
+check "a header is missing" grep -qx 'gpuimg: png.h is missing: try make deps' err
+expect 2 mk CUDA=0 CC=nogcc B="$work/b"
+check "the compiler is missing" grep -qx 'gpuimg: nogcc is missing: try make deps' err
+expect 0 mk -s deps CUDA=0
+check "no apt-get: a list" grep -q '^deps: no apt-get here: install what your system calls gcc make' out
+fake dpkg-query 'exit 1'
+fake apt-get 'echo "apt-get $*" >>'"$work/apt"
+fake id 'echo 1000'
+expect 2 mk -s deps CUDA=0
+check "no sudo: what root is to do" grep -q '^deps: no sudo here; as root: apt-get install --no-install-recommends gcc make' err
+check "and nothing else" test "$(wc -l <err)" -le 2 -a ! -e apt
+fake id 'echo 0'
+expect 0 mk -s deps CUDA=0
+check "deps: to build and run" grep -q '^apt-get install .* libpng-dev' apt
+check "deps: not to test" test "$(grep -c cmocka apt)" = 0
+rm apt
+mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
+check "deps beside a goal that tests: all" grep -q '^apt-get install .* libcmocka-dev' apt
+
+# What `make test` has built, installed and taken away again.
+if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
+    expect 0 make -s -C "$top" install DESTDIR="$work/root" PREFIX=/usr
+    check "install: the program runs" root/usr/bin/gpuimg --version
+    check "install: stripped" test "$(wc -c <root/usr/bin/gpuimg)" -lt "$(wc -c <"$GPUIMG")"
+    check "install: the program is below 30 MB" test "$(wc -c <root/usr/bin/gpuimg)" -lt 30000000
+    check "install: a page a command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
+    expect 0 make -s -C "$top" uninstall DESTDIR="$work/root" PREFIX=/usr
+    check "uninstall: nothing is left" test -z "$(find root -type f)"
+else
+    skip "install: only under make test"
+fi
+
+finish
