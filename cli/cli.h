@@ -67,8 +67,11 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
                             char **argv, struct gi_err *err);
 void gi_args_free(struct gi_args *args);
 
-/* The command whose name is nearest to `name`, NULL where none is near. */
+/* What `name`, which is no command, may have meant ("blur", or with an option "edges --operator
+ * sobel"); NULL where nothing is near. The same for an option of `command`, both without dashes
+ * ("device cuda") (cli/guess.c). */
 const char *gi_command_nearest(const char *name);
+const char *gi_option_nearest(const struct gi_command *command, const char *name);
 
 /* How many letters to change, add or drop to make b from a; large where the lengths differ much. */
 int gi_word_distance(const char *a, const char *b);
@@ -78,7 +81,7 @@ struct gi_io_params {
     const char *format;
     int depth; /* enum gi_depth */
     int quality, compression;
-    bool no_clobber, allow_partial, strict, durable;
+    bool no_clobber, allow_partial, strict, durable, quiet;
     uint64_t max_pixels, max_bytes;
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
@@ -120,8 +123,11 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
 
 /* One line on stderr: "gpuimg: COMMAND: text". */
 void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The COMMAND of gi_cli_warn(): set once by main(). NULL: none. */
+/* "gpuimg: warning: COMMAND: text", unless warnings are off. */
+void gi_cli_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The COMMAND of both, NULL: none, and whether warnings are off (--quiet): set by main(). */
 void gi_cli_name(const char *name);
+void gi_cli_quiet(bool quiet);
 
 /* Prints text of files or paths so that it can't drive a terminal: control characters as \xNN. */
 void gi_print_safe(FILE *out, const char *text);

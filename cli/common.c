@@ -32,6 +32,11 @@ static const struct gi_choice depth_choices[] = {
          .default_text = "same",                                                                   \
          .choices = depth_choices,                                                                 \
          .help = "Convert the input to these samples before anything else"},                       \
+        {.name = "quiet",                                                                          \
+         .letter = 'q',                                                                            \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_io_params, quiet),                                           \
+         .help = "Print no warnings"},                                                             \
         {.name = "max-pixels",                                                                     \
          .type = GI_OPT_SIZE,                                                                      \
          .offset = offsetof(struct gi_io_params, max_pixels),                                      \
@@ -81,12 +86,18 @@ const struct gi_option gi_io_options[] = {
     {0},
 };
 
-/* The one thing that is the same for every message of a process. */
+/* What is the same for every message of a process. */
 static const char *command_name;
+static bool is_quiet;
 
 void gi_cli_name(const char *name)
 {
     command_name = name;
+}
+
+void gi_cli_quiet(bool quiet)
+{
+    is_quiet = quiet;
 }
 
 void gi_print_safe(FILE *out, const char *text)
@@ -102,19 +113,33 @@ void gi_print_safe(FILE *out, const char *text)
     }
 }
 
-void gi_cli_warn(const char *format, ...)
+static void say(const char *kind, const char *format, va_list args)
 {
     char text[1024];
-    va_list args;
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     const char *name = command_name;
     flockfile(stderr);
-    fprintf(stderr, "gpuimg: %s%s", name ? name : "", name ? ": " : "");
+    fprintf(stderr, "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
     gi_print_safe(stderr, text);
     putc('\n', stderr);
     funlockfile(stderr);
+}
+
+void gi_cli_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say("", format, args);
+    va_end(args);
+}
+
+void gi_cli_caution(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!is_quiet)
+        say("warning: ", format, args);
+    va_end(args);
 }
 
 const char *gi_text_nbytes(double nbytes, char buffer[32])
@@ -206,7 +231,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
     if (status)
         return status;
     if (*warning.text)
-        gi_cli_warn("%s", warning.text);
+        gi_cli_caution("%s", warning.text);
     status = convert_depth(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
@@ -274,6 +299,6 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
     enum gi_status status = gi_save(image, metadata, path, &options, &warning, err);
     gi_pool_free(&lent.pool);
     if (!status && *warning.text)
-        gi_cli_warn("%s", warning.text);
+        gi_cli_caution("%s", warning.text);
     return status;
 }

@@ -46,17 +46,40 @@ static enum gi_status flush_stdout(enum gi_status status, struct gi_err *err)
     return status ? status : flushed;
 }
 
+/* Whether --quiet was given to a command that has it. */
+static bool is_quiet(const struct gi_command *command, const struct gi_args *args)
+{
+    int io = gi_command_set(command, gi_io_options);
+    if (io < 0)
+        io = gi_command_set(command, gi_input_options);
+    return io >= 0 && ((const struct gi_io_params *)args->params[io])->quiet;
+}
+
 static enum gi_status run(const struct gi_command *command, int argc, char **argv,
                           struct gi_err *err)
 {
     struct gi_args args;
     enum gi_status status = gi_args_read(&args, command, argc, argv, err);
+    gi_cli_quiet(!status && is_quiet(command, &args));
     if (!status && args.help)
         gi_help_command(stdout, command);
     else if (!status)
         status = command->run(command, args.params, args.operands, args.noperands, err);
     gi_args_free(&args);
     return flush_stdout(status, err);
+}
+
+/* `name` stands where a command should. */
+static enum gi_status fail_command(const char *name, struct gi_err *err)
+{
+    const char *nearest = gi_command_nearest(name);
+    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: is a file, want a command before it, as in gpuimg info %s (try gpuimg "
+                       "help)",
+                       name, name);
+    return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s (try gpuimg help)", name,
+                   nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* The outputs are committed and standard output was flushed: nothing is lost by leaving at once. */
@@ -91,12 +114,8 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     struct gi_command command;
-    if (!gi_command_find(&command, name)) {
-        const char *nearest = gi_command_nearest(name);
-        gi_fail(&err, GI_E_USAGE, "%s: no such command%s%s%s (try gpuimg help)", name,
-                nearest ? ", did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-        return finish(GI_E_USAGE, &err);
-    }
+    if (!gi_command_find(&command, name))
+        return finish(fail_command(name, &err), &err);
     gi_cli_name(command.name);
     return finish(run(&command, argc - 1, argv + 1, &err), &err);
 }

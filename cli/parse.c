@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -81,40 +82,36 @@ static int row_of_code(const struct table *t, int code)
 }
 
 /* "--foo: no such option", or which ones an abbreviation may mean. */
-static enum gi_status fail_unknown(const struct table *t, const char *command, const char *word,
-                                   int letter, struct gi_err *err)
+static enum gi_status fail_unknown(const struct table *t, const struct gi_command *command,
+                                   const char *word, int letter, struct gi_err *err)
 {
     if (letter)
         return gi_fail(err, GI_E_USAGE, "-%c: no such option (try gpuimg help %s)", letter,
-                       command);
+                       command->name);
     size_t n = strcspn(word, "=");
-    char name[64] = "", fits[256] = "", *nearest = NULL;
+    char name[64] = "", fits[256] = "";
     snprintf(name, sizeof name, "%.*s", (int)n - 2, word + 2);
-    int nfits = 0, least = 3;
+    int nfits = 0;
     for (int i = 0; i <= t->nrows; i++) {
         const char *candidate = t->longs[i].name;
         size_t used = strlen(fits);
         if (strncmp(candidate, name, strlen(name)) == 0 && nfits++ < 6)
             snprintf(fits + used, sizeof fits - used, "%s--%s", used ? ", " : "", candidate);
-        int distance = gi_word_distance(candidate, name);
-        if (distance < least) {
-            least = distance;
-            nearest = (char *)candidate;
-        }
     }
+    const char *nearest = gi_option_nearest(command, name);
     if (nfits > 1)
         return gi_fail(err, GI_E_USAGE, "%.*s: could be any of %s", (int)n, word, fits);
     if (nearest)
         return gi_fail(err, GI_E_USAGE,
                        "%.*s: no such option, did you mean --%s? (try gpuimg help %s)", (int)n,
-                       word, nearest, command);
+                       word, nearest, command->name);
     return gi_fail(err, GI_E_USAGE, "%.*s: no such option (try gpuimg help %s)", (int)n, word,
-                   command);
+                   command->name);
 }
 
 /* getopt's '?' covers an unknown option, an abbreviation of several, and --flag=text. */
-static enum gi_status fail_option(const struct table *t, const char *command, const char *word,
-                                  int code, struct gi_err *err)
+static enum gi_status fail_option(const struct table *t, const struct gi_command *command,
+                                  const char *word, int code, struct gi_err *err)
 {
     int row = row_of_code(t, code);
     if (code == CODE_HELP)
@@ -124,13 +121,26 @@ static enum gi_status fail_option(const struct table *t, const char *command, co
     return fail_unknown(t, command, word, code, err);
 }
 
+/* Whether `text`, which names no file, looks as if it should: it has a letter that no number has
+ * before the first blank, comma, end of row or comment. */
+static bool looks_like_path(const char *text)
+{
+    size_t n = strcspn(text, " \t\r\n,;#");
+    for (size_t i = 0; i < n; i++)
+        if (isalpha((unsigned char)text[i]) && strchr("eExX", text[i]) == NULL)
+            return true;
+    return false;
+}
+
 /* *text becomes the content of the file it names; it stays where it names none. */
 static enum gi_status read_content(struct gi_args *args, const struct gi_option *row,
                                    const char **text, struct gi_err *err)
 {
     struct stat st;
     if (stat(*text, &st) != 0)
-        return GI_OK;
+        return looks_like_path(*text)
+                   ? gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(errno))
+                   : GI_OK;
     if (S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_USAGE, "--%s %s: is a folder, want a text or a file", row->name,
                        *text);
@@ -174,7 +184,8 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     return gi_option_read(args->params[t->sets[index]], row, text, err);
 }
 
-static enum gi_status read_words(struct gi_args *args, const struct table *t, int argc, char **argv,
+static enum gi_status read_words(struct gi_args *args, const struct table *t,
+                                 const struct gi_command *command, int argc, char **argv,
                                  struct gi_err *err)
 {
     opterr = 0;
@@ -197,7 +208,7 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t, in
         else if (row >= 0)
             status = read_row(args, t, row, optarg, err);
         else
-            status = fail_option(t, argv[0], argv[word], optopt, err);
+            status = fail_option(t, command, argv[word], optopt, err);
         if (status || args->help)
             return status;
     }
@@ -248,7 +259,7 @@ enum gi_status gi_args_read(struct gi_args *args, const struct gi_command *comma
     struct table t = {0};
     enum gi_status status = table_make(&t, command, err);
     if (!status)
-        status = read_words(args, &t, argc, argv, err);
+        status = read_words(args, &t, command, argc, argv, err);
     table_free(&t);
     if (status || args->help)
         return status;

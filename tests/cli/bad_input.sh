@@ -17,7 +17,9 @@ for f in in.pgm in.png in.jpg; do
     head -c $(($(wc -c <$f) / 3)) $f >cut.${f#in.}
     expect_error 1 "blur: cut.${f#in.}: *" blur cut.${f#in.} made.pgm
     expect 0 gpuimg blur cut.${f#in.} partial.pgm --allow-partial
-    check "$f cut: a warning" grep -q "^gpuimg: blur: cut.${f#in.}: " err
+    check "$f cut: a warning" grep -q "^gpuimg: warning: blur: cut.${f#in.}: " err
+    expect 0 gpuimg blur cut.${f#in.} partial.pgm --allow-partial -q
+    check "$f cut: no warning under -q" test ! -s err
     check "$f cut: partial pixels" test -s partial.pgm
 done
 
@@ -51,6 +53,8 @@ check "info names the bad ones" test "$(grep -c '^gpuimg: info: \(nothere\|text\
 expect_error 2 'blur: --device gpu: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device gpu
 expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device cuda:x
 expect_error 2 'blur: --device : want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device ''
+GPUIMG_CPU=foo expect_error 2 'blur: GPUIMG_CPU=foo: want one of *scalar' blur in.pgm made.pgm --device cpu
+GPUIMG_CPU='' expect 0 gpuimg blur in.pgm ok.pgm --device cpu
 GPUIMG_DEVICE='' expect 0 gpuimg blur in.pgm ok.pgm
 GPUIMG_DEVICE=foo expect_error 2 'blur: GPUIMG_DEVICE=foo: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm
 if gpuimg devices | grep -q '^cuda:'; then

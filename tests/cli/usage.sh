@@ -9,6 +9,13 @@ check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
 check "no command: nothing on stdout" test ! -s out
 expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
 expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
+for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur; do
+    expect_error 2 "${guess%%:*}: no such command, did you mean ${guess#*:}? (try gpuimg help)" "${guess%%:*}"
+done
+for word in bar canny e; do # near in letters, not in meaning
+    expect_error 2 "$word: no such command (try gpuimg help)" $word
+done
+expect_error 2 'in.pgm: is a file, want a command before it, as in gpuimg info in.pgm (try gpuimg help)' in.pgm made.pgm
 expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
 expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/cli.h")" gpuimg --version
 
@@ -16,6 +23,10 @@ expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/..
 expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur --foo in.pgm made.pgm
 expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm made.pgm --foo=3
 expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
+expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
+expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
+expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gpuimg help blur)' blur in.pgm made.pgm --gpu
+expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -vz in.pgm made.pgm
 expect_error 2 'blur: --max: could be any of --max-pixels, --max-bytes, --max-device-bytes' blur in.pgm made.pgm --max 3
@@ -83,6 +94,9 @@ echo '0 -1 0; -1 5 -1; 0 -1 0' >kernel.txt
 expect 0 gpuimg convolve in.pgm a.pgm --kernel kernel.txt
 expect 0 gpuimg convolve in.pgm b.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
 check "kernel from a file" cmp a.pgm b.pgm
+expect_error 1 'convolve: --kernel nothere.txt: No such file or directory' convolve in.pgm made.pgm --kernel nothere.txt
+expect_error 1 'convolve: --kernel nofolder/k: No such file or directory' convolve in.pgm made.pgm --kernel nofolder/k
+expect 0 gpuimg convolve in.pgm c.pgm --kernel '1e0' # a number, not a name
 printf '1 \0 1' >zero.txt
 expect_error 2 'convolve: --kernel zero.txt: holds a zero byte, want text' convolve in.pgm made.pgm --kernel zero.txt
 head -c 5000000 /dev/zero >long.txt

@@ -72,6 +72,20 @@ static const struct level *pick_level(void)
     return &levels[i];
 }
 
+/* Whether GPUIMG_CPU, where it is set, names a level. */
+static enum gi_status check_level(struct gi_err *err)
+{
+    const char *cap = getenv("GPUIMG_CPU");
+    char names[64] = "";
+    for (int i = 0; i < NLEVELS; i++) {
+        if (!cap || !*cap || strcmp(cap, levels[i].name) == 0)
+            return GI_OK;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", levels[i].name);
+    }
+    return gi_fail(err, GI_E_USAGE, "GPUIMG_CPU=%s: want one of %s", cap, names);
+}
+
 const struct gi_kernels *gi_kernels_cpu(void)
 {
     return pick_level()->kernels;
@@ -126,11 +140,13 @@ enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct g
                                        const struct gi_open_options *options, struct gi_err *err)
 {
     *device = NULL;
+    enum gi_status status = check_level(err);
+    if (status)
+        return status;
     struct gi_cpu_device *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
-    enum gi_status status =
-        gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
+    status = gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
     if (status) {
         free(cpu);
         return status;

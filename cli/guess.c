@@ -1,0 +1,164 @@
+/* What a word that is no command or option may have meant: its beginning, another program's name
+ * for it, or a slip of a key; never a word of another meaning. SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <string.h>
+
+/* Other programs' names, and what they are here. */
+struct synonym {
+    const char *word, *means;
+};
+
+static const struct synonym commands[] = {
+    {"average", "blur"},
+    {"binarise", "threshold"},
+    {"binarize", "threshold"},
+    {"box", "blur"},
+    {"cc", "extract"},
+    {"cmp", "compare"},
+    {"components", "extract"},
+    {"conv", "convolve"},
+    {"diff", "compare"},
+    {"gpus", "devices"},
+    {"identify", "info"},
+    {"kernel", "convolve"},
+    {"label", "extract"},
+    {"laplace", "edges --operator laplace"},
+    {"laplacian", "edges --operator laplace"},
+    {"man", "help --man"},
+    {"mean", "blur"},
+    {"otsu", "threshold --at otsu"},
+    {"prewitt", "edges --operator prewitt"},
+    {"psnr", "compare"},
+    {"regions", "extract"},
+    {"scharr", "edges --operator scharr"},
+    {"smooth", "gaussian"},
+    {"sobel", "edges --operator sobel"},
+    {"ssim", "compare"},
+    {"stats", "histogram"},
+    {"unsharp", "sharpen"},
+    {"usm", "sharpen"},
+    {0},
+};
+
+/* `means` is offered only by commands that have the option. */
+static const struct synonym options[] = {
+    {"background", "border-value"},
+    {"buckets", "bins"},
+    {"cpu", "device cpu"},
+    {"cuda", "device cuda"},
+    {"edge", "border"},
+    {"edge-mode", "border"},
+    {"fill", "border-value"},
+    {"gpu", "device cuda"},
+    {"jobs", "threads"},
+    {"kernel-size", "k"},
+    {"ksize", "k"},
+    {"level", "at"},
+    {"mask-size", "k"},
+    {"method", "operator"},
+    {"min-size", "min-area"},
+    {"padding", "border"},
+    {"radius", "k (a side: 2 * radius + 1)"},
+    {"silent", "quiet"},
+    {"size", "k"},
+    {"std", "sigma"},
+    {"stddev", "sigma"},
+    {"strength", "amount"},
+    {"threshold", "at"},
+    {"tolerance", "max-diff"},
+    {"weights", "kernel"},
+    {0},
+};
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance, one row of the table at a time. */
+int gi_word_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t na = strlen(a), nb = strlen(b);
+    if (na > LONGEST || nb > LONGEST)
+        return LONGEST;
+    int row[LONGEST + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(change, least(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[nb];
+}
+
+/* How well `candidate` explains `word`: 0 its beginning or its end, then the letters to change; a
+ * letter in three, or two, may be wrong. Large where it doesn't. */
+static int badness(const char *candidate, const char *word)
+{
+    size_t n = strlen(word), length = strlen(candidate);
+    if (n >= 2 && (strncmp(candidate, word, n) == 0 ||
+                   (length >= 4 && strncmp(candidate, word, length) == 0)))
+        return 0;
+    int distance = gi_word_distance(candidate, word);
+    return distance <= 2 && 3 * (size_t)distance <= n ? distance : 99;
+}
+
+/* What `word` is by the table; NULL where it is not in it. */
+static const char *look_up(const struct synonym *synonyms, const char *word)
+{
+    for (const struct synonym *s = synonyms; s->word; s++)
+        if (strcmp(s->word, word) == 0)
+            return s->means;
+    return NULL;
+}
+
+const char *gi_command_nearest(const char *name)
+{
+    const char *nearest = look_up(commands, name);
+    if (nearest)
+        return nearest;
+    int near = 99;
+    struct gi_command command;
+    for (int i = 0; gi_command_at(&command, i); i++) {
+        int bad = badness(command.name, name);
+        if (bad < near) {
+            near = bad;
+            nearest = command.name;
+        }
+    }
+    return nearest;
+}
+
+static bool has_option(const struct gi_command *command, const char *name, size_t n)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            if (strlen(row->name) == n && strncmp(row->name, name, n) == 0)
+                return true;
+    return false;
+}
+
+const char *gi_option_nearest(const struct gi_command *command, const char *name)
+{
+    const char *nearest = look_up(options, name);
+    if (nearest && has_option(command, nearest, strcspn(nearest, " ")))
+        return nearest;
+    nearest = NULL;
+    int near = 99;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
+            int bad = badness(row->name, name);
+            if (bad < near) {
+                near = bad;
+                nearest = row->name;
+            }
+        }
+    return nearest;
+}
