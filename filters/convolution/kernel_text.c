@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/kernel_text.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,15 +84,57 @@ static enum gi_status end_row(struct reader *reader, size_t width)
     return GI_OK;
 }
 
+/* The width and height that "3x3:" in front says, as ImageMagick writes it, and *text behind it;
+ * false, and nothing touched, where there is none. */
+static bool read_shape(unsigned shape[2], const char **text)
+{
+    const char *start = *text + strspn(*text, blanks);
+    unsigned width, height;
+    int n = 0;
+    if (!isdigit((unsigned char)*start) || sscanf(start, "%5ux%5u%n", &width, &height, &n) != 2 ||
+        start[n] != ':' || !width || !height)
+        return false;
+    shape[0] = width;
+    shape[1] = height;
+    *text = start + n + 1;
+    return true;
+}
+
+/* Whether all weights fit the shape that was said; without one (0 x 0) whether they say theirs. */
+static enum gi_status check_shape(struct gi_kernel *kernel, size_t n, const unsigned shape[2],
+                                  struct gi_err *err)
+{
+    if (n == 0)
+        return gi_fail(err, GI_E_USAGE, "no weights: want rows such as \"1 2 1; 2 4 2; 1 2 1\"");
+    if (shape[0] || shape[1]) {
+        kernel->width = (int)shape[0];
+        kernel->height = (int)shape[1];
+        if (n != (size_t)shape[0] * shape[1])
+            return gi_fail(err, GI_E_USAGE, "%zu weights: want %zu for %ux%u", n,
+                           (size_t)shape[0] * shape[1], shape[0], shape[1]);
+        return GI_OK;
+    }
+    int side = (int)lrint(sqrt((double)n));
+    if (kernel->height == 1 && side >= 3 && side % 2 && (size_t)side * (size_t)side == n)
+        return gi_fail(
+            err, GI_E_USAGE,
+            "one row of %zu weights: want \"%dx%d: ...\" or rows parted by ; for %d x %d, "
+            "\"%zux1: ...\" for a row",
+            n, side, side, side, side, n);
+    return GI_OK;
+}
+
 enum gi_status gi_kernel_read(struct gi_kernel *kernel, const char *text, struct gi_err *err)
 {
     *kernel = (struct gi_kernel){0};
     struct reader reader = {.kernel = kernel, .err = err};
+    unsigned shape[2] = {0, 0};
+    bool shaped = read_shape(shape, &text);
     enum gi_status status = GI_OK;
     while (!status) {
         size_t before = reader.n;
         status = read_row(&reader, &text);
-        if (!status)
+        if (!status && !shaped)
             status = end_row(&reader, reader.n - before);
         if (*text == '#')
             text += strcspn(text, "\n\r");
@@ -98,8 +142,8 @@ enum gi_status gi_kernel_read(struct gi_kernel *kernel, const char *text, struct
             break;
         text++;
     }
-    if (!status && reader.n == 0)
-        status = gi_fail(err, GI_E_USAGE, "no weights: want rows such as \"1 2 1; 2 4 2; 1 2 1\"");
+    if (!status)
+        status = check_shape(kernel, reader.n, shape, err);
     if (status)
         gi_kernel_free(kernel);
     return status;

@@ -97,6 +97,22 @@ check "kernel from a file" cmp a.pgm b.pgm
 expect_error 1 'convolve: --kernel nothere.txt: No such file or directory' convolve in.pgm made.pgm --kernel nothere.txt
 expect_error 1 'convolve: --kernel nofolder/k: No such file or directory' convolve in.pgm made.pgm --kernel nofolder/k
 expect 0 gpuimg convolve in.pgm c.pgm --kernel '1e0' # a number, not a name
+for text in '3x3:0,-1,0,-1,5,-1,0,-1,0' ' 3X3: 0 -1 0 -1 # a row and a bit
+5 -1; 0 -1 0'; do
+    [[ $text == *X* ]] && text=${text/X/x}
+    expect 0 gpuimg convolve in.pgm c.pgm --kernel "$text"
+    check "kernel $text" cmp a.pgm c.pgm
+done
+expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '1;2;3;4;5;4;3;2;1'
+expect 0 gpuimg convolve in.pgm b.pgm -n --kernel '1x9:1 2 3 4 5 4 3 2 1'
+check "a shape of one column" cmp a.pgm b.pgm
+expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '9x1:1 2 3 4 5 4 3 2 1'
+check "a shape of one row" test "$(cmp -l a.pgm b.pgm | wc -l)" -gt 9
+expect_error 2 'convolve: --kernel: one row of 9 weights: want "3x3: ..." or rows parted by ; for 3 x 3, "9x1: ..." for a row' convolve in.pgm made.pgm --kernel 0,-1,0,-1,5,-1,0,-1,0
+expect_error 2 'convolve: --kernel: one row of 25 weights: want "5x5: ..." *' convolve in.pgm made.pgm --kernel "$(yes 1 | head -25 | tr '\n' ' ')"
+expect_error 2 'convolve: --kernel: 8 weights: want 9 for 3x3' convolve in.pgm made.pgm --kernel '3x3:1 1 1 1 1 1 1 1'
+expect_error 2 'convolve: --kernel: row 1: 0x3:: want *' convolve in.pgm made.pgm --kernel '0x3: 1'
+expect 0 gpuimg convolve in.pgm c.pgm --kernel '1 2 1' # three can't be a square
 printf '1 \0 1' >zero.txt
 expect_error 2 'convolve: --kernel zero.txt: holds a zero byte, want text' convolve in.pgm made.pgm --kernel zero.txt
 head -c 5000000 /dev/zero >long.txt
