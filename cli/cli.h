@@ -51,6 +51,14 @@ bool gi_command_find(struct gi_command *command, const char *name);
 /* The set whose rows are `rows`: its index in command->sets, or -1. */
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows);
 
+/* Whether many commands have these rows: help tells them once, as `gpuimg help common`. */
+bool gi_options_are_shared(const struct gi_option *rows);
+
+/* Whether the row is --format with the choice json: -j and --json are short for it. The command's
+ * row that is so; NULL: none. */
+bool gi_option_has_json(const struct gi_option *row);
+const struct gi_option *gi_option_json(const struct gi_command *command);
+
 /* What argv said to one command. */
 struct gi_args {
     void *params[GI_OPTION_SETS_MAX]; /* defaults, then what was given */
@@ -137,11 +145,16 @@ const char *gi_text_nbytes(double nbytes, char buffer[32]);
 
 /* Help of all commands, of one, and manual pages (cli/help.c, cli/man.c). */
 void gi_help_all(FILE *out);
+void gi_help_common(FILE *out);
 void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
-/* How help names the argument: "N"; NULL for a flag. */
+/* The names of an option and its argument: "-t, --at, --threshold", " LEVEL"; "[=WHAT]" where the
+ * argument may be left out, "" for a flag. Both return buffer. */
+const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes);
+const char *gi_option_argument(const struct gi_option *row, char *buffer, size_t nbytes);
+/* The argument alone: "LEVEL"; NULL for a flag. */
 const char *gi_option_metavar(const struct gi_option *row);
 /* "Side of the box (odd, 1 to 4001 px; default 3)". Returns buffer. */
 const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes);

@@ -145,17 +145,21 @@ static void offer_options(const struct typed *typed, const struct gi_command *co
             int n = snprintf(name, sizeof name, "--%s", row->name);
             offer(typed, name, (size_t)n, row->help);
         }
+    if (gi_option_json(command))
+        offer(typed, "--json", 6, "Short for --format json");
     offer(typed, "--help", 6, "Explain the command");
 }
 
-/* The row that `word` ("--border", "--border=x", "-v") names; NULL: none. */
-static const struct gi_option *find_row(const struct gi_command *command, const char *word)
+/* The row that `word` ("--border", "--border=x", "-v") names and that takes what comes next; with
+ * `equals` a "=" stands between. NULL: none. */
+static const struct gi_option *find_row(const struct gi_command *command, const char *word,
+                                        bool equals)
 {
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
             size_t n = strlen(row->name);
             bool is_long = strncmp(word, "--", 2) == 0 && strncmp(word + 2, row->name, n) == 0 &&
-                           (!word[2 + n] || word[2 + n] == '=');
+                           (word[2 + n] == '=' || (!word[2 + n] && (equals || !row->bare)));
             bool is_short = row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
             if (is_long || is_short)
                 return row;
@@ -185,15 +189,15 @@ static void complete_word(const struct gi_command *command, int n, char **words)
     for (int i = 1; i < n - 1; i++)
         operands_only = operands_only || strcmp(words[i], "--") == 0;
     if (strcmp(typed.part, "=") == 0) { /* bash: --border = */
-        row = find_row(command, before);
+        row = find_row(command, before, true);
         typed.part = "";
     } else if (strcmp(before, "=") == 0 && n > 3) { /* bash: --border = cl */
-        row = find_row(command, words[n - 3]);
+        row = find_row(command, words[n - 3], true);
     } else if (strncmp(typed.part, "--", 2) == 0 && equals) {
-        row = find_row(command, typed.part);
+        row = find_row(command, typed.part, true);
         typed = (struct typed){typed.part, (int)(equals - typed.part) + 1, equals + 1};
     } else if (*before == '-') {
-        row = find_row(command, before);
+        row = find_row(command, before, false);
     }
     if (row && row->type != GI_OPT_FLAG && !operands_only)
         offer_values(&typed, row);

@@ -11,6 +11,7 @@ struct params {
 
 static const struct gi_option options[] = {
     {.name = "json",
+     .letter = 'j',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
      .help = "Print a JSON object"},

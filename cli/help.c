@@ -36,6 +36,23 @@ const char *gi_option_metavar(const struct gi_option *row)
     return NULL;
 }
 
+const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    char letter[8] = "";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(buffer, nbytes, "%s--%s%s%s", letter, row->name, row->also ? ", --" : "",
+             row->also ? row->also : "");
+    return buffer;
+}
+
+const char *gi_option_argument(const struct gi_option *row, char *buffer, size_t nbytes)
+{
+    const char *metavar = gi_option_metavar(row);
+    snprintf(buffer, nbytes, metavar ? row->bare ? "[=%s]" : " %s" : "%s", metavar ? metavar : "");
+    return buffer;
+}
+
 bool gi_choices_have_help(const struct gi_option *row)
 {
     if (row->type == GI_OPT_CHOICE)
@@ -73,9 +90,10 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
         default_text = "none, must be given";
     else if (!default_text)
         default_text = "";
-    snprintf(buffer, nbytes, "%s%s%s%s%s%s%s", row->help, *want || *default_text ? " (" : "", want,
-             *want && *default_text ? "; " : "", *default_text ? "default " : "", default_text,
-             *want || *default_text ? ")" : "");
+    snprintf(buffer, nbytes, "%s%s%s%s%s%s%s%s", row->help,
+             gi_option_has_json(row) ? "; -j and --json are short for json" : "",
+             *want || *default_text ? " (" : "", want, *want && *default_text ? "; " : "",
+             *default_text ? "default " : "", default_text, *want || *default_text ? ")" : "");
     return buffer;
 }
 
@@ -123,13 +141,9 @@ static void print_manual(FILE *out, const char *manual)
 
 static void print_option(FILE *out, const struct gi_option *row)
 {
-    char text[1024];
-    const char *metavar = gi_option_metavar(row);
-    char letter[8] = "    ";
-    if (row->letter)
-        snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    int column = fprintf(out, "  %s--%s%s%s", row->letter ? letter : "", row->name,
-                         metavar ? " " : "", metavar ? metavar : "");
+    char text[1024], names[128];
+    int column = fprintf(out, "  %s%s", gi_option_names(row, names, sizeof names),
+                         gi_option_argument(row, text, sizeof text));
     if (column > OPTION_INDENT - 2) {
         putc('\n', out);
         column = 0;
@@ -146,26 +160,60 @@ static void print_option(FILE *out, const struct gi_option *row)
     }
 }
 
-void gi_help_command(FILE *out, const struct gi_command *command)
+static void print_examples(FILE *out, const char *line)
 {
-    fprintf(out, "Usage: gpuimg %s [OPTION...]%s%s\n\n%s.\n", command->name,
-            *command->operands ? " " : "", command->operands, command->summary);
-    if (command->manual)
-        print_manual(out, command->manual);
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
-        if (!command->sets[s].rows->name)
-            continue;
-        fprintf(out, "\n%s:\n", command->sets[s].title);
-        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
-            print_option(out, row);
-    }
-    if (command->examples)
-        fprintf(out, "\nExamples:\n");
-    for (const char *line = command->examples; line && *line;) {
+    fprintf(out, "\n");
+    while (*line) {
         int n = (int)strcspn(line, "\n");
         fprintf(out, "  %.*s\n", n, line);
         line += n + (line[n] == '\n');
     }
+}
+
+static void print_set(FILE *out, const char *title, const struct gi_option *rows)
+{
+    if (rows->name)
+        fprintf(out, "\n%s:\n", title);
+    for (const struct gi_option *row = rows; row->name; row++)
+        print_option(out, row);
+}
+
+/* The names of what `gpuimg help common` explains, in one sentence. */
+static void print_shared(FILE *out, const struct gi_command *command)
+{
+    char text[1024];
+    size_t n = (size_t)snprintf(text, sizeof text, "Also, as gpuimg help common tells:"), none = n;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        const struct gi_option *row = command->sets[s].rows;
+        for (; gi_options_are_shared(command->sets[s].rows) && row->name && n < sizeof text; row++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s --%s", n > none ? "," : "",
+                                  row->name);
+    }
+    if (n == none)
+        return;
+    putc('\n', out);
+    wrap(out, text, 0, 0);
+}
+
+void gi_help_command(FILE *out, const struct gi_command *command)
+{
+    fprintf(out, "Usage: gpuimg %s [OPTION...]%s%s\n\n%s.\n", command->name,
+            *command->operands ? " " : "", command->operands, command->summary);
+    if (command->examples)
+        print_examples(out, command->examples);
+    if (command->manual)
+        print_manual(out, command->manual);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (!gi_options_are_shared(command->sets[s].rows))
+            print_set(out, command->sets[s].title, command->sets[s].rows);
+    print_shared(out, command);
+}
+
+void gi_help_common(FILE *out)
+{
+    fputs("Options that most commands share.\n", out);
+    print_set(out, "Input and output (those that only read have fewer of them)", gi_io_options);
+    print_set(out, "Running", gi_device_options);
 }
 
 void gi_help_all(FILE *out)
@@ -183,7 +231,8 @@ void gi_help_all(FILE *out)
     }
     putc('\n', out);
     wrap(out,
-         "gpuimg help COMMAND tells all about one. An operand - is standard input or output; "
+         "gpuimg help COMMAND tells all about one, gpuimg help common what most of them share. An "
+         "operand - is standard input or output; "
          "png:- names the format too.",
          0, 0);
 }
@@ -210,6 +259,10 @@ static enum gi_status run_help(const struct gi_command *self, void *const *param
         return GI_OK;
     }
     struct gi_command command;
+    if (strcmp(operands[0], "common") == 0 && !man) {
+        gi_help_common(stdout);
+        return GI_OK;
+    }
     if (!gi_command_find(&command, operands[0])) {
         const char *nearest = gi_command_nearest(operands[0]);
         return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", operands[0],
@@ -222,11 +275,12 @@ static enum gi_status run_help(const struct gi_command *self, void *const *param
 
 const struct gi_command gi_command_help = {
     .name = "help",
-    .operands = "[COMMAND]",
+    .operands = "[COMMAND|common]",
     .summary = "Explain a command, or list them all",
-    .manual = "Prints what the command does, its options with what they take, and examples; the "
-              "same as gpuimg COMMAND --help.",
-    .examples = "gpuimg help blur\ngpuimg help --man blur | man -l -",
+    .manual = "Prints what the command does, examples, and its options with what they take; the "
+              "same as gpuimg COMMAND --help. What most commands share, reading, writing and the "
+              "choice of a device, stands under common.",
+    .examples = "gpuimg help blur\ngpuimg help common\ngpuimg help --man blur | man -l -",
     .max_operands = 1,
     .sets = {{"Options", help_options, sizeof(struct help_params)}},
     .run = run_help,

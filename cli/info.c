@@ -13,6 +13,7 @@ struct params {
 
 static const struct gi_option options[] = {
     {.name = "json",
+     .letter = 'j',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
      .help = "Print one JSON object a line"},
@@ -26,13 +27,17 @@ static const char *channel_names(const struct gi_image *image)
 }
 
 static void print_text(const char *path, const struct gi_image *image,
-                       const struct gi_metadata *metadata, const struct gi_file_info *info)
+                       const struct gi_metadata *metadata, const struct gi_file_info *info,
+                       const struct gi_io_params *input)
 {
     char bytes[32];
     gi_print_safe(stdout, path);
     printf(": %s, %d x %d, %s, %d bits%s%s%s", info->format, image->width, image->height,
            channel_names(image), info->bits, info->bits == 32 ? " float" : "",
            *info->detail ? ", " : "", info->detail);
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
+        printf(", 0 to %u read as 0 to %u", info->maxval, full);
     if (info->orientation > 1)
         printf(", orientation %d (applied)", info->orientation);
     if (metadata->dpi_x > 0)
@@ -55,6 +60,7 @@ static enum gi_status print_json(const char *path, const struct gi_image *image,
     json_object_set_new(object, "height", json_integer(image->height));
     json_object_set_new(object, "channels", json_integer(image->channels));
     json_object_set_new(object, "bits", json_integer(info->bits));
+    json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
     json_object_set_new(object, "float", json_boolean(info->bits == 32));
     json_object_set_new(object, "detail", gi_json_text(info->detail));
     json_object_set_new(object, "orientation", json_integer(info->orientation));
@@ -80,7 +86,7 @@ static enum gi_status print_file(const char *path, const struct params *own,
     if (own->json)
         status = print_json(path, &image, &metadata, &info, err);
     else
-        print_text(path, &image, &metadata, &info);
+        print_text(path, &image, &metadata, &info, input);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
     return status;

@@ -11,6 +11,7 @@ struct params {
 
 static const struct gi_option options[] = {
     {.name = "json",
+     .letter = 'j',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
      .help = "Print everything as one JSON object, options of the operations included"},
@@ -58,12 +59,20 @@ static json_t *option_json(const struct gi_option *row)
     set(option, "name", gi_json_text(row->name));
     if (row->letter)
         set(option, "letter", gi_json_text((char[]){row->letter, '\0'}));
+    if (row->also)
+        set(option, "also", gi_json_text(row->also));
     set(option, "type", gi_json_text(type_name(row->type)));
     set(option, "default", gi_json_text(row->default_text));
     if (row->min != 0 || row->max != 0) {
         set(option, "min", gi_json_real(row->min));
         set(option, "max", gi_json_real(row->max));
     }
+    if (row->type == GI_OPT_REALS) {
+        set(option, "least", json_integer(row->least ? row->least : 1));
+        set(option, "most", json_integer(row->most ? row->most : GI_REALS_MAX));
+    }
+    if (row->bare)
+        set(option, "bare", gi_json_text(row->bare));
     if (row->unit)
         set(option, "unit", gi_json_text(row->unit));
     if (row->choices)
@@ -147,13 +156,6 @@ static void list_text(void)
             printf("  %-12s%s\n", c->name, gi_choice_describe(&row, c, text, sizeof text));
 }
 
-/* Whether many commands have this set: it is in their help, not in a table of operations. */
-static bool set_is_shared(const struct gi_option_set *options_set)
-{
-    return options_set->rows == gi_io_options || options_set->rows == gi_input_options ||
-           options_set->rows == gi_device_options;
-}
-
 static void list_markdown(void)
 {
     struct gi_command command;
@@ -164,7 +166,7 @@ static void list_markdown(void)
         printf("| `%s` | %s |", command.name, command.summary);
         for (int j = 0; j < GI_OPTION_SETS_MAX && command.sets[j].rows; j++)
             for (const struct gi_option *row = command.sets[j].rows;
-                 row->name && !set_is_shared(&command.sets[j]); row++)
+                 row->name && !gi_options_are_shared(command.sets[j].rows); row++)
                 printf(" `--%s`", row->name);
         printf(" |\n");
     }

@@ -61,16 +61,12 @@ static void paragraphs(FILE *out, const char *text)
 static void option(FILE *out, const struct gi_option *row)
 {
     char text[1024];
-    const char *metavar = gi_option_metavar(row);
-    fputs(".TP\n", out);
-    if (row->letter)
-        fprintf(out, "\\fB\\-%c\\fR, ", row->letter);
-    fputs("\\fB\\-\\-", out);
-    roff(out, row->name);
+    fputs(".TP\n\\fB", out);
+    roff(out, gi_option_names(row, text, sizeof text));
     fputs("\\fR", out);
-    if (metavar) {
-        fputs(" \\fI", out);
-        roff(out, metavar);
+    if (*gi_option_argument(row, text, sizeof text)) {
+        fputs("\\fI", out);
+        roff(out, text);
         fputs("\\fR", out);
     }
     putc('\n', out);

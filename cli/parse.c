@@ -12,6 +12,7 @@
 enum {
     CODE_OPERAND = 1, /* getopt's own code for what is no option */
     CODE_HELP = 256,  /* codes above every letter; rows follow in order */
+    CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
     CONTENT_MAX = 4 << 20, /* bytes of a file that an option names; a kernel of 7921 weights with
                               20 digits each is 0.2 MB */
@@ -22,8 +23,10 @@ struct table {
     const struct gi_option **rows;
     int *sets; /* the set of each row */
     int nrows;
-    struct option *longs; /* nrows + 2 */
-    char *shorts;         /* "-:hv..." */
+    int json;             /* the row of --format where it has the choice json, or -1 */
+    struct option *longs; /* names and other names of rows, help, json */
+    int nlongs;
+    char *shorts; /* "-:hv..." */
 };
 
 static void table_free(struct table *t)
@@ -43,13 +46,18 @@ static int count_rows(const struct gi_command *command)
     return n;
 }
 
+static void add_long(struct table *t, const char *name, int has_arg, int code)
+{
+    t->longs[t->nlongs++] = (struct option){name, has_arg, NULL, code};
+}
+
 static enum gi_status table_make(struct table *t, const struct gi_command *command,
                                  struct gi_err *err)
 {
     size_t n = (size_t)count_rows(command);
     t->rows = calloc(n + 1, sizeof *t->rows);
     t->sets = calloc(n + 1, sizeof *t->sets);
-    t->longs = calloc(n + 2, sizeof *t->longs);
+    t->longs = calloc(2 * n + 3, sizeof *t->longs);
     t->shorts = calloc(2 * n + 8, 1);
     if (!t->rows || !t->sets || !t->longs || !t->shorts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: options");
@@ -58,16 +66,26 @@ static enum gi_status table_make(struct table *t, const struct gi_command *comma
     char *letter = t->shorts + sprintf(t->shorts, "-:h");
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
-            bool flag = row->type == GI_OPT_FLAG;
+            int has_arg = row->type == GI_OPT_FLAG ? no_argument
+                          : row->bare              ? optional_argument
+                                                   : required_argument;
             t->rows[t->nrows] = row;
             t->sets[t->nrows] = s;
-            t->longs[t->nrows] = (struct option){row->name, flag ? no_argument : required_argument,
-                                                 NULL, CODE_ROW + t->nrows};
+            add_long(t, row->name, has_arg, CODE_ROW + t->nrows);
+            if (row->also)
+                add_long(t, row->also, has_arg, CODE_ROW + t->nrows);
             if (row->letter)
-                letter += sprintf(letter, "%c%s", row->letter, flag ? "" : ":");
+                letter += sprintf(letter, "%c%s", row->letter, has_arg ? ":" : "");
             t->nrows++;
         }
-    t->longs[n] = (struct option){"help", no_argument, NULL, CODE_HELP};
+    add_long(t, "help", no_argument, CODE_HELP);
+    const struct gi_option *format = gi_option_json(command);
+    for (t->json = t->nrows - 1; t->json >= 0 && t->rows[t->json] != format;)
+        t->json--;
+    if (format) {
+        add_long(t, "json", no_argument, CODE_JSON);
+        sprintf(letter, "j");
+    }
     return GI_OK;
 }
 
@@ -92,7 +110,7 @@ static enum gi_status fail_unknown(const struct table *t, const struct gi_comman
     char name[64] = "", fits[256] = "";
     snprintf(name, sizeof name, "%.*s", (int)n - 2, word + 2);
     int nfits = 0;
-    for (int i = 0; i <= t->nrows; i++) {
+    for (int i = 0; i < t->nlongs; i++) {
         const char *candidate = t->longs[i].name;
         size_t used = strlen(fits);
         if (strncmp(candidate, name, strlen(name)) == 0 && nfits++ < 6)
@@ -116,6 +134,8 @@ static enum gi_status fail_option(const struct table *t, const struct gi_command
     int row = row_of_code(t, code);
     if (code == CODE_HELP)
         return gi_fail(err, GI_E_USAGE, "--help takes no argument");
+    if (code == CODE_JSON)
+        return gi_fail(err, GI_E_USAGE, "--json takes no argument (%s)", word);
     if (row >= 0)
         return gi_fail(err, GI_E_USAGE, "--%s takes no argument (%s)", t->rows[row]->name, word);
     return fail_unknown(t, command, word, code, err);
@@ -176,6 +196,8 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
                                const char *text, struct gi_err *err)
 {
     const struct gi_option *row = t->rows[index];
+    if (!text)
+        text = row->bare;
     if (row->type == GI_OPT_CONTENT) {
         enum gi_status status = read_content(args, row, &text, err);
         if (status)
@@ -202,6 +224,8 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
             args->operands[args->noperands++] = optarg;
         else if (code == CODE_HELP || code == 'h')
             args->help = true;
+        else if (t->json >= 0 && (code == CODE_JSON || code == 'j'))
+            status = read_row(args, t, t->json, "json", err);
         else if (code == ':' && (row = row_of_code(t, optopt)) >= 0)
             status = gi_fail(err, GI_E_USAGE, "--%s: wants an argument: %s", t->rows[row]->name,
                              gi_option_metavar(t->rows[row]));
@@ -234,6 +258,30 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
             return gi_fail(err, GI_E_USAGE, "operand %d is empty, want %s", i + 1,
                            command->operands);
     return GI_OK;
+}
+
+bool gi_option_has_json(const struct gi_option *row)
+{
+    if (strcmp(row->name, "format") != 0)
+        return false;
+    for (const struct gi_choice *c = row->choices; c && c->name; c++)
+        if (strcmp(c->name, "json") == 0)
+            return true;
+    return false;
+}
+
+const struct gi_option *gi_option_json(const struct gi_command *command)
+{
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            if (gi_option_has_json(row))
+                return row;
+    return NULL;
+}
+
+bool gi_options_are_shared(const struct gi_option *rows)
+{
+    return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

@@ -79,7 +79,7 @@ extern const struct gi_choice gi_border_choices[];
      .help = "What stands outside the image"},                                                     \
     {                                                                                              \
         .name = "border-value", .type = GI_OPT_REALS, .offset = offsetof(params, edge.value),      \
-        .default_text = "0", .metavar = "V[,V...]",                                                \
+        .default_text = "0", .most = GI_MAX_CHANNELS, .metavar = "V[,V...]",                       \
         .help = "Sample value outside the image under --border border: one for all channels, or "  \
                 "one a channel, alpha last"                                                        \
     }

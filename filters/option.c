@@ -49,16 +49,21 @@ static bool read_int(int *value, const struct gi_option *row, const char *text)
     return row->type != GI_OPT_ODD || *value % 2 != 0;
 }
 
+static int reals_most(const struct gi_option *row)
+{
+    return row->most ? row->most : GI_REALS_MAX;
+}
+
 static bool read_reals(struct gi_reals *reals, const struct gi_option *row, const char *text)
 {
     reals->n = 0;
-    while (reals->n < GI_REALS_MAX) {
+    while (reals->n < reals_most(row)) {
         double v;
         if (!gi_number_read(&v, text, &text) || !in_range(row, v))
             return false;
         reals->v[reals->n++] = v;
         if (*text == '\0')
-            return true;
+            return reals->n >= row->least;
         if (*text++ != ',')
             return false;
     }
@@ -269,10 +274,15 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         add_range(&line, row, "a number");
         break;
     case GI_OPT_REALS:
-        add(&line, "numbers parted by commas, ");
-        if (has_range(row))
-            add(&line, "each ");
-        add_range(&line, row, "as many as 32");
+        if (row->least == reals_most(row))
+            add(&line, "%d numbers parted by a comma%s", row->least, row->least > 2 ? "s" : "");
+        else
+            add(&line, "%d to %d numbers parted by commas", row->least > 1 ? row->least : 1,
+                reals_most(row));
+        if (has_range(row) || row->unit) {
+            add(&line, ", each ");
+            add_range(&line, row, "a number");
+        }
         break;
     case GI_OPT_CHOICE:
         add_choices(&line, row->choices);

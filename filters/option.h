@@ -49,11 +49,15 @@ struct gi_choice {
 /* Ends a list of rows, and of choices: a row whose name is NULL. */
 struct gi_option {
     const char *name; /* without dashes */
+    const char *also; /* another name of the same, or NULL */
     char letter;      /* the short form, or 0 */
     enum gi_option_type type;
     size_t offset;            /* of the value in the parameter struct, by offsetof */
+    const char *bare;         /* what --name alone says, and --name=TEXT gives another; NULL: the
+                                 argument is not left out */
     const char *default_text; /* read by the parser as if given; NULL: unset, see the types */
     double min, max;  /* inclusive; both 0: no range (INT, ODD, REAL, each of REALS, SIZE) */
+    int least, most;  /* REALS: how many numbers; most 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
     const char *example; /* for an option that must be given: a value that selftest and tests give

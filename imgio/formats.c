@@ -122,6 +122,8 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     decode->info->detail = "";
     decode->info->nbytes = decode->nbytes;
     enum gi_status status = format->decode(decode, err);
+    if (!decode->info->maxval && decode->info->bits < 32)
+        decode->info->maxval = decode->image->type == GI_U16 ? 65535 : 255;
     if (!status)
         status = orient(decode, err);
     decode->info->dpi_x = decode->metadata->dpi_x;

@@ -37,6 +37,8 @@ struct gi_load_options {
 struct gi_file_info {
     const char *format;  /* name of the format's row: "png" */
     int bits;            /* a sample, as stored: 1 to 16, 32 for float */
+    unsigned maxval;     /* the file's own largest sample value, which reads as full scale: 1 to
+                            65535; 0 for float */
     const char *detail;  /* static words: "palette, interlaced", "progressive"; "" for none */
     int orientation;     /* EXIF, 1 to 8; 1 where none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 where unknown */

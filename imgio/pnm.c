@@ -285,6 +285,7 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
         return status;
     bool plain = head.magic <= '3';
     decode->info->bits = bits_of(head.maxval);
+    decode->info->maxval = head.maxval;
     decode->info->detail = plain ? "plain" : "";
     if (plain)
         status = check_plain_length(decode, &in, &head, err);

@@ -44,6 +44,8 @@ static const struct gi_option options[] = {
     {.name = "anchor",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, anchor),
+     .least = 2,
+     .most = 2,
      .metavar = "X,Y",
      .help = "The weight that lies on the pixel itself, counted from zero at the top left of the "
              "kernel as it is written; left out, the middle, or right and below of it"},

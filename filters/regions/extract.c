@@ -216,6 +216,7 @@ static const struct gi_choice orders[] = {
 
 static const struct gi_option options[] = {
     {.name = "at",
+     .also = "threshold",
      .letter = 't',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_extract_params, at),

@@ -418,6 +418,8 @@ static const struct gi_option options[] = {
     {.name = "range",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct gi_histogram_params, range),
+     .least = 2,
+     .most = 2,
      .metavar = "LO,HI",
      .help = "Ends of the bins in sample units, both included; when left out full scale, or for "
              "float images the smallest and largest finite sample"},

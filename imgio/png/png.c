@@ -80,6 +80,8 @@ static void describe(struct reader *r)
     bool palette = png_get_color_type(r->png, r->info) == PNG_COLOR_TYPE_PALETTE;
     bool interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
     r->decode->info->bits = png_get_bit_depth(r->png, r->info);
+    if (!palette)
+        r->decode->info->maxval = (1u << r->decode->info->bits) - 1;
     r->decode->info->detail = palette && interlaced ? "palette, interlaced"
                               : palette             ? "palette"
                               : interlaced          ? "interlaced"

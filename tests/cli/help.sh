@@ -20,7 +20,7 @@ while read -r command; do
     cp out page.1
     check "man $command: head" grep -qi "^\.TH gpuimg-$command 1 " page.1
     grep -oE '^  (-., )?--[a-z-]+' help.txt | sed 's/.*--//' | while read -r option; do
-        grep -q -- "\\\\-\\\\-${option//-/\\\\-}\\\\fR" page.1 || echo "$option"
+        grep -qE -- "\\\\-\\\\-${option//-/\\\\-}(\\\\fR|, )" page.1 || echo "$option"
     done >missing
     check "man $command: every option" test ! -s missing
     if command -v mandoc >/dev/null; then
@@ -36,6 +36,23 @@ if command -v mandoc >/dev/null; then
 else
     skip "man gpuimg: no mandoc here"
 fi
+
+# What operations share stands once.
+expect 0 gpuimg help common
+cp out common.txt
+for option in --format --quality --depth --strict --device --timing; do
+    check "help common: $option" grep -q -- "^  \(-., \)\?$option\b" common.txt
+    check "help blur names $option" grep -q -- " $option\b" <(gpuimg help blur | sed -n '/^Also, as gpuimg help common tells:/,$p')
+    check "help blur does not explain $option" test "$(gpuimg help blur | grep -c -- "^  \(-., \)\?$option\b")" = 0
+done
+check "help common is no command" test "$(grep -cx common commands)" = 0
+for command in histogram extract compare bench; do
+    check "help $command: --json" grep -q -- '-j and --json are short' <(gpuimg help $command | tr '\n' ' ' | tr -s ' ')
+done
+check "how many numbers: just two" grep -q '2 numbers parted by a comma' <(gpuimg help convolve | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: one a channel" grep -q '1 to 4 numbers parted by commas' <(gpuimg help blur | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: percentiles" grep -q '1 to 32 numbers parted by commas, each 0 to 100' <(gpuimg help histogram | tr '\n' ' ' | tr -s ' ')
+
 expect 0 gpuimg help gaussian
 check "a range" grep -q '0.1 to 250 px' out
 check "a default" grep -q 'default clamp' out

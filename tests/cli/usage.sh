@@ -67,6 +67,19 @@ expect_error 2 'blur: *' blur nothere.pgm made
 expect_error 2 'blur: *' blur nothere.pgm made.pgm --format xyz
 expect_error 2 'blur: *' blur in.pgm - --k 3
 
+# Names for the same.
+expect 0 gpuimg extract in.pgm --threshold 60 --format json
+cp out want.json
+expect_stdout "$(cat want.json)" gpuimg extract in.pgm --at 60 -j
+expect_stdout "$(cat want.json)" gpuimg extract in.pgm --at 60 --json
+expect_stdout "$(gpuimg histogram in.pgm --format json)" gpuimg histogram in.pgm -j
+expect_stdout "$(gpuimg compare in.pgm in.pgm --format json)" gpuimg compare -j in.pgm in.pgm
+expect_stdout "$(gpuimg list --json)" gpuimg list -j
+expect_error 2 'histogram: --json takes no argument (--json=1)' histogram in.pgm --json=1
+expect_error 2 'blur: --json: no such option*' blur in.pgm made.pgm --json
+expect_error 2 'blur: -j: no such option*' blur in.pgm made.pgm -j
+expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 numbers parted by commas' blur in.pgm made.pgm --border-value 1,2,3,4,5
+
 # Every way to write an option gives the same.
 expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
 for words in '--k=3 --border=wrap in.pgm got.pgm' '-k3 in.pgm --border tile got.pgm' \
