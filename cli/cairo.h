@@ -14,17 +14,12 @@ struct gi_cairo {
     __typeof__(cairo_status) *status;
     __typeof__(cairo_status_to_string) *status_to_string;
     __typeof__(cairo_image_surface_create) *image_surface_create;
-    cairo_surface_t *(*svg_surface_create_for_stream)(cairo_write_func_t write, void *closure,
-                                                      double width_pt, double height_pt);
     __typeof__(cairo_surface_write_to_png_stream) *surface_write_to_png_stream;
-    __typeof__(cairo_surface_finish) *surface_finish;
-    __typeof__(cairo_surface_status) *surface_status;
     __typeof__(cairo_surface_destroy) *surface_destroy;
     __typeof__(cairo_set_source_rgba) *set_source_rgba;
     __typeof__(cairo_set_line_width) *set_line_width;
     __typeof__(cairo_move_to) *move_to;
     __typeof__(cairo_line_to) *line_to;
-    __typeof__(cairo_rectangle) *rectangle;
     __typeof__(cairo_fill) *fill;
     __typeof__(cairo_stroke) *stroke;
     __typeof__(cairo_paint) *paint;

@@ -29,7 +29,8 @@ struct gi_plot {
 /* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
 enum gi_status gi_plot_check(const char *path, struct gi_err *err);
 
-/* Draws `plot` to `path`. Errors: GI_E_UNSUPPORTED (no cairo here), GI_E_IO, GI_E_MEMORY. */
+/* Draws `plot` to `path`. Errors: GI_E_UNSUPPORTED (PNG, and no cairo here), GI_E_IO, GI_E_MEMORY.
+ */
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
                             struct gi_err *err);
 

@@ -59,17 +59,24 @@ expect_error 2 'histogram: --plot made.gif: want a name that ends in .png or .sv
 if ldconfig -p 2>/dev/null | grep -q libcairo.so.2; then
     expect 0 gpuimg histogram two.pgm --plot plot.png --log
     check "plot is a PNG" gpuimg info plot.png
-    expect 0 gpuimg histogram rgb.ppm --plot plot.svg --cumulative --bins 65536
-    check "plot is SVG" grep -q '</svg>' plot.svg
-    cp plot.svg before.svg
-    expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber
-    check "plot is kept" cmp plot.svg before.svg
     expect_error 1 'histogram: nowhere/plot.png: *' histogram two.pgm --plot nowhere/plot.png
     cp two.pgm $'name\xff.pgm'
     expect 0 gpuimg histogram $'name\xff.pgm' --plot plot.png
 else
-    skip "no libcairo.so.2: plots"
+    skip "no libcairo.so.2: plots as PNG"
 fi
+cp rgb.ppm $'a<b&c\x1b.ppm'
+expect 0 gpuimg histogram $'a<b&c\x1b.ppm' --plot plot.svg --cumulative --bins 65536
+check "plot is XML" python3 -c 'import xml.dom.minidom as m; m.parse("plot.svg")'
+for words in 'a&lt;b&amp;c.*ppm' 'sample value' 'samples up to here' red 250; do
+    check "plot's text is text: $words" grep -qE ">$words</text>" plot.svg
+done
+check "plot has its curves" test "$(grep -c '<path [^>]*fill-opacity' plot.svg)" = 6
+cp plot.svg before.svg
+expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber
+check "plot is kept" cmp plot.svg before.svg
+ln -s /dev/full full.svg
+expect 1 gpuimg histogram rgb.ppm --plot full.svg
 
 # extract
 expect_stdout "label,area,bbox_x,bbox_y,bbox_width,bbox_height,centroid_x,centroid_y,perimeter,mean,stddev,min,max
