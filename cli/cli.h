@@ -39,7 +39,7 @@ struct gi_command {
                                        called before `run` */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`
      * and returns the status, which becomes the exit status. An error whose text is "" was already
-     * said (gi_cli_warn). */
+     * said (gi_cli_say). */
     enum gi_status (*run)(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err);
 };
@@ -130,9 +130,9 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                                  struct gi_err *err);
 
 /* One line on stderr: "gpuimg: COMMAND: text". */
-void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void gi_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpuimg: warning: COMMAND: text", unless warnings are off. */
-void gi_cli_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The COMMAND of both, NULL: none, and whether warnings are off (--quiet): set by main(). */
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);

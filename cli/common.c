@@ -125,7 +125,7 @@ static void say(const char *kind, const char *format, va_list args)
     funlockfile(stderr);
 }
 
-void gi_cli_warn(const char *format, ...)
+void gi_cli_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -133,7 +133,7 @@ void gi_cli_warn(const char *format, ...)
     va_end(args);
 }
 
-void gi_cli_caution(const char *format, ...)
+void gi_cli_warn(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -231,7 +231,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
     if (status)
         return status;
     if (*warning.text)
-        gi_cli_caution("%s", warning.text);
+        gi_cli_warn("%s", warning.text);
     status = convert_depth(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
@@ -299,6 +299,6 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
     enum gi_status status = gi_save(image, metadata, path, &options, &warning, err);
     gi_pool_free(&lent.pool);
     if (!status && *warning.text)
-        gi_cli_caution("%s", warning.text);
+        gi_cli_warn("%s", warning.text);
     return status;
 }

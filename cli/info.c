@@ -102,7 +102,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
         if (status == GI_E_PIPE)
             return status;
         if (status) {
-            gi_cli_warn("%s", err->text);
+            gi_cli_say("%s", err->text);
             err->text[0] = '\0'; /* said */
             worst = status;
         }

@@ -86,7 +86,7 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
 static int finish(enum gi_status status, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
-        gi_cli_warn("%s", err->text);
+        gi_cli_say("%s", err->text);
     int code = !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
     if (!gi_cli_tears_down())
         _exit(code);

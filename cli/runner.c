@@ -233,7 +233,7 @@ static void say_choice(const struct gi_runner *runner, bool cuda,
     else
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(),
                  runner->options.threads, runner->options.threads == 1 ? "" : "s");
-    gi_cli_warn("device %s: %s; estimated %.3g s on cpu, %.3g s on cuda", where, reason,
+    gi_cli_say("device %s: %s; estimated %.3g s on cpu, %.3g s on cuda", where, reason,
                 estimate->cpu_s, estimate->cuda_s);
 }
 
