@@ -8,9 +8,7 @@
 #include "cli/commands.h"
 #include "cli/npy.h"
 #include "cli/output.h"
-#include "cli/runner.h"
-
-enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
+#include "cli/report.h"
 
 static const struct gi_choice formats[] = {
     {"auto", NULL, "by the table's suffix; CSV on standard output"},
@@ -91,6 +89,7 @@ static bool has_suffix(const char *path, const char *suffix)
 static enum gi_status pick_format(enum gi_table_format *format, const char *path, int asked,
                                   struct gi_err *err)
 {
+    *format = GI_TABLE_CSV;
     if (asked)
         *format = (enum gi_table_format)(asked - 1);
     else if (has_suffix(path, ".json"))
@@ -133,16 +132,19 @@ static enum gi_status check_paths(const char *table, const struct gi_extract_out
     return !status && output->crops ? gi_output_check_crops(output->crops, err) : status;
 }
 
-/* Everything that can be told before any work. */
-static enum gi_status check(enum gi_table_format *format, const char *table,
-                            const struct gi_extract_params *asked,
-                            const struct gi_extract_output *output, struct gi_err *err)
+/* What the result must hold for these outputs. */
+static enum gi_status check(const char *table, const void *arg, void *params, struct gi_err *err)
 {
+    const struct gi_extract_output *output = arg;
+    struct gi_extract_params *asked = params;
+    enum gi_table_format format;
+    asked->labels = output->labels || output->mask;
+    asked->points = output->points;
     if (output->mask_image && asked->at.kind != GI_LEVEL_OTSU)
         return gi_fail(err, GI_E_USAGE,
                        "--mask-image %s: stands in place of --at, want one of them",
                        output->mask_image);
-    enum gi_status status = pick_format(format, table, output->format, err);
+    enum gi_status status = pick_format(&format, table, output->format, err);
     if (!status && output->points && strcmp(output->points, "-") != 0 &&
         !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
         status = gi_fail(err, GI_E_USAGE, "--points %s: want a name that ends in .csv or .npy",
@@ -172,28 +174,39 @@ static void mark_foreground(struct gi_image *mask, const struct gi_image *image)
     }
 }
 
-/* Reads the mask image; NULL path: `mask` stays empty. */
-static enum gi_status load_mask(struct gi_image *mask, const char *path,
-                                const struct gi_image *image, const struct gi_io_params *input,
+static const char *mask_file(const void *output)
+{
+    return ((const struct gi_extract_output *)output)->mask_image;
+}
+
+static enum gi_status load_mask(struct gi_image *mask, const void *output,
+                                const struct gi_image *shape, const struct gi_io_params *input,
                                 struct gi_err *err)
 {
+    const char *path = mask_file(output);
     struct gi_image file;
     struct gi_io_params as_stored = *input;
     as_stored.depth = GI_DEPTH_SAME;
     enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, NULL, err);
     if (status)
         return status;
-    if (file.width != image->width || file.height != image->height)
+    if (shape && (file.width != shape->width || file.height != shape->height))
         status = gi_fail(err, GI_E_UNSUPPORTED,
                          "--mask-image %s: is %d x %d, want %d x %d as the "
                          "input",
-                         path, file.width, file.height, image->width, image->height);
+                         path, file.width, file.height, shape->width, shape->height);
     if (!status)
         status = gi_image_alloc(mask, file.width, file.height, 1, GI_U8, err);
     if (!status)
         mark_foreground(mask, &file);
     gi_image_free(&file);
     return status;
+}
+
+static bool wants_image(const void *arg)
+{
+    const struct gi_extract_output *output = arg;
+    return output->overlay || output->crops;
 }
 
 /* The table and the points: nothing stands under their names before all else has been written. */
@@ -216,74 +229,41 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
     return status;
 }
 
-static enum gi_status extract(struct gi_runner *runner, struct sinks *sinks, const char *path,
-                              void *const *params, enum gi_table_format format, struct gi_err *err)
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
 {
-    const struct gi_extract_output *output = params[SET_OUTPUT];
-    const struct gi_device_params *device = params[SET_DEVICE];
-    struct gi_extract_params *asked = params[SET_FILTER];
-    struct gi_extract result = {0};
-    struct gi_image image, mask = {0};
-    struct gi_step step = {.filter = &gi_filter_extract, .params = asked};
-    struct gi_side side = {.others = &mask, .result = &result};
-    asked->labels = output->labels || output->mask;
-    asked->points = output->points;
-    enum gi_status status =
-        gi_runner_load(runner, &image, NULL, path, params[SET_INPUT], &step, 1, err);
-    if (status)
-        return status;
-    double start = gi_now_ms();
-    if (output->mask_image) {
-        status = load_mask(&mask, output->mask_image, &image, params[SET_INPUT], err);
-        step.others = &mask;
-        step.nothers = 1;
-    }
-    gi_runner_note(runner, "decode", gi_now_ms() - start);
-    if (!status)
-        status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
-    start = gi_now_ms();
-    struct gi_extract_view view = {.extract = &result,
-                                   .image = &image,
-                                   .file = path,
+    const struct gi_extract_output *output = report->output;
+    const struct gi_extract_params *asked = report->params;
+    enum gi_table_format format;
+    struct sinks sinks = {0};
+    struct gi_extract_view view = {.extract = report->result,
+                                   .image = report->image,
+                                   .file = report->file,
                                    .connectivity = asked->connectivity ? 8 : 4,
                                    .masked = output->mask_image != NULL,
                                    .output = output,
-                                   .threads = gi_thread_count(device->threads)};
+                                   .threads = report->threads};
+    enum gi_status status = pick_format(&format, report->to, output->format, err);
     if (!status)
-        status = write_all(sinks, &view, format, err);
-    gi_runner_note(runner, "write", gi_now_ms() - start);
-    gi_filter_extract.result_free(&result);
-    gi_image_free(&mask);
-    gi_image_free(&image);
-    return status;
-}
-
-static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
-                          int noperands, struct gi_err *err)
-{
-    (void)command;
-    const struct gi_extract_output *output = params[SET_OUTPUT];
-    const char *table = noperands > 1 ? operands[1] : "-";
-    enum gi_table_format format = GI_TABLE_CSV;
-    struct sinks sinks = {0};
-    struct gi_runner *runner = NULL;
-    enum gi_status status = check(&format, table, params[SET_FILTER], output, err);
-    if (!status)
-        status = gi_runner_new(&runner, params[SET_DEVICE], err);
-    if (!status)
-        status = gi_sink_open(&sinks.table, table, output->no_clobber, err);
+        status = gi_sink_open(&sinks.table, report->to, output->no_clobber, err);
     if (!status && output->points)
         status = gi_sink_open(&sinks.points, output->points, output->no_clobber, err);
     if (!status)
-        status = extract(runner, &sinks, operands[0], params, format, err);
+        status = write_all(&sinks, &view, format, err);
     gi_sink_abandon(&sinks.points);
     gi_sink_abandon(&sinks.table);
-    if (!status)
-        gi_runner_report(runner);
-    if (runner)
-        gi_runner_free(&runner);
     return status;
 }
+
+const struct gi_reporter gi_extract_reporter = {
+    .filter = &gi_filter_extract,
+    .options = output_options,
+    .output_nbytes = sizeof(struct gi_extract_output),
+    .check = check,
+    .wants_image = wants_image,
+    .other = mask_file,
+    .load_other = load_mask,
+    .write = write_report,
+};
 
 const struct gi_command gi_command_extract = {
     .name = "extract",
@@ -299,5 +279,5 @@ const struct gi_command gi_command_extract = {
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
     .filter = &gi_filter_extract,
-    .run = run,
+    .run = gi_analysis_run,
 };

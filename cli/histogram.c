@@ -10,9 +10,8 @@
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/plot.h"
-#include "cli/runner.h"
+#include "cli/report.h"
 
-enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
 struct output_params {
@@ -94,7 +93,8 @@ static json_t *channel_json(const struct gi_histogram_view *view, int c)
     return object;
 }
 
-static enum gi_status print_json(const struct gi_histogram_view *view, struct gi_err *err)
+static enum gi_status print_json(FILE *out, const struct gi_histogram_view *view,
+                                 struct gi_err *err)
 {
     json_t *channels = json_array(), *object = json_object();
     for (int c = 0; c < view->histogram->nchannels; c++)
@@ -107,22 +107,22 @@ static enum gi_status print_json(const struct gi_histogram_view *view, struct gi
     if (view->cumulative)
         json_object_set_new(object, "cumulative", json_true());
     json_object_set_new(object, "channels", channels);
-    return gi_json_print(stdout, object, 0, err);
+    return gi_json_print(out, object, 0, err);
 }
 
-static void print_csv(const struct gi_histogram_view *view)
+static void print_csv(FILE *out, const struct gi_histogram_view *view)
 {
     const struct gi_histogram *histogram = view->histogram;
-    printf("bin,lo,hi");
+    fprintf(out, "bin,lo,hi");
     for (int c = 0; c < histogram->nchannels; c++)
-        printf(",%s", histogram->channels[c].name);
-    putchar('\n');
+        fprintf(out, ",%s", histogram->channels[c].name);
+    putc('\n', out);
     for (int i = 0; i < histogram->nbins; i++) {
-        printf("%d,%.12g,%.12g", i, gi_histogram_edge(histogram, i),
-               gi_histogram_edge(histogram, i + 1));
+        fprintf(out, "%d,%.12g,%.12g", i, gi_histogram_edge(histogram, i),
+                gi_histogram_edge(histogram, i + 1));
         for (int c = 0; c < histogram->nchannels; c++)
-            printf(",%llu", (unsigned long long)histogram->channels[c].bins[i]);
-        putchar('\n');
+            fprintf(out, ",%llu", (unsigned long long)histogram->channels[c].bins[i]);
+        putc('\n', out);
     }
 }
 
@@ -182,83 +182,103 @@ static bool shows_unicode(void)
     return false;
 }
 
-static void make_cumulative(struct gi_histogram *histogram)
+/* Each bin counts itself and all below: a copy of the bins, which the caller frees. */
+static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
-    for (int c = 0; c < histogram->nchannels; c++)
-        for (int i = 1; i < histogram->nbins; i++)
-            histogram->channels[c].bins[i] += histogram->channels[c].bins[i - 1];
+    size_t n = (size_t)histogram->nbins;
+    uint64_t *all = malloc((size_t)histogram->nchannels * n * sizeof *all);
+    if (!all) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: %d bins", histogram->nbins);
+        return NULL;
+    }
+    for (int c = 0; c < histogram->nchannels; c++) {
+        uint64_t *bins = all + (size_t)c * n, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            bins[i] = sum += histogram->channels[c].bins[i];
+        histogram->channels[c].bins = bins;
+    }
+    return all;
 }
 
-static enum gi_status report(struct gi_histogram *histogram, const struct gi_image *image,
-                             const char *file, void *const *params, struct gi_err *err)
+static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int format,
+                            struct gi_err *err)
 {
-    const struct gi_histogram_params *asked = params[SET_FILTER];
-    const struct output_params *output = params[SET_OUTPUT];
+    if (format == FORMAT_JSON)
+        return print_json(out, view, err);
+    if (format == FORMAT_CSV)
+        print_csv(out, view);
+    else
+        gi_histogram_text(out, view);
+    return GI_OK;
+}
+
+/* The print as the file `to`, whole or not at all. */
+static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
+                                    const struct output_params *output, struct gi_err *err)
+{
+    char *text = NULL;
+    size_t nbytes = 0;
+    struct gi_sink *sink = NULL;
+    FILE *out = open_memstream(&text, &nbytes);
+    enum gi_status status =
+        out ? print(out, view, output->format, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
+    if (out && fclose(out) && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %s", to);
+    if (!status)
+        status = gi_sink_open(&sink, to, output->no_clobber, err);
+    if (!status)
+        status = gi_sink_write(sink, text, nbytes, err);
+    if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    free(text);
+    return status;
+}
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    const struct gi_histogram_params *asked = report->params;
+    const struct output_params *output = report->output;
+    struct gi_histogram histogram = *(const struct gi_histogram *)report->result;
+    bool to_stdout = strcmp(report->to, "-") == 0;
     struct gi_histogram_view view = {
-        .histogram = histogram,
-        .image = image,
-        .file = file,
+        .histogram = &histogram,
+        .image = report->image,
+        .file = report->file,
         .percentiles = asked->percentiles.v,
         .cumulative = output->cumulative,
         .log = output->log,
-        .bars = output->bars || isatty(STDOUT_FILENO),
+        .bars = output->bars || (to_stdout && isatty(STDOUT_FILENO)),
         .unicode = shows_unicode(),
     };
-    enum gi_status status = GI_OK;
-    if (output->cumulative)
-        make_cumulative(histogram);
-    if (output->plot)
-        status = draw(&view, output, err);
-    if (!status && output->format == FORMAT_JSON)
-        status = print_json(&view, err);
-    else if (!status && output->format == FORMAT_CSV)
-        print_csv(&view);
-    else if (!status)
-        gi_histogram_text(stdout, &view);
-    return status;
-}
-
-static enum gi_status measure(struct gi_runner *runner, void *const *params, const char *path,
-                              struct gi_err *err)
-{
-    struct gi_image image;
-    struct gi_histogram histogram = {0};
-    struct gi_step step = {.filter = &gi_filter_histogram, .params = params[SET_FILTER]};
-    struct gi_side side = {.result = &histogram};
-    enum gi_status status =
-        gi_runner_load(runner, &image, NULL, path, params[SET_INPUT], &step, 1, err);
-    if (status)
-        return status;
-    status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
-    gi_image_free(&image);
-    double start = gi_now_ms();
+    uint64_t *bins = NULL;
+    if (output->cumulative && !(bins = make_cumulative(&histogram, err)))
+        return GI_E_MEMORY;
+    enum gi_status status = output->plot ? draw(&view, output, err) : GI_OK;
     if (!status)
-        status = report(&histogram, &image, path, params, err);
-    gi_runner_note(runner, "report", gi_now_ms() - start);
-    gi_filter_histogram.result_free(&histogram);
+        status = to_stdout ? print(stdout, &view, output->format, err)
+                           : print_to_file(report->to, &view, output, err);
+    free(bins);
     return status;
 }
 
-static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
-                          int noperands, struct gi_err *err)
+static enum gi_status check(const char *to, const void *arg, void *params, struct gi_err *err)
 {
-    (void)command;
-    (void)noperands;
-    const struct output_params *output = params[SET_OUTPUT];
-    struct gi_runner *runner;
+    (void)params;
+    const struct output_params *output = arg;
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
     if (!status && output->plot)
         status = gi_output_check(output->plot, output->no_clobber, err);
-    if (!status)
-        status = gi_runner_new(&runner, params[SET_DEVICE], err);
-    if (status)
-        return status;
-    status = measure(runner, params, operands[0], err);
-    if (!status)
-        gi_runner_report(runner);
-    gi_runner_free(&runner);
-    return status;
+    return status ? status : gi_output_check(to, output->no_clobber, err);
 }
+
+const struct gi_reporter gi_histogram_reporter = {
+    .filter = &gi_filter_histogram,
+    .options = output_options,
+    .output_nbytes = sizeof(struct output_params),
+    .check = check,
+    .write = write_report,
+};
 
 const struct gi_command gi_command_histogram = {
     .name = "histogram",
@@ -274,5 +294,5 @@ const struct gi_command gi_command_histogram = {
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
     .filter = &gi_filter_histogram,
-    .run = run,
+    .run = gi_analysis_run,
 };

@@ -234,7 +234,7 @@ static void say_choice(const struct gi_runner *runner, bool cuda,
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(),
                  runner->options.threads, runner->options.threads == 1 ? "" : "s");
     gi_cli_say("device %s: %s; estimated %.3g s on cpu, %.3g s on cuda", where, reason,
-                estimate->cpu_s, estimate->cuda_s);
+               estimate->cpu_s, estimate->cuda_s);
 }
 
 /* `auto` without a device is silent but under -v. */

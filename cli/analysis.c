@@ -1,0 +1,84 @@
+/* gpuimg ANALYSIS [OPTION...] INPUT [TABLE]: loads, analyses, reports.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "cli/report.h"
+#include "cli/runner.h"
+
+static const struct gi_reporter *const reporters[] = {&gi_histogram_reporter, &gi_extract_reporter};
+
+const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
+{
+    for (size_t i = 0; i < sizeof reporters / sizeof *reporters; i++)
+        if (reporters[i]->filter == filter)
+            return reporters[i];
+    return NULL;
+}
+
+/* The image and what stands beside it; freed by the caller, also after an error. */
+static enum gi_status load(struct gi_image *image, struct gi_image *other, struct gi_step *step,
+                           struct gi_runner *runner, const struct gi_reporter *reporter,
+                           void *const *params, const char *path, struct gi_err *err)
+{
+    const void *output = params[GI_SET_OUTPUT];
+    const struct gi_io_params *input = params[GI_SET_INPUT];
+    enum gi_status status = gi_runner_load(runner, image, NULL, path, input, step, 1, err);
+    if (status || !reporter->other || !reporter->other(output))
+        return status;
+    double start = gi_now_ms();
+    status = reporter->load_other(other, output, image, input, err);
+    gi_runner_note(runner, "decode", gi_now_ms() - start);
+    step->others = other;
+    step->nothers = 1;
+    return status;
+}
+
+static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter *reporter,
+                              void *const *params, void *result, const char *path, const char *to,
+                              struct gi_err *err)
+{
+    const struct gi_device_params *device = params[GI_SET_DEVICE];
+    struct gi_image image = {0}, other = {0};
+    struct gi_step step = {.filter = reporter->filter, .params = params[GI_SET_FILTER]};
+    struct gi_side side = {.others = &other, .result = result};
+    enum gi_status status = load(&image, &other, &step, runner, reporter, params, path, err);
+    if (!status)
+        status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
+    double start = gi_now_ms();
+    struct gi_report report = {.params = params[GI_SET_FILTER],
+                               .output = params[GI_SET_OUTPUT],
+                               .result = result,
+                               .image = &image,
+                               .file = path,
+                               .to = to,
+                               .threads = gi_thread_count(device->threads)};
+    if (!status)
+        status = reporter->write(&report, err);
+    gi_runner_note(runner, "report", gi_now_ms() - start);
+    gi_image_free(&other);
+    gi_image_free(&image);
+    return status;
+}
+
+enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    const struct gi_reporter *reporter = gi_reporter_find(command->filter);
+    const char *to = noperands > 1 ? operands[1] : "-";
+    struct gi_runner *runner = NULL;
+    enum gi_status status = reporter->check(to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
+    if (!status)
+        status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
+    if (status)
+        return status;
+    void *result = calloc(1, command->filter->result_nbytes);
+    status = result ? analyse(runner, reporter, params, result, operands[0], to, err)
+                    : gi_fail(err, GI_E_MEMORY, "out of memory: a result");
+    if (result && command->filter->result_free)
+        command->filter->result_free(result);
+    free(result);
+    if (!status)
+        gi_runner_report(runner);
+    gi_runner_free(&runner);
+    return status;
+}

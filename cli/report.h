@@ -1,0 +1,50 @@
+/* What becomes of an analysis: printed and written by the command of its name, and by a step of
+ * `gpuimg run`. SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_REPORT_H
+#define GI_CLI_REPORT_H
+
+#include "cli/cli.h"
+
+/* A finished analysis. */
+struct gi_report {
+    const void *params;           /* of the filter */
+    const void *output;           /* of the reporter's options */
+    const void *result;           /* the filter's; owned by the caller, may be changed no more */
+    const struct gi_image *image; /* what was analysed; its shape only unless wants_image() */
+    const char *file;             /* where that came from: a path, for people */
+    const char *to;               /* the path of the table; "-": standard output */
+    int threads;                  /* for writing images */
+};
+
+struct gi_reporter {
+    const struct gi_filter *filter;
+    const struct gi_option *options; /* the set "Output" */
+    size_t output_nbytes;
+    /* Before any work: whether everything can go where it is to go; notes in `params`, the
+     * filter's, which parts of the result are wanted. Errors: GI_E_USAGE, GI_E_IO. */
+    enum gi_status (*check)(const char *to, const void *output, void *params, struct gi_err *err);
+    /* Whether write() looks at the samples of the image. NULL: never. */
+    bool (*wants_image)(const void *output);
+    /* The file of the filter's second source, NULL: none is named; and how it is loaded. `shape` is
+     * that of the first source, NULL where it is not known. NULL: it takes one source. */
+    const char *(*other)(const void *output);
+    enum gi_status (*load_other)(struct gi_image *other, const void *output,
+                                 const struct gi_image *shape, const struct gi_io_params *input,
+                                 struct gi_err *err);
+    enum gi_status (*write)(const struct gi_report *report, struct gi_err *err);
+};
+
+extern const struct gi_reporter gi_histogram_reporter, gi_extract_reporter;
+
+/* The reporter of a filter; NULL: none. */
+const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
+
+/* The sets of a command of an analysis, in this order; its first operand is the input, its second
+ * where the table goes. */
+enum { GI_SET_FILTER, GI_SET_OUTPUT, GI_SET_INPUT, GI_SET_DEVICE };
+
+/* gi_command.run of such a command: loads, analyses and reports. */
+enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
+                               char **operands, int noperands, struct gi_err *err);
+
+#endif
