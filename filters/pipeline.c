@@ -301,6 +301,8 @@ static void start_over(struct gi_flow *flow)
             memset(flow->states[i], 0, plan->state_nbytes);
         if (flow->sides && flow->sides[i].tap)
             gi_image_free(flow->sides[i].tap);
+        if (flow->sides && flow->sides[i].shape)
+            *flow->sides[i].shape = plan->sources[0];
         if (!plan->filter->run && flow->sides[i].result) {
             if (plan->filter->result_free)
                 plan->filter->result_free(flow->sides[i].result);

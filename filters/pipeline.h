@@ -38,8 +38,10 @@ struct gi_side {
     const struct gi_image *others; /* host images of the shapes that the step names */
     void *result; /* of an analysis: filter->result_nbytes of zeroed memory; the caller frees
                      it with filter->result_free, also after an error */
-    struct gi_image *tap; /* NULL: not wanted. Else, zeroed, becomes the step's first source as a
-                             host image that the caller frees, also after an error */
+    struct gi_image *tap;   /* NULL: not wanted. Else, zeroed, becomes the step's first source as a
+                               host image that the caller frees, also after an error */
+    struct gi_image *shape; /* NULL: not wanted. Else becomes the shape of the step's first source;
+                               may be `tap` too */
 };
 
 /* Milliseconds and bytes, summed over bands. On the CPU upload and download are 0. */
