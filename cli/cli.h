@@ -31,6 +31,9 @@ struct gi_command {
     const char *summary;  /* one line, no full stop */
     const char *manual;   /* paragraphs, parted by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
+    /* What help and manual say after the options, made from other tables: line i, NULL past the
+     * last; line 0 is its heading. Returns `line`. NULL: nothing more. */
+    const char *(*more)(int i, char *line, size_t nbytes);
     int min_operands, max_operands; /* max -1: any number */
     /* Ends with rows == NULL, or full. With a filter the first one may be left empty, and `summary`
      * and `manual` too: gi_command_at() fills them from the filter's row. */

@@ -1,5 +1,6 @@
 /* gpuimg completion: small scripts that ask the program itself, which answers from the rows.
  * SPDX-License-Identifier: MIT */
+#include "cli/chain.h"
 #include "cli/commands.h"
 
 #include <string.h>
@@ -167,9 +168,51 @@ static const struct gi_option *find_row(const struct gi_command *command, const 
     return NULL;
 }
 
+static void offer_steps(const struct typed *typed)
+{
+    struct gi_command step;
+    for (int i = 0; gi_filters[i]; i++)
+        if (gi_chain_command(&step, gi_filters[i]))
+            offer(typed, step.name, strlen(step.name), step.summary);
+}
+
+static void complete_word(const struct gi_command *command, int n, char **words,
+                          const struct typed *whole);
+
+/* The last word of a chain that is one word of the shell, as far as it is typed; the quote that it
+ * may begin with is the shell's. Offered is the whole chain with that word made whole. */
+static void complete_chain(const char *chain)
+{
+    enum { WORDS_MAX = 64 };
+    char text[4096], *words[WORDS_MAX], *rest = text;
+    int n = 0;
+    chain += *chain == '\'' || *chain == '"';
+    const char *bar = strrchr(chain, '|'), *step = bar ? bar + 1 : chain;
+    if (strlen(step) >= sizeof text)
+        return;
+    strcpy(text, step);
+    for (char *word; n < WORDS_MAX - 1 && (word = strtok_r(rest, " \t", &rest));)
+        words[n++] = word;
+    size_t length = strlen(step);
+    bool begun = length > 0 && step[length - 1] != ' '; /* else the word is still empty */
+    if (!begun)
+        words[n++] = text + length;
+    size_t last = strlen(words[n - 1]);
+    struct typed whole = {chain, (int)(strlen(chain) - last), words[n - 1]};
+    struct gi_command command;
+    const struct gi_filter *filter = n > 1 ? gi_filter_find(words[0]) : NULL;
+    if (n == 1)
+        offer_steps(&whole);
+    else if (filter && gi_chain_command(&command, filter))
+        complete_word(&command, n, words, &whole);
+}
+
 static void offer_operands(const struct typed *typed, const struct gi_command *command)
 {
-    if (strstr(command->operands, "COMMAND"))
+    if (strncmp(command->operands, "CHAIN", 5) == 0) {
+        complete_chain(typed->part);
+        puts(":files");
+    } else if (strstr(command->operands, "COMMAND"))
         offer_commands(typed);
     else if (strstr(command->operands, "OPERATION"))
         offer_operations(typed);
@@ -179,10 +222,12 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
         puts(":files");
 }
 
-/* A word of the command's own; words[0] is the command's name. */
-static void complete_word(const struct gi_command *command, int n, char **words)
+/* A word of the command's own; words[0] is the command's name. `whole` is what stands before the
+ * last word, and it. */
+static void complete_word(const struct gi_command *command, int n, char **words,
+                          const struct typed *whole)
 {
-    struct typed typed = {.part = words[n - 1]};
+    struct typed typed = *whole;
     const char *before = n > 2 ? words[n - 2] : "", *equals = strchr(typed.part, '=');
     const struct gi_option *row = NULL;
     bool operands_only = false;
@@ -195,7 +240,8 @@ static void complete_word(const struct gi_command *command, int n, char **words)
         row = find_row(command, words[n - 3], true);
     } else if (strncmp(typed.part, "--", 2) == 0 && equals) {
         row = find_row(command, typed.part, true);
-        typed = (struct typed){typed.part, (int)(equals - typed.part) + 1, equals + 1};
+        typed = (struct typed){typed.head ? typed.head : typed.part,
+                               typed.nhead + (int)(equals - typed.part) + 1, equals + 1};
     } else if (*before == '-') {
         row = find_row(command, before, false);
     }
@@ -213,7 +259,7 @@ void gi_complete(int nwords, char **words)
     struct typed typed = {.part = nwords > 0 ? words[0] : ""};
     if (nwords > 1) {
         if (gi_command_find(&command, words[0]))
-            complete_word(&command, nwords, words);
+            complete_word(&command, nwords, words, &(struct typed){.part = words[nwords - 1]});
     } else {
         offer_commands(&typed);
         if (*typed.part == '-')

@@ -206,6 +206,13 @@ void gi_help_command(FILE *out, const struct gi_command *command)
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         if (!gi_options_are_shared(command->sets[s].rows))
             print_set(out, command->sets[s].title, command->sets[s].rows);
+    char line[1024];
+    for (int i = 0; command->more && command->more(i, line, sizeof line); i++) {
+        int column = i ? fprintf(out, "  %-*.*s", COMMAND_INDENT - 2, (int)strcspn(line, " "), line)
+                       : fprintf(out, "\n%s:\n", line);
+        if (i)
+            wrap(out, line + strcspn(line, " "), COMMAND_INDENT, column);
+    }
     print_shared(out, command);
 }
 

@@ -95,6 +95,18 @@ static void examples(FILE *out, const char *lines)
     fputs("\n.fi\n", out);
 }
 
+static void more(FILE *out, const struct gi_command *command)
+{
+    char line[1024];
+    for (int i = 0; command->more && command->more(i, line, sizeof line); i++) {
+        fputs(i ? "" : ".SS \"", out);
+        roff(out, line);
+        fputs(i ? "\n" : "\"\n.nf\n", out);
+    }
+    if (command->more)
+        fputs(".fi\n", out);
+}
+
 static void exit_status(FILE *out)
 {
     fputs(".SH EXIT STATUS\n0 where all went well, 1 where a file or an operation failed, 2 where "
@@ -133,6 +145,7 @@ void gi_man_command(FILE *out, const struct gi_command *command)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
             option(out, row);
     }
+    more(out, command);
     exit_status(out);
     if (command->examples)
         examples(out, command->examples);

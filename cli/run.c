@@ -217,6 +217,27 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     return status;
 }
 
+/* "gaussian     --sigma --k --border", an operation a line. */
+static const char *more(int i, char *line, size_t nbytes)
+{
+    struct gi_command step;
+    if (i == 0) {
+        snprintf(line, nbytes, "Operations of a chain and their options");
+        return line;
+    }
+    int at = 0;
+    for (int f = 0; gi_filters[f]; f++)
+        if (gi_chain_command(&step, gi_filters[f]) && ++at == i) {
+            size_t n = (size_t)snprintf(line, nbytes, "%s", step.name);
+            for (int s = 0; s < GI_OPTION_SETS_MAX && step.sets[s].rows; s++)
+                for (const struct gi_option *row = step.sets[s].rows; row->name && n < nbytes;
+                     row++)
+                    n += (size_t)snprintf(line + n, nbytes - n, " --%s", row->name);
+            return line;
+        }
+    return NULL;
+}
+
 const struct gi_command gi_command_run = {
     .name = "run",
     .operands = "CHAIN INPUT [OUTPUT]",
@@ -238,6 +259,7 @@ const struct gi_command gi_command_run = {
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"
         "gpuimg run 'gaussian | extract --min-area 50 --to coins.csv' coins.png\n"
         "gpuimg run --file steps.txt in.png out.png --timing",
+    .more = more,
     .min_operands = 1,
     .max_operands = 3,
     .sets = {{"Options", options, sizeof(struct run_params)},

@@ -1,0 +1,460 @@
+/* Random chains: a pipeline gives the bytes of its single steps, each through a host image of its
+ * own type, whole and in bands, at every level, on CUDA too; and so do what its analyses find and
+ * what is tapped on the way. SPDX-License-Identifier: MIT */
+#include "filter_cases.h"
+
+#include <time.h>
+
+enum { STEPS_MAX = 6, CHAINS = 220, BACKENDS_MAX = 8 };
+
+/* ---- filters whose result has another shape or type, for the CPU's memory ---- */
+
+struct thin_params {
+    int unused;
+};
+
+/* Every second row and column, the first among them. */
+static enum gi_status thin_plan(struct gi_plan *plan, struct gi_err *err)
+{
+    (void)err;
+    plan->result.width = (plan->sources[0].width + 1) / 2;
+    plan->result.height = (plan->sources[0].height + 1) / 2;
+    plan->reach = GI_REACH_MAPPED;
+    plan->cost.other = 1;
+    return GI_OK;
+}
+
+static struct gi_span thin_needs(const struct gi_plan *plan, int y0, int y1)
+{
+    int bottom = 2 * y1 - 1 < plan->sources[0].height ? 2 * y1 - 1 : plan->sources[0].height;
+    return (struct gi_span){2 * y0, bottom};
+}
+
+static enum gi_status thin_run(const struct gi_plan *plan, struct gi_queue *queue,
+                               const struct gi_work *work, struct gi_err *err)
+{
+    (void)plan;
+    (void)queue;
+    (void)err;
+    size_t pixel = (size_t)work->dst->channels * gi_type_nbytes(work->dst->type);
+    for (int y = 0; y < work->dst->height; y++)
+        for (size_t x = 0; x < (size_t)work->dst->width; x++)
+            memcpy((char *)gi_row(work->dst, y) + x * pixel,
+                   (char *)gi_row(work->srcs, 2 * (work->dst_y + y) - work->src_y) + 2 * x * pixel,
+                   pixel);
+    return GI_OK;
+}
+
+/* Any type to float: the next row's value, where there is one, so that it needs a halo of its own.
+ */
+static enum gi_status next_plan(struct gi_plan *plan, struct gi_err *err)
+{
+    (void)err;
+    plan->result.type = GI_F32;
+    plan->halo = 1;
+    plan->cost.other = 1;
+    return GI_OK;
+}
+
+static enum gi_status next_run(const struct gi_plan *plan, struct gi_queue *queue,
+                               const struct gi_work *work, struct gi_err *err)
+{
+    (void)queue;
+    (void)err;
+    const struct gi_image *src = work->srcs;
+    for (int y = 0; y < src->height; y++) {
+        int last = plan->sources[0].height - 1 - work->src_y;
+        int from = y < last && y + 1 < src->height ? y + 1 : y;
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < src->channels; c++)
+                ((float *)gi_row(work->dst, y))[x * src->channels + c] =
+                    (float)fc_get(src, from, x, c) + (float)(work->src_y + y);
+    }
+    return GI_OK;
+}
+
+static const struct gi_option no_options[] = {{.name = NULL}};
+static const struct gi_filter thin = {.name = "thin",
+                                      .options = no_options,
+                                      .params_nbytes = sizeof(struct thin_params),
+                                      .plan = thin_plan,
+                                      .needs = thin_needs,
+                                      .run = thin_run};
+static const struct gi_filter next = {.name = "next",
+                                      .options = no_options,
+                                      .params_nbytes = sizeof(struct thin_params),
+                                      .plan = next_plan,
+                                      .run = next_run};
+
+/* ---- chains ---- */
+
+struct chain {
+    int n;
+    struct gi_step steps[STEPS_MAX];
+    char text[1024]; /* for messages */
+};
+
+static void note(struct chain *chain, const char *word, const char *value)
+{
+    size_t used = strlen(chain->text);
+    snprintf(chain->text + used, sizeof chain->text - used, "%s %s", word, value);
+}
+
+/* Sets one option to something random; large kernels would only take long. */
+static void random_option(struct chain *chain, const struct gi_filter *filter, void *params,
+                          const struct gi_option *row, uint64_t *seed)
+{
+    static const char *const levels[] = {"otsu", "37%", "12"};
+    char text[64] = "";
+    if (row->type == GI_OPT_CHOICE) {
+        int n = 0;
+        while (row->choices[n].name)
+            n++;
+        snprintf(text, sizeof text, "%s", row->choices[fc_random(seed) % (uint32_t)n].name);
+    } else if (row->type == GI_OPT_LEVEL) {
+        snprintf(text, sizeof text, "%s", levels[fc_random(seed) % 3]);
+    } else if (row->type == GI_OPT_ODD) {
+        snprintf(text, sizeof text, "%u", 1 + 2 * (fc_random(seed) % 8));
+    } else if (row->type == GI_OPT_REAL && row->max > row->min) {
+        double most = row->max < 5 ? row->max : 5;
+        snprintf(text, sizeof text, "%.3f",
+                 row->min + (most - row->min) * (fc_random(seed) % 64) / 64);
+    } else if (row->type != GI_OPT_FLAG) {
+        return;
+    }
+    char name[64];
+    snprintf(name, sizeof name, " --%s", row->name);
+    note(chain, name, text);
+    fc_set(filter, params, row->name, text);
+}
+
+static void random_step(struct chain *chain, const struct gi_filter *filter, uint64_t *seed)
+{
+    void *params;
+    size_t before = strlen(chain->text);
+    do {
+        chain->text[before] = '\0';
+        note(chain, chain->n ? " |" : "", filter->name);
+        params = calloc(1, filter->params_nbytes);
+        gi_options_example(params, filter->options);
+        for (const struct gi_option *row = filter->options; row->name; row++)
+            if (fc_random(seed) % 3 == 0)
+                random_option(chain, filter, params, row, seed);
+        if (!filter->check || filter->check(params, NULL) == GI_OK)
+            break;
+        free(params);
+    } while (true);
+    if (filter->ask_all)
+        filter->ask_all(params);
+    chain->steps[chain->n++] = (struct gi_step){.filter = filter, .params = params};
+}
+
+static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
+{
+    int n = 1 + (int)(fc_random(seed) % STEPS_MAX), nfilters = 0;
+    *chain = (struct chain){0};
+    while (gi_filters[nfilters])
+        nfilters++;
+    while (chain->n < n) {
+        uint32_t pick = fc_random(seed) % (uint32_t)(nfilters + (host_filters ? 2 : 0));
+        const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
+                                         : pick == (uint32_t)nfilters + 1 ? &next
+                                                                          : gi_filters[pick];
+        if (filter->min_sources < 2)
+            random_step(chain, filter, seed);
+    }
+}
+
+static void free_chain(struct chain *chain)
+{
+    for (int i = 0; i < chain->n; i++)
+        free((void *)chain->steps[i].params);
+}
+
+/* What a run of a chain gives. */
+struct outcome {
+    struct gi_image image, taps[STEPS_MAX];
+    void *results[STEPS_MAX];
+};
+
+static void free_outcome(struct outcome *outcome, const struct chain *chain)
+{
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_filter *filter = chain->steps[i].filter;
+        if (filter->result_free)
+            filter->result_free(outcome->results[i]);
+        free(outcome->results[i]);
+        gi_image_free(&outcome->taps[i]);
+    }
+    gi_image_free(&outcome->image);
+}
+
+static void init_outcome(struct outcome *outcome, const struct chain *chain)
+{
+    *outcome = (struct outcome){0};
+    for (int i = 0; i < chain->n; i++)
+        outcome->results[i] = calloc(1, chain->steps[i].filter->result_nbytes + 1);
+}
+
+static struct gi_image copy_of(const struct gi_image *image)
+{
+    struct gi_image copy;
+    assert_int_equal(gi_image_convert(&copy, image, image->type, NULL), GI_OK);
+    return copy;
+}
+
+/* Step by step, each on a host image. */
+static void run_singly(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
+                       const struct gi_image *src)
+{
+    init_outcome(outcome, chain);
+    struct gi_image image = copy_of(src), made;
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_step *step = &chain->steps[i];
+        struct gi_err err = {0};
+        outcome->taps[i] = copy_of(&image);
+        if (gi_run_one(queue, step->filter->run ? &made : NULL, outcome->results[i], &image,
+                       step->filter, step->params, &err))
+            fail_msg("%s: step %d: %s", chain->text, i + 1, err.text);
+        if (!step->filter->run)
+            continue;
+        gi_image_free(&image);
+        image = made;
+    }
+    outcome->image = image;
+}
+
+/* As a pipeline; false where it says that it can't for want of memory. */
+static bool run_together(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
+                         const struct gi_image *src)
+{
+    struct gi_side sides[STEPS_MAX] = {{0}};
+    struct gi_pipeline *pipeline;
+    struct gi_err err = {0};
+    init_outcome(outcome, chain);
+    for (int i = 0; i < chain->n; i++)
+        sides[i] = (struct gi_side){.result = outcome->results[i], .tap = &outcome->taps[i]};
+    if (gi_pipeline_new(&pipeline, chain->steps, chain->n, src, NULL, &err))
+        fail_msg("%s: %s", chain->text, err.text);
+    enum gi_status status =
+        gi_pipeline_run(pipeline, queue, &outcome->image, src, sides, NULL, &err);
+    gi_pipeline_free(&pipeline);
+    if (status && status != GI_E_DEVICE_MEMORY)
+        fail_msg("%s: %s", chain->text, err.text);
+    return !status;
+}
+
+static void compare(const struct chain *chain, const struct outcome *want,
+                    const struct outcome *got, const char *where, const struct gi_image *src)
+{
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_filter *filter = chain->steps[i].filter;
+        if (!fc_equal(&want->taps[i], &got->taps[i]))
+            fail_msg("%s: %s: %d x %d: what step %d takes differs", where, chain->text, src->width,
+                     src->height, i + 1);
+        if (!filter->run && !filter->result_equal(want->results[i], got->results[i]))
+            fail_msg("%s: %s: %d x %d: what step %d finds differs", where, chain->text, src->width,
+                     src->height, i + 1);
+    }
+    if (!fc_equal(&want->image, &got->image))
+        fail_msg("%s: %s: %d x %d: the image differs", where, chain->text, src->width, src->height);
+}
+
+/* ---- backends ---- */
+
+struct backend {
+    char name[48];
+    struct gi_queue *queue;
+    int rows; /* at most at once; 0: as many as there are */
+};
+
+static struct backend backends[BACKENDS_MAX];
+static int nbackends, ncpu;
+static int most_rows;
+static struct gi_kernels few_rows[BACKENDS_MAX];
+
+static void few_limits(struct gi_queue *queue, struct gi_device_limits *limits)
+{
+    (void)queue;
+    *limits = (struct gi_device_limits){SIZE_MAX, most_rows, SIZE_MAX, 64};
+}
+
+static void add(const char *level, int threads, bool bands)
+{
+    const struct gi_kernels *k = gi_kernels_cpu_level(level);
+    if (!k) {
+        printf("skipped: no %s on this machine\n", level);
+        return;
+    }
+    struct backend *backend = &backends[nbackends];
+    snprintf(backend->name, sizeof backend->name, "%s, %d threads%s", level, threads,
+             bands ? ", in bands" : "");
+    backend->queue = fc_open(k, threads);
+    if (bands) {
+        few_rows[nbackends] = *k;
+        few_rows[nbackends].limits = few_limits;
+        backend->queue->k = &few_rows[nbackends];
+        backend->rows = 1;
+    }
+    nbackends++;
+}
+
+static void add_cuda(size_t max_bytes)
+{
+    const struct gi_kernels *k = gi_kernels_cuda();
+    struct gi_open_options options = {.threads = 2, .max_bytes = max_bytes};
+    struct gi_err err = {0};
+    struct backend *backend = &backends[nbackends];
+    if (!k || gi_queue_open_alone(&backend->queue, k, &options, &err)) {
+        printf("skipped: CUDA: %s\n", k ? err.text : "this build has no CUDA backend");
+        return;
+    }
+    snprintf(backend->name, sizeof backend->name, "cuda%s", max_bytes ? ", in bands" : "");
+    nbackends++;
+}
+
+static int open_backends(void **unused)
+{
+    (void)unused;
+    add("scalar", 1, false);
+    add("scalar", 2, true);
+    add("avx2", 3, true);
+    add("avx512", 2, false);
+    ncpu = nbackends;
+    add_cuda(0);
+    add_cuda(100 << 10);
+    return 0;
+}
+
+static int close_backends(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < nbackends; i++) {
+        if (backends[i].rows)
+            backends[i].queue->k = backends[i].queue->device->k;
+        gi_queue_close_alone(&backends[i].queue);
+    }
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static void random_image(struct gi_image *image, uint64_t *seed)
+{
+    int width = 1 + (int)(fc_random(seed) % 70), height = 1 + (int)(fc_random(seed) % 120);
+    if (fc_random(seed) % 8 == 0)
+        width = 1;
+    if (fc_random(seed) % 8 == 0)
+        height = 1;
+    assert_int_equal(gi_image_alloc(image, width, height, 1 + (int)(fc_random(seed) % 4),
+                                    (enum gi_type)(fc_random(seed) % 3), NULL),
+                     GI_OK);
+    fc_fill(image, seed);
+}
+
+static void test_random(void **unused)
+{
+    (void)unused;
+    const char *given = getenv("SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    int bands = 0;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    for (int i = 0; i < CHAINS; i++) {
+        struct chain chain;
+        struct gi_image src;
+        struct outcome want, got;
+        bool host_filters = i % 2;
+        random_chain(&chain, host_filters, &seed);
+        random_image(&src, &seed);
+        run_singly(&want, backends[0].queue, &chain, &src);
+        for (int b = 0; b < (host_filters ? ncpu : nbackends); b++) {
+            most_rows = 30 + (int)(fc_random(&seed) % 60);
+            bool fits = false;
+            while (!fits && most_rows < 1000) { /* halos of many steps want many rows */
+                fits = run_together(&got, backends[b].queue, &chain, &src);
+                if (fits)
+                    compare(&chain, &want, &got, backends[b].name, &src);
+                bands += fits && backends[b].rows && most_rows < src.height;
+                free_outcome(&got, &chain);
+                if (!backends[b].rows)
+                    break;
+                most_rows *= 2;
+            }
+            if (!fits && b < ncpu)
+                fail_msg("%s: %s: fits nowhere", backends[b].name, chain.text);
+        }
+        free_outcome(&want, &chain);
+        free_chain(&chain);
+        gi_image_free(&src);
+    }
+    assert_true(bands > CHAINS / 8);
+}
+
+/* A border that wraps after one that does not: rows come round from the other end, as the step
+ * before made them there. */
+static void test_wrap_after_clamp(void **unused)
+{
+    (void)unused;
+    static const char *const clamp[] = {"k=7", "border=clamp", NULL};
+    static const char *const wrap[] = {"k=9", "border=wrap", NULL};
+    const struct gi_filter *blur = gi_filter_find("blur");
+    struct chain chain = {.n = 3, .text = "blur clamp | blur wrap | blur wrap"};
+    for (int i = 0; i < 3; i++)
+        chain.steps[i] =
+            (struct gi_step){.filter = blur, .params = fc_params(blur, i ? wrap : clamp)};
+    struct gi_image src;
+    uint64_t seed = FC_SEED;
+    assert_int_equal(gi_image_alloc(&src, 23, 97, 3, GI_U16, NULL), GI_OK);
+    fc_fill(&src, &seed);
+    struct outcome want, got;
+    run_singly(&want, backends[0].queue, &chain, &src);
+    for (int b = 0; b < nbackends; b++)
+        for (most_rows = 45; most_rows < 97; most_rows += 9) {
+            assert_true(run_together(&got, backends[b].queue, &chain, &src));
+            compare(&chain, &want, &got, backends[b].name, &src);
+            free_outcome(&got, &chain);
+        }
+    free_outcome(&want, &chain);
+    free_chain(&chain);
+    gi_image_free(&src);
+}
+
+/* One upload, one download, and what each step reads and writes. */
+static void test_times(void **unused)
+{
+    (void)unused;
+    static const char *const words[] = {"sigma=1.5", NULL};
+    const struct gi_filter *filters[] = {gi_filter_find("gaussian"), gi_filter_find("edges"),
+                                         gi_filter_find("threshold")};
+    struct gi_step steps[3];
+    for (int i = 0; i < 3; i++)
+        steps[i] = (struct gi_step){.filter = filters[i],
+                                    .params = fc_params(filters[i], i ? NULL : words)};
+    struct gi_image src, dst;
+    uint64_t seed = FC_SEED;
+    double ms[3], nbytes[3];
+    struct gi_times times = {.step_ms = ms, .step_nbytes = nbytes};
+    struct gi_pipeline *pipeline;
+    assert_int_equal(gi_image_alloc(&src, 60, 50, 1, GI_U8, NULL), GI_OK);
+    fc_fill(&src, &seed);
+    assert_int_equal(gi_pipeline_new(&pipeline, steps, 3, &src, NULL, NULL), GI_OK);
+    assert_int_equal(gi_pipeline_run(pipeline, backends[0].queue, &dst, &src, NULL, &times, NULL),
+                     GI_OK);
+    assert_true(times.uploads == 1 && times.downloads == 1 && times.bands == 1);
+    assert_true(nbytes[0] == 2 * 3000 && nbytes[1] == 2 * 3000 && nbytes[2] == 3 * 3000);
+    gi_image_free(&dst);
+    gi_pipeline_free(&pipeline);
+    gi_image_free(&src);
+    for (int i = 0; i < 3; i++)
+        free((void *)steps[i].params);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_wrap_after_clamp),
+        cmocka_unit_test(test_times),
+    };
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
