@@ -70,8 +70,8 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    enum gi_status status =
-        gi_image_alloc(decode->image, shape.width, shape.height, channels, type, err);
+    enum gi_status status = gi_image_alloc_from(decode->image, decode->options->allocator,
+                                                shape.width, shape.height, channels, type, err);
     /* What a damaged file does not hold is 0. */
     if (!status && decode->options->allow_partial)
         memset(decode->image->data, 0, decode->image->stride * (size_t)height);

@@ -24,6 +24,13 @@ static void *samples_alloc(size_t nbytes)
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err)
 {
+    return gi_image_alloc_from(image, NULL, width, height, channels, type, err);
+}
+
+enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_allocator *allocator,
+                                   int width, int height, int channels, enum gi_type type,
+                                   struct gi_err *err)
+{
     *image = (struct gi_image){.width = width,
                                .height = height,
                                .channels = channels,
@@ -32,8 +39,10 @@ enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int
     size_t row = gi_row_nbytes(image); /* 2^31 * 4 * 4 fits in 64 bits */
     image->stride = (row + GI_ROW_ALIGN - 1) / GI_ROW_ALIGN * GI_ROW_ALIGN;
     size_t nbytes;
-    if (!gi_mul_size(&nbytes, image->stride, (size_t)height) ||
-        !(image->data = samples_alloc(nbytes)))
+    bool possible = gi_mul_size(&nbytes, image->stride, (size_t)height);
+    if (possible && allocator && (image->data = allocator->alloc(allocator->self, nbytes)))
+        image->allocator = allocator;
+    if (!possible || (!image->data && !(image->data = samples_alloc(nbytes))))
         return gi_fail(err, GI_E_MEMORY, "out of memory: an image of %d x %d x %d samples", width,
                        height, channels);
     return GI_OK;
@@ -41,9 +50,12 @@ enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int
 
 void gi_image_free(struct gi_image *image)
 {
-    if (image->owner == GI_OWNER_HOST)
+    if (image->owner == GI_OWNER_HOST && image->data && image->allocator)
+        image->allocator->free(image->allocator->self, image->data);
+    else if (image->owner == GI_OWNER_HOST)
         free(image->data);
     image->data = NULL;
+    image->allocator = NULL;
     image->owner = GI_OWNER_NONE;
 }
 
@@ -88,7 +100,8 @@ static void row_convert(void *dst, enum gi_type to, const void *src, enum gi_typ
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err)
 {
-    enum gi_status status = gi_image_alloc(dst, src->width, src->height, src->channels, type, err);
+    enum gi_status status =
+        gi_image_alloc_from(dst, src->allocator, src->width, src->height, src->channels, type, err);
     if (status)
         return status;
     for (int y = 0; y < src->height; y++) {

@@ -36,6 +36,14 @@ enum {
     GI_ROW_ALIGN = 64, /* bytes: rows that we allocate start at multiples of this */
 };
 
+/* Memory for the samples of host images. `alloc` gives it 64-byte aligned, NULL where it has none;
+ * `free` takes what `alloc` gave. Any thread may call both. */
+struct gi_allocator {
+    void *self;
+    void *(*alloc)(void *self, size_t nbytes);
+    void (*free)(void *self, void *samples);
+};
+
 struct gi_image {
     void *data;    /* sample 0 of row 0; row y starts at (char *)data + y * stride */
     size_t stride; /* bytes from a row to the next; at least gi_row_nbytes(). A view may have any */
@@ -44,6 +52,8 @@ struct gi_image {
     int channels;  /* 1 to 4 */
     enum gi_type type;
     enum gi_owner owner;
+    const struct gi_allocator *allocator; /* takes the samples back; outlives the image. NULL:
+                                             plain memory, or not the host's */
 };
 
 /* Bytes of one sample: 1, 2, 4 or 4. */
@@ -98,6 +108,11 @@ static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err);
 
+/* The same in memory of `allocator`; in plain memory where that is NULL or has none. */
+enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_allocator *allocator,
+                                   int width, int height, int channels, enum gi_type type,
+                                   struct gi_err *err);
+
 /* Frees a host image's samples (a view is just forgotten) and sets `data` to NULL. Never call it on
  * a CUDA image. NULL data: nothing happens. */
 void gi_image_free(struct gi_image *image);
@@ -105,9 +120,9 @@ void gi_image_free(struct gi_image *image);
 /* The rows y0 <= y < y1 of `image` as a view; both stay valid only as long as `image`. */
 struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 
-/* `dst`, made here and freed by the caller, gets `src` in another type: full scale stays full scale
- * (255 -> 65535 -> 1.0), rounded to nearest (half to even), saturated, NaN becomes 0 in integers.
- * Errors: GI_E_MEMORY. */
+/* `dst`, made here in memory like that of `src` and freed by the caller, gets `src` in another
+ * type: full scale stays full scale (255 -> 65535 -> 1.0), rounded to nearest (half to even),
+ * saturated, NaN becomes 0 in integers. Errors: GI_E_MEMORY. */
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 

@@ -50,8 +50,8 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
     struct gi_image turned;
     bool swap = steps & TRANSPOSE;
     enum gi_status status =
-        gi_image_alloc(&turned, swap ? image->height : image->width,
-                       swap ? image->width : image->height, image->channels, image->type, err);
+        gi_image_alloc_from(&turned, image->allocator, swap ? image->height : image->width,
+                            swap ? image->width : image->height, image->channels, image->type, err);
     if (status)
         return status;
     /* In tiles, so that the columns read by a transposition stay in the cache. */

@@ -268,6 +268,11 @@ struct gi_kernels {
     /* What the queue can take now. Queues of one device share its memory in equal parts. */
     void (*limits)(struct gi_queue *queue, struct gi_device_limits *limits);
 
+    /* Host memory that copies to and from the device reach without a stop on the way: pinned once,
+     * kept and reused. Images made from it are freed before the device is closed. NULL: there is
+     * nothing to gain (CPU). */
+    const struct gi_allocator *(*host_allocator)(struct gi_device *device);
+
     /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
      * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must
      * outlive it (the CPU's is a view). `download` takes the backend's `src` and makes the host

@@ -25,6 +25,13 @@ struct gi_cuda_block {
     bool lent;
 };
 
+/* Host memory that the driver has pinned. */
+struct gi_cuda_pinned {
+    void *data;
+    size_t nbytes;
+    bool lent;
+};
+
 struct gi_cuda_device {
     struct gi_device base;
     int ordinal;
@@ -36,6 +43,10 @@ struct gi_cuda_device {
     struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
     int nblocks, blocks_room;
     int nqueues; /* open */
+    struct gi_allocator host_allocator;
+    pthread_mutex_t pinned_lock;   /* over what follows */
+    struct gi_cuda_pinned *pinned; /* npinned of pinned_room are taken */
+    int npinned, pinned_room;
 };
 
 struct gi_cuda_queue {

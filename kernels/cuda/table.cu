@@ -11,6 +11,7 @@ static const struct gi_kernels kernels = {
     .queue_open = gi_cuda_queue_open,
     .queue_close = gi_cuda_queue_close,
     .limits = gi_cuda_limits,
+    .host_allocator = gi_cuda_host_allocator,
     .alloc = gi_cuda_alloc,
     .release = gi_cuda_release,
     .upload = gi_cuda_upload,

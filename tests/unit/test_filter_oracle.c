@@ -319,7 +319,13 @@ static void test_threshold(void **unused)
     static const char *const not_half[] = {"at=0.5", "invert", NULL};
     const struct gi_filter *filter = gi_filter_find("threshold");
     struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
-    struct gi_image src = {(void *)(uintptr_t)pixels, sizeof pixels, 8, 1, 1, GI_F32, 0}, got;
+    struct gi_image src = {.data = (void *)(uintptr_t)pixels,
+                           .stride = sizeof pixels,
+                           .width = 8,
+                           .height = 1,
+                           .channels = 1,
+                           .type = GI_F32},
+                    got;
     for (int invert = 0; invert < 2; invert++) {
         void *params = fc_params(filter, invert ? not_half : half);
         assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);

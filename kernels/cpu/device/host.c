@@ -184,6 +184,12 @@ void gi_cpu_host_queue_close(struct gi_queue **queue)
     *queue = NULL;
 }
 
+const struct gi_allocator *gi_cpu_host_allocator(struct gi_device *device)
+{
+    (void)device;
+    return NULL;
+}
+
 void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     (void)queue;

@@ -15,6 +15,7 @@ enum gi_status gi_cpu_host_queue_open(struct gi_queue **queue, struct gi_device 
                                       struct gi_err *err);
 void gi_cpu_host_queue_close(struct gi_queue **queue);
 void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits);
+const struct gi_allocator *gi_cpu_host_allocator(struct gi_device *device);
 enum gi_status gi_cpu_host_alloc(struct gi_queue *queue, struct gi_image *image, int width,
                                  int height, int channels, enum gi_type type, struct gi_err *err);
 void gi_cpu_host_release(struct gi_queue *queue, struct gi_image *image);
@@ -45,7 +46,8 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch);
     .kind = GI_DEVICE_CPU, .name = "cpu", .probe = gi_cpu_host_probe,                              \
     .device_close = gi_cpu_host_device_close, .queue_open = gi_cpu_host_queue_open,                \
     .queue_close = gi_cpu_host_queue_close, .limits = gi_cpu_host_limits,                          \
-    .alloc = gi_cpu_host_alloc, .release = gi_cpu_host_release, .upload = gi_cpu_host_upload,      \
+    .host_allocator = gi_cpu_host_allocator, .alloc = gi_cpu_host_alloc,                           \
+    .release = gi_cpu_host_release, .upload = gi_cpu_host_upload,                                  \
     .download = gi_cpu_host_download, .download_into = gi_cpu_host_download_into,                  \
     .wait = gi_cpu_host_wait, .sync = gi_cpu_host_sync, .copy = gi_cpu_host_copy,                  \
     .jobs = gi_cpu_host_jobs, .stopwatch_new = gi_cpu_host_stopwatch_new,                          \

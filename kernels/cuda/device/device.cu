@@ -129,6 +129,7 @@ enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_op
     cu->ordinal = options->ordinal;
     cu->max_bytes = options->max_bytes;
     pthread_mutex_init(&cu->lock, NULL);
+    gi_cuda_pinned_begin(cu);
     *device = &cu->base;
     enum gi_status status = device_fill(cu, options, err);
     if (status)
@@ -147,6 +148,7 @@ void gi_cuda_device_close(struct gi_device **device)
     for (int i = 0; i < cu->nblocks; i++)
         cudaFree(cu->blocks[i].data);
     free(cu->blocks);
+    gi_cuda_pinned_end(cu);
     cudaGetLastError();
     gi_pool_free(&cu->workers);
     pthread_mutex_destroy(&cu->lock);

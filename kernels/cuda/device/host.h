@@ -14,6 +14,7 @@ enum gi_status gi_cuda_queue_open(struct gi_queue **queue, struct gi_device *dev
                                   struct gi_err *err);
 void gi_cuda_queue_close(struct gi_queue **queue);
 void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits);
+const struct gi_allocator *gi_cuda_host_allocator(struct gi_device *device);
 enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int width, int height,
                              int channels, enum gi_type type, struct gi_err *err);
 void gi_cuda_release(struct gi_queue *queue, struct gi_image *image);
@@ -40,6 +41,10 @@ enum gi_status gi_cuda_roofline(struct gi_queue *queue, struct gi_roofline *roof
                                 struct gi_err *err);
 
 /* Between the files of this folder. */
+
+/* The device's pinned memory: begun, and given back. */
+void gi_cuda_pinned_begin(struct gi_cuda_device *cu);
+void gi_cuda_pinned_end(struct gi_cuda_device *cu);
 
 /* A queue's blocks become anybody's; its stream is done. */
 void gi_cuda_blocks_leave(struct gi_cuda_queue *cu);
