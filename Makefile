@@ -2,7 +2,7 @@
 #
 # | CUDA=auto|0|1   the CUDA backend: where nvcc is found, never, always (default auto)
 # | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those that are here, or all)
-# | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer
+# | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer; SANITIZE=thread: ThreadSanitizer
 # | DEBUG=1         no optimisation on the host, lines of source in CUDA's kernels for profilers
 # | CC=gcc|clang  PREFIX=/usr/local  DESTDIR=
 
@@ -41,7 +41,7 @@ endif
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.
 comma := ,
 space := $() $()
-CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize)$(if $(DEBUG),-debug)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize$(filter-out 1,$(SANITIZE)))$(if $(DEBUG),-debug)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 B := build/$(CONFIG)
 
 WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
@@ -56,7 +56,7 @@ CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(SAN) $(EXTRA_CFLAGS)
-SAN    = $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl

@@ -266,26 +266,15 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
     return GI_OK;
 }
 
-/* A pool that is made when it is first used. */
-struct lent_pool {
-    struct gi_pool *pool;
-    int threads;
-};
-
-static enum gi_status run_lent(void *self, int njobs, gi_job_fn *job, void *arg,
-                               size_t scratch_nbytes, struct gi_err *err)
-{
-    struct lent_pool *lent = self;
-    enum gi_status status = lent->pool ? GI_OK : gi_pool_new(&lent->pool, lent->threads, err);
-    return status ? status : gi_pool_run(lent->pool, njobs, job, arg, scratch_nbytes, err);
-}
-
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err)
 {
-    struct lent_pool lent = {.threads = threads};
-    struct gi_parallel parallel = {.self = &lent, .threads = threads, .run = run_lent};
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, threads, err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
     struct gi_save_options options = {
         .format = io->format,
         .quality = io->quality,
@@ -296,8 +285,8 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
         .parallel = threads > 1 ? &parallel : NULL,
     };
     struct gi_err warning = {0};
-    enum gi_status status = gi_save(image, metadata, path, &options, &warning, err);
-    gi_pool_free(&lent.pool);
+    status = gi_save(image, metadata, path, &options, &warning, err);
+    gi_pool_free(&pool);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
     return status;

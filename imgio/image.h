@@ -126,6 +126,16 @@ struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 
+/* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
+ * once, in any order and at the same time, every thread with its own `scratch`, and returns when
+ * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */
+struct gi_parallel {
+    void *self;
+    int threads; /* that run() takes at most, 1 or more */
+    enum gi_status (*run)(void *self, int njobs, void (*job)(void *arg, int index, void *scratch),
+                          void *arg, size_t scratch_nbytes, struct gi_err *err);
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -99,16 +99,6 @@ void gi_sink_signal_cleanup(void);
  * level 6 on photographs, at a tenth of its time. */
 enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
-/* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
- * once, in any order and at the same time, every thread with its own `scratch`, and returns when
- * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */
-struct gi_parallel {
-    void *self;
-    int threads; /* that run() takes at most, 1 or more */
-    enum gi_status (*run)(void *self, int njobs, void (*job)(void *arg, int index, void *scratch),
-                          void *arg, size_t scratch_nbytes, struct gi_err *err);
-};
-
 struct gi_save_options {
     const char *format; /* a suffix of a row; NULL: by prefix ("png:-") or suffix */
     int quality;        /* JPEG, 1 to 100 */

@@ -1,5 +1,5 @@
-/* Workers wait for a run, take job numbers from a shared counter, and report back.
- * SPDX-License-Identifier: MIT */
+/* Runs stand in a list; workers join the one that fewest are at, take job numbers from its counter
+ * and leave it when the numbers are out. SPDX-License-Identifier: MIT */
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -7,96 +7,148 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct worker {
-    struct gi_pool *pool;
-    void *scratch;
-    size_t scratch_nbytes;
-    pthread_t thread;
+enum {
+    SCRATCH_KEPT = 8,    /* idle buffers that are kept for the runs to come */
+    SCRATCH_ALIGN = 128, /* bytes: neighbours' scratch shares no cache line, nor a pair of them */
 };
 
 struct gi_pool {
     int threads;
-    int started;            /* threads running, the caller's not counted */
-    struct worker *workers; /* [0] is the caller */
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    unsigned run; /* number of the current run */
-    int busy;     /* workers still in it */
-    bool quit;
+};
+
+/* A buffer for the scratch of all threads of a run. */
+struct scratch {
+    char *data;
+    size_t nbytes;
+};
+
+/* One call of gi_pool_run(), on its caller's stack. */
+struct run {
+    struct run *next;    /* in the list; under the crew's lock, as all up to `fn` */
+    int threads;         /* that may be at it, the caller counted */
+    int joined;          /* that ever were, the caller counted: who comes gets this number */
+    int busy;            /* workers that are */
+    pthread_cond_t left; /* the last worker has left */
     gi_job_fn *fn;
     void *arg;
     int njobs;
-    atomic_int next;
+    char *scratch; /* of the caller; that of thread i is `stride` bytes times i behind it */
+    size_t stride;
+    atomic_int next_job;
 };
 
-static void work(struct worker *worker)
+/* The only state of a file in this program that is not constant: threads are the process's. */
+static struct {
+    pthread_mutex_t life; /* over npools, and taken before the lock */
+    int npools;
+    pthread_mutex_t lock; /* over what follows */
+    pthread_cond_t wake;  /* a run was listed, or `quit` */
+    struct run *runs;
+    pthread_t *threads; /* nthreads of threads_room run, nidle of these wait */
+    int nthreads, threads_room, nidle;
+    bool quit;
+    struct scratch kept[SCRATCH_KEPT];
+} crew = {.life = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER};
+
+static void work(struct run *run, int thread)
 {
-    struct gi_pool *pool = worker->pool;
-    for (int i; (i = atomic_fetch_add(&pool->next, 1)) < pool->njobs;)
-        pool->fn(pool->arg, i, worker->scratch);
+    char *scratch = run->scratch ? run->scratch + (size_t)thread * run->stride : NULL;
+    for (int i; (i = atomic_fetch_add(&run->next_job, 1)) < run->njobs;)
+        run->fn(run->arg, i, scratch);
 }
 
-static void *worker_main(void *arg)
+/* Takes a run that nobody more can join off the list. */
+static void unlist(struct run *run)
 {
-    struct worker *worker = arg;
-    struct gi_pool *pool = worker->pool;
-    unsigned seen = 0;
-    pthread_mutex_lock(&pool->lock);
+    struct run **at = &crew.runs;
+    while (*at && *at != run)
+        at = &(*at)->next;
+    if (*at)
+        *at = run->next;
+}
+
+static struct run *run_to_join(void)
+{
+    struct run *best = NULL;
+    for (struct run *run = crew.runs; run; run = run->next)
+        if (!best || run->busy < best->busy)
+            best = run;
+    return best;
+}
+
+static void *worker_main(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&crew.lock);
     for (;;) {
-        while (pool->run == seen && !pool->quit)
-            pthread_cond_wait(&pool->wake, &pool->lock);
-        if (pool->quit)
+        struct run *run = run_to_join();
+        if (!run && crew.quit)
             break;
-        seen = pool->run;
-        pthread_mutex_unlock(&pool->lock);
-        work(worker);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->busy == 0)
-            pthread_cond_signal(&pool->done);
+        if (!run) {
+            crew.nidle++;
+            pthread_cond_wait(&crew.wake, &crew.lock);
+            crew.nidle--;
+            continue;
+        }
+        int thread = run->joined++;
+        run->busy++;
+        if (run->joined == run->threads)
+            unlist(run);
+        pthread_mutex_unlock(&crew.lock);
+        work(run, thread);
+        pthread_mutex_lock(&crew.lock);
+        unlist(run); /* its numbers are out */
+        if (--run->busy == 0)
+            pthread_cond_signal(&run->left);
     }
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&crew.lock);
     return NULL;
 }
 
 enum gi_status gi_pool_new(struct gi_pool **out, int threads, struct gi_err *err)
 {
-    struct gi_pool *pool = calloc(1, sizeof *pool);
-    struct worker *workers = calloc((size_t)threads, sizeof *workers);
-    if (!pool || !workers) {
-        free(pool);
-        free(workers);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a pool of %d threads", threads);
-    }
-    pool->threads = threads;
-    pool->workers = workers;
-    for (int i = 0; i < threads; i++)
-        workers[i].pool = pool;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    struct gi_pool *pool = malloc(sizeof *pool);
     *out = pool;
+    if (!pool)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a pool of %d threads", threads);
+    pool->threads = threads;
+    pthread_mutex_lock(&crew.life);
+    crew.npools++;
+    pthread_mutex_unlock(&crew.life);
     return GI_OK;
 }
 
-void gi_pool_free(struct gi_pool **pool_ptr)
+/* The last one out ends the workers. */
+static void dismiss(void)
 {
-    struct gi_pool *pool = *pool_ptr;
-    *pool_ptr = NULL;
-    if (!pool)
+    pthread_mutex_lock(&crew.lock);
+    crew.quit = true;
+    pthread_cond_broadcast(&crew.wake);
+    pthread_mutex_unlock(&crew.lock);
+    for (int i = 0; i < crew.nthreads; i++)
+        pthread_join(crew.threads[i], NULL);
+    for (int i = 0; i < SCRATCH_KEPT; i++) {
+        free(crew.kept[i].data);
+        crew.kept[i] = (struct scratch){0};
+    }
+    free(crew.threads);
+    crew.threads = NULL;
+    crew.nthreads = crew.threads_room = 0;
+    crew.quit = false;
+}
+
+void gi_pool_free(struct gi_pool **pool)
+{
+    if (!*pool)
         return;
-    pthread_mutex_lock(&pool->lock);
-    pool->quit = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    for (int i = 1; i <= pool->started; i++)
-        pthread_join(pool->workers[i].thread, NULL);
-    for (int i = 0; i < pool->threads; i++)
-        free(pool->workers[i].scratch);
-    pthread_cond_destroy(&pool->wake);
-    pthread_cond_destroy(&pool->done);
-    pthread_mutex_destroy(&pool->lock);
-    free(pool->workers);
-    free(pool);
+    free(*pool);
+    *pool = NULL;
+    pthread_mutex_lock(&crew.life);
+    if (--crew.npools == 0)
+        dismiss();
+    pthread_mutex_unlock(&crew.life);
 }
 
 int gi_pool_threads(const struct gi_pool *pool)
@@ -104,57 +156,132 @@ int gi_pool_threads(const struct gi_pool *pool)
     return pool->threads;
 }
 
-/* As many as `njobs` can use: a small image need not pay for every CPU of a large machine. A worker
- * that starts sees the runs before it as over: `run` is read under the lock. */
-static void start_workers(struct gi_pool *pool, int njobs)
+static bool room_for_thread(void)
 {
-    while (pool->started < pool->threads - 1 && pool->started < njobs - 1) {
-        struct worker *worker = &pool->workers[pool->started + 1];
-        if (pthread_create(&worker->thread, NULL, worker_main, worker))
-            return;
-        pool->started++;
-    }
+    if (crew.nthreads < crew.threads_room)
+        return true;
+    int room = 2 * crew.threads_room + 16;
+    pthread_t *threads = realloc(crew.threads, (size_t)room * sizeof *threads);
+    if (!threads)
+        return false;
+    crew.threads = threads;
+    crew.threads_room = room;
+    return true;
 }
 
-static bool grow_scratch(struct worker *worker, size_t nbytes)
+/* Starts workers where a run wants more than are idle, and returns how many of these to wake: no
+ * more than it has work for, since a small image need not pay for every CPU of a large machine.
+ * Called with the lock held. */
+static int call_workers(const struct run *run)
 {
-    if (nbytes <= worker->scratch_nbytes)
-        return true;
-    free(worker->scratch);
-    nbytes = (nbytes + 63) / 64 * 64;
-    worker->scratch = aligned_alloc(64, nbytes);
-    worker->scratch_nbytes = worker->scratch ? nbytes : 0;
-    return worker->scratch != NULL;
+    int wanted = run->threads - 1, idle = crew.nidle < wanted ? crew.nidle : wanted;
+    for (int i = idle; i < wanted && crew.nthreads < wanted; i++) {
+        if (!room_for_thread() ||
+            pthread_create(&crew.threads[crew.nthreads], NULL, worker_main, NULL))
+            break;
+        crew.nthreads++;
+    }
+    return idle;
+}
+
+/* Scratch of `stride` bytes for each of so many threads: the smallest kept buffer that has them, or
+ * the largest, which has to grow. */
+static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int threads,
+                                   struct gi_err *err)
+{
+    size_t nbytes;
+    int best = 0;
+    if (!gi_mul_size(&nbytes, stride, (size_t)threads))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
+    pthread_mutex_lock(&crew.lock);
+    for (int i = 1; i < SCRATCH_KEPT; i++) {
+        size_t a = crew.kept[i].nbytes, b = crew.kept[best].nbytes;
+        if (b < nbytes ? a > b : a >= nbytes && a < b)
+            best = i;
+    }
+    *scratch = crew.kept[best];
+    crew.kept[best] = (struct scratch){0};
+    pthread_mutex_unlock(&crew.lock);
+    if (scratch->nbytes >= nbytes)
+        return GI_OK;
+    free(scratch->data);
+    scratch->data = aligned_alloc(SCRATCH_ALIGN, nbytes);
+    scratch->nbytes = scratch->data ? nbytes : 0;
+    return scratch->data
+               ? GI_OK
+               : gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch a thread", stride);
+}
+
+/* Into the place of the smallest that is kept, which is freed. */
+static void scratch_keep(struct scratch scratch)
+{
+    int least = 0;
+    pthread_mutex_lock(&crew.lock);
+    for (int i = 1; i < SCRATCH_KEPT; i++)
+        if (crew.kept[i].nbytes < crew.kept[least].nbytes)
+            least = i;
+    if (crew.kept[least].nbytes < scratch.nbytes) {
+        struct scratch smaller = crew.kept[least];
+        crew.kept[least] = scratch;
+        scratch = smaller;
+    }
+    pthread_mutex_unlock(&crew.lock);
+    free(scratch.data);
+}
+
+/* The caller's part of a run that workers join. */
+static void run_with_workers(struct run *run)
+{
+    pthread_cond_init(&run->left, NULL);
+    pthread_mutex_lock(&crew.lock);
+    run->next = crew.runs;
+    crew.runs = run;
+    int idle = call_workers(run);
+    pthread_mutex_unlock(&crew.lock);
+    for (int i = 0; i < idle; i++)
+        pthread_cond_signal(&crew.wake);
+    work(run, 0);
+    pthread_mutex_lock(&crew.lock);
+    unlist(run);
+    while (run->busy > 0)
+        pthread_cond_wait(&run->left, &crew.lock);
+    pthread_mutex_unlock(&crew.lock);
+    pthread_cond_destroy(&run->left);
 }
 
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err)
 {
-    bool alone = njobs < 2 || pool->threads == 1;
-    int takers = njobs < pool->threads ? njobs : pool->threads; /* and who has started already */
-    takers = takers > pool->started + 1 ? takers : pool->started + 1;
-    for (int i = 0; i < (alone ? 1 : takers); i++)
-        if (!grow_scratch(&pool->workers[i], scratch_nbytes))
-            return gi_fail(err, GI_E_MEMORY, "out of memory: %zu bytes of scratch for a thread",
-                           scratch_nbytes);
-    pool->fn = fn;
-    pool->arg = arg;
-    pool->njobs = njobs;
-    atomic_store(&pool->next, 0);
-    if (alone) {
-        work(&pool->workers[0]);
-        return GI_OK;
+    struct run run = {.threads = njobs < pool->threads ? njobs : pool->threads,
+                      .joined = 1,
+                      .fn = fn,
+                      .arg = arg,
+                      .njobs = njobs};
+    run.threads = run.threads < 1 ? 1 : run.threads;
+    run.stride = (scratch_nbytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+    struct scratch scratch = {0};
+    if (scratch_nbytes) {
+        enum gi_status status = scratch_take(&scratch, run.stride, run.threads, err);
+        if (status)
+            return status;
     }
-    pthread_mutex_lock(&pool->lock);
-    start_workers(pool, njobs); /* new ones wait for the lock, so they see only this run */
-    pool->busy = pool->started;
-    pool->run++;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    work(&pool->workers[0]);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->busy > 0)
-        pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    run.scratch = scratch.data;
+    if (run.threads == 1)
+        work(&run, 0);
+    else
+        run_with_workers(&run);
+    if (scratch_nbytes)
+        scratch_keep(scratch);
     return GI_OK;
+}
+
+static enum gi_status run_lent(void *self, int njobs, gi_job_fn *job, void *arg,
+                               size_t scratch_nbytes, struct gi_err *err)
+{
+    return gi_pool_run(self, njobs, job, arg, scratch_nbytes, err);
+}
+
+struct gi_parallel gi_pool_lend(struct gi_pool *pool)
+{
+    return (struct gi_parallel){pool, pool->threads, run_lent};
 }

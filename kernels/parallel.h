@@ -1,33 +1,41 @@
-/* A pool of threads for the CPU backend.
+/* The workers of this process: one crew, which everybody who computes or copies shares.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_PARALLEL_H
 #define GI_KERNELS_PARALLEL_H
 
 #include <stddef.h>
 
-#include "imgio/status.h"
+#include "imgio/image.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* A share in the crew: how many threads its runs take at most. Any number of threads may run jobs
+ * by it at once. */
 struct gi_pool;
 
 /* A job: `index` is its number; `scratch` is the worker's own buffer of the size asked for, 64-byte
- * aligned, contents undefined. */
+ * aligned, contents undefined. It may call gi_pool_run() itself; it must not wait for a job of a
+ * higher number. */
 typedef void gi_job_fn(void *arg, int index, void *scratch);
 
-/* A pool of `threads` workers, the caller's thread counted; each starts at the first run with a
- * job for it. Freed by gi_pool_free(), which nulls. */
+/* A share of `threads`, 1 or more, the caller's thread counted. Workers start when a run first has
+ * jobs for them, are shared by all, and end with the last share. Freed by gi_pool_free(), which
+ * nulls. Errors: GI_E_MEMORY. */
 enum gi_status gi_pool_new(struct gi_pool **pool, int threads, struct gi_err *err);
 void gi_pool_free(struct gi_pool **pool);
 int gi_pool_threads(const struct gi_pool *pool);
 
-/* Runs job 0 .. njobs - 1, each once, in any order and at the same time; returns when all are done.
- * Every worker gets `scratch_nbytes` of scratch. A thread that can't be started is done without.
+/* Runs job 0 .. njobs - 1, each once, begun in order, at the same time; returns when all are done.
+ * The caller works too, so that a run ends even where no worker is free. Every thread at it has
+ * `scratch_nbytes` of scratch. A thread that can't be started is done without.
  * Errors: GI_E_MEMORY for the scratch, before any job runs. */
 enum gi_status gi_pool_run(struct gi_pool *pool, int njobs, gi_job_fn *fn, void *arg,
                            size_t scratch_nbytes, struct gi_err *err);
+
+/* The share as what imgio takes; valid as long as it. */
+struct gi_parallel gi_pool_lend(struct gi_pool *pool);
 
 #ifdef __cplusplus
 }

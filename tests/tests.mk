@@ -26,6 +26,13 @@ test: all $(UNIT)
 sanitize:
 	$(MAKE) CUDA=0 SANITIZE=1 test
 
+.PHONY: tsan ## what runs on several threads under ThreadSanitizer
+tsan:
+	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
+.PHONY: tsan-here
+tsan-here: $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues
+	set -e; for t in $^; do $$t; done
+
 .PHONY: sanitize-cuda ## the kernels' tests under compute-sanitizer, on a machine with a GPU
 sanitize-cuda: all $(UNIT)
 	tests/sanitize-cuda $(B)

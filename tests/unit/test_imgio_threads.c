@@ -4,12 +4,6 @@
 
 #include "kernels/parallel.h"
 
-static enum gi_status run_in_pool(void *self, int njobs, gi_job_fn *job, void *arg,
-                                  size_t scratch_nbytes, struct gi_err *err)
-{
-    return gi_pool_run(self, njobs, job, arg, scratch_nbytes, err);
-}
-
 static enum gi_status run_backwards(void *self, int njobs, gi_job_fn *job, void *arg,
                                     size_t scratch_nbytes, struct gi_err *err)
 {
@@ -65,7 +59,7 @@ static void any_threads(void **state)
             for (int threads = 1; threads <= 9; threads += 2) {
                 struct gi_pool *pool;
                 assert_int_equal(gi_pool_new(&pool, threads, NULL), GI_OK);
-                struct gi_parallel parallel = {pool, threads, run_in_pool};
+                struct gi_parallel parallel = gi_pool_lend(pool);
                 save_by(&parallel, &image, path, level);
                 assert_file_is(path, want);
                 gi_pool_free(&pool);
@@ -100,7 +94,7 @@ static void threads_fail(void **state)
     assert_int_equal(gi_save(&small, NULL, path, &options, NULL, &err), GI_OK);
     struct gi_pool *pool;
     assert_int_equal(gi_pool_new(&pool, 3, NULL), GI_OK);
-    struct gi_parallel parallel = {pool, 3, run_in_pool};
+    struct gi_parallel parallel = gi_pool_lend(pool);
     options.parallel = &parallel;
     options.format = "png";
     assert_int_equal(gi_save(&image, NULL, "/dev/full", &options, NULL, &err), GI_E_IO);

@@ -1,0 +1,251 @@
+/* The crew of workers: every job once, whoever calls, however deep, with scratch of its own.
+ * SPDX-License-Identifier: MIT */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "kernels/parallel.h"
+
+enum { JOBS_MAX = 64, CALLERS = 6, ROUNDS = 200 };
+
+/* A run that counts. Asserts are for the main thread alone: others count what is wrong. */
+struct tally {
+    atomic_int hits[JOBS_MAX], wrong, now, most;
+    size_t scratch_nbytes;
+    struct gi_pool *pool;
+    int depth; /* runs inside each job */
+};
+
+static void count_job(void *arg, int index, void *scratch)
+{
+    struct tally *tally = arg;
+    int now = atomic_fetch_add(&tally->now, 1) + 1, most = atomic_load(&tally->most);
+    while (now > most && !atomic_compare_exchange_weak(&tally->most, &most, now))
+        ;
+    memset(scratch, index + 1, tally->scratch_nbytes);
+    if (tally->depth > 0) {
+        struct tally inner = {.scratch_nbytes = 40, .pool = tally->pool, .depth = tally->depth - 1};
+        if (gi_pool_run(tally->pool, 5, count_job, &inner, 40, NULL))
+            tally->wrong++;
+        for (int i = 0; i < 5; i++)
+            tally->wrong += inner.hits[i] != 1;
+        tally->wrong += inner.wrong;
+    }
+    sched_yield();
+    for (size_t i = 0; i < tally->scratch_nbytes; i++)
+        if (((unsigned char *)scratch)[i] != (unsigned char)(index + 1)) {
+            tally->wrong++;
+            break;
+        }
+    if ((uintptr_t)scratch % 64)
+        tally->wrong++;
+    atomic_fetch_add(&tally->hits[index], 1);
+    atomic_fetch_sub(&tally->now, 1);
+}
+
+/* What is wrong with a run of so many jobs. */
+static int count(struct gi_pool *pool, int njobs, size_t scratch_nbytes, int depth)
+{
+    struct tally tally = {.scratch_nbytes = scratch_nbytes, .pool = pool, .depth = depth};
+    int wrong = gi_pool_run(pool, njobs, count_job, &tally, scratch_nbytes, NULL) != GI_OK;
+    for (int i = 0; i < JOBS_MAX; i++)
+        wrong += tally.hits[i] != (i < njobs);
+    return wrong + tally.wrong + (tally.most > gi_pool_threads(pool));
+}
+
+static struct gi_pool *pool_of(int threads)
+{
+    struct gi_pool *pool;
+    assert_int_equal(gi_pool_new(&pool, threads, NULL), GI_OK);
+    return pool;
+}
+
+static void each_job_once(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 8, 2, 3};
+    struct gi_pool *pools[4];
+    for (int t = 0; t < 4; t++) {
+        pools[t] = pool_of(counts[t]);
+        assert_int_equal(gi_pool_threads(pools[t]), counts[t]);
+        for (int njobs = 0; njobs <= JOBS_MAX; njobs++)
+            assert_int_equal(count(pools[t], njobs, (size_t)njobs * 7 % 300, 0), 0);
+    }
+    for (int t = 0; t < 4; t++) {
+        gi_pool_free(&pools[t]);
+        assert_null(pools[t]);
+        gi_pool_free(&pools[t]);
+    }
+}
+
+static void runs_in_runs(void **state)
+{
+    (void)state;
+    struct gi_pool *pool = pool_of(4);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(count(pool, 1 + i, 100, 3), 0);
+    gi_pool_free(&pool);
+}
+
+/* The workers end with the last share and come again with the next. */
+static void pools_come_and_go(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        struct gi_pool *a = pool_of(3), *b = pool_of(2);
+        assert_int_equal(count(a, 9, 64, 0), 0);
+        gi_pool_free(&a);
+        assert_int_equal(count(b, 9, 64, 0), 0);
+        gi_pool_free(&b);
+    }
+}
+
+struct caller {
+    pthread_t thread;
+    int number, wrong;
+};
+
+static void *call(void *arg)
+{
+    struct caller *caller = arg;
+    struct gi_pool *pool = NULL;
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 50 == 0) {
+            gi_pool_free(&pool);
+            if (gi_pool_new(&pool, 1 + (caller->number + i / 50) % 5, NULL)) {
+                caller->wrong++;
+                return NULL;
+            }
+        }
+        caller->wrong += count(pool, i % JOBS_MAX, (size_t)(caller->number * 500), i % 16 == 0);
+    }
+    gi_pool_free(&pool);
+    return NULL;
+}
+
+static void several_callers(void **state)
+{
+    (void)state;
+    struct caller callers[CALLERS] = {0};
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i].number = i;
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(callers[i].wrong, 0);
+}
+
+/* One share, used by several threads at once. */
+static void *call_shared(void *arg)
+{
+    intptr_t wrong = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        wrong += count(arg, i % 20, (size_t)i, 0);
+    return (void *)wrong;
+}
+
+static void shared_share(void **state)
+{
+    (void)state;
+    struct gi_pool *pool = pool_of(3);
+    pthread_t threads[CALLERS];
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_shared, pool), 0);
+    for (int i = 0; i < CALLERS; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    gi_pool_free(&pool);
+}
+
+/* Jobs that meet: each waits for all of them, so that as many threads must be at it. */
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t all_here;
+    int here, want;
+    bool late;
+};
+
+static void meet(void *arg, int index, void *scratch)
+{
+    struct meeting *m = arg;
+    struct timespec end;
+    (void)index, (void)scratch;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    pthread_mutex_lock(&m->lock);
+    if (++m->here == m->want)
+        pthread_cond_broadcast(&m->all_here);
+    while (m->here < m->want && !m->late)
+        m->late = pthread_cond_timedwait(&m->all_here, &m->lock, &end) != 0;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void as_many_threads_as_asked(void **state)
+{
+    (void)state;
+    struct gi_pool *few = pool_of(2), *many = pool_of(8);
+    for (int i = 0; i < 6; i++) {
+        struct gi_pool *pool = i % 2 ? many : few;
+        struct meeting m = {.want = gi_pool_threads(pool)};
+        pthread_mutex_init(&m.lock, NULL);
+        pthread_cond_init(&m.all_here, NULL);
+        assert_int_equal(gi_pool_run(pool, m.want, meet, &m, 0, NULL), GI_OK);
+        assert_false(m.late);
+        assert_int_equal(m.here, m.want);
+        pthread_cond_destroy(&m.all_here);
+        pthread_mutex_destroy(&m.lock);
+    }
+    gi_pool_free(&few);
+    gi_pool_free(&many);
+}
+
+/* Sanitizers end a program that asks for the impossible, unless told that it is meant. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+static void scratch_that_cannot_be(void **state)
+{
+    (void)state;
+    struct gi_pool *pool = pool_of(4);
+    struct tally tally = {.pool = pool};
+    struct gi_err err = {0};
+    assert_int_equal(gi_pool_run(pool, 4, count_job, &tally, SIZE_MAX / 8, &err), GI_E_MEMORY);
+    assert_non_null(strstr(err.text, "scratch"));
+    assert_int_equal(gi_pool_run(pool, 4, count_job, &tally, SIZE_MAX / 2, NULL), GI_E_MEMORY);
+    assert_int_equal(tally.hits[0] + tally.hits[1] + tally.hits[2] + tally.hits[3], 0);
+    assert_int_equal(count(pool, 9, 64, 0), 0);
+    gi_pool_free(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_job_once),          cmocka_unit_test(runs_in_runs),
+        cmocka_unit_test(pools_come_and_go),      cmocka_unit_test(several_callers),
+        cmocka_unit_test(shared_share),           cmocka_unit_test(as_many_threads_as_asked),
+        cmocka_unit_test(scratch_that_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
