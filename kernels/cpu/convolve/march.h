@@ -45,7 +45,7 @@ static inline void gi_march_prefetch(const struct gi_march_rows *rows, size_t at
     }
 }
 
-/* Runs the march on the context's threads. Errors: GI_E_MEMORY. */
+/* Runs the march on the queue's threads. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(march)(struct gi_queue *queue, struct gi_march *march, struct gi_err *err);
 
 #endif

@@ -42,7 +42,7 @@ struct gi_sweep {
     struct gi_tiling tiling; /* set by the sweep */
 };
 
-/* Runs the sweep on the context's threads. Errors: GI_E_MEMORY. */
+/* Runs the sweep on the queue's threads. Errors: GI_E_MEMORY. */
 enum gi_status GI_CPU(sweep)(struct gi_queue *queue, struct gi_sweep *sweep, struct gi_err *err);
 
 /* Floats from one plane of a slot to the next. */
