@@ -63,8 +63,7 @@ struct gi_finish {
 
 /* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to
  * 0, above full scale to full scale; to GI_F32 as it is, but any NaN as 0x7fc00000 (processors
- * differ in the NaNs they make, so the mixing primitives and luma of colour store only this one).
- */
+ * differ in the NaNs they make, so all primitives but luma of gray store only this one). */
 
 /* Rows first: r(y, x) = sum over i of row[i] * src(y, x + i - row_anchor), then
  * f(y, x) = sum over j of col[j] * r(y + j - col_anchor, x): both as fmaf(weight, sample, sum) with
@@ -116,6 +115,32 @@ struct gi_gradient {
     float smooth[3];
     enum gi_alpha_rule alpha; /* PLAIN or KEEP */
     struct gi_edge edge;
+};
+
+/* What a sample becomes by itself, or with the sample at the same place of a second image. a is the
+ * sample of `src`, b that of `other`; then the last step, as everywhere. On GI_U8 and GI_U16 all
+ * but AFFINE and BLEND come to exact integers. */
+enum gi_point_op {
+    GI_POINT_AFFINE,     /* fmaf(scale, a, offset), both of a's channel */
+    GI_POINT_TABLE,      /* entry a of the table of a's channel; GI_U8 and GI_U16 */
+    GI_POINT_ADD,        /* a + b; from here on there are two images */
+    GI_POINT_SUBTRACT,   /* a - b */
+    GI_POINT_MULTIPLY,   /* a * b, on integers a * b / full scale, rounded (half way is none) */
+    GI_POINT_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
+    GI_POINT_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
+    GI_POINT_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
+    GI_POINT_DIFFERENCE, /* |a - b| */
+};
+
+struct gi_point {
+    enum gi_point_op op;
+    bool alpha_too; /* alpha is a channel like the others; else the result has the alpha of `src` */
+    float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
+    float t;                                               /* BLEND: any number */
+    /* TABLE: 256 or 65536 entries of the images' type for each channel, alpha's (the last) looked
+     * at only where `alpha_too`; several may be the same one, which is quicker. Host memory, read
+     * before the primitive returns. */
+    const void *table[GI_MAX_CHANNELS];
 };
 
 /* A pixel is foreground where its sample of `on` is > above; with `invert` where it is not.
@@ -210,7 +235,14 @@ typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
 typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_gradient *spec,
                                       struct gi_err *err);
-/* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. */
+/* `other` has the shape, channels and type of `src`, and is NULL for operations of one image. `dst`
+ * may be `src` or `other` itself, the same samples at the same stride. Errors too: GI_E_UNSUPPORTED
+ * for a type that the operation does not take. */
+typedef enum gi_status gi_pointwise_fn(struct gi_queue *queue, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_image *other,
+                                       const struct gi_point *spec, struct gi_err *err);
+/* Colour samples: full scale where (sample > above) != invert, else 0; alpha is copied. `dst` may
+ * be `src`. */
 typedef enum gi_status gi_threshold_fn(struct gi_queue *queue, struct gi_image *dst,
                                        const struct gi_image *src, float above, bool invert,
                                        struct gi_err *err);
@@ -322,6 +354,7 @@ struct gi_kernels {
     gi_convolve_2d_fn *convolve_2d;
     gi_box_fn *box;
     gi_gradient_fn *gradient;
+    gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;
     gi_luma_fn *luma;
     gi_histogram_fn *histogram;

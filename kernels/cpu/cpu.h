@@ -32,6 +32,7 @@ gi_convolve_separable_fn GI_CPU(convolve_separable);
 gi_convolve_2d_fn GI_CPU(convolve_2d);
 gi_box_fn GI_CPU(box);
 gi_gradient_fn GI_CPU(gradient);
+gi_pointwise_fn GI_CPU(pointwise);
 gi_threshold_fn GI_CPU(threshold);
 gi_luma_fn GI_CPU(luma);
 gi_histogram_fn GI_CPU(histogram);

@@ -19,6 +19,7 @@ const struct gi_kernels GI_CPU(kernels) = {
     .convolve_2d = GI_CPU(convolve_2d),
     .box = GI_CPU(box),
     .gradient = GI_CPU(gradient),
+    .pointwise = GI_CPU(pointwise),
     .threshold = GI_CPU(threshold),
     .luma = GI_CPU(luma),
     .histogram = GI_CPU(histogram),

@@ -114,6 +114,12 @@ static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
 }
 
+/* a is NaN ? x : y */
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), y, x);
+}
+
 static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 {
     return channels == 4 ? _mm512_permute_ps(v, 0xff) : _mm512_movehdup_ps(v);
@@ -257,6 +263,11 @@ static inline GI_VEC vec_abs(GI_VEC a)
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 }
 
 static inline GI_VEC vec_alpha(GI_VEC v, int channels)
@@ -406,6 +417,11 @@ static inline GI_VEC vec_abs(GI_VEC a)
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {
     GI_EACH_LANE(a.x[l] > b.x[l] ? x.x[l] : y.x[l]);
+}
+
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    GI_EACH_LANE(a.x[l] != a.x[l] ? x.x[l] : y.x[l]);
 }
 
 static inline GI_VEC vec_alpha(GI_VEC v, int channels)
