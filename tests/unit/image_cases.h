@@ -50,7 +50,7 @@ static void case_fill(struct gi_image *image, uint64_t *seed)
         }
 }
 
-static struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
+static inline struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
 {
     struct gi_edge edge = {.border = border};
     bool whole = case_between(seed, 0, 1); /* numbers that images of integers can hold */

@@ -1,0 +1,60 @@
+/* Random point operations, and their definition sample by sample.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_POINT_CASES_H
+#define GI_TESTS_POINT_CASES_H
+
+#include "image_cases.h"
+
+enum { POINT_OPERATIONS = GI_POINT_DIFFERENCE + 1 };
+
+static const char *const point_names[POINT_OPERATIONS] = {
+    "affine", "table", "add", "subtract", "multiply", "blend", "minimum", "maximum", "difference"};
+
+/* What random_point() makes tables of. */
+struct point_tables {
+    uint16_t entry[GI_MAX_CHANNELS][65536];
+};
+
+static bool point_has_two(enum gi_point_op op)
+{
+    return op >= GI_POINT_ADD;
+}
+
+static bool point_takes(enum gi_point_op op, enum gi_type type)
+{
+    return op != GI_POINT_TABLE || type != GI_F32;
+}
+
+static void random_point(struct gi_point *spec, struct point_tables *tables, enum gi_point_op op,
+                         const struct gi_image *src, uint64_t *seed)
+{
+    static const float weights[] = {0, 1, 0.5f, 0.25f, -0.75f, 1.5f};
+    float full = gi_type_full_scale(src->type);
+    bool alike = case_between(seed, 0, 1), same = case_between(seed, 0, 1);
+    *spec = (struct gi_point){.op = op, .alpha_too = case_between(seed, 0, 1)};
+    spec->t = case_between(seed, 0, 2) ? case_real(seed) : weights[case_between(seed, 0, 5)];
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        int from = alike ? 0 : c;
+        spec->scale[c] = from < c ? spec->scale[0] : 3 * case_real(seed);
+        spec->offset[c] = from < c ? spec->offset[0] : case_real(seed) * full;
+        spec->table[c] = tables->entry[same ? 0 : c];
+    }
+    for (int c = 0; op == GI_POINT_TABLE && c < GI_MAX_CHANNELS; c++)
+        for (int i = 0; i < 65536; i++)
+            tables->entry[c][i] = (uint16_t)case_random(seed);
+    if (gi_has_alpha(src) && !spec->alpha_too) /* not looked at */
+        spec->table[src->channels - 1] = NULL;
+}
+
+/* What only floats can hold, here and there. */
+static void fill_odd(struct gi_image *image, uint64_t *seed)
+{
+    static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,
+                                   0x80000000, 0,          0x00000123, 0xff7fffff, 0x7f7fffff};
+    for (int y = 0; image->type == GI_F32 && y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (case_between(seed, 0, 2) == 0)
+                memcpy((float *)gi_row(image, y) + i, &odd[case_between(seed, 0, 9)], 4);
+}
+
+#endif
