@@ -85,6 +85,26 @@ static inline GI_INTS bytes_of_bits(uint64_t bits)
     return _mm512_movm_epi8(bits);
 }
 
+/* 16 bytes, again and again. */
+static inline GI_INTS bytes_table(const uint8_t *entries)
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)entries));
+}
+
+/* Of each byte v the entry v % 16 of table v / 16. */
+static inline GI_INTS look_up(const GI_INTS tables[16], GI_INTS v)
+{
+    GI_INTS low = _mm512_and_si512(v, _mm512_set1_epi8(15)), found[16];
+    for (int i = 0; i < 16; i++)
+        found[i] = _mm512_shuffle_epi8(tables[i], low);
+    for (int n = 8, bit = 16; n > 0; n /= 2, bit *= 2) {
+        __mmask64 odd = _mm512_test_epi8_mask(v, _mm512_set1_epi8((char)bit));
+        for (int i = 0; i < n; i++)
+            found[i] = _mm512_mask_blend_epi8(odd, found[2 * i], found[2 * i + 1]);
+    }
+    return found[0];
+}
+
 #else
 
 static inline GI_INTS both(GI_INTS a, GI_INTS b)
@@ -157,6 +177,11 @@ static inline GI_INTS bytes_of_bits(uint64_t bits)
 static inline GI_INTS load_bytes(const uint8_t *p)
 {
     return ints_load((const void *)p);
+}
+
+static inline void store_bytes(uint8_t *p, GI_INTS v)
+{
+    ints_store((void *)p, v);
 }
 
 /* Of each 4 bytes the sum of squares. */
