@@ -106,6 +106,7 @@ gi_convolve_separable_fn gi_cuda_convolve_separable;
 gi_convolve_2d_fn gi_cuda_convolve_2d;
 gi_box_fn gi_cuda_box;
 gi_gradient_fn gi_cuda_gradient;
+gi_pointwise_fn gi_cuda_pointwise;
 gi_threshold_fn gi_cuda_threshold;
 gi_luma_fn gi_cuda_luma;
 gi_histogram_fn gi_cuda_histogram;

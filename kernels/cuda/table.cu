@@ -30,6 +30,7 @@ static const struct gi_kernels kernels = {
     .convolve_2d = gi_cuda_convolve_2d,
     .box = gi_cuda_box,
     .gradient = gi_cuda_gradient,
+    .pointwise = gi_cuda_pointwise,
     .threshold = gi_cuda_threshold,
     .luma = gi_cuda_luma,
     .histogram = gi_cuda_histogram,

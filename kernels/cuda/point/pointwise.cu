@@ -1,168 +1,233 @@
-/* One pass over the samples: threshold and luma. A thread makes 16 bytes of a row at a time; where
- * a row ends inside them, the padding of both images is read and written too.
+/* Point operations but tables, and threshold: one pass over the samples. Integers are taken as many
+ * at a time as a word holds, where that is exact; what is not is computed in float32.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/point/point.cuh"
 
-enum { THREADS = 256, PIECE = 16 /* bytes */, WORDS = PIECE / 4 };
+/* The operation of gi_kernels.threshold, behind those of enum gi_point_op. */
+enum { THRESHOLD = GI_POINT_DIFFERENCE + 1, NOPERATIONS };
 
-static dim3 grid_of(int pieces, int height)
-{
-    return dim3((unsigned)ceil_div(pieces, THREADS), (unsigned)(height < 65535 ? height : 65535));
-}
-
-static __device__ __forceinline__ uint4 *piece_at(const struct gi_image &image, int x, int y)
-{
-    return (uint4 *)((char *)image.data + (size_t)y * image.stride) + x;
-}
-
-struct threshold_args {
-    struct gi_image dst, src;
-    int pieces; /* of a row */
-    float above;
-    unsigned least; /* integer samples: the smallest foreground, as many times as a word holds it */
+struct point_args {
+    struct gi_image dst, src, other;
+    int pieces;                /* of a row */
+    float scale[4], offset[4]; /* AFFINE: of channels, again where there are 1 or 2 */
+    float t, above;
+    unsigned least; /* THRESHOLD: the smallest foreground, as many times as a word holds it */
     unsigned flip;  /* ~0: the others become full scale */
-    unsigned full[WORDS], keep[WORDS]; /* bits of full scale in colour; bits of alpha */
+    unsigned full;  /* bits of full scale */
+    unsigned keep[WORDS];
 };
 
-/* All bits of the samples of a word that are foreground. */
-template <typename T>
-static __device__ __forceinline__ unsigned foreground(unsigned word,
-                                                      const struct threshold_args &args)
+/* ---- as many samples as a word holds ---- */
+
+/* a b / (2^n - 1) rounded, as the CPU has it. */
+template <typename T> static __device__ __forceinline__ unsigned product(unsigned a, unsigned b)
 {
-    if (sizeof(T) == 4)
-        return __uint_as_float(word) > args.above ? ~0u : 0;
-    return sizeof(T) == 1 ? __vcmpgeu4(word, args.least) : __vcmpgeu2(word, args.least);
+    const int n = 8 * (int)sizeof(T);
+    unsigned p = a * b + (1u << (n - 1));
+    return (p + (p >> n)) >> n;
 }
 
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) threshold(struct threshold_args args)
+template <typename T> struct words;
+
+template <> struct words<uint8_t> {
+    static __device__ __forceinline__ unsigned make(int what, unsigned a, unsigned b,
+                                                    const struct point_args &args)
+    {
+        unsigned word = 0;
+        switch (what) {
+        case GI_POINT_ADD:
+            return __vaddus4(a, b);
+        case GI_POINT_SUBTRACT:
+            return __vsubus4(a, b);
+        case GI_POINT_MINIMUM:
+            return __vminu4(a, b);
+        case GI_POINT_MAXIMUM:
+            return __vmaxu4(a, b);
+        case GI_POINT_DIFFERENCE:
+            return __vabsdiffu4(a, b);
+        case GI_POINT_MULTIPLY:
+#pragma unroll
+            for (int i = 0; i < 32; i += 8)
+                word |= product<uint8_t>(a >> i & 255, b >> i & 255) << i;
+            return word;
+        default:
+            return (__vcmpgeu4(a, args.least) ^ args.flip) & args.full;
+        }
+    }
+};
+
+template <> struct words<uint16_t> {
+    static __device__ __forceinline__ unsigned make(int what, unsigned a, unsigned b,
+                                                    const struct point_args &args)
+    {
+        switch (what) {
+        case GI_POINT_ADD:
+            return __vaddus2(a, b);
+        case GI_POINT_SUBTRACT:
+            return __vsubus2(a, b);
+        case GI_POINT_MINIMUM:
+            return __vminu2(a, b);
+        case GI_POINT_MAXIMUM:
+            return __vmaxu2(a, b);
+        case GI_POINT_DIFFERENCE:
+            return __vabsdiffu2(a, b);
+        case GI_POINT_MULTIPLY:
+            return product<uint16_t>(a & 65535, b & 65535) | product<uint16_t>(a >> 16, b >> 16)
+                                                                 << 16;
+        default:
+            return (__vcmpgeu2(a, args.least) ^ args.flip) & args.full;
+        }
+    }
+};
+
+/* ---- in float32 ---- */
+
+static __device__ __forceinline__ float in_float(int what, float a, float b, float scale,
+                                                 float offset, const struct point_args &args)
 {
-    int x = (int)(blockIdx.x * THREADS + threadIdx.x);
+    switch (what) {
+    case GI_POINT_AFFINE:
+        return __fmaf_rn(scale, a, offset);
+    case GI_POINT_ADD:
+        return __fadd_rn(a, b);
+    case GI_POINT_SUBTRACT:
+        return __fsub_rn(a, b);
+    case GI_POINT_MULTIPLY:
+        return __fmul_rn(a, b);
+    case GI_POINT_BLEND:
+        return __fmaf_rn(args.t, b, __fmaf_rn(-args.t, a, a));
+    case GI_POINT_MINIMUM:
+        return b != b || a > b ? b : a;
+    case GI_POINT_MAXIMUM:
+        return b != b || b > a ? b : a;
+    case GI_POINT_DIFFERENCE:
+        return fabsf(__fsub_rn(a, b));
+    default:
+        return (a > args.above) != (args.flip != 0) ? 1.0f : 0.0f;
+    }
+}
+
+/* Word i of a piece whose channels begin at `first`. */
+template <typename T, int PERIOD>
+static __device__ __forceinline__ unsigned in_floats(int what, unsigned a, unsigned b, int i,
+                                                     const float *scale, const float *offset,
+                                                     const struct point_args &args)
+{
+    enum { S = 4 / (int)sizeof(T) /* samples of a word */ };
+    float v[S];
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+        int c = (i * S + s) % PERIOD;
+        v[s] = in_float(what, sample_unpack<T>(&a, s), sample_unpack<T>(&b, s), scale[c], offset[c],
+                        args);
+    }
+    if (sizeof(T) == 4 && args.keep[i])
+        v[0] = __uint_as_float(a);
+    unsigned word = sample_pack<T>(v);
+    return sizeof(T) == 4 ? word : (word & ~args.keep[i]) | (a & args.keep[i]);
+}
+
+/* PERIOD: after so many samples the channels are those again: 3, or 4 for 1, 2 and 4 channels. */
+template <typename T, int WHAT, int PERIOD>
+static __global__ void __launch_bounds__(POINT_THREADS) point(struct point_args args)
+{
+    const bool two = WHAT >= GI_POINT_ADD && WHAT != THRESHOLD;
+    const bool floats = sizeof(T) == 4 || WHAT == GI_POINT_AFFINE || WHAT == GI_POINT_BLEND;
+    int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
     if (x >= args.pieces)
         return;
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        uint4 piece = *piece_at(args.src, x, y);
-        unsigned *words = (unsigned *)&piece;
+    float scale[PERIOD], offset[PERIOD];
+    int first = PERIOD == 3 ? x % 3 * (PIECE / (int)sizeof(T)) % 3 : 0;
 #pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            words[i] = ((foreground<T>(words[i], args) ^ args.flip) & args.full[i]) |
-                       (words[i] & args.keep[i]);
-        *piece_at(args.dst, x, y) = piece;
+    for (int c = 0; c < PERIOD; c++) {
+        int from = PERIOD == 3 && first + c >= 3 ? first + c - 3 : first + c;
+        scale[c] = args.scale[from];
+        offset[c] = args.offset[from];
     }
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
+        uint4 a = *piece_at(args.src, x, y), b = two ? *piece_at(args.other, x, y) : a, made;
+        const unsigned *as = (const unsigned *)&a, *bs = (const unsigned *)&b;
+        unsigned *to = (unsigned *)&made;
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            if constexpr (floats)
+                to[i] = in_floats<T, PERIOD>(WHAT, as[i], bs[i], i, scale, offset, args);
+            else
+                to[i] = (words<T>::make(WHAT, as[i], bs[i], args) & ~args.keep[i]) |
+                        (as[i] & args.keep[i]);
+        }
+        *piece_at(args.dst, x, y) = made;
+    }
+}
+
+/* ---- launchers ---- */
+
+typedef void point_kernel(struct point_args args);
+
+#define EACH_TYPE(what, period)                                                                    \
+    {                                                                                              \
+        point<uint8_t, what, period>, point<uint16_t, what, period>, point<float, what, period>    \
+    }
+
+static point_kernel *const kernels[NOPERATIONS][GI_F32 + 1] = {
+    EACH_TYPE(GI_POINT_AFFINE, 4),     {},
+    EACH_TYPE(GI_POINT_ADD, 4),        EACH_TYPE(GI_POINT_SUBTRACT, 4),
+    EACH_TYPE(GI_POINT_MULTIPLY, 4),   EACH_TYPE(GI_POINT_BLEND, 4),
+    EACH_TYPE(GI_POINT_MINIMUM, 4),    EACH_TYPE(GI_POINT_MAXIMUM, 4),
+    EACH_TYPE(GI_POINT_DIFFERENCE, 4), EACH_TYPE(THRESHOLD, 4),
+};
+static point_kernel *const affine_of_3[GI_F32 + 1] = EACH_TYPE(GI_POINT_AFFINE, 3);
+
+static enum gi_status run(struct gi_queue *queue, struct point_args *args, int what, bool keeps,
+                          struct gi_err *err)
+{
+    const struct gi_image *src = &args->src;
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    point_kernel *kernel = src->type <= GI_F32 ? kernels[what][src->type] : NULL;
+    if (!kernel)
+        return gi_fail(err, GI_E_UNSUPPORTED, "pointwise: operation %d takes no samples of type %d",
+                       what, (int)src->type);
+    if (what == GI_POINT_AFFINE && src->channels == 3)
+        kernel = affine_of_3[src->type];
+    args->pieces = pieces_of(src);
+    keep_bits(args->keep, src, keeps);
+    kernel<<<point_grid(args->pieces, src->height), POINT_THREADS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_pointwise(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_image *other,
+                                 const struct gi_point *spec, struct gi_err *err)
+{
+    struct point_args args = {};
+    if (spec->op == GI_POINT_TABLE)
+        return gi_cuda_point_table(queue, dst, src, other, spec, err);
+    args.dst = *dst;
+    args.src = *src;
+    args.other = other ? *other : *src;
+    args.t = spec->t;
+    for (int c = 0; c < 4; c++) {
+        args.scale[c] = spec->scale[c % src->channels];
+        args.offset[c] = spec->offset[c % src->channels];
+    }
+    return run(queue, &args, (int)spec->op, !spec->alpha_too, err);
 }
 
 /* Where nothing is above, everything is not: the smallest foreground is 0 then, and `flip` turned.
  */
-static struct threshold_args threshold_args_of(const struct gi_image *dst,
-                                               const struct gi_image *src, float above, bool invert)
-{
-    struct threshold_args args = {};
-    int nbytes = (int)gi_type_nbytes(src->type);
-    float top = gi_type_full_scale(src->type);
-    bool none = !(above < top);
-    args.dst = *dst;
-    args.src = *src;
-    args.pieces = ceil_div((long long)gi_row_nbytes(src), PIECE);
-    args.above = above;
-    args.least = none || above < 0 ? 0 : (unsigned)above + 1;
-    args.least *= nbytes == 1 ? 0x01010101u : 0x00010001u;
-    args.flip = (none && src->type != GI_F32) != invert ? ~0u : 0;
-    for (int i = 0; i < PIECE; i++) {
-        bool is_alpha = gi_has_alpha(src) && (i / nbytes + 1) % src->channels == 0;
-        ((uint8_t *)args.keep)[i] = is_alpha ? 255 : 0;
-    }
-    for (int i = 0; i < WORDS; i++)
-        args.full[i] = (src->type == GI_F32 ? 0x3f800000u /* 1 */ : ~0u) & ~args.keep[i];
-    return args;
-}
-
 enum gi_status gi_cuda_threshold(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, float above, bool invert,
                                  struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct threshold_args args = threshold_args_of(dst, src, above, invert);
-    dim3 grid = grid_of(args.pieces, src->height);
-    if (src->type == GI_U8)
-        threshold<uint8_t><<<grid, THREADS, 0, cu->stream>>>(args);
-    else if (src->type == GI_U16)
-        threshold<uint16_t><<<grid, THREADS, 0, cu->stream>>>(args);
-    else
-        threshold<float><<<grid, THREADS, 0, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-struct luma_args {
-    struct gi_image dst, src;
-    int in, out; /* pieces of a row */
-};
-
-template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS) luma(struct luma_args args)
-{
-    enum { S = 4 / (int)sizeof(T) /* samples of a word */ };
-    int x = (int)(blockIdx.x * THREADS + threadIdx.x);
-    if (x >= args.out)
-        return;
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        uint4 in[CHANNELS], out;
-#pragma unroll
-        for (int i = 0; i < CHANNELS; i++)
-            in[i] = x * CHANNELS + i < args.in ? *piece_at(args.src, x * CHANNELS + i, y)
-                                               : make_uint4(0, 0, 0, 0);
-        const unsigned *words = (const unsigned *)in;
-#pragma unroll
-        for (int i = 0; i < WORDS; i++) {
-            float v[S];
-#pragma unroll
-            for (int s = 0; s < S; s++) {
-                int at = (i * S + s) * CHANNELS;
-                v[s] = sample_unpack<T>(words, at);
-                if (CHANNELS >= 3) {
-                    float g = sample_unpack<T>(words, at + 1);
-                    float b = sample_unpack<T>(words, at + 2);
-                    v[s] = __fmaf_rn(0.0722f, b, __fmaf_rn(0.7152f, g, __fmul_rn(0.2126f, v[s])));
-                }
-            }
-            ((unsigned *)&out)[i] = CHANNELS == 2 && S == 1
-                                        ? words[i * CHANNELS] /* to the bit, NaN too */
-                                        : sample_pack<T>(v);
-        }
-        *piece_at(args.dst, x, y) = out;
-    }
-}
-
-template <typename T>
-static void luma_launch(dim3 grid, cudaStream_t stream, const struct luma_args &args)
-{
-    if (args.src.channels == 2)
-        luma<T, 2><<<grid, THREADS, 0, stream>>>(args);
-    else if (args.src.channels == 3)
-        luma<T, 3><<<grid, THREADS, 0, stream>>>(args);
-    else
-        luma<T, 4><<<grid, THREADS, 0, stream>>>(args);
-}
-
-enum gi_status gi_cuda_luma(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, struct gi_err *err)
-{
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    size_t in = gi_row_nbytes(src), out = gi_row_nbytes(dst);
-    if (src->channels == 1) {
-        GI_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->stride, src->data, src->stride, in,
-                                      (size_t)src->height, cudaMemcpyDeviceToDevice, cu->stream));
-        return GI_OK;
-    }
-    struct luma_args args = {*dst, *src, ceil_div((long long)in, PIECE),
-                             ceil_div((long long)out, PIECE)};
-    dim3 grid = grid_of(args.out, src->height);
-    if (src->type == GI_U8)
-        luma_launch<uint8_t>(grid, cu->stream, args);
-    else if (src->type == GI_U16)
-        luma_launch<uint16_t>(grid, cu->stream, args);
-    else
-        luma_launch<float>(grid, cu->stream, args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    struct point_args args = {};
+    bool none = !(above < gi_type_full_scale(src->type));
+    args.dst = *dst;
+    args.src = args.other = *src;
+    args.above = above;
+    args.least = none || above < 0 ? 0 : (unsigned)above + 1;
+    args.least *= src->type == GI_U8 ? 0x01010101u : 0x00010001u;
+    args.flip = (none && src->type != GI_F32) != invert ? ~0u : 0;
+    args.full = ~0u;
+    return run(queue, &args, THRESHOLD, true, err);
 }

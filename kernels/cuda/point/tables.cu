@@ -1,0 +1,223 @@
+/* Table look-up. Tables travel with the arguments of launches, so nothing waits and the caller's
+ * memory is free at once.
+ *
+ * Bytes: a block has 64 words of each table in shared memory, 32 times, so that each lane finds its
+ * entry in a bank of its own. 16-bit samples: where all channels have one table and shared memory
+ * holds its 128 KiB, it lies there, else in device memory behind the L1 cache.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/measure.h"
+#include "kernels/cuda/point/point.cuh"
+
+enum {
+    LANES = 32,
+    ENTRIES8 = 256,
+    ENTRIES16 = 65536,
+    TABLE16_NBYTES = 2 * ENTRIES16,
+    THREADS16 = 1024,       /* one block has the shared memory of a multiprocessor to itself */
+    PART_NBYTES = 28 << 10, /* of a table, in the arguments of a launch: 32764 is the most */
+};
+
+struct table_args {
+    struct gi_image dst, src;
+    struct walk walk;
+    unsigned keep[WORDS];
+    const uint16_t *tables; /* 16 bits: device memory, PERIOD of them */
+};
+
+/* ---- bytes ---- */
+
+struct bytes_args {
+    struct table_args common;
+    unsigned words[4][ENTRIES8 / 4];
+};
+
+template <int PERIOD>
+static __global__ void __launch_bounds__(POINT_THREADS) table_bytes(struct bytes_args args)
+{
+    __shared__ unsigned copies[PERIOD][ENTRIES8 / 4][LANES];
+    for (unsigned i = threadIdx.x; i < PERIOD * ENTRIES8 / 4 * LANES; i += POINT_THREADS)
+        (&copies[0][0][0])[i] = (&args.words[0][0])[i / LANES];
+    __syncthreads();
+    const struct table_args &a = args.common;
+    const char *mine = (const char *)&copies[0][0][threadIdx.x % LANES];
+    unsigned x, y;
+    walk_start(a.walk, &y, &x, blockIdx.x * POINT_THREADS + threadIdx.x);
+    for (; y < (unsigned)a.src.height; walk_next(a.walk, &y, &x)) {
+        uint4 piece = *piece_at(a.src, (int)x, (int)y);
+        unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x % 3 : 0;
+        /* the tables in the order in which this piece wants them */
+        const char *table[PERIOD];
+#pragma unroll
+        for (unsigned c = 0; c < PERIOD; c++) {
+            unsigned from = first + c >= PERIOD ? first + c - PERIOD : first + c;
+            table[c] = mine + from * sizeof copies[0];
+        }
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            unsigned in = words[i], entry[4];
+#pragma unroll
+            for (int s = 0; s < 4; s++) { /* entries 4 v' to 4 v' + 3 lie v' rows down */
+                unsigned v = in >> 8 * s & 255;
+                unsigned four = *(const unsigned *)(table[(4 * i + s) % PERIOD] + (v >> 2) * 128);
+                entry[s] = __byte_perm(four, 0, v & 3);
+            }
+            unsigned low = __byte_perm(entry[0], entry[1], 0x0040);
+            unsigned high = __byte_perm(entry[2], entry[3], 0x0040);
+            words[i] = (__byte_perm(low, high, 0x5410) & ~a.keep[i]) | (in & a.keep[i]);
+        }
+        *piece_at(a.dst, (int)x, (int)y) = piece;
+    }
+}
+
+/* ---- 16 bits ---- */
+
+struct part_args {
+    uint4 *to;
+    uint4 part[PART_NBYTES / sizeof(uint4)];
+};
+
+static __global__ void __launch_bounds__(POINT_THREADS) put_part(const struct part_args args)
+{
+    unsigned i = blockIdx.x * POINT_THREADS + threadIdx.x;
+    args.to[i] = args.part[i];
+}
+
+/* SHARED: by a copy of the one table in shared memory. PERIOD tables, those of a pixel's channels
+ * in turn. */
+template <bool SHARED, int PERIOD>
+static __global__ void __launch_bounds__(THREADS16) table_words(const struct table_args args)
+{
+    extern __shared__ uint4 copy[];
+    if (SHARED) {
+        for (unsigned i = threadIdx.x; i < TABLE16_NBYTES / sizeof(uint4); i += THREADS16)
+            copy[i] = ((const uint4 *)args.tables)[i];
+        __syncthreads();
+    }
+    unsigned x, y, height = (unsigned)args.src.height;
+    walk_start(args.walk, &y, &x, blockIdx.x * THREADS16 + threadIdx.x);
+    uint4 next = y < height ? *piece_at(args.src, (int)x, (int)y) : make_uint4(0, 0, 0, 0);
+    while (y < height) {
+        uint4 piece = next, *to = piece_at(args.dst, (int)x, (int)y);
+        unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x * 2 % 3 : 0;
+        unsigned table[PERIOD]; /* where the one of each sample begins */
+#pragma unroll
+        for (unsigned c = 0; c < PERIOD; c++)
+            table[c] = (first + c >= PERIOD ? first + c - PERIOD : first + c) * ENTRIES16;
+        walk_next(args.walk, &y, &x);
+        if (y < height) /* on its way while this piece is looked up */
+            next = *piece_at(args.src, (int)x, (int)y);
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            unsigned in = words[i], entry[2];
+#pragma unroll
+            for (int s = 0; s < 2; s++) {
+                unsigned v = in >> 16 * s & 65535;
+                entry[s] = SHARED ? ((const uint16_t *)copy)[v]
+                                  : __ldg(&args.tables[table[(2 * i + s) % PERIOD] + v]);
+            }
+            unsigned word = entry[0] | entry[1] << 16;
+            words[i] = (word & ~args.keep[i]) | (in & args.keep[i]);
+        }
+        *to = piece;
+    }
+}
+
+/* ---- launchers ---- */
+
+static void fill_args(struct table_args *args, struct gi_image *dst, const struct gi_image *src,
+                      bool keeps, int threads)
+{
+    args->dst = *dst;
+    args->src = *src;
+    args->walk = walk_of(src, PIECE, (size_t)threads);
+    keep_bits(args->keep, src, keeps);
+}
+
+/* As many blocks as the device holds at once, or as there are pieces for. */
+static int blocks_of(const struct gi_image *src, int threads, int most)
+{
+    int blocks = ceil_div((long long)pieces_of(src) * src->height, threads);
+    return blocks < most ? blocks : most;
+}
+
+static enum gi_status launch_bytes(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                   const struct gi_image *src, const void *const *tables,
+                                   int period, bool keeps, struct gi_err *err)
+{
+    static void (*const kernels[])(struct bytes_args) = {NULL, table_bytes<1>, NULL, table_bytes<3>,
+                                                         table_bytes<4>};
+    struct bytes_args args = {};
+    int fit = 0;
+    for (int c = 0; c < period; c++)
+        memcpy(args.words[c], tables[c % src->channels], ENTRIES8);
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernels[period], POINT_THREADS, 0));
+    int blocks = blocks_of(src, POINT_THREADS, fit * cu->units);
+    fill_args(&args.common, dst, src, keeps, blocks * POINT_THREADS);
+    kernels[period]<<<blocks, POINT_THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* Tables to device memory, in stream order. */
+static enum gi_status put_tables(struct gi_cuda_queue *cu, char *to, const void *const *tables,
+                                 int channels, int period, struct gi_err *err)
+{
+    static_assert(sizeof(struct part_args) <= 32764, "more than a launch takes");
+    struct part_args args;
+    for (int c = 0; c < period; c++)
+        for (int at = 0; at < TABLE16_NBYTES; at += PART_NBYTES) {
+            args.to = (uint4 *)(to + (size_t)c * TABLE16_NBYTES + at);
+            int left = TABLE16_NBYTES - at, nbytes = left < PART_NBYTES ? left : PART_NBYTES;
+            memcpy(args.part, (const char *)tables[c % channels] + at, (size_t)nbytes);
+            put_part<<<nbytes / PIECE / POINT_THREADS, POINT_THREADS, 0, cu->stream>>>(args);
+            GI_CUDA_LAUNCHED();
+        }
+    return GI_OK;
+}
+
+static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                   const struct gi_image *src, const void *const *tables,
+                                   int period, bool keeps, struct gi_err *err)
+{
+    static void (*const kernels[])(struct table_args) = {
+        table_words<true, 1>, table_words<false, 1>, NULL, table_words<false, 3>,
+        table_words<false, 4>};
+    bool shared = period == 1 && cu->shared_nbytes >= TABLE16_NBYTES;
+    void (*kernel)(struct table_args) = kernels[shared ? 0 : period];
+    struct table_args args = {};
+    void *scratch;
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)period * TABLE16_NBYTES, err);
+    if (!status)
+        status = put_tables(cu, (char *)scratch, tables, src->channels, period, err);
+    if (status)
+        return status;
+    args.tables = (const uint16_t *)scratch;
+    if (shared)
+        GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         TABLE16_NBYTES));
+    int blocks = blocks_of(src, THREADS16, shared ? cu->units : 2 * cu->units);
+    fill_args(&args, dst, src, keeps, blocks * THREADS16);
+    kernel<<<blocks, THREADS16, shared ? TABLE16_NBYTES : 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_point_table(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_image *,
+                                   const struct gi_point *spec, struct gi_err *err)
+{
+    const void *tables[GI_MAX_CHANNELS];
+    bool keeps = gi_has_alpha(src) && !spec->alpha_too, one = true;
+    for (int c = 0; c < src->channels; c++) {
+        tables[c] = spec->table[keeps && c == src->channels - 1 ? 0 : c];
+        one = one && tables[c] == tables[0];
+    }
+    int period = one ? 1 : src->channels == 3 ? 3 : 4;
+    if (src->type == GI_U8)
+        return launch_bytes(gi_cuda(queue), dst, src, tables, period, keeps, err);
+    if (src->type == GI_U16)
+        return launch_words(gi_cuda(queue), dst, src, tables, period, keeps, err);
+    return gi_fail(err, GI_E_UNSUPPORTED, "pointwise: no table for samples of type %d",
+                   (int)src->type);
+}
