@@ -15,7 +15,7 @@ struct bench {
     struct gi_roofline rates;
     struct bench_request request; /* what the members below are made for */
     struct bench_weights weights;
-    struct gi_image src, dst, labels;
+    struct gi_image src, other, dst, labels;
     uint32_t nlabels;
     struct gi_region_sums *regions;
     double kept; /* foreground pixels or regions, see bench_cost_of() */
@@ -24,6 +24,7 @@ struct bench {
 static void release(struct bench *bench)
 {
     gi_image_free(&bench->src);
+    gi_image_free(&bench->other);
     gi_image_free(&bench->dst);
     gi_image_free(&bench->labels);
     free(bench->regions);
@@ -155,8 +156,8 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
         status = label(bench, err);
         return status ? status : region_stats(bench, err);
     default:
-        return bench_filter_run(queue, &bench->dst, &bench->src, &bench->request, &bench->weights,
-                                err);
+        return bench_filter_run(queue, &bench->dst, &bench->src, &bench->other, &bench->request,
+                                &bench->weights, err);
     }
 }
 
@@ -165,7 +166,9 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
                               struct gi_err *err)
 {
     const struct bench_picture *picture = &request->picture;
-    struct fill_job fill = {picture, &bench->src};
+    struct bench_picture another = *picture;
+    struct fill_job fill = {picture, &bench->src}, fill_other = {&another, &bench->other};
+    another.seed++;
     release(bench);
     enum gi_status status = open_threads(bench, request->threads, err);
     if (!status)
@@ -176,6 +179,11 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
                                 bench_dst_channels(request), request->type, err);
     if (!status)
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill, 0, err);
+    if (!status && bench_has_other(request->work))
+        status = gi_image_alloc(&bench->other, picture->width, picture->height, request->channels,
+                                request->type, err);
+    if (!status && bench->other.data)
+        status = gi_pool_run(bench->pool, picture->height, fill_row, &fill_other, 0, err);
     if (!status && request->save[0])
         status = save(&bench->src, request->save, err);
     if (status)

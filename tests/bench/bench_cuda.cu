@@ -106,8 +106,8 @@ static struct gi_predicate above_half(const struct bench_job *job, int set)
 
 static void run_filter(struct bench_job *job, int set)
 {
-    bench_filter_run(&job->cu->base, &job->dst[set], &job->src[set], job->request, &job->weights,
-                     &job->err);
+    bench_filter_run(&job->cu->base, &job->dst[set], &job->src[set],
+                     &job->src[(set + 1) % BENCH_SETS], job->request, &job->weights, &job->err);
 }
 
 static void run_histogram(struct bench_job *job, int set)

@@ -59,6 +59,24 @@ def threshold(request, src):
     return lambda: cv2.threshold(src, 127, 255, cv2.THRESH_BINARY, dst=dst)
 
 
+def table(request, src):
+    if src.dtype != np.uint8:
+        return None
+    lut, dst = (np.sqrt(np.arange(256) / 255) * 255.99).astype(np.uint8), np.empty_like(src)
+    return lambda: cv2.LUT(src, lut, dst=dst)
+
+
+def add(request, src):
+    other, dst = src[::-1].copy(), np.empty_like(src)
+    return lambda: cv2.add(src, other, dst=dst)
+
+
+def blend(request, src):
+    """Alpha too; ours keeps it."""
+    other, dst = src[::-1].copy(), np.empty_like(src)
+    return lambda: cv2.addWeighted(src, 0.7, other, 0.3, 0, dst=dst)
+
+
 def luma(request, src):
     """By its own weights, those of Rec. 601."""
     dst = np.empty(src.shape[:2], src.dtype)
@@ -92,4 +110,5 @@ def components(request, src):
 
 WORK = {} if MISSING else {
     "gaussian": gaussian, "box": box, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
-    "luma": luma, "histogram": histogram, "sum": sums, "select": select, "components": components}
+    "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
+    "components": components}

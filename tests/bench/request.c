@@ -12,6 +12,10 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_SOBEL] = "sobel",
                                     [BENCH_SOBEL_X] = "sobel_x",
                                     [BENCH_THRESHOLD] = "threshold",
+                                    [BENCH_AFFINE] = "affine",
+                                    [BENCH_TABLE] = "table",
+                                    [BENCH_ADD] = "add",
+                                    [BENCH_BLEND] = "blend",
                                     [BENCH_LUMA] = "luma",
                                     [BENCH_HISTOGRAM] = "histogram",
                                     [BENCH_SUM] = "sum",
@@ -92,10 +96,35 @@ void bench_weights_fill(struct bench_weights *weights, int k)
     /* No two rows alike: of full rank as far as anybody can tell. */
     for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
         weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
+    for (int i = 0; i < 256; i++)
+        weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
+    for (int i = 0; i < 65536; i++)
+        weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
+}
+
+static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_image *other,
+                                const struct bench_request *request,
+                                const struct bench_weights *weights, struct gi_err *err)
+{
+    struct gi_point point = {.op = request->work == BENCH_AFFINE  ? GI_POINT_AFFINE
+                                   : request->work == BENCH_TABLE ? GI_POINT_TABLE
+                                   : request->work == BENCH_ADD   ? GI_POINT_ADD
+                                                                  : GI_POINT_BLEND,
+                             .alpha_too = request->alpha == GI_ALPHA_PLAIN,
+                             .t = 0.3f};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        point.scale[c] = -0.9f;
+        point.offset[c] = gi_type_full_scale(src->type);
+        point.table[c] = src->type == GI_U8 ? (const void *)weights->table8 : weights->table16;
+    }
+    return queue->k->pointwise(queue, dst, src, bench_has_other(request->work) ? other : NULL,
+                               &point, err);
 }
 
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct bench_request *request,
+                                const struct gi_image *src, const struct gi_image *other,
+                                const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err)
 {
     static const float difference[3] = {-1, 0, 1}, smooth[3] = {1, 2, 1};
@@ -143,8 +172,10 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
         return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
-    default:
+    case BENCH_LUMA:
         return queue->k->luma(queue, dst, src, err);
+    default:
+        return run_point(queue, dst, src, other, request, weights, err);
     }
 }
 
@@ -164,6 +195,8 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
     struct bench_cost cost = {samples * size, 0};
     if (bench_is_filter(request->work))
         cost.bytes += pixels * bench_dst_channels(request) * size;
+    if (bench_has_other(request->work))
+        cost.bytes += samples * size;
     switch (request->work) {
     case BENCH_GAUSSIAN:
         cost.fmas = 2 * k * samples;

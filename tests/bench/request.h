@@ -14,13 +14,17 @@ extern "C" {
 #endif
 
 enum bench_work {
-    BENCH_GAUSSIAN,     /* k x k, separable, sigma k / 6 */
-    BENCH_DENSE,        /* any kernel of k x k weights */
-    BENCH_BOX,          /* mean of k x k */
-    BENCH_SOBEL,        /* magnitude of both gradients */
-    BENCH_SOBEL_X,      /* |gradient| along x */
-    BENCH_THRESHOLD,    /* these and those above: image to image */
-    BENCH_LUMA,         /* RGB to gray */
+    BENCH_GAUSSIAN, /* k x k, separable, sigma k / 6 */
+    BENCH_DENSE,    /* any kernel of k x k weights */
+    BENCH_BOX,      /* mean of k x k */
+    BENCH_SOBEL,    /* magnitude of both gradients */
+    BENCH_SOBEL_X,  /* |gradient| along x */
+    BENCH_THRESHOLD,
+    BENCH_AFFINE,       /* a factor and an offset */
+    BENCH_TABLE,        /* a table for all channels; u8 and u16 */
+    BENCH_ADD,          /* two images */
+    BENCH_BLEND,        /* 0.7 of one and 0.3 of another */
+    BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
     BENCH_SELECT,       /* coordinates and values above half of full scale */
@@ -51,6 +55,12 @@ static inline bool bench_is_filter(enum bench_work work)
     return work <= BENCH_LUMA;
 }
 
+/* Whether it takes a second image of the same shape. */
+static inline bool bench_has_other(enum bench_work work)
+{
+    return work == BENCH_ADD || work == BENCH_BLEND;
+}
+
 /* Channels of the image that the work makes. */
 static inline int bench_dst_channels(const struct bench_request *request)
 {
@@ -59,16 +69,19 @@ static inline int bench_dst_channels(const struct bench_request *request)
 
 enum { BENCH_K_MAX = 1001, BENCH_DENSE_MAX = 89 };
 
-/* The weights of a filter, host memory. */
+/* The weights and tables of a filter, host memory. */
 struct bench_weights {
     float taps[BENCH_K_MAX];
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
+    uint8_t table8[256]; /* square roots */
+    uint16_t table16[65536];
 };
 void bench_weights_fill(struct bench_weights *weights, int k);
 
-/* Enqueues one filter. */
+/* Enqueues one filter; `other`: see bench_has_other(). */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct bench_request *request,
+                                const struct gi_image *src, const struct gi_image *other,
+                                const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
 
 struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
