@@ -4,7 +4,7 @@
 
 expect 0 gpuimg selftest
 gpuimg list --commands >commands
-for operation in blur gaussian sharpen convolve edges threshold histogram extract; do
+for operation in blur gaussian sharpen convolve edges threshold invert histogram extract; do
     check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on .*scalar" out
 done
 if gpuimg devices | grep -q '^cuda:'; then

@@ -1,4 +1,4 @@
-"""blur, gaussian, convolve, edges and sharpen against scipy.ndimage in double precision.
+"""blur, gaussian, convolve, edges, sharpen and invert against scipy.ndimage and numpy in double precision.
 
 The contract: integers never more than 1 off, 8 bits equal in 99.9 % of samples and 16 bits in 95 %,
 floats within 2^-20 of the largest value.
@@ -113,6 +113,18 @@ def test_sharpen(image, dtype):
     agree(f"sharpen {image.shape} {dtype.__name__}", got, image + 1.5 * (image - soft), dtype)
 
 
+def test_invert(image, dtype):
+    full = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    exact = full - image.astype(np.float64)
+    if image.ndim == 3 and image.shape[2] in (2, 4):
+        exact[:, :, -1] = image[:, :, -1]
+    got = c.filter(image, "invert")
+    agree(f"invert {image.shape} {dtype.__name__}", got, exact, dtype)
+    if dtype != np.float32:
+        got = c.filter(image, "invert", "--alpha")
+        c.check(f"invert --alpha {image.shape} {dtype.__name__}", np.array_equal(got, full - image))
+
+
 def test_alpha(dtype):
     """Colour counts as much as its pixel is opaque: premultiply, filter, divide."""
     image = random_image(c.rng, (61, 83, 4), dtype)
@@ -136,4 +148,7 @@ for image, dtype in walk():
         for test in (test_blur, test_gaussian, test_convolve, test_edges):
             test(image, dtype, border, mode)
     test_sharpen(image, dtype)
+    test_invert(image, dtype)
+for dtype in (np.uint8, np.uint16):
+    test_invert(random_image(c.rng, (31, 33, 4), dtype), dtype)
 c.end()

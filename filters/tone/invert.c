@@ -1,0 +1,45 @@
+/* Invert: full scale minus the sample.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+
+struct params {
+    bool alpha;
+};
+
+static const struct gi_option options[] = {
+    {.name = "alpha",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, alpha),
+     .help = "Alpha too: what is opaque becomes transparent"},
+    {.name = NULL},
+};
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    (void)err;
+    plan->cost.fmas = 1;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_point spec = {.op = GI_POINT_AFFINE, .alpha_too = p->alpha};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        spec.scale[c] = -1;
+        spec.offset[c] = gi_type_full_scale(plan->sources[0].type);
+    }
+    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+}
+
+const struct gi_filter gi_filter_invert = {
+    .name = "invert",
+    .summary = "Make a negative",
+    .manual = "Every colour sample v becomes full scale - v: 255 - v, 65535 - v, or 1 - v in a "
+              "float image. Alpha stays as it is.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .plan = plan,
+    .run = run,
+};
