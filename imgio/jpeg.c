@@ -3,6 +3,7 @@
  * libjpeg reports damage as a warning and goes on; here a warning that means wrong pixels is an
  * error. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
 
 #include <limits.h>
@@ -17,8 +18,7 @@
 enum {
     APP_EXIF = JPEG_APP0 + 1,
     APP_ICC = JPEG_APP0 + 2,
-    EXIF_HEAD = 6,    /* "Exif\0\0" */
-    SCANS_MAX = 1000, /* each costs a pass over the image; encoders use about ten */
+    EXIF_HEAD = 6, /* "Exif\0\0" */
 };
 
 /* libjpeg's two callbacks find their owner by these being first. */
@@ -28,6 +28,8 @@ struct errors {
     struct gi_err *err;
     struct gi_decode *decode;
     enum gi_status status;
+    int scan;        /* being read */
+    uint64_t blocks; /* visited up to the end of that scan */
 };
 
 static void on_error(j_common_ptr cinfo)
@@ -78,15 +80,22 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->err = err;
     e->decode = decode;
     e->status = GI_OK;
+    e->scan = 0;
+    e->blocks = 0;
 }
 
-static void on_progress(j_common_ptr cinfo)
+/* In a damaged file libjpeg may find other scans than its markers show. */
+static void on_progress(j_common_ptr common)
 {
-    struct errors *e = (struct errors *)cinfo->err;
-    if (((j_decompress_ptr)cinfo)->input_scan_number <= SCANS_MAX)
+    struct errors *e = (struct errors *)common->err;
+    j_decompress_ptr cinfo = (j_decompress_ptr)common;
+    if (cinfo->input_scan_number == e->scan)
         return;
-    e->status = gi_fail(e->err, GI_E_FORMAT, "is damaged: more than %d scans", SCANS_MAX);
-    longjmp(e->jump, 1);
+    e->scan = cinfo->input_scan_number;
+    e->blocks += gi_jpeg_scan_blocks(cinfo);
+    e->status = gi_jpeg_check_blocks(e->decode, cinfo, e->blocks, e->err);
+    if (e->status)
+        longjmp(e->jump, 1);
 }
 
 static void read_exif(struct gi_metadata *metadata, jpeg_saved_marker_ptr marker)
@@ -173,8 +182,10 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     read_metadata(decode, cinfo);
     choose_colour(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
-    enum gi_status status =
-        gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
+    enum gi_status status = gi_jpeg_check_scans(decode, cinfo, channels, err);
+    if (!status)
+        status =
+            gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
     if (status)
         return status;
     jpeg_start_decompress(cinfo);

@@ -1,0 +1,29 @@
+/* How much memory and work a JPEG of several scans may ask for.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_JPEG_WORK_H
+#define GI_IMGIO_JPEG_WORK_H
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "imgio/format.h"
+
+/* Blocks that the scan being read visits: every block of its components, though it may say nothing
+ * of them. */
+uint64_t gi_jpeg_scan_blocks(const struct jpeg_decompress_struct *cinfo);
+
+/* Whether `blocks`, visited in all scans together, are more than the image, its file and the limit
+ * on pixels allow. Errors: GI_E_LIMIT. */
+enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
+                                    const struct jpeg_decompress_struct *cinfo, uint64_t blocks,
+                                    struct gi_err *err);
+
+/* After jpeg_read_header(): whether the coefficients of all scans fit in the limit on bytes beside
+ * the image of `channels`, and the scans that stand in the file in that on work. Takes no memory.
+ * Errors: GI_E_LIMIT. */
+enum gi_status gi_jpeg_check_scans(const struct gi_decode *decode,
+                                   const struct jpeg_decompress_struct *cinfo, int channels,
+                                   struct gi_err *err);
+
+#endif

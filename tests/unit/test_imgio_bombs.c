@@ -1,0 +1,181 @@
+/* Small files that ask for much: each is made here, refused or taken within a second of the
+ * processor and little memory. SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum {
+    FILE_MAX = 1 << 20,    /* bytes of a bomb */
+    SECONDS_MAX = 2,       /* of the processor: one, and one for a slow machine */
+    MEMORY_MAX_KB = 64000, /* that loading may add */
+    SIDE = 16384,          /* SIDE x SIDE pixels are the default limit */
+};
+
+#if defined __SANITIZE_ADDRESS__
+static const bool measured = false;
+#else
+static const bool measured = true;
+#endif
+
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* The exit status of a child that loads `path`: what gi_load() returned. */
+static void load_and_leave(const char *path, const struct gi_load_options *options)
+{
+    struct rlimit limit = {SECONDS_MAX, SECONDS_MAX};
+    struct gi_image image;
+    struct gi_err err = {0};
+    if (measured)
+        setrlimit(RLIMIT_CPU, &limit);
+    enum gi_status status = gi_load(&image, NULL, NULL, path, options, NULL, &err);
+    if (status)
+        fprintf(stderr, "%s\n", err.text);
+    _exit(status);
+}
+
+/* Loads the bomb in a process of its own and holds that against the limits. */
+static void expect(const char *path, const struct gi_load_options *options, enum gi_status want)
+{
+    struct rusage self, child_usage;
+    int status;
+    fflush(NULL);
+    getrusage(RUSAGE_SELF, &self);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        load_and_leave(path, options);
+    assert_int_equal(wait4(child, &status, 0, &child_usage), child);
+    print_message("%s: %.2f s, %ld kB\n", strrchr(path, '/') + 1,
+                  (double)child_usage.ru_utime.tv_sec + 1e-6 * (double)child_usage.ru_utime.tv_usec,
+                  child_usage.ru_maxrss);
+    if (!WIFEXITED(status))
+        fail_msg("%s: signal %d", path, WTERMSIG(status));
+    assert_int_equal(WEXITSTATUS(status), want);
+    if (measured)
+        assert_true(child_usage.ru_maxrss - self.ru_maxrss < MEMORY_MAX_KB);
+}
+
+/* A file that grows at its end. */
+struct draft {
+    unsigned char *at;
+    size_t n;
+};
+
+static void put(struct draft *d, const void *bytes, size_t n)
+{
+    assert_true(d->n + n <= FILE_MAX);
+    if (bytes)
+        memcpy(d->at + d->n, bytes, n);
+    else
+        memset(d->at + d->n, 0, n);
+    d->n += n;
+}
+
+#define PUT(d, ...)                                                                                \
+    put(d, (const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__}))
+
+/* A table of one symbol, whose code is the bit 0. */
+static void put_huffman(struct draft *d, int class_and_id, int symbol)
+{
+    PUT(d, 0xff, 0xc4, 0, 20, (unsigned char)class_and_id, 1);
+    put(d, NULL, 15);
+    PUT(d, (unsigned char)symbol);
+}
+
+static void put_scan(struct draft *d, int start, int end, int high_and_low, size_t nbytes)
+{
+    PUT(d, 0xff, 0xda, 0, 8, 1, 1, 0, (unsigned char)start, (unsigned char)end,
+        (unsigned char)high_and_low);
+    put(d, NULL, nbytes);
+}
+
+/* A gray progressive JPEG of `side` x `side`, all blocks alike: one scan of DC, then `scans` that
+ * bring one bit of one AC coefficient each, all of them legal (882 is as many as there are). */
+static struct draft make_progressive(int side, int scans)
+{
+    struct draft d = {malloc(FILE_MAX), 0};
+    size_t blocks = (size_t)(side / 8) * (size_t)(side / 8);
+    PUT(&d, 0xff, 0xd8, 0xff, 0xdb, 0, 67, 0);
+    for (int i = 0; i < 64; i++)
+        PUT(&d, 1);
+    PUT(&d, 0xff, 0xc2, 0, 11, 8, (unsigned char)(side >> 8), (unsigned char)side,
+        (unsigned char)(side >> 8), (unsigned char)side, 1, 1, 0x11, 0);
+    put_huffman(&d, 0x00, 0);    /* DC: no difference */
+    put_huffman(&d, 0x10, 0xe0); /* AC: 2^14 blocks end, and 14 bits that may say more */
+    put_scan(&d, 0, 0, 0, (blocks + 7) / 8);
+    size_t runs = (blocks + (1 << 14) - 1) >> 14;
+    for (int i = 0; i < scans; i++) {
+        int k = 1 + i / 14, low = 13 - i % 14, high = i % 14 ? low + 1 : 0;
+        put_scan(&d, k, k, high << 4 | low, (runs * 15 + 7) / 8);
+    }
+    PUT(&d, 0xff, 0xd9);
+    return d;
+}
+
+static const char *keep(struct draft d, const char *name)
+{
+    const char *path = in_folder(name);
+    write_file(path, d.at, d.n);
+    free(d.at);
+    return path;
+}
+
+/* 65 kB took 5.5 s, 854 kB more than a minute and 534 MB. */
+static void jpeg_scans(void **state)
+{
+    (void)state;
+    expect(keep(make_progressive(2048, 8), "few.jpg"), &strictly, GI_OK);
+    expect(keep(make_progressive(256, 882), "small.jpg"), &strictly, GI_OK);
+    expect(keep(make_progressive(3072, 882), "many.jpg"), &strictly, GI_E_LIMIT);
+    expect(keep(make_progressive(3072, 882), "many.jpg"), &partially, GI_E_LIMIT);
+    expect(keep(make_progressive(SIDE, 600), "large.jpg"), &strictly, GI_E_LIMIT);
+    expect(keep(make_progressive(SIDE, 600), "large.jpg"), &partially, GI_E_LIMIT);
+}
+
+/* Coefficients are memory too: 2 bytes a sample, beside the sample itself. */
+static void jpeg_coefficients(void **state)
+{
+    (void)state;
+    struct gi_load_options options = strictly;
+    struct gi_image image;
+    struct gi_err err;
+    struct draft d = make_progressive(256, 3);
+    options.limits.max_bytes = 3 * 256 * 256;
+    assert_int_equal(load_bytes(&image, d.at, d.n, &options, NULL, &err), GI_OK);
+    gi_image_free(&image);
+    options.limits.max_bytes--;
+    assert_int_equal(load_bytes(&image, d.at, d.n, &options, NULL, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-bytes"));
+    free(d.at);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder, make_folder());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jpeg_scans),
+        cmocka_unit_test(jpeg_coefficients),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
