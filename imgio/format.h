@@ -39,6 +39,16 @@ struct gi_format {
 enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
                                  ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether `rows` of decode->image are enough to go on with where partial images are allowed: a
+ * sixteenth, or any number in an image of at most 16 MiB, so that a header alone can't take memory.
+ */
+bool gi_decode_has_enough(const struct gi_decode *decode, int rows);
+
+/* As gi_decode_damaged() with ", in row R of N"; an error where the rows before it are not enough.
+ */
+enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err, int row,
+                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Every format, in the order of probing; ends with NULL. */
 extern const struct gi_format *const gi_formats[];
 

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
     &gi_format_png, &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm, &gi_format_pbm, &gi_format_pam,
@@ -43,6 +47,43 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     return GI_OK;
 }
 
+bool gi_decode_has_enough(const struct gi_decode *decode, int rows)
+{
+    const struct gi_image *image = decode->image;
+    return image->stride * (size_t)image->height <= SMALL_NBYTES ||
+           (int64_t)rows * ENOUGH >= image->height;
+}
+
+enum gi_status gi_decode_damaged_at(struct gi_decode *decode, struct gi_err *err, int row,
+                                    const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int height = decode->image->height;
+    if (decode->options->allow_partial && !gi_decode_has_enough(decode, row))
+        return gi_fail(err, GI_E_FORMAT, "%s, in row %d of %d: too few for a partial image", text,
+                       row, height);
+    return gi_decode_damaged(decode, err, "%s, in row %d of %d", text, row, height);
+}
+
+/* Makes all samples 0. Whole pages go back to the system, which has zeros for whoever touches them:
+ * what a file does not bring takes no memory here. */
+static void zero(const struct gi_image *image)
+{
+    char *start = image->data, *end = start + image->stride * (size_t)image->height;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *from = start + (page - (uintptr_t)start % page) % page, *to = end - (uintptr_t)end % page;
+    if (from >= to || madvise(from, (size_t)(to - from), MADV_DONTNEED)) {
+        memset(start, 0, (size_t)(end - start));
+        return;
+    }
+    memset(start, 0, (size_t)(from - start));
+    memset(to, 0, (size_t)(end - to));
+}
+
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err)
 {
@@ -74,7 +115,7 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
                                                 shape.width, shape.height, channels, type, err);
     /* What a damaged file does not hold is 0. */
     if (!status && decode->options->allow_partial)
-        memset(decode->image->data, 0, decode->image->stride * (size_t)height);
+        zero(decode->image);
     return status;
 }
 

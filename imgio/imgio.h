@@ -8,7 +8,7 @@
 #include "imgio/image.h"
 
 /* Limits, tested before memory is taken. */
-enum { GI_DEFAULT_MAX_PIXELS = 1 << 30 };
+enum { GI_DEFAULT_MAX_PIXELS = 1 << 28 };
 #define GI_DEFAULT_MAX_BYTES (UINT64_C(64) << 30)
 
 struct gi_limits {

@@ -60,6 +60,20 @@ static bool is_harmless(int code)
     return code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
+/* Rows that the file has brought so far or may still bring. A photograph of the best quality takes
+ * about a byte for 4 samples; others take less. */
+static int rows_there(const struct gi_decode *decode, const struct jpeg_decompress_struct *cinfo)
+{
+    enum { SAMPLES_A_BYTE = 4 };
+    int height = decode->image->height;
+    if (!height)
+        return 0; /* still in the header */
+    uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE;
+    uint64_t left = (uint64_t)cinfo->src->bytes_in_buffer * SAMPLES_A_BYTE;
+    row += left / gi_row_nbytes(decode->image);
+    return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
+}
+
 static void on_message(j_common_ptr cinfo, int level)
 {
     struct errors *e = (struct errors *)cinfo->err;
@@ -67,7 +81,10 @@ static void on_message(j_common_ptr cinfo, int level)
         return;
     char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);
-    e->status = gi_decode_damaged(e->decode, e->err, "is damaged: %s", text);
+    int rows = rows_there(e->decode, (j_decompress_ptr)cinfo);
+    e->status = gi_decode_has_enough(e->decode, rows)
+                    ? gi_decode_damaged(e->decode, e->err, "is damaged: %s", text)
+                    : gi_decode_damaged_at(e->decode, e->err, rows, "is damaged: %s", text);
     if (e->status)
         longjmp(e->jump, 1);
 }
@@ -209,7 +226,8 @@ static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
     if (!status)
         return GI_OK;
     /* Damage so bad that libjpeg stops still leaves an image, if it came that far. */
-    if (status == GI_E_FORMAT && decode->image->data && decode->options->allow_partial)
+    if (status == GI_E_FORMAT && decode->image->data && decode->options->allow_partial &&
+        gi_decode_has_enough(decode, (int)cinfo.output_scanline))
         return gi_decode_damaged(decode, err, "%s", fault.text);
     if (err)
         *err = fault;

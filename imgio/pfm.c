@@ -56,8 +56,7 @@ static enum gi_status read_rows(struct gi_decode *decode, const unsigned char *r
     int rows = image->height;
     if (have / (4 * samples) < (size_t)rows) {
         rows = (int)(have / (4 * samples));
-        enum gi_status status =
-            gi_decode_damaged(decode, err, "ends early, in row %d of %d", rows, image->height);
+        enum gi_status status = gi_decode_damaged_at(decode, err, rows, "ends early");
         if (status)
             return status;
     }

@@ -188,8 +188,7 @@ static enum gi_status read_raw(struct gi_decode *decode, struct cursor *in,
     int rows = image->height;
     if (have / row_nbytes < (size_t)rows) {
         rows = (int)(have / row_nbytes);
-        enum gi_status status =
-            gi_decode_damaged(decode, err, "ends early, in row %d of %d", rows, image->height);
+        enum gi_status status = gi_decode_damaged_at(decode, err, rows, "ends early");
         if (status)
             return status;
     }
@@ -227,9 +226,8 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor 
             unsigned v;
             enum gi_status status = GI_OK;
             if (!read_plain(in, head, &v))
-                return gi_decode_damaged(
-                    decode, err, "%s in row %d of %d",
-                    in->at == in->end ? "ends early," : "has what is no number", y, image->height);
+                return gi_decode_damaged_at(
+                    decode, err, y, in->at == in->end ? "ends early" : "has what is no number");
             if (v > head->maxval)
                 status = over_maxval(decode, v, head, y, err);
             if (status)

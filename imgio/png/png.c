@@ -172,9 +172,11 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT, r.ended ? "ends early" : "is damaged: %s", r.fault.text);
     if (r.row == decode->image->height)
         return gi_decode_damaged(decode, err, "is damaged after its pixels: %s", r.fault.text);
-    return gi_decode_damaged(decode, err, "%s%s, in row %d of %d",
-                             r.ended ? "" : "is damaged: ", r.fault.text, r.row,
-                             decode->image->height);
+    const char *damaged = r.ended ? "" : "is damaged: ";
+    if (r.pass) /* of an interlaced file: the first has brought a bit of every part */
+        return gi_decode_damaged(decode, err, "%s%s, in pass %d of 7", damaged, r.fault.text,
+                                 r.pass + 1);
+    return gi_decode_damaged_at(decode, err, r.row, "%s%s", damaged, r.fault.text);
 }
 
 static bool probe_png(const unsigned char *bytes, size_t nbytes)

@@ -17,6 +17,12 @@ while read -r _ command rest; do
     done
 done <examples
 
+# Limits and their defaults.
+for option in max-pixels max-bytes; do
+    default=$(gpuimg help blur | sed -nE "/--$option/,/default/s/.*default ([0-9]+)([GM]i).*/\1 \2/p" | head -1)
+    check "README has the default of --$option, $default" grep -qE "\`--$option\`.*default $default" <(tr -s ' \n' ' ' <"$readme")
+done
+
 # Figures stand in README as they stand in the results they come from.
 sed -nE 's/^<!-- (tests\/bench\/results\/.*\.md) -->$/\1/p' "$readme" | sort -u >quoted
 check "README quotes results" test -s quoted

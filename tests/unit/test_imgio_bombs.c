@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <zlib.h>
 
 enum {
     FILE_MAX = 1 << 20,    /* bytes of a bomb */
@@ -157,6 +158,96 @@ static void jpeg_coefficients(void **state)
     free(d.at);
 }
 
+/* The head of a PNG of SIDE x SIDE, 16 bits of RGBA, and the start of its pixels. */
+static struct draft make_png(void)
+{
+    static const unsigned char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    struct draft d = {malloc(FILE_MAX), 0};
+    put(&d, head, 16);
+    PUT(&d, 0, 0, SIDE >> 8, 0, 0, 0, SIDE >> 8, 0, 16, 6, 0, 0, 0);
+    uint32_t sum = (uint32_t)crc32(0, d.at + 12, 17);
+    PUT(&d, (unsigned char)(sum >> 24), (unsigned char)(sum >> 16), (unsigned char)(sum >> 8),
+        (unsigned char)sum);
+    put(&d, "\0\x01\0\0IDAT\x78\x9c\xed\xc1", 12);
+    return d;
+}
+
+static struct draft make_text(const char *head, size_t nbytes)
+{
+    struct draft d = {malloc(FILE_MAX), 0};
+    put(&d, head, strlen(head));
+    put(&d, NULL, nbytes);
+    return d;
+}
+
+/* Heads of all formats that claim as much as the limit allows, and bring next to nothing: refused,
+ * also where a part would do. */
+static void heads(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "P1 16384 16384\n",
+        "P2 16384 16384 65535\n",
+        "P3 16384 16384 65535\n",
+        "P4 16384 16384\n",
+        "P5 16384 16384 65535\n",
+        "P6 16384 16384 65535\n",
+        "PF 16384 16384 -1\n",
+        "Pf 16384 16384 1\n",
+        "P7\nWIDTH 16384\nHEIGHT 16384\nDEPTH 4\nMAXVAL 65535\nENDHDR\n",
+    };
+    struct draft cut = make_progressive(SIDE, 4);
+    cut.n = 350;
+    const char *path = keep(cut, "cut.jpg");
+    for (int partial = 0; partial < 2; partial++)
+        expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
+    path = keep(make_png(), "head.png");
+    for (int partial = 0; partial < 2; partial++)
+        expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char name[] = "P0.pnm";
+        name[1] = texts[i][1];
+        path = keep(make_text(texts[i], 1000), name);
+        for (int partial = 0; partial < 2; partial++)
+            expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
+    }
+}
+
+/* What is over the default limit on pixels, which a file of that length does not show. */
+static void over_the_limit(void **state)
+{
+    (void)state;
+    expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
+    expect(keep(make_text("PF 16385 16384 1\n", 1000), "PF.pfm"), &partially, GI_E_LIMIT);
+    assert_true(GI_DEFAULT_MAX_PIXELS == SIDE * SIDE);
+}
+
+/* A partial image that brings enough, or is small, is taken, and is 0 where nothing came. */
+static void parts(void **state)
+{
+    (void)state;
+    struct gi_image image;
+    struct gi_err err, warning;
+    struct draft d = make_text("P5 4096 8192 255\n", 513 * 1024); /* 128 rows of 8192 */
+    memset(d.at + 18, 7, d.n - 18);
+    assert_int_equal(load_bytes(&image, d.at, d.n, &partially, &warning, &err), GI_E_FORMAT);
+    d.at[3] = '1'; /* 1096 pixels a row: 9 MB */
+    assert_int_equal(load_bytes(&image, d.at, d.n, &partially, &warning, &err), GI_OK);
+    assert_int_equal(((uint8_t *)gi_row(&image, 477))[1095], 7);
+    for (int y = 479; y < image.height; y++)
+        for (int x = 0; x < image.width; x++)
+            assert_int_equal(((uint8_t *)gi_row(&image, y))[x], 0);
+    gi_image_free(&image);
+    free(d.at);
+    d = make_text("P4 8192 2112\n", 132 * 1024); /* 17 MB, and a sixteenth of it */
+    assert_int_equal(load_bytes(&image, d.at, d.n, &partially, &warning, &err), GI_OK);
+    assert_int_equal(((uint8_t *)gi_row(&image, 131))[8191], 255);
+    assert_int_equal(((uint8_t *)gi_row(&image, 132))[0], 0);
+    gi_image_free(&image);
+    assert_int_equal(load_bytes(&image, d.at, d.n - 1, &partially, &warning, &err), GI_E_FORMAT);
+    free(d.at);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -174,8 +265,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jpeg_scans),
-        cmocka_unit_test(jpeg_coefficients),
+        cmocka_unit_test(jpeg_scans), cmocka_unit_test(jpeg_coefficients),
+        cmocka_unit_test(heads),      cmocka_unit_test(over_the_limit),
+        cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
