@@ -1,9 +1,8 @@
-/* BMP, TGA and Radiance HDR out, through stb_image_write.
+/* BMP and TGA out, through stb_image_write.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +32,6 @@ static void write_piece(void *context, void *bytes, int nbytes)
         t->status = gi_sink_write(t->sink, bytes, (size_t)nbytes, t->err);
 }
 
-/* RGBE holds 0 to almost 2^127; the library must not see anything else. */
-static void clamp_rgbe(float *samples, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        samples[i] = samples[i] > 0 ? fminf(samples[i], 0x1.fep126f) : 0; /* NaN fails the test */
-}
-
 /* A copy of the samples without gaps between rows, to be freed by the caller. NULL: no memory. */
 static void *pack(const struct gi_image *image)
 {
@@ -47,12 +39,10 @@ static void *pack(const struct gi_image *image)
     char *packed = malloc(row_nbytes * (size_t)image->height);
     for (int y = 0; packed && y < image->height; y++)
         memcpy(packed + (size_t)y * row_nbytes, gi_row(image, y), row_nbytes);
-    if (packed && image->type == GI_F32)
-        clamp_rgbe((float *)packed, gi_row_samples(image) * (size_t)image->height);
     return packed;
 }
 
-enum kind { BMP, TGA, HDR };
+enum kind { BMP, TGA };
 
 static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct gi_image *image,
                              struct gi_err *err)
@@ -69,10 +59,8 @@ static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct 
     int w = image->width, h = image->height, n = image->channels, done;
     if (kind == BMP)
         done = stbi_write_bmp_to_func(write_piece, &target, w, h, n, samples);
-    else if (kind == TGA)
-        done = stbi_write_tga_to_func(write_piece, &target, w, h, n, samples);
     else
-        done = stbi_write_hdr_to_func(write_piece, &target, w, h, n, samples);
+        done = stbi_write_tga_to_func(write_piece, &target, w, h, n, samples);
     free(samples);
     if (!target.status && !done)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
@@ -97,15 +85,6 @@ static enum gi_status encode_tga(struct gi_sink *sink, const struct gi_image *im
     return encode(TGA, sink, image, err);
 }
 
-static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *image,
-                                 const struct gi_metadata *metadata,
-                                 const struct gi_save_options *options, struct gi_err *err)
-{
-    (void)metadata;
-    (void)options;
-    return encode(HDR, sink, image, err);
-}
-
 const struct gi_format gi_format_bmp = {
     .info = {.name = "bmp",
              .suffixes = "bmp dib",
@@ -126,15 +105,5 @@ const struct gi_format gi_format_tga = {
              .alpha = true},
     .encode = encode_tga,
     .gray = true,
-    .rgb = true,
-};
-
-const struct gi_format gi_format_hdr = {
-    .info = {.name = "hdr",
-             .suffixes = "hdr",
-             .summary = "Radiance HDR (RGBE)",
-             .writes = true,
-             .f32 = true},
-    .encode = encode_hdr,
     .rgb = true,
 };
