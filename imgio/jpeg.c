@@ -74,11 +74,24 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
     return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
 }
 
+/* Bytes between markers, before any pixels: some cameras and editors leave them. */
+static bool is_stray(const struct jpeg_decompress_struct *cinfo)
+{
+    return cinfo->err->msg_code == JWRN_EXTRANEOUS_DATA && cinfo->input_scan_number == 0;
+}
+
 static void on_message(j_common_ptr cinfo, int level)
 {
     struct errors *e = (struct errors *)cinfo->err;
     if (level >= 0 || is_harmless(cinfo->err->msg_code))
         return;
+    if (is_stray((j_decompress_ptr)cinfo)) {
+        if (!e->decode->warning->status)
+            gi_fail(e->decode->warning, GI_E_FORMAT,
+                    "has %d stray bytes before the marker 0x%02x, which were passed over",
+                    cinfo->err->msg_parm.i[0], (unsigned)cinfo->err->msg_parm.i[1]);
+        return;
+    }
     char text[JMSG_LENGTH_MAX];
     cinfo->err->format_message(cinfo, text);
     int rows = rows_there(e->decode, (j_decompress_ptr)cinfo);

@@ -365,14 +365,91 @@ static void damage(void **state)
     }
 }
 
+enum { STRAY = 20 }; /* more than libjpeg has read ahead */
+
+/* `file` with STRAY bytes more at `at`. */
+static struct bytes with_stray(struct bytes file, size_t at)
+{
+    struct bytes longer = {malloc(file.n + STRAY), file.n + STRAY};
+    memcpy(longer.at, file.at, at);
+    memset(longer.at + at, 0x12, STRAY);
+    memcpy(longer.at + at + STRAY, file.at + at, file.n - at);
+    return longer;
+}
+
+/* Offset of the next marker from `at` on, `low` to `high`. */
+static size_t find_marker(struct bytes file, size_t at, int low, int high)
+{
+    while (file.at[at] != 0xff || file.at[at + 1] < low || file.at[at + 1] > high)
+        assert_true(++at + 1 < file.n);
+    return at;
+}
+
+/* Stray bytes before the first scan are warned of and change nothing; later ones are damage. */
+static void stray_bytes(void **state)
+{
+    (void)state;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_err err, warning;
+    for (int r = 2; r < 4; r++) {
+        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        size_t at = 2, places = 0, sos = find_marker(file, 2, 0xda, 0xda);
+        while (at < sos) {
+            at += 2 + (size_t)(file.at[at + 2] << 8 | file.at[at + 3]);
+            struct bytes stray = with_stray(file, at);
+            assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err), GI_OK);
+            assert_non_null(strstr(warning.text, "20 stray bytes"));
+            assert_same_image(&want, &got);
+            gi_image_free(&got);
+            free(stray.at);
+            places++;
+        }
+        assert_true(at == sos && places > 3);
+        struct bytes stray = with_stray(file, find_marker(file, sos, 0xd9, 0xd9));
+        assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err),
+                         GI_E_FORMAT);
+        free(stray.at);
+        free(file.at);
+        gi_image_free(&want);
+    }
+    gi_image_free(&source);
+}
+
+/* Between the strips of a file with restart markers they are damage too. */
+static void stray_before_restart(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    struct gi_image source = random_image(1000, 1203, 1, GI_U8, 2), got;
+    struct gi_save_options options = {.quality = 95};
+    struct gi_err err, warning;
+    assert_int_equal(gi_save(&source, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes file = read_file(path);
+    struct bytes stray = with_stray(file, find_marker(file, 2, 0xd0, 0xd7));
+    assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err), GI_E_FORMAT);
+    free(stray.at);
+    free(file.at);
+    gi_image_free(&source);
+    remove_folder(tmp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_djpeg),   cmocka_unit_test(made_as_djpeg),
-        cmocka_unit_test(plain_cmyk), cmocka_unit_test(orientations),
-        cmocka_unit_test(turning),    cmocka_unit_test(exif_damage),
-        cmocka_unit_test(round_trip), cmocka_unit_test(strips),
+        cmocka_unit_test(as_djpeg),
+        cmocka_unit_test(made_as_djpeg),
+        cmocka_unit_test(plain_cmyk),
+        cmocka_unit_test(orientations),
+        cmocka_unit_test(turning),
+        cmocka_unit_test(exif_damage),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(strips),
         cmocka_unit_test(damage),
+        cmocka_unit_test(stray_bytes),
+        cmocka_unit_test(stray_before_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
