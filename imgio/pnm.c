@@ -214,6 +214,23 @@ static bool read_plain(struct cursor *in, const struct header *head, unsigned *v
     return true;
 }
 
+/* A file that is cut inside its last number ends without white space, as some whole ones do. Where
+ * another digit would go past the maximum, or the number starts with 0, there can't have been one.
+ */
+static void warn_of_cut(const struct gi_decode *decode, const struct cursor *in,
+                        const struct header *head)
+{
+    struct cursor last = *in;
+    unsigned v;
+    if (head->magic == '1' || in->at != in->end)
+        return;
+    while (last.at > decode->bytes && last.at[-1] >= '0' && last.at[-1] <= '9')
+        last.at--;
+    if (read_number(&last, &v) && v && v <= head->maxval / 10 && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_FORMAT,
+                "ends in the number %u without white space after it, and may be cut there", v);
+}
+
 static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor *in,
                                         const struct header *head, struct gi_err *err)
 {
@@ -239,6 +256,7 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor 
                 ((uint16_t *)row)[i] = (uint16_t)v;
         }
     }
+    warn_of_cut(decode, in, head);
     return GI_OK;
 }
 

@@ -351,12 +351,37 @@ static void flips(void **state)
     }
 }
 
+/* A plain file may be cut inside its last number: no white space there, and room for a digit. */
+static void cut_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        bool warns;
+    } cases[] = {
+        {"P2 2 1 255 7 123\n", false},  {"P2 2 1 255 7 123", false}, {"P2 2 1 255 7 12", true},
+        {"P2 2 1 255 7 25", true},      {"P2 2 1 255 7 26", false},  {"P2 2 1 255 7 0", false},
+        {"P2 2 1 255 7 1 ", false},     {"P2 2 1 255 7 1#", false},  {"P2 2 1 1 1 1", false},
+        {"P3 1 1 65535 7 8 655", true}, {"P1 2 1 11", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gi_image image;
+        struct gi_err err, warning;
+        assert_int_equal(
+            load_bytes(&image, cases[i].file, strlen(cases[i].file), &strictly, &warning, &err),
+            GI_OK);
+        assert_int_equal(warning.status, cases[i].warns ? GI_E_FORMAT : GI_OK);
+        gi_image_free(&image);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
-        cmocka_unit_test(scaling),   cmocka_unit_test(refused),       cmocka_unit_test(pfm),
-        cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),       cmocka_unit_test(streams),
+        cmocka_unit_test(cut_numbers), cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm),
+        cmocka_unit_test(hand_made),   cmocka_unit_test(scaling),   cmocka_unit_test(refused),
+        cmocka_unit_test(pfm),         cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),
+        cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
