@@ -140,7 +140,11 @@ void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);
 
-/* Prints text of files or paths so that it can't drive a terminal: control characters as \xNN. */
+/* Bytes of the UTF-8 sequence at `text`, 1 to 4; 0 where there is none. */
+size_t gi_utf8_nbytes(const char *text);
+
+/* Prints text of files or paths so that it can't drive a terminal: control characters as \xNN, also
+ * those of 8 bits (0x80 to 0x9f), alone or as U+0080 to U+009F in UTF-8. */
 void gi_print_safe(FILE *out, const char *text);
 
 /* A number of bytes for people, "3.1 MB". Returns buffer. */

@@ -100,16 +100,35 @@ void gi_cli_quiet(bool quiet)
     is_quiet = quiet;
 }
 
+/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
+size_t gi_utf8_nbytes(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    if (*p < 0x80)
+        return 1;
+    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+    if (*p < 0xc2 || *p > 0xf4)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) /* a zero byte too */
+            return 0;
+    bool wrong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+                 (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f);
+    return wrong ? 0 : n;
+}
+
 void gi_print_safe(FILE *out, const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0; /* U+0080 to U+009F in UTF-8 */
-        if (*p < 0x20 || *p == 0x7f)
-            fprintf(out, "\\x%02x", *p);
-        else if (c1)
-            fprintf(out, "\\x%02x", *++p);
-        else
-            putc(*p, out);
+    for (size_t n; *text; text += n) {
+        const unsigned char *p = (const unsigned char *)text;
+        n = gi_utf8_nbytes(text);
+        bool bad = n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
+        n += n == 0;
+        for (size_t i = 0; i < n; i++)
+            if (bad)
+                fprintf(out, "\\x%02x", p[i]);
+            else
+                putc(p[i], out);
     }
 }
 

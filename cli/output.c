@@ -52,6 +52,10 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
         return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
     struct gi_sink *sink;
     enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    unsigned long links = status ? 0 : gi_sink_other_links(sink);
+    if (links)
+        gi_cli_warn("%s: the older file keeps its %lu other name%s (hard links)", path, links,
+                    links == 1 ? "" : "s");
     gi_sink_abandon(&sink);
     return status;
 }

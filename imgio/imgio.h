@@ -81,6 +81,9 @@ struct gi_sink;
  * where the process ignores SIGXFSZ and SIGPIPE. */
 enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
                             struct gi_err *err);
+/* Names by which the older file goes on to be known (hard links), besides the one that is replaced.
+ */
+unsigned long gi_sink_other_links(const struct gi_sink *sink);
 /* Appends bytes; buffered. After an error every further write is quietly refused. */
 enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nbytes,
                              struct gi_err *err);

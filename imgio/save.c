@@ -208,14 +208,27 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     return status;
 }
 
+/* Replacing a file parts it from its other names. */
+static void warn_of_links(const struct gi_sink *sink, const char *path, struct gi_err *warning)
+{
+    unsigned long links = gi_sink_other_links(sink);
+    struct gi_err before = *warning;
+    if (links)
+        gi_fail(warning, GI_E_IO, "%s%s%s: the older file keeps its %lu other name%s (hard links)",
+                before.text, *before.text ? "; " : "", path, links, links == 1 ? "" : "s");
+}
+
 static enum gi_status save_to(const char *path, const struct gi_format *format,
                               const struct gi_image *image, const struct gi_metadata *metadata,
-                              const struct gi_save_options *options, struct gi_err *err)
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
 {
     struct gi_sink *sink;
     enum gi_status status = gi_sink_open(&sink, path, options->no_clobber, err);
     if (status)
         return status;
+    if (warning)
+        warn_of_links(sink, path, warning);
     struct gi_err fault = {0};
     status = convert_and_encode(sink, format, image, metadata, options, &fault);
     if (!status)
@@ -253,5 +266,5 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
     if (losses[0])
         gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s cannot hold %s", name, format->info.name,
                 losses);
-    return save_to(path, format, image, metadata, options, err);
+    return save_to(path, format, image, metadata, options, warning, err);
 }

@@ -27,7 +27,10 @@ struct gi_sink {
     char *target; /* what comes to stand there, symbolic links resolved; NULL: written directly */
     char *temporary; /* NULL while the file has no name */
     int fd;
-    int mode;                          /* permissions of the older file, kept; -1: there is none */
+    int mode;    /* permissions of the older file, kept; -1: there is none */
+    uid_t owner; /* of the older file, kept where the system allows it */
+    gid_t group;
+    nlink_t links;                     /* names of the older file */
     bool standard, no_clobber, failed; /* standard: `fd` is standard output, and stays open */
     size_t used;
     unsigned char buffer[BUFFER_NBYTES];
@@ -168,6 +171,11 @@ static int open_target(struct gi_sink *sink)
     if (exists && faccessat(AT_FDCWD, sink->name, W_OK, AT_EACCESS))
         return errno;
     sink->mode = exists ? (int)(st.st_mode & 07777) : -1;
+    if (exists) {
+        sink->owner = st.st_uid;
+        sink->group = st.st_gid;
+        sink->links = st.st_nlink;
+    }
     sink->target = resolve(sink->name);
     if (!sink->target)
         return errno;
@@ -192,6 +200,7 @@ enum gi_status gi_sink_open(struct gi_sink **out, const char *path, bool no_clob
     sink->target = sink->temporary = NULL;
     sink->fd = -1;
     sink->mode = -1;
+    sink->links = 0;
     sink->standard = strcmp(path, "-") == 0;
     sink->no_clobber = no_clobber;
     sink->failed = false;
@@ -206,6 +215,11 @@ enum gi_status gi_sink_open(struct gi_sink **out, const char *path, bool no_clob
     }
     *out = sink;
     return GI_OK;
+}
+
+unsigned long gi_sink_other_links(const struct gi_sink *sink)
+{
+    return sink->links > 1 ? sink->links - 1 : 0;
 }
 
 static enum gi_status write_through(struct gi_sink *sink, const unsigned char *bytes, size_t nbytes,
@@ -315,16 +329,32 @@ static void sync_folder(const char *target)
     free(folder);
 }
 
+/* Owner and permissions of the older file. Who may not give files away keeps the new one. Returns 0
+ * or errno. */
+static int keep_rights(struct gi_sink *sink)
+{
+    struct stat st;
+    if (sink->mode < 0)
+        return 0;
+    if (fstat(sink->fd, &st))
+        return errno;
+    if ((st.st_uid != sink->owner || st.st_gid != sink->group) &&
+        fchown(sink->fd, sink->owner, sink->group) && errno != EPERM && errno != EINVAL)
+        return errno;
+    return fchmod(sink->fd, (mode_t)sink->mode) ? errno : 0;
+}
+
 /* Returns 0 or errno. */
 static int publish(struct gi_sink *sink, bool durable)
 {
     bool unnamed = sink->target && !sink->temporary, done = false;
-    if (sink->target && sink->mode >= 0 && fchmod(sink->fd, (mode_t)sink->mode))
-        return errno;
+    int why = sink->target ? keep_rights(sink) : 0;
+    if (why)
+        return why;
     /* A pipe or a terminal can't be synced and says EINVAL. */
     if (durable && fsync(sink->fd) && errno != EINVAL && errno != EROFS)
         return errno;
-    int why = unnamed ? link_unnamed(sink, &done) : 0;
+    why = unnamed ? link_unnamed(sink, &done) : 0;
     if (!why)
         why = close_fd(sink);
     if (!why && sink->target && !done)

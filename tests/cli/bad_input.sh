@@ -44,6 +44,17 @@ expect_error 1 'blur: absurd.pgm: *' blur absurd.pgm made.png
 # A name that would drive a terminal.
 expect_error 1 'info: ?\[31m.png: No such file or directory' info $'\e[31m.png'
 
+# Also one that is driven by 8 bits, alone or in UTF-8; other letters stay as they are.
+cp in.pgm $'a\x9b2J.pgm'
+cp in.pgm $'b\xc2\x9b2J.pgm'
+cp in.pgm $'c\xd0\x9b\xc3\xa4.pgm'
+gpuimg info $'a\x9b2J.pgm' $'b\xc2\x9b2J.pgm' $'c\xd0\x9b\xc3\xa4.pgm' >out
+gpuimg info $'no\x9b2J.pgm' $'no\xc2\x9b2J.pgm' 2>>out
+check "no C1 reaches a terminal" test -z "$(sed $'s/\xd0\x9b//' out | grep -a $'\x9b')"
+check "a byte 0x9b" grep -qF 'a\x9b2J.pgm: ' out
+check "U+009B" grep -qF 'b\xc2\x9b2J.pgm: ' out
+check "other letters" grep -q $'^c\xd0\x9b\xc3\xa4.pgm: ' out
+
 # Several files: each is named, the good ones are printed.
 expect 1 gpuimg info in.pgm nothere.png in.png text.png
 check "info prints the good files" test "$(wc -l <out)" = 2

@@ -33,6 +33,25 @@ expect 0 gpuimg gaussian link.pgm link.pgm
 check "a link stays one" test -L link.pgm
 check "and is written through" cmp target.pgm want.pgm
 
+# Over a file with other names, which keep the older one; and over somebody else's.
+cp in.pgm first.pgm
+ln first.pgm second.pgm
+expect 0 gpuimg gaussian first.pgm first.pgm
+check "a hard link is warned of" grep -q '^gpuimg: gaussian: .*first.pgm: the older file keeps its 1 other name (hard links)$' err
+check "the other name keeps its file" cmp second.pgm in.pgm
+ln first.pgm third.pgm
+expect 0 gpuimg extract in.pgm first.pgm --format csv
+check "also for tables" grep -q 'first.pgm: the older file keeps its 1 other name' err
+if ((EUID)); then
+    skip "a file of another owner: only root can make one"
+else
+    cp in.pgm theirs.pgm
+    chown 4321:1234 theirs.pgm
+    chmod 640 theirs.pgm
+    expect 0 gpuimg gaussian in.pgm theirs.pgm
+    check "the owner stays" test "$(stat -c %u:%g:%a theirs.pgm)" = 4321:1234:640
+fi
+
 # What can't be written.
 echo old >old.pgm
 expect 1 gpuimg gaussian in.pgm old.pgm --no-clobber
