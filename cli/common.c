@@ -242,6 +242,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
         .allow_partial = io->allow_partial,
         .listener = listener,
+        .header_only = io->header_only,
     };
     struct gi_err warning = {0};
     if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
@@ -251,7 +252,7 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         return status;
     if (*warning.text)
         gi_cli_warn("%s", warning.text);
-    status = convert_depth(image, io, err);
+    status = io->header_only ? GI_OK : convert_depth(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
     return status;

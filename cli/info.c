@@ -8,7 +8,7 @@
 enum { SET_OWN, SET_INPUT };
 
 struct params {
-    bool json;
+    bool json, check;
 };
 
 static const struct gi_option options[] = {
@@ -17,6 +17,10 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
      .help = "Print one JSON object a line"},
+    {.name = "check",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, check),
+     .help = "Decode the whole file, so that a damaged one is found out"},
     {0},
 };
 
@@ -80,7 +84,9 @@ static enum gi_status print_file(const char *path, const struct params *own,
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
-    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, input, NULL, err);
+    struct gi_io_params io = *input;
+    io.header_only = !own->check;
+    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, &io, NULL, err);
     if (status)
         return status;
     if (own->json)
@@ -115,8 +121,9 @@ const struct gi_command gi_command_info = {
     .operands = "FILE...",
     .summary = "Say what image files hold",
     .manual =
-        "Format, size, channels, depth, resolution and profiles. The whole file is decoded, so "
-        "a damaged one is found out. The size is that after the orientation was applied.",
+        "Format, size, channels, depth, resolution and profiles, as the header says: no pixels are "
+        "read and no limit holds. --check decodes the whole file within the limits, so that a "
+        "damaged one is found out. The size is that after the orientation was applied.",
     .examples = "gpuimg info photo.jpg\ngpuimg info --json *.png",
     .min_operands = 1,
     .max_operands = -1,

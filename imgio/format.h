@@ -16,7 +16,8 @@ struct gi_decode {
     struct gi_err *warning;       /* never NULL here */
 };
 
-/* Tests the shape against the limits, then makes decode->image. */
+/* Tests the shape against the limits, then makes decode->image. Where only the header is wanted no
+ * limit holds, `data` stays NULL and the decoder returns next. */
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 

@@ -94,6 +94,11 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     if (width > INT_MAX || height > INT_MAX)
         return gi_fail(err, GI_E_LIMIT, "is %llu x %llu pixels; at most %d a side can be held",
                        (unsigned long long)width, (unsigned long long)height, INT_MAX);
+    const struct gi_image shape = {
+        .width = (int)width, .height = (int)height, .channels = channels, .type = type};
+    *decode->image = shape;
+    if (decode->options->header_only)
+        return GI_OK;
     uint64_t pixels = width * height, nbytes;
     if (__builtin_mul_overflow(pixels, (uint64_t)channels * gi_type_nbytes(type), &nbytes))
         nbytes = UINT64_MAX;
@@ -106,8 +111,6 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
         return gi_fail(err, GI_E_LIMIT,
                        "decodes to %llu bytes, over the limit of %llu; --max-bytes raises it",
                        (unsigned long long)nbytes, (unsigned long long)limits->max_bytes);
-    const struct gi_image shape = {
-        .width = (int)width, .height = (int)height, .channels = channels, .type = type};
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
@@ -150,6 +153,12 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
         double dpi_x = metadata->dpi_x;
         metadata->dpi_x = metadata->dpi_y;
         metadata->dpi_y = dpi_x;
+    }
+    if (decode->options->header_only) {
+        struct gi_image stored = *decode->image;
+        decode->image->width = orientation >= 5 ? stored.height : stored.width;
+        decode->image->height = orientation >= 5 ? stored.width : stored.height;
+        return GI_OK;
     }
     return gi_orientation_apply(decode->image, orientation, err);
 }

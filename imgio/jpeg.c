@@ -66,7 +66,7 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
 {
     enum { SAMPLES_A_BYTE = 4 };
     int height = decode->image->height;
-    if (!height)
+    if (!decode->image->data)
         return 0; /* still in the header */
     uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE;
     uint64_t left = (uint64_t)cinfo->src->bytes_in_buffer * SAMPLES_A_BYTE;
@@ -212,11 +212,12 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     read_metadata(decode, cinfo);
     choose_colour(cinfo);
     int channels = cinfo->num_components == 1 ? 1 : 3;
-    enum gi_status status = gi_jpeg_check_scans(decode, cinfo, channels, err);
+    bool header_only = decode->options->header_only;
+    enum gi_status status = header_only ? GI_OK : gi_jpeg_check_scans(decode, cinfo, channels, err);
     if (!status)
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
-    if (status)
+    if (status || header_only)
         return status;
     jpeg_start_decompress(cinfo);
     uint8_t *cmyk = NULL;

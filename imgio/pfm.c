@@ -86,7 +86,9 @@ static enum gi_status decode_pfm(struct gi_decode *decode, struct gi_err *err)
     decode->info->detail = scale < 0 ? "little-endian" : "big-endian";
     enum gi_status status =
         gi_decode_alloc(decode, width, height, decode->bytes[1] == 'F' ? 3 : 1, GI_F32, err);
-    return status ? status : read_rows(decode, at, (size_t)(end - at), scale < 0, err);
+    if (status || decode->options->header_only)
+        return status;
+    return read_rows(decode, at, (size_t)(end - at), scale < 0, err);
 }
 
 static bool probe_pfm(const unsigned char *bytes, size_t nbytes)

@@ -303,12 +303,12 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
     decode->info->bits = bits_of(head.maxval);
     decode->info->maxval = head.maxval;
     decode->info->detail = plain ? "plain" : "";
-    if (plain)
+    if (plain && !decode->options->header_only)
         status = check_plain_length(decode, &in, &head, err);
     if (!status)
         status = gi_decode_alloc(decode, head.width, head.height, (int)head.channels,
                                  head.maxval > 255 ? GI_U16 : GI_U8, err);
-    if (status)
+    if (status || decode->options->header_only)
         return status;
     status = plain ? read_plain_raster(decode, &in, &head, err) : read_raw(decode, &in, &head, err);
     if (!status)

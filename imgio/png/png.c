@@ -107,6 +107,28 @@ static void read_metadata(struct reader *r)
     }
 }
 
+static uint32_t get_be32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Finds an eXIf chunk behind the pixels by the lengths of the chunks from the first IDAT on. */
+static void find_late_exif(const struct reader *r)
+{
+    struct gi_metadata *metadata = r->decode->metadata;
+    const unsigned char *bytes = r->decode->bytes;
+    size_t at = r->at - 8, end = r->decode->nbytes; /* libpng has read the chunk's head */
+    while (!metadata->exif && end - at >= 12) {
+        size_t nbytes = get_be32(bytes + at);
+        if (nbytes > end - at - 12)
+            return;
+        if (memcmp(bytes + at + 4, "eXIf", 4) == 0 &&
+            (metadata->exif = gi_memory_copy(bytes + at + 8, nbytes)))
+            metadata->exif_nbytes = nbytes;
+        at += nbytes + 12;
+    }
+}
+
 /* True where the file's pixels are the image's but for filters and byte order. */
 static bool is_ordinary(struct reader *r)
 {
@@ -139,6 +161,10 @@ static bool read_png(struct reader *r, struct gi_err *err)
     if (r->refused)
         return false;
     read_metadata(r);
+    if (decode->options->header_only) {
+        find_late_exif(r);
+        return true;
+    }
     if (is_ordinary(r) && gi_png_quick(decode->image, decode->bytes, decode->nbytes, r->at))
         return true;
     int passes = png_set_interlace_handling(r->png);

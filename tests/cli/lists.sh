@@ -38,6 +38,14 @@ expect_stdout 'in.pgm: pgm, 13 x 9, gray, 8 bits, 129 B' gpuimg info in.pgm
 expect 0 gpuimg info --json in.pgm in.png sixteen.png
 json "info --json: one object a line" "len(j) == 3 == len(open('out').readlines())"
 json "info --json: a file" "j[0].items() >= {'file': 'in.pgm', 'format': 'pgm', 'width': 13, 'height': 9, 'channels': 1, 'bits': 8, 'float': False, 'bytes': 129, 'dpi_x': None}.items()"
+head -c 20 in.pgm >cut.pgm
+printf 'P6 50000 40000 65535\n' >huge.ppm
+expect_stdout 'cut.pgm: pgm, 13 x 9, gray, 8 bits, 20 B' gpuimg info cut.pgm
+expect_stdout 'huge.ppm: ppm, 50000 x 40000, RGB, 16 bits, 21 B' gpuimg info huge.ppm
+expect_error 1 'info: cut.pgm: ends early*' info --check cut.pgm
+expect_error 1 'info: huge.ppm: *--max-pixels*' info --check huge.ppm
+expect_stdout 'in.pgm: pgm, 13 x 9, gray, 8 bits, 129 B' gpuimg info --check in.pgm
+gpuimg info --json in.pgm in.png sixteen.png >out
 json "info --json: 16 bits" "j[2]['bits'] == 16 and j[2]['format'] == 'png'"
 cp in.pgm $'a\e"\\\xff\xc3\xa4.pgm'
 expect 0 gpuimg info --json $'a\e"\\\xff\xc3\xa4.pgm'
