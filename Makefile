@@ -55,8 +55,16 @@ WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
-             -DGI_HAVE_CUDA=$(HAVE_CUDA) $(SAN) $(EXTRA_CFLAGS)
+             -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
 SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
+# What the compiler has of it: tests/cli/hardening.sh reads the program. FORTIFY needs optimisation, and level 3 a recent libc.
+accepts = $(shell echo '$(hash)include <string.h>' | $(CC) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
+hash := \#
+FORTIFY := $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN := $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clash-protection) \
+          $(or $(call accepts,-fcf-protection=full),$(call accepts,-mbranch-protection=standard)) \
+          $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(FORTIFY))
+HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
@@ -90,7 +98,7 @@ debug:
 	+$(MAKE) DEBUG=1 all
 
 $(B)/gpuimg: $(MAIN) $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+	$(CC) $(ALL_CFLAGS) -o $@ $(MAIN) $(LIB) $(HARDEN_LINK) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
 
 $(LIB): $(filter-out $(MAIN),$(OBJ))
 	@rm -f $@
