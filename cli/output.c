@@ -88,6 +88,31 @@ bool gi_output_same(const char *a, const char *b)
     return strcmp(a, b) == 0 || (same && strcmp(name_a, name_b) == 0);
 }
 
+/* The regular file that `path` stands for, "-" by descriptor `standard`; false where there is none.
+ */
+static bool stat_file(struct stat *st, const char *path, int standard)
+{
+    int failed = strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
+    return !failed && S_ISREG(st->st_mode);
+}
+
+enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
+                                      struct gi_err *err)
+{
+    struct stat out, in;
+    for (int o = 0; outputs[o]; o++) {
+        if (!stat_file(&out, gi_output_file(outputs[o]), STDOUT_FILENO))
+            continue;
+        for (int i = 0; inputs[i]; i++)
+            if (stat_file(&in, inputs[i], STDIN_FILENO) && in.st_dev == out.st_dev &&
+                in.st_ino == out.st_ino)
+                return gi_fail(err, GI_E_USAGE,
+                               "%s: would be written over the input %s, want another file",
+                               outputs[o], inputs[i]);
+    }
+    return GI_OK;
+}
+
 static bool is_crop(const char *name)
 {
     static const char start[] = "region-";

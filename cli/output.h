@@ -16,6 +16,12 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
  * the same name in the same folder, the same file by two names, or standard output. */
 bool gi_output_same(const char *a, const char *b);
 
+/* Refuses an output that is one of the inputs: the same regular file by device and inode, whatever
+ * the names, links and redirections. Both lists end with NULL and may hold "-"; outputs may have a
+ * prefix ("png:"). The image that a filter edits in place is no output here. Errors: GI_E_USAGE. */
+enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
+                                      struct gi_err *err);
+
 /* Whether crops can come to stand in the folder `path`: an empty one, one without crops, or one
  * still to be made in a folder that there is. Errors: GI_E_IO. */
 enum gi_status gi_output_check_crops(const char *path, struct gi_err *err);
