@@ -6,17 +6,34 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
+/* jansson's allocator is one for the process. */
+static bool memory_ran_out;
+
+static void *allocate(size_t nbytes)
+{
+    void *memory = malloc(nbytes);
+    memory_ran_out |= !memory;
+    return memory;
+}
+
+void gi_json_start(void)
+{
+    memory_ran_out = false;
+    json_set_alloc_funcs(allocate, free);
+}
+
 json_t *gi_json_text(const char *text)
 {
     if (!text)
         return json_null();
-    char *valid = malloc(strlen(text) * strlen(REPLACEMENT) + 1), *to = valid;
+    char *valid = allocate(strlen(text) * strlen(REPLACEMENT) + 1), *to = valid;
     if (!valid)
         return NULL;
     for (const char *p = text; *p;) {
@@ -38,15 +55,18 @@ json_t *gi_json_real(double value)
 
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err)
 {
-    if (!value)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
     /* A terminal may take U+0080 to U+009F for commands. */
     size_t flags = isatty(fileno(out)) ? JSON_ENSURE_ASCII : 0;
-    int failed =
-        json_dumpf(value, out, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
+    char *text = json_dumps(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
     json_decref(value);
+    if (!text || memory_ran_out) {
+        free(text);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
+    }
+    fputs(text, out);
     putc('\n', out);
-    if (!failed && !ferror(out))
+    free(text);
+    if (!ferror(out))
         return GI_OK;
     return errno == EPIPE ? GI_E_PIPE
                           : gi_fail(err, GI_E_IO, "cannot write JSON: %s", strerror(errno));

@@ -8,14 +8,18 @@
 
 #include "imgio/status.h"
 
+/* To be called before anything else of JSON. From then on memory that runs out while a value is
+ * made is remembered for gi_json_print(), so that nobody needs to look at what jansson returns. */
+void gi_json_start(void);
+
 /* A string; bytes that are no UTF-8 become U+FFFD. NULL text: null. */
 json_t *gi_json_text(const char *text);
 
 /* A number; NaN and infinity become null. */
 json_t *gi_json_real(double value);
 
-/* Writes `value` and a newline: on one line, or with `indent` blanks a level. Takes `value`; NULL
- * (memory ran out while it was made) is an error. Errors: GI_E_MEMORY, GI_E_IO. */
+/* Writes `value` and a newline: on one line, or with `indent` blanks a level; nothing of it where
+ * memory ran out since gi_json_start(). Takes `value`. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err);
 
 #endif

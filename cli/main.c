@@ -1,6 +1,7 @@
 /* The program: finds the command, runs it, and says what went wrong.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 {
     open_standard_files();
     set_signals();
+    gi_json_start();
     if (argc < 2) {
         gi_help_all(stderr);
         return GI_EXIT_USAGE;

@@ -1,0 +1,49 @@
+/* Memory that runs out where a test wants it: malloc() and its kin, instead of the C library's.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_FAILING_MEMORY_H
+#define GI_TESTS_FAILING_MEMORY_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* The call of malloc(), calloc() or realloc() that fails; 0: none. */
+static int fails_at, calls;
+
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
+static const bool can_fail = true;
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *at, size_t n);
+void *__libc_memalign(size_t align, size_t n);
+
+static bool failing(void)
+{
+    return ++calls == fails_at;
+}
+
+void *malloc(size_t n)
+{
+    return failing() ? NULL : __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return failing() ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *at, size_t n)
+{
+    return failing() ? NULL : __libc_realloc(at, n);
+}
+
+int posix_memalign(void **at, size_t align, size_t n)
+{
+    *at = failing() ? NULL : __libc_memalign(align, n);
+    return *at ? 0 : ENOMEM;
+}
+#else
+static const bool can_fail = false;
+#endif
+
+#endif
