@@ -67,9 +67,9 @@ static enum gi_status encode(enum kind kind, struct gi_sink *sink, const struct 
     return target.status;
 }
 
-static enum gi_status encode_bmp(struct gi_sink *sink, const struct gi_image *image,
-                                 const struct gi_metadata *metadata,
-                                 const struct gi_save_options *options, struct gi_err *err)
+enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
 {
     (void)metadata;
     (void)options;
@@ -84,17 +84,6 @@ static enum gi_status encode_tga(struct gi_sink *sink, const struct gi_image *im
     (void)options;
     return encode(TGA, sink, image, err);
 }
-
-const struct gi_format gi_format_bmp = {
-    .info = {.name = "bmp",
-             .suffixes = "bmp dib",
-             .summary = "Windows bitmap",
-             .writes = true,
-             .u8 = true,
-             .alpha = true},
-    .encode = encode_bmp,
-    .rgb = true,
-};
 
 const struct gi_format gi_format_tga = {
     .info = {.name = "tga",

@@ -172,6 +172,19 @@ static struct draft make_png(void)
     return d;
 }
 
+/* The head of a bitmap of SIDE x SIDE in 24 bits, or in run lengths of 8. */
+static struct draft make_bmp(bool runs)
+{
+    struct draft d = {malloc(FILE_MAX), 0};
+    put(&d, "BM", 2);
+    put(&d, NULL, 8);
+    PUT(&d, 54, 4, 0, 0, 40, 0, 0, 0, 0, SIDE >> 8, 0, 0, 0, SIDE >> 8, 0, 0, 1, 0);
+    PUT(&d, runs ? 8 : 24, 0, runs, 0, 0, 0);
+    put(&d, NULL, 20 + 1024);
+    put(&d, runs ? "\xff\0\0\1" : "abcd", 4);
+    return d;
+}
+
 static struct draft make_text(const char *head, size_t nbytes)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -204,6 +217,11 @@ static void heads(void **state)
     path = keep(make_png(), "head.png");
     for (int partial = 0; partial < 2; partial++)
         expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
+    for (int runs = 0; runs < 2; runs++) {
+        path = keep(make_bmp(runs), "head.bmp");
+        for (int partial = 0; partial < 2; partial++)
+            expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
+    }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char name[] = "P0.pnm";
         name[1] = texts[i][1];
