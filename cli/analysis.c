@@ -66,7 +66,8 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
     const struct gi_reporter *reporter = gi_reporter_find(command->filter);
     const char *to = noperands > 1 ? operands[1] : "-";
     struct gi_runner *runner = NULL;
-    enum gi_status status = reporter->check(to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
+    enum gi_status status =
+        reporter->check(operands[0], to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
     if (!status)
         status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
     if (status)

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/output.h"
 #include "cli/runner.h"
 #include "filters/statistics/histogram.h"
 
@@ -196,7 +197,11 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     struct gi_runner *runner = NULL;
     io.quality = GI_DEFAULT_QUALITY;
     io.compression = GI_DEFAULT_COMPRESSION;
+    const char *const outputs[] = {"-", p->diff, NULL};
+    const char *const inputs[] = {operands[0], operands[1], NULL};
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     double start = gi_now_ms();

@@ -104,9 +104,9 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
     return GI_OK;
 }
 
-/* Every result goes somewhere of its own, and can: `output` is not yet touched. */
-static enum gi_status check_paths(const char *table, const struct gi_extract_output *output,
-                                  struct gi_err *err)
+/* Every result goes somewhere of its own, no input among them, and can: nothing is yet touched. */
+static enum gi_status check_paths(const char *image, const char *table,
+                                  const struct gi_extract_output *output, struct gi_err *err)
 {
     const struct {
         const char *name, *path, *file;
@@ -125,7 +125,12 @@ static enum gi_status check_paths(const char *table, const struct gi_extract_out
                                "%s %s and %s %s: both go to %s, want a place for each",
                                results[j].name, results[j].path, results[i].name, results[i].path,
                                strcmp(results[i].file, "-") == 0 ? "standard output" : "one file");
-    enum gi_status status = GI_OK;
+    const char *outputs[sizeof results / sizeof *results + 1] = {NULL};
+    const char *const inputs[] = {image, output->mask_image, NULL};
+    for (size_t i = 0, used = 0; i < n; i++)
+        if (results[i].path)
+            outputs[used++] = results[i].path;
+    enum gi_status status = gi_output_check_inputs(outputs, inputs, err);
     for (size_t i = 0; i < n - 1 && !status; i++)
         if (results[i].path)
             status = gi_output_check(results[i].file, output->no_clobber, err);
@@ -133,7 +138,8 @@ static enum gi_status check_paths(const char *table, const struct gi_extract_out
 }
 
 /* What the result must hold for these outputs. */
-static enum gi_status check(const char *table, const void *arg, void *params, struct gi_err *err)
+static enum gi_status check(const char *image, const char *table, const void *arg, void *params,
+                            struct gi_err *err)
 {
     const struct gi_extract_output *output = arg;
     struct gi_extract_params *asked = params;
@@ -151,7 +157,7 @@ static enum gi_status check(const char *table, const void *arg, void *params, st
                          output->points);
     if (!status)
         status = gi_extract_check_images(output, err);
-    return status ? status : check_paths(table, output, err);
+    return status ? status : check_paths(image, table, output, err);
 }
 
 /* 1 where any colour sample is not 0, else 0. */

@@ -1,7 +1,10 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/runner.h"
+
+#include <string.h>
 
 enum { SET_FILTER, SET_IO, SET_DEVICE };
 
@@ -30,7 +33,12 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     const struct gi_io_params *io = params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_runner *runner;
+    /* Over its own input it may write, through a temporary file; not so into standard output. */
+    bool piped = strcmp(gi_output_file(operands[1]), "-") == 0;
+    const char *const outputs[] = {piped ? "-" : NULL, NULL}, *const inputs[] = {operands[0], NULL};
     enum gi_status status = gi_cli_check_save(operands[1], io, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
     if (status)
         return status;
     status = gi_runner_new(&runner, device, err);

@@ -262,11 +262,15 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     return status;
 }
 
-static enum gi_status check(const char *to, const void *arg, void *params, struct gi_err *err)
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
 {
     (void)params;
     const struct output_params *output = arg;
+    const char *const outputs[] = {to, output->plot, NULL}, *const inputs[] = {input, NULL};
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
     if (!status && output->plot)
         status = gi_output_check(output->plot, output->no_clobber, err);
     return status ? status : gi_output_check(to, output->no_clobber, err);

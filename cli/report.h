@@ -20,9 +20,11 @@ struct gi_reporter {
     const struct gi_filter *filter;
     const struct gi_option *options; /* the set "Output" */
     size_t output_nbytes;
-    /* Before any work: whether everything can go where it is to go; notes in `params`, the
-     * filter's, which parts of the result are wanted. Errors: GI_E_USAGE, GI_E_IO. */
-    enum gi_status (*check)(const char *to, const void *output, void *params, struct gi_err *err);
+    /* Before any work: whether everything can go where it is to go, which is not the file `input`;
+     * notes in `params`, the filter's, which parts of the result are wanted. Errors: GI_E_USAGE,
+     * GI_E_IO. */
+    enum gi_status (*check)(const char *input, const char *to, const void *output, void *params,
+                            struct gi_err *err);
     /* Whether write() looks at the samples of the image. NULL: never. */
     bool (*wants_image)(const void *output);
     /* The file of the filter's second source, NULL: none is named; and how it is loaded. `shape` is

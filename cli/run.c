@@ -154,6 +154,36 @@ static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, c
     return status;
 }
 
+/* Everything that a step writes can be written. */
+static enum gi_status check_steps(const struct gi_chain *chain, const char *input,
+                                  struct gi_err *err)
+{
+    for (int i = 0; i < chain->n; i++) {
+        const struct gi_chain_step *step = &chain->steps[i];
+        void *const *params = step->args.params;
+        if (step->reporter && step->reporter->check(input, step->to, params[SET_STEP_OUTPUT],
+                                                    params[SET_STEP_FILTER], err))
+            return gi_err_prefix(err, "step %d: %s", i + 1, step->filter->name);
+    }
+    return GI_OK;
+}
+
+/* The image may be written over the one that was read, but over nothing else that is. */
+static enum gi_status check_image(const struct gi_chain *chain, const char *path,
+                                  const struct gi_io_params *io, struct gi_err *err)
+{
+    const char *const outputs[] = {path, NULL};
+    enum gi_status status = gi_cli_check_save(path, io, err);
+    for (int i = 0; i < chain->n && !status; i++) {
+        const struct gi_reporter *reporter = chain->steps[i].reporter;
+        const void *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
+        const char *other = reporter && reporter->other ? reporter->other(output) : NULL;
+        const char *const inputs[] = {other, NULL};
+        status = gi_output_check_inputs(outputs, inputs, err);
+    }
+    return status;
+}
+
 /* No two outputs go to one place. */
 static enum gi_status check_places(const struct gi_chain *chain, const char *path,
                                    struct gi_err *err)
@@ -181,7 +211,9 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
     if (!path && !ends_in_table)
         return gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
                        chain->steps[chain->n - 1].filter->name);
-    enum gi_status status = path ? gi_cli_check_save(path, params[SET_IO], err) : GI_OK;
+    enum gi_status status = check_steps(chain, input, err);
+    if (!status && path)
+        status = check_image(chain, path, params[SET_IO], err);
     if (!status)
         status = check_places(chain, path, err);
     if (!status)

@@ -52,6 +52,30 @@ else
     check "the owner stays" test "$(stat -c %u:%g:%a theirs.pgm)" = 4321:1234:640
 fi
 
+# An output that is an input is refused before any work, and the input stays; a filter may edit in place.
+cp in.pgm own.pgm
+ln -s own.pgm own.png
+ln -s own.pgm own.csv
+cp in.pgm mask.pgm
+ln mask.pgm mask2.pgm
+while read -r words; do
+    # shellcheck disable=SC2086
+    expect_error 2 "*: would be written over the input *" $words
+    check "$words: the input stays" cmp own.pgm in.pgm
+done <<'END'
+histogram own.pgm --plot own.png
+compare own.pgm in.pgm --diff own.pgm
+compare in.pgm own.pgm --diff pgm:own.png
+extract own.pgm own.csv
+extract own.pgm --mask own.pgm
+extract own.pgm --labels own.png
+extract own.pgm --overlay own.png
+extract in.pgm --mask-image mask.pgm --mask mask2.pgm
+END
+gpuimg gaussian own.pgm - --format pgm >>own.pgm 2>err
+check "standard output is the input" grep -q 'would be written over' err
+check "and the input stays" cmp own.pgm in.pgm
+
 # What can't be written.
 echo old >old.pgm
 expect 1 gpuimg gaussian in.pgm old.pgm --no-clobber
