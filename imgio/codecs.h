@@ -25,8 +25,12 @@ enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
 
-/* Writer of BMP, through stb_image_write (stb_write.c); as gi_format.encode. */
+/* Writers of BMP and TGA, through stb_image_write (stb_write.c); as gi_format.encode. */
 enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err);
+
+enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
 

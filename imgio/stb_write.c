@@ -76,23 +76,11 @@ enum gi_status gi_bmp_encode(struct gi_sink *sink, const struct gi_image *image,
     return encode(BMP, sink, image, err);
 }
 
-static enum gi_status encode_tga(struct gi_sink *sink, const struct gi_image *image,
-                                 const struct gi_metadata *metadata,
-                                 const struct gi_save_options *options, struct gi_err *err)
+enum gi_status gi_tga_encode(struct gi_sink *sink, const struct gi_image *image,
+                             const struct gi_metadata *metadata,
+                             const struct gi_save_options *options, struct gi_err *err)
 {
     (void)metadata;
     (void)options;
     return encode(TGA, sink, image, err);
 }
-
-const struct gi_format gi_format_tga = {
-    .info = {.name = "tga",
-             .suffixes = "tga",
-             .summary = "Truevision Targa",
-             .writes = true,
-             .u8 = true,
-             .alpha = true},
-    .encode = encode_tga,
-    .gray = true,
-    .rgb = true,
-};

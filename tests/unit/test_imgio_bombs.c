@@ -185,6 +185,14 @@ static struct draft make_bmp(bool runs)
     return d;
 }
 
+/* The head of a TGA of SIDE x SIDE, gray, in runs of 128, and the first of them. */
+static struct draft make_tga(void)
+{
+    struct draft d = {malloc(FILE_MAX), 0};
+    PUT(&d, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, SIDE >> 8, 0, SIDE >> 8, 8, 0, 0xff, 7);
+    return d;
+}
+
 static struct draft make_text(const char *head, size_t nbytes)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -222,6 +230,9 @@ static void heads(void **state)
         for (int partial = 0; partial < 2; partial++)
             expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
     }
+    path = keep(make_tga(), "head.tga");
+    for (int partial = 0; partial < 2; partial++)
+        expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char name[] = "P0.pnm";
         name[1] = texts[i][1];

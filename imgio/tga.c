@@ -1,0 +1,227 @@
+/* Truevision TGA in: colour, gray and palette, run lengths, all four origins ("Truevision TGA File
+ * Format Specification", version 2.0). There is no magic; the header is believed where all of it
+ * makes sense. A palette of grays makes a gray image.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/codecs.h"
+
+#include <string.h>
+
+enum {
+    HEAD = 18,
+    COLOURS_MAX = 65536,
+    KIND_PALETTE = 1,
+    KIND_COLOUR = 2,
+    KIND_GRAY = 3,
+    RUN_LENGTHS = 8, /* added to these */
+    RIGHT_TO_LEFT = 1 << 4,
+    TOP_DOWN = 1 << 5,
+    INTERLEAVED = 3 << 6,
+};
+
+struct targa {
+    int kind;
+    bool runs, right_to_left, top_down;
+    unsigned width, height;
+    unsigned bits, alpha_bits;            /* of a pixel */
+    unsigned first, colours, colour_bits; /* of the palette */
+    size_t palette_at, colour_nbytes, pixels_at;
+    size_t pixel_nbytes; /* in the file */
+    int channels;
+};
+
+static unsigned get16(const unsigned char *p)
+{
+    return p[0] | (unsigned)p[1] << 8;
+}
+
+/* False where the bytes are no header. */
+static bool read_head(struct targa *t, const unsigned char *bytes, size_t nbytes)
+{
+    if (nbytes < HEAD)
+        return false;
+    bool palette = bytes[1] == 1;
+    *t = (struct targa){
+        .kind = bytes[2] & ~RUN_LENGTHS,
+        .runs = bytes[2] & RUN_LENGTHS,
+        .right_to_left = bytes[17] & RIGHT_TO_LEFT,
+        .top_down = bytes[17] & TOP_DOWN,
+        .width = get16(bytes + 12),
+        .height = get16(bytes + 14),
+        .bits = bytes[16],
+        .alpha_bits = bytes[17] & 15,
+        .first = get16(bytes + 3),
+        .colours = palette ? get16(bytes + 5) : 0,
+        .colour_bits = bytes[7],
+        .palette_at = HEAD + (size_t)bytes[0],
+    };
+    t->colour_nbytes = (t->colour_bits + 7) / 8;
+    t->pixel_nbytes = (t->bits + 7) / 8;
+    t->pixels_at = t->palette_at + t->colours * t->colour_nbytes;
+    unsigned c = t->colour_bits, b = t->bits;
+    bool colours_fit = !palette || c == 15 || c == 16 || c == 24 || c == 32;
+    bool bits_fit = t->kind == KIND_PALETTE  ? t->colours && (b == 8 || b == 16)
+                    : t->kind == KIND_COLOUR ? b == 15 || b == 16 || b == 24 || b == 32
+                                             : t->kind == KIND_GRAY && (b == 8 || b == 16);
+    return bytes[1] <= 1 && colours_fit && bits_fit && !(bytes[17] & INTERLEAVED) && t->width &&
+           t->height && t->alpha_bits <= 8;
+}
+
+/* A colour of `bits` bits as `channels` samples: 5, 5 and 5 bits and perhaps one of alpha, or
+ * bytes; blue first. */
+static void put_colour(uint8_t *to, int channels, const unsigned char *in, unsigned bits)
+{
+    uint8_t rgba[4];
+    if (bits <= 16) {
+        unsigned v = get16(in);
+        for (int c = 0; c < 3; c++)
+            rgba[c] = (uint8_t)(((v >> (10 - 5 * c) & 31) * 255 + 15) / 31);
+        rgba[3] = v >> 15 ? 255 : 0;
+    } else {
+        rgba[0] = in[2];
+        rgba[1] = in[1];
+        rgba[2] = in[0];
+        rgba[3] = bits == 32 ? in[3] : 255;
+    }
+    if (channels >= 3)
+        memcpy(to, rgba, (size_t)channels);
+    else
+        to[0] = rgba[0];
+}
+
+/* Whether all colours are gray, and none has alpha. */
+static bool is_gray_palette(const struct targa *t, const unsigned char *bytes)
+{
+    for (unsigned i = 0; i < t->colours; i++) {
+        uint8_t rgb[3];
+        put_colour(rgb, 3, bytes + t->palette_at + i * t->colour_nbytes, t->colour_bits);
+        if (rgb[0] != rgb[1] || rgb[1] != rgb[2])
+            return false;
+    }
+    return t->colour_bits != 32;
+}
+
+/* Puts one pixel of the file; false where the palette has no such colour. */
+static bool put_pixel(const struct targa *t, const struct gi_decode *decode, uint8_t *to,
+                      const unsigned char *in)
+{
+    if (t->kind == KIND_COLOUR) {
+        put_colour(to, t->channels, in, t->bits);
+    } else if (t->kind == KIND_GRAY) {
+        memcpy(to, in, (size_t)t->channels);
+    } else {
+        unsigned index = (t->bits == 8 ? in[0] : get16(in)) - t->first;
+        if (index >= t->colours)
+            return false;
+        put_colour(to, t->channels, decode->bytes + t->palette_at + index * t->colour_nbytes,
+                   t->colour_bits);
+    }
+    return true;
+}
+
+/* Where the pixels are read. */
+struct tape {
+    const unsigned char *at, *end;
+    unsigned left; /* of a packet */
+    bool repeats;
+};
+
+/* The next pixel; NULL where the file ends. */
+static const unsigned char *next_pixel(const struct targa *t, struct tape *tape)
+{
+    size_t have = (size_t)(tape->end - tape->at);
+    if (t->runs && !tape->left) {
+        if (have < 1 + t->pixel_nbytes)
+            return NULL;
+        tape->repeats = *tape->at & 0x80;
+        tape->left = (*tape->at++ & 0x7f) + 1u;
+    } else if (have < t->pixel_nbytes) {
+        return NULL;
+    }
+    const unsigned char *pixel = tape->at;
+    tape->left -= t->runs;
+    if (!t->runs || !tape->repeats || !tape->left)
+        tape->at += t->pixel_nbytes;
+    return pixel;
+}
+
+static enum gi_status read_pixels(const struct targa *t, struct gi_decode *decode,
+                                  struct gi_err *err)
+{
+    struct tape tape = {.at = decode->bytes + t->pixels_at, .end = decode->bytes + decode->nbytes};
+    for (unsigned y = 0; y < t->height; y++) {
+        uint8_t *row = gi_row(decode->image, (int)(t->top_down ? y : t->height - 1 - y));
+        for (unsigned x = 0; x < t->width; x++) {
+            const unsigned char *pixel = next_pixel(t, &tape);
+            if (!pixel)
+                return gi_decode_damaged_at(decode, err, (int)y, "ends early");
+            size_t to = t->right_to_left ? t->width - 1 - x : x;
+            if (!put_pixel(t, decode, row + to * (size_t)t->channels, pixel))
+                return gi_decode_damaged_at(decode, err, (int)y, "has a colour past its %u",
+                                            t->colours);
+        }
+    }
+    return GI_OK;
+}
+
+/* False where the extension area, which the file's last bytes lead to, says that alpha holds
+ * nothing of use. */
+static bool alpha_counts(const struct gi_decode *decode)
+{
+    enum { FOOTER = 26, SIGNATURE = 8, ATTRIBUTES = 494, USEFUL_ALPHA = 3 };
+    if (decode->nbytes < HEAD + FOOTER)
+        return true;
+    const unsigned char *footer = decode->bytes + decode->nbytes - FOOTER;
+    size_t at = get16(footer) | (size_t)get16(footer + 2) << 16;
+    if (memcmp(footer + SIGNATURE, "TRUEVISION-XFILE.", 18) != 0 || !at ||
+        at + ATTRIBUTES >= decode->nbytes)
+        return true;
+    return decode->bytes[at + ATTRIBUTES] >= USEFUL_ALPHA;
+}
+
+static enum gi_status decode_tga(struct gi_decode *decode, struct gi_err *err)
+{
+    struct targa t;
+    if (!read_head(&t, decode->bytes, decode->nbytes))
+        return gi_fail(err, GI_E_FORMAT, "has a damaged header");
+    if (t.pixels_at > decode->nbytes)
+        return gi_fail(err, GI_E_FORMAT, "ends early, in its palette");
+    /* The bits of alpha that the header names are those of a pixel, or of a colour of the palette;
+     * 32 bits without them have a byte that says nothing. */
+    unsigned bits = t.kind == KIND_PALETTE ? t.colour_bits : t.bits;
+    bool alpha = t.kind == KIND_GRAY ? bits == 16
+                                     : (bits == 32 && (t.alpha_bits || t.kind == KIND_PALETTE)) ||
+                                           (bits == 16 && t.alpha_bits == 1);
+    alpha = alpha && alpha_counts(decode);
+    bool gray = t.kind == KIND_GRAY ||
+                (t.kind == KIND_PALETTE && !alpha && is_gray_palette(&t, decode->bytes));
+    t.channels = (gray ? 1 : 3) + alpha;
+    decode->info->bits = bits <= 16 && t.kind != KIND_GRAY ? 5 : 8;
+    decode->info->detail = t.kind == KIND_PALETTE ? (t.runs ? "palette, run lengths" : "palette")
+                           : t.runs               ? "run lengths"
+                                                  : "";
+    enum gi_status status = gi_decode_alloc(decode, t.width, t.height, t.channels, GI_U8, err);
+    if (status || decode->options->header_only)
+        return status;
+    return read_pixels(&t, decode, err);
+}
+
+static bool probe_tga(const unsigned char *bytes, size_t nbytes)
+{
+    struct targa t;
+    return read_head(&t, bytes, nbytes);
+}
+
+const struct gi_format gi_format_tga = {
+    .info = {.name = "tga",
+             .suffixes = "tga",
+             .summary = "Truevision Targa",
+             .reads = true,
+             .writes = true,
+             .u8 = true,
+             .alpha = true},
+    .probe = probe_tga,
+    .decode = decode_tga,
+    .encode = gi_tga_encode,
+    .gray = true,
+    .rgb = true,
+};

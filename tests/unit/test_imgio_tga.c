@@ -1,0 +1,137 @@
+/* TGA: files of the corpus that show one picture are oracles of each other and of what stb_image
+ * reads; origins, run lengths and palettes are made here.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+/* Without a pop: functions that stay unused are only found at the end of the file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#include <stb/stb_image.h>
+
+/* Every file of the corpus as stb_image reads it: none of them runs from right to left. */
+static void corpus(void **state)
+{
+    (void)state;
+    const char *folder = corpora("tga");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    if (!dir)
+        skip();
+    int n = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[2048];
+        const char *dot = strrchr(entry->d_name, '.');
+        if (!dot || strcasecmp(dot, ".tga") != 0 || strcmp(entry->d_name, "32bit_pal.tga") == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        struct gi_image image = load_or_fail(path);
+        int w = 0, h = 0, channels = 0;
+        unsigned char *want = stbi_load(path, &w, &h, &channels, image.channels);
+        assert_non_null(want);
+        assert_true(w == image.width && h == image.height);
+        for (int y = 0; y < h; y++)
+            for (size_t x = 0; x < gi_row_samples(&image); x++) /* 5 bits: stb_image cuts */
+                assert_in_range(((uint8_t *)gi_row(&image, y))[x] -
+                                    want[(size_t)y * gi_row_samples(&image) + x] + 1,
+                                image.channels == 3 ? 0 : 1, image.channels == 3 ? 2 : 1);
+        stbi_image_free(want);
+        gi_image_free(&image);
+        n++;
+    }
+    closedir(dir);
+    assert_int_equal(n, 22);
+}
+
+/* A palette of 32 bits, whose alpha counts. */
+static void palette_with_alpha(void **state)
+{
+    (void)state;
+    static const unsigned char file[] = {0, 1, 1, 10, 0, 2, 0, 32, 0, 0, 0, 0, 2,  0,
+                                         1, 0, 8, 0,  1, 2, 3, 4,  5, 6, 7, 8, 11, 10};
+    static const uint8_t want[] = {7, 6, 5, 8, 3, 2, 1, 4};
+    struct gi_image image;
+    struct gi_err err;
+    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    assert_int_equal(image.channels, 4);
+    assert_memory_equal(image.data, want, sizeof want);
+    gi_image_free(&image);
+    unsigned char beyond[sizeof file];
+    memcpy(beyond, file, sizeof file);
+    beyond[sizeof file - 1] = 12;
+    assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
+    beyond[sizeof file - 1] = 9;
+    assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
+}
+
+/* One picture of 3 x 2 with all origins, plain and in run lengths that cross a row's end. */
+static void origins(void **state)
+{
+    (void)state;
+    static const uint8_t want[2][3] = {{10, 20, 20}, {20, 30, 40}};
+    for (int origin = 0; origin < 4; origin++)
+        for (int runs = 0; runs < 2; runs++) {
+            bool right = origin & 1, top = origin & 2;
+            unsigned char file[64] = {0, 0, runs ? 11 : 3,
+                                      0, 0, 0,
+                                      0, 0, 0,
+                                      0, 0, 0,
+                                      3, 0, 2,
+                                      0, 8, (unsigned char)(right << 4 | top << 5)};
+            uint8_t order[6];
+            for (int y = 0; y < 2; y++)
+                for (int x = 0; x < 3; x++)
+                    order[3 * (top ? y : 1 - y) + (right ? 2 - x : x)] = want[y][x];
+            size_t n = 18;
+            for (int i = 0; i < 6; i++) {
+                int same = 1;
+                while (runs && i + same < 6 && order[i + same] == order[i])
+                    same++;
+                if (runs)
+                    file[n++] = (unsigned char)(same > 1 ? 0x80 | (same - 1) : 0);
+                file[n++] = order[i];
+                i += same - 1;
+            }
+            struct gi_image image;
+            struct gi_err err;
+            assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_OK);
+            for (int y = 0; y < 2; y++)
+                assert_memory_equal(gi_row(&image, y), want[y], 3);
+            gi_image_free(&image);
+            check_truncations((struct bytes){file, n}, n);
+            check_flips((struct bytes){file, n}, 300, (uint64_t)origin);
+        }
+}
+
+static void there_and_back(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.tga", tmp);
+    for (int channels = 1; channels <= 4; channels++)
+        for (int width = 1; width < 300; width += 37) {
+            struct gi_image image = random_image(width, 7, channels, GI_U8, 5), back;
+            struct gi_save_options options = {0};
+            memset(gi_row(&image, 3), 9, gi_row_nbytes(&image)); /* a run */
+            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+            back = load_or_fail(path);
+            assert_same_image(&image, &back);
+            gi_image_free(&back);
+            gi_image_free(&image);
+        }
+    remove_folder(tmp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(corpus),
+        cmocka_unit_test(palette_with_alpha),
+        cmocka_unit_test(origins),
+        cmocka_unit_test(there_and_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
