@@ -112,6 +112,7 @@ static json_t *format_json(const struct gi_format_info *format)
     if (format->f32)
         json_array_append_new(depths, json_string("float"));
     set(object, "depths", depths);
+    set(object, "missing", gi_json_text(format->missing));
     return object;
 }
 
@@ -145,9 +146,11 @@ static void list_text(void)
     printf("\nFormats:\n");
     const struct gi_format_info *f;
     for (int i = 0; (f = gi_format_at(i)); i++)
-        printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)\n", f->name, f->reads ? "read" : "",
+        printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)%s%s\n", f->name, f->reads ? "read" : "",
                f->writes ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
-               f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes);
+               f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes,
+               f->missing ? ": not in this build, which has no " : "",
+               f->missing ? f->missing : "");
     printf("\nBorders:\n");
     const struct gi_option row = {.type = GI_OPT_CHOICE, .choices = gi_border_choices};
     char text[256];

@@ -14,6 +14,8 @@ struct gi_decode {
     struct gi_metadata *metadata; /* never NULL here */
     struct gi_file_info *info;    /* never NULL here */
     struct gi_err *warning;       /* never NULL here */
+    int orientation;              /* as EXIF numbers it, for formats with a field of their own; 0:
+                                     what EXIF says */
 };
 
 /* Tests the shape against the limits, then makes decode->image. Where only the header is wanted no
@@ -25,7 +27,7 @@ struct gi_format {
     struct gi_format_info info;
     /* True where the bytes start as this format does. NULL: write only. */
     bool (*probe)(const unsigned char *bytes, size_t nbytes);
-    /* On an error the caller frees what was made. */
+    /* On an error the caller frees what was made. NULL beside a probe: info.missing says why. */
     enum gi_status (*decode)(struct gi_decode *decode, struct gi_err *err);
     /* NULL: read only. Gets only types and channel counts that its info allows. */
     enum gi_status (*encode)(struct gi_sink *sink, const struct gi_image *image,
@@ -33,6 +35,7 @@ struct gi_format {
                              const struct gi_save_options *options, struct gi_err *err);
     bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
     bool metadata;  /* writes ICC profile, EXIF and resolution */
+    bool no_exif;   /* of these not EXIF */
 };
 
 /* For a decoder whose data ends early or is damaged: GI_OK and `warning` filled where partial

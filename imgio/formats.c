@@ -15,8 +15,9 @@
 enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
-    &gi_format_png, &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm, &gi_format_pbm, &gi_format_pam,
-    &gi_format_pnm, &gi_format_pfm,  &gi_format_bmp, &gi_format_hdr, &gi_format_tga, NULL,
+    &gi_format_png, &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm,  &gi_format_pbm,
+    &gi_format_pam, &gi_format_pnm,  &gi_format_pfm, &gi_format_tiff, &gi_format_bmp,
+    &gi_format_hdr, &gi_format_tga,  NULL,
 };
 
 const struct gi_format_info *gi_format_at(int index)
@@ -135,7 +136,7 @@ static enum gi_status fail_unknown(struct gi_err *err)
     char names[256] = "";
     for (int i = 0; gi_formats[i]; i++) {
         size_t used = strlen(names);
-        if (gi_formats[i]->probe)
+        if (gi_formats[i]->decode)
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      gi_formats[i]->info.name);
     }
@@ -146,7 +147,9 @@ static enum gi_status fail_unknown(struct gi_err *err)
 static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_metadata *metadata = decode->metadata;
-    int orientation = gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
+    int orientation = decode->orientation
+                          ? decode->orientation
+                          : gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
     decode->info->orientation = orientation;
     gi_exif_reset(metadata->exif, metadata->exif_nbytes);
     if (orientation >= 5) {
@@ -169,6 +172,9 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     if (!format)
         return fail_unknown(err);
     decode->info->format = format->info.name;
+    if (!format->decode)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is a %s file, and this build of gpuimg has no %s",
+                       format->info.name, format->info.missing);
     decode->info->detail = "";
     decode->info->nbytes = decode->nbytes;
     enum gi_status status = format->decode(decode, err);

@@ -133,6 +133,7 @@ struct gi_format_info {
                              `name` is one of them */
     const char *summary;  /* "Portable Network Graphics" */
     bool reads, writes, u8, u16, f32, alpha;
+    const char *missing; /* the library that this build lacks for it; NULL: none */
 };
 const struct gi_format_info *gi_format_at(int index);
 

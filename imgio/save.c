@@ -62,6 +62,9 @@ static enum gi_status choose(const struct gi_format **chosen, const char **path,
     if (prefix)
         *path = colon + 1;
     *chosen = format ? find(format, strlen(format)) : prefix ? prefix : by_suffix(*path);
+    if (*chosen && !(*chosen)->encode && (*chosen)->info.missing)
+        return gi_fail(err, GI_E_USAGE, "%s: this build of gpuimg has no %s and can't write %s",
+                       whole, (*chosen)->info.missing, (*chosen)->info.name);
     if (!*chosen || !(*chosen)->encode)
         return fail_usage(err, format, whole);
     if (!**path)
@@ -119,7 +122,7 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
     if (metadata && metadata->icc && (!format->metadata || !profile_fits(metadata, colours)))
         losses[n++] =
             format->metadata ? "an ICC profile of another colour model" : "the ICC profile";
-    if (metadata && metadata->exif && !format->metadata)
+    if (metadata && metadata->exif && (!format->metadata || format->no_exif))
         losses[n++] = "EXIF";
     if (metadata && metadata->dpi_x > 0 && !format->metadata)
         losses[n++] = "the resolution";

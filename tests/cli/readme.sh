@@ -5,7 +5,11 @@ readme=$tests/../../README.md
 
 sed -n '/<!-- gpuimg list --markdown -->/,/<!-- end -->/p' "$readme" | sed '1d;$d' >table
 gpuimg list --markdown >printed
-check "README's table of operations is what gpuimg list --markdown prints" diff table printed
+if gpuimg list | grep -q 'not in this build'; then
+    skip "README's table: this build lacks a library: $(gpuimg list | grep 'not in this build')"
+else
+    check "README's table of operations is what gpuimg list --markdown prints" diff table printed
+fi
 
 # Every "gpuimg COMMAND --option" in the indented examples names a command and options that it has.
 grep -oE 'gpuimg [a-z]+[^|#]*' <(grep -E '^    ' "$readme") >examples

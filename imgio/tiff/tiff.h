@@ -1,0 +1,25 @@
+/* TIFF: in through libtiff, where the build found one that is recent enough; out on our side.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_TIFF_H
+#define GI_IMGIO_TIFF_H
+
+#include "imgio/codecs.h"
+
+#if __has_include(<tiffio.h>)
+#include <tiffio.h>
+#if TIFFLIB_VERSION >= 20221213 /* 4.5: errors and limits of one file, not of the process */
+#define GI_HAVE_TIFF 1
+#endif
+#endif
+#ifndef GI_HAVE_TIFF
+#define GI_HAVE_TIFF 0
+#endif
+
+enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* bytes that libtiff may take at once */
+
+/* As gi_format.encode (tiff_write.c): strips, deflate, predictor. Needs no libtiff. */
+enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err);
+
+#endif

@@ -1,0 +1,254 @@
+/* TIFF out: strips, each deflated after a predictor, 8 and 16 bits and float (TIFF 6.0 and its
+ * Technical Notes 2 and 3); BigTIFF where offsets of 32 bits would not do. The directory stands
+ * before the strips and names their lengths, so these are in memory until all are made.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tiff.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/pieces.h"
+
+enum {
+    ENTRIES_MAX = 20,
+    DEFLATE = 8, /* values of the tags */
+    PREDICT_HORIZONTAL = 2,
+    PREDICT_FLOAT = 3,
+    ALPHA_UNASSOCIATED = 2,
+    FORMAT_UINT = 1,
+    FORMAT_FLOAT = 3,
+    UNIT_INCH = 2,
+    MINISBLACK = 1,
+    RGB = 2,
+    RESOLUTION_UNIT = 10000, /* denominator of a resolution */
+};
+static const uint64_t big_from_nbytes = UINT64_C(4000000000);
+
+enum field_type { ASCII_BYTE = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
+
+struct writer {
+    const struct gi_image *image;
+    size_t row_nbytes;
+    int strip_rows, nstrips, level;
+    uint64_t *strip_nbytes; /* of each */
+    unsigned char *strips;  /* all of them */
+    size_t used, capacity;
+};
+
+/* A row's samples, each less the one a pixel before (TIFF 6.0, section 14). */
+static void predict_whole(void *to, const void *row, const struct gi_image *image)
+{
+    size_t n = gi_row_samples(image), step = (size_t)image->channels;
+    const uint8_t *in8 = row;
+    const uint16_t *in16 = row;
+    for (size_t i = 0; i < n; i++)
+        if (image->type == GI_U8)
+            ((uint8_t *)to)[i] = (uint8_t)(in8[i] - (i < step ? 0 : in8[i - step]));
+        else
+            ((uint16_t *)to)[i] = (uint16_t)(in16[i] - (i < step ? 0 : in16[i - step]));
+}
+
+/* All first bytes of a row's samples, the one of sign and exponent, then all second ones; each less
+ * the one a pixel before (Technical Note 3). */
+static void predict_float(uint8_t *to, const void *row, const struct gi_image *image)
+{
+    size_t n = gi_row_samples(image), step = (size_t)image->channels;
+    const float *in = row;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v;
+        memcpy(&v, in + i, sizeof v);
+        for (size_t b = 0; b < 4; b++)
+            to[b * n + i] = (uint8_t)(v >> (24 - 8 * b));
+    }
+    for (size_t i = 4 * n; i-- > step;)
+        to[i] = (uint8_t)(to[i] - to[i - step]);
+}
+
+static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
+                                 struct gi_err *err)
+{
+    const struct writer *w = self;
+    int y0 = number * w->strip_rows, rows = w->image->height - y0;
+    rows = rows < w->strip_rows ? rows : w->strip_rows;
+    size_t nraw = (size_t)rows * w->row_nbytes;
+    for (int y = 0; y < rows; y++) {
+        uint8_t *to = (uint8_t *)scratch + (size_t)y * w->row_nbytes;
+        if (w->image->type == GI_F32)
+            predict_float(to, gi_row(w->image, y0 + y), w->image);
+        else
+            predict_whole(to, gi_row(w->image, y0 + y), w->image);
+    }
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
+    size_t room = c ? libdeflate_zlib_compress_bound(c, nraw) : 0;
+    strip->bytes = c ? malloc(room) : NULL;
+    strip->nbytes =
+        strip->bytes ? libdeflate_zlib_compress(c, scratch, nraw, strip->bytes, room) : 0;
+    libdeflate_free_compressor(c);
+    if (strip->nbytes)
+        return GI_OK;
+    free(strip->bytes);
+    return gi_fail(err, GI_E_MEMORY, "out of memory for the TIFF compressor");
+}
+
+static enum gi_status keep_strip(void *self, const struct gi_piece *strip, int number,
+                                 struct gi_err *err)
+{
+    struct writer *w = self;
+    if (strip->nbytes > w->capacity - w->used) {
+        size_t capacity = 2 * w->capacity + strip->nbytes;
+        unsigned char *grown = realloc(w->strips, capacity);
+        if (!grown)
+            return gi_fail(err, GI_E_MEMORY, "out of memory");
+        w->strips = grown;
+        w->capacity = capacity;
+    }
+    memcpy(w->strips + w->used, strip->bytes, strip->nbytes);
+    w->used += strip->nbytes;
+    w->strip_nbytes[number] = strip->nbytes;
+    return GI_OK;
+}
+
+/* The directory while it is laid out: entries, and behind them what is too long for an entry. */
+struct directory {
+    unsigned char *bytes;
+    bool big;
+    int n;             /* entries so far */
+    size_t spare, end; /* next place for a long value; and all there is */
+};
+
+/* In the machine's own byte order, which the file's first bytes tell. */
+static void put_number(unsigned char *to, enum field_type type, uint64_t v)
+{
+    uint16_t v16 = (uint16_t)v;
+    uint32_t v32 = (uint32_t)v;
+    if (type == SHORT)
+        memcpy(to, &v16, sizeof v16);
+    else if (type == LONG8)
+        memcpy(to, &v, sizeof v);
+    else
+        memcpy(to, &v32, sizeof v32);
+}
+
+static size_t type_nbytes(enum field_type type)
+{
+    return type == ASCII_BYTE ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
+}
+
+/* Adds an entry of `count` values and returns where these go. */
+static unsigned char *add(struct directory *d, unsigned tag, enum field_type type, uint64_t count)
+{
+    size_t head = d->big ? 16 : 8, entry = d->big ? 20 : 12, inside = d->big ? 8 : 4;
+    unsigned char *at = d->bytes + head + (d->big ? 8 : 2) + (size_t)d->n++ * entry;
+    size_t nbytes = type_nbytes(type) * count;
+    put_number(at, SHORT, tag);
+    put_number(at + 2, SHORT, type);
+    put_number(at + 4, d->big ? LONG8 : LONG, count);
+    unsigned char *value = at + (d->big ? 12 : 8);
+    if (nbytes <= inside)
+        return value;
+    put_number(value, d->big ? LONG8 : LONG, d->spare);
+    value = d->bytes + d->spare;
+    d->spare += (nbytes + 7) / 8 * 8;
+    return value;
+}
+
+static void add_number(struct directory *d, unsigned tag, enum field_type type, uint64_t count,
+                       uint64_t v)
+{
+    unsigned char *to = add(d, tag, type, count);
+    for (uint64_t i = 0; i < count; i++)
+        put_number(to + i * type_nbytes(type), type, v);
+}
+
+static void add_resolution(struct directory *d, unsigned tag, double dpi)
+{
+    unsigned char *to = add(d, tag, RATIONAL, 1);
+    put_number(to, LONG, (uint64_t)(dpi * RESOLUTION_UNIT + 0.5));
+    put_number(to + 4, LONG, RESOLUTION_UNIT);
+}
+
+/* Everything before the strips, in order of the tags. */
+static void lay_out(struct directory *d, const struct writer *w, const struct gi_metadata *metadata)
+{
+    const struct gi_image *image = w->image;
+    uint64_t channels = (uint64_t)image->channels, n = (uint64_t)w->nstrips;
+    bool is_float = image->type == GI_F32, little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    enum field_type offset = d->big ? LONG8 : LONG;
+    bool resolution = metadata && metadata->dpi_x > 0 && metadata->dpi_y > 0 &&
+                      metadata->dpi_x < 4e5 && metadata->dpi_y < 4e5;
+    add_number(d, 256, LONG, 1, (uint64_t)image->width);
+    add_number(d, 257, LONG, 1, (uint64_t)image->height);
+    add_number(d, 258, SHORT, channels, 8 * gi_type_nbytes(image->type));
+    add_number(d, 259, SHORT, 1, DEFLATE);
+    add_number(d, 262, SHORT, 1, gi_colour_channels(image) == 3 ? RGB : MINISBLACK);
+    unsigned char *offsets = add(d, 273, offset, n);
+    add_number(d, 277, SHORT, 1, channels);
+    add_number(d, 278, LONG, 1, (uint64_t)w->strip_rows);
+    unsigned char *lengths = add(d, 279, offset, n);
+    if (resolution) {
+        add_resolution(d, 282, metadata->dpi_x);
+        add_resolution(d, 283, metadata->dpi_y);
+        add_number(d, 296, SHORT, 1, UNIT_INCH);
+    }
+    add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
+    if (gi_has_alpha(image))
+        add_number(d, 338, SHORT, 1, ALPHA_UNASSOCIATED);
+    add_number(d, 339, SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
+    if (metadata && metadata->icc)
+        memcpy(add(d, 34675, ASCII_BYTE, metadata->icc_nbytes), metadata->icc,
+               metadata->icc_nbytes);
+    memcpy(d->bytes, little ? "II" : "MM", 2);
+    put_number(d->bytes + 2, SHORT, d->big ? 43 : 42);
+    if (d->big)
+        put_number(d->bytes + 4, SHORT, 8); /* bytes of an offset */
+    put_number(d->bytes + (d->big ? 8 : 4), offset, d->big ? 16 : 8);
+    put_number(d->bytes + (d->big ? 16 : 8), d->big ? LONG8 : SHORT, (uint64_t)d->n);
+    uint64_t at = d->end;
+    for (uint64_t i = 0; i < n; i++) {
+        put_number(offsets + i * type_nbytes(offset), offset, at);
+        put_number(lengths + i * type_nbytes(offset), offset, w->strip_nbytes[i]);
+        at += w->strip_nbytes[i];
+    }
+}
+
+static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
+                                const struct gi_metadata *metadata, struct gi_err *err)
+{
+    size_t icc = metadata && metadata->icc ? metadata->icc_nbytes : 0;
+    struct directory d = {.spare = 32 + ENTRIES_MAX * 20};
+    d.end = d.spare + 16 * (size_t)w->nstrips + icc + 128; /* and values of a few bytes */
+    d.end = (d.end + 7) / 8 * 8;
+    d.big = d.end + w->used > big_from_nbytes;
+    d.bytes = calloc(1, d.end);
+    if (!d.bytes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    lay_out(&d, w, metadata);
+    enum gi_status status = gi_sink_write(sink, d.bytes, d.end, err);
+    free(d.bytes);
+    return status ? status : gi_sink_write(sink, w->strips, w->used, err);
+}
+
+enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    struct writer w = {
+        .image = image, .row_nbytes = gi_row_nbytes(image), .level = options->compression};
+    w.strip_rows = gi_piece_rows(w.row_nbytes, image->height);
+    w.nstrips = 1 + (image->height - 1) / w.strip_rows;
+    w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
+    if (!w.strip_nbytes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    struct gi_pieces pieces = {.self = &w,
+                               .n = w.nstrips,
+                               .scratch_nbytes = (size_t)w.strip_rows * w.row_nbytes,
+                               .make = make_strip,
+                               .write = keep_strip};
+    enum gi_status status = gi_pieces_run(&pieces, options->parallel, err);
+    if (!status)
+        status = write_all(sink, &w, metadata, err);
+    free(w.strip_nbytes);
+    free(w.strips);
+    return status;
+}

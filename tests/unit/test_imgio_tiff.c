@@ -1,0 +1,324 @@
+/* TIFF: files of many kinds, made through libtiff sample by sample, must come back as what was put
+ * in. SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <math.h>
+
+#include "imgio/tiff/tiff.h"
+
+static char folder[64], path[128];
+
+#if GI_HAVE_TIFF
+
+/* What a file made by the test is like. */
+struct kind {
+    unsigned bits, samples, photometric, compression;
+    bool planar, tiles, big_endian, bigtiff, is_float;
+    int alpha; /* EXTRASAMPLE_..., -1: none */
+};
+
+enum { WIDTH = 67, HEIGHT = 45, TILE = 32 };
+
+/* Sample s of pixel (x, y), as the file has it. */
+static unsigned sample(const struct kind *k, int x, int y, unsigned s)
+{
+    unsigned v = (unsigned)(x * 3 + y * 5) + 40 * s + (unsigned)(x * y) % 7;
+    return v * (k->bits > 8 ? 257 : 1) & ((1u << k->bits) - 1);
+}
+
+static void put_bits(unsigned char *line, size_t i, unsigned bits, unsigned v)
+{
+    for (unsigned b = 0; b < bits; b++) {
+        size_t at = i * bits + b;
+        if (v >> (bits - 1 - b) & 1)
+            line[at / 8] |= (unsigned char)(0x80 >> at % 8);
+    }
+}
+
+/* `n` pixels of samples `first` to `last`, as libtiff takes them: in the machine's order. */
+static void fill_line(const struct kind *k, unsigned char *line, int x0, int y, int n,
+                      unsigned first, unsigned last)
+{
+    size_t i = 0;
+    for (int x = x0; x < x0 + n; x++)
+        for (unsigned s = first; s <= last; s++, i++) {
+            unsigned v = x < WIDTH && y < HEIGHT ? sample(k, x, y, s) : 0;
+            if (k->is_float && k->bits == 32)
+                ((float *)line)[i] = (float)v / 1000 - 1;
+            else if (k->is_float)
+                ((double *)line)[i] = (float)v / 1000 - 1;
+            else if (k->bits == 16)
+                ((uint16_t *)line)[i] = (uint16_t)v;
+            else
+                put_bits(line, i, k->bits, v);
+        }
+}
+
+static void write_pixels(TIFF *tiff, const struct kind *k)
+{
+    int planes = k->planar ? (int)k->samples : 1;
+    static unsigned char piece[TILE * TILE * 64];
+    for (int p = 0; p < planes; p++) {
+        unsigned first = k->planar ? (unsigned)p : 0, last = k->planar ? first : k->samples - 1;
+        for (int y = 0; !k->tiles && y < HEIGHT; y++) {
+            memset(piece, 0, sizeof piece);
+            fill_line(k, piece, 0, y, WIDTH, first, last);
+            assert_int_equal(TIFFWriteScanline(tiff, piece, (uint32_t)y, (uint16_t)p), 1);
+        }
+        for (int y = 0; k->tiles && y < HEIGHT; y += TILE)
+            for (int x = 0; x < WIDTH; x += TILE) {
+                size_t row = (size_t)TIFFTileRowSize(tiff);
+                memset(piece, 0, sizeof piece);
+                for (int i = 0; i < TILE; i++)
+                    fill_line(k, piece + (size_t)i * row, x, y + i, TILE, first, last);
+                assert_true(TIFFWriteTile(tiff, piece, (uint32_t)x, (uint32_t)y, 0, (uint16_t)p) >
+                            0);
+            }
+    }
+}
+
+static void write_tiff(const struct kind *k, int orientation, int pages)
+{
+    char mode[8];
+    snprintf(mode, sizeof mode, "w%s%s", k->big_endian ? "b" : "l", k->bigtiff ? "8" : "");
+    TIFF *tiff = TIFFOpen(path, mode);
+    assert_non_null(tiff);
+    for (int page = 0; page < pages; page++) {
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, HEIGHT);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, k->bits);
+        TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, k->samples);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, k->photometric);
+        TIFFSetField(tiff, TIFFTAG_COMPRESSION, k->compression);
+        TIFFSetField(tiff, TIFFTAG_ORIENTATION, orientation);
+        TIFFSetField(tiff, TIFFTAG_PLANARCONFIG,
+                     k->planar ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+        if (k->is_float)
+            TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+        bool predicts =
+            k->compression == COMPRESSION_LZW || k->compression == COMPRESSION_ADOBE_DEFLATE;
+        if (predicts && (k->bits == 8 || k->bits == 16))
+            TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+        if (predicts && k->is_float)
+            TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_FLOATINGPOINT);
+        if (k->alpha >= 0) {
+            uint16_t kind = (uint16_t)k->alpha;
+            TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
+        }
+        if (k->tiles) {
+            TIFFSetField(tiff, TIFFTAG_TILEWIDTH, TILE);
+            TIFFSetField(tiff, TIFFTAG_TILELENGTH, TILE);
+        } else {
+            TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 7);
+        }
+        if (k->photometric == PHOTOMETRIC_PALETTE) {
+            uint16_t map[3][256];
+            for (unsigned i = 0; i < 256; i++)
+                for (unsigned c = 0; c < 3; c++)
+                    map[c][i] = (uint16_t)((i * 3 + c * 50) % 256 * 257);
+            TIFFSetField(tiff, TIFFTAG_COLORMAP, map[0], map[1], map[2]);
+        }
+        write_pixels(tiff, k);
+        assert_int_equal(TIFFWriteDirectory(tiff), 1);
+    }
+    TIFFClose(tiff);
+}
+
+/* What channel c of a pixel must be. */
+static double expected(const struct kind *k, int x, int y, unsigned c)
+{
+    unsigned v = sample(k, x, y, c), most = (1u << k->bits) - 1, full = k->bits > 8 ? 65535 : 255;
+    if (k->is_float)
+        return (double)((float)v / 1000 - 1);
+    if (k->photometric == PHOTOMETRIC_PALETTE)
+        return (sample(k, x, y, 0) * 3 + c * 50) % 256;
+    if (k->photometric == PHOTOMETRIC_SEPARATED)
+        return floor((double)(full - v) * (full - sample(k, x, y, 3)) / full + 0.5);
+    double scaled = floor((double)v * full / most + 0.5);
+    if (k->alpha == EXTRASAMPLE_ASSOCALPHA && c + 1 < k->samples) {
+        unsigned alpha = sample(k, x, y, k->samples - 1);
+        return v >= alpha ? (alpha ? full : v) : floor((double)v * full / alpha + 0.5);
+    }
+    return k->photometric == PHOTOMETRIC_MINISWHITE ? full - scaled : scaled;
+}
+
+static void check_kind(const struct kind *k)
+{
+    struct gi_image image;
+    struct gi_err err = {0}, warning;
+    write_tiff(k, 1, 1);
+    if (gi_load(&image, NULL, NULL, path, &strictly, &warning, &err))
+        fail_msg("%u bits, %u samples, compression %u: %s", k->bits, k->samples, k->compression,
+                 err.text);
+    assert_int_equal(warning.status, GI_OK);
+    unsigned channels =
+        k->photometric == PHOTOMETRIC_PALETTE || k->photometric == PHOTOMETRIC_SEPARATED
+            ? 3
+            : k->samples;
+    assert_true(image.width == WIDTH && image.height == HEIGHT);
+    assert_int_equal(image.channels, channels);
+    assert_int_equal(image.type, k->is_float ? GI_F32 : k->bits > 8 ? GI_U16 : GI_U8);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            for (unsigned c = 0; c < channels; c++) {
+                const void *row = gi_row(&image, y);
+                size_t i = (size_t)x * channels + c;
+                double got = image.type == GI_U8    ? ((const uint8_t *)row)[i]
+                             : image.type == GI_U16 ? ((const uint16_t *)row)[i]
+                                                    : (double)((const float *)row)[i];
+                if (got != expected(k, x, y, c))
+                    fail_msg("%u bits, %u samples, compression %u, (%d, %d, %u): %g, want %g",
+                             k->bits, k->samples, k->compression, x, y, c, got,
+                             expected(k, x, y, c));
+            }
+    gi_image_free(&image);
+}
+
+/* Depths, samples, strips and tiles, both byte orders, compressions. */
+static void kinds(void **state)
+{
+    (void)state;
+    static const unsigned bits[] = {1, 2, 4, 8, 10, 12, 14, 16};
+    static const unsigned compressions[] = {COMPRESSION_NONE, COMPRESSION_LZW,
+                                            COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS};
+    int n = 0;
+    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; b++)
+        for (unsigned samples = 1; samples <= 4; samples++)
+            for (int form = 0; form < 16; form++) {
+                struct kind k = {.bits = bits[b],
+                                 .samples = samples,
+                                 .photometric =
+                                     samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK,
+                                 .compression = compressions[(n + form) % 4],
+                                 .planar = form & 1,
+                                 .tiles = form & 2,
+                                 .big_endian = form & 4,
+                                 .bigtiff = form & 8,
+                                 .alpha = samples % 2 ? -1 : EXTRASAMPLE_UNASSALPHA};
+                if (!TIFFIsCODECConfigured((uint16_t)k.compression))
+                    continue;
+                check_kind(&k);
+                n++;
+            }
+    print_message("%d kinds\n", n);
+}
+
+static void odd_kinds(void **state)
+{
+    (void)state;
+    static const struct kind list[] = {
+        {1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_NONE, .alpha = -1},
+        {8, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_LZW, .alpha = -1},
+        {1, 1, PHOTOMETRIC_MINISWHITE, COMPRESSION_CCITTFAX4, .alpha = -1},
+        {8, 1, PHOTOMETRIC_PALETTE, COMPRESSION_LZW, .alpha = -1},
+        {4, 1, PHOTOMETRIC_PALETTE, COMPRESSION_NONE, .tiles = true, .alpha = -1},
+        {8, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_LZW, .alpha = -1},
+        {16, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_NONE, .alpha = -1},
+        {8, 4, PHOTOMETRIC_RGB, COMPRESSION_NONE, .alpha = EXTRASAMPLE_ASSOCALPHA},
+        {16, 2, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = EXTRASAMPLE_ASSOCALPHA},
+        {8, 4, PHOTOMETRIC_RGB, COMPRESSION_NONE, .alpha = EXTRASAMPLE_UNSPECIFIED},
+        {32, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .is_float = true, .alpha = -1},
+        {32, 3, PHOTOMETRIC_RGB, COMPRESSION_LZW, .is_float = true, .tiles = true, .alpha = -1},
+        {32, 3, PHOTOMETRIC_RGB, COMPRESSION_NONE, .is_float = true, .big_endian = true,
+         .alpha = -1},
+        {64, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .is_float = true, .alpha = -1},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        check_kind(&list[i]);
+}
+
+/* Orientation is applied, further pages are told, resolution is read. */
+static void orientation_and_pages(void **state)
+{
+    (void)state;
+    struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
+    struct gi_image image;
+    struct gi_file_info info;
+    struct gi_err err, warning;
+    write_tiff(&k, 6, 2); /* the first row is the right-hand column */
+    assert_int_equal(gi_load(&image, NULL, &info, path, &strictly, &warning, &err), GI_OK);
+    assert_true(image.width == HEIGHT && image.height == WIDTH && info.orientation == 6);
+    assert_int_equal(((uint8_t *)gi_row(&image, 5))[HEIGHT - 1 - 3], sample(&k, 5, 3, 0));
+    assert_non_null(strstr(warning.text, "more pages"));
+    gi_image_free(&image);
+}
+
+static void there_and_back(void **state)
+{
+    (void)state;
+    unsigned char icc[200] = {0};
+    for (int channels = 1; channels <= 4; channels++)
+        for (int type = GI_U8; type <= GI_F32; type++) {
+            struct gi_image image = random_image(700, 203, channels, (enum gi_type)type, 4), back;
+            struct gi_metadata metadata = {icc, sizeof icc, NULL, 0, 300, 150}, got;
+            struct gi_save_options options = {.format = "tiff"};
+            struct gi_err warning;
+            memcpy(icc + 16, channels < 3 ? "GRAY" : "RGB ", 4);
+            assert_int_equal(gi_save(&image, &metadata, path, &options, &warning, NULL), GI_OK);
+            assert_int_equal(warning.status, GI_OK);
+            assert_int_equal(gi_load(&back, &got, NULL, path, &strictly, &warning, NULL), GI_OK);
+            assert_same_image(&image, &back);
+            assert_int_equal(got.icc_nbytes, sizeof icc);
+            assert_memory_equal(got.icc, icc, sizeof icc);
+            assert_true(got.dpi_x == 300 && got.dpi_y == 150);
+            gi_metadata_free(&got);
+            gi_image_free(&back);
+            gi_image_free(&image);
+        }
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    static const struct kind list[] = {
+        {8, 3, PHOTOMETRIC_RGB, COMPRESSION_LZW, .alpha = -1},
+        {12, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .tiles = true, .alpha = -1},
+        {8, 1, PHOTOMETRIC_PALETTE, COMPRESSION_PACKBITS, .bigtiff = true, .alpha = -1},
+        {32, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .is_float = true, .alpha = -1},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        write_tiff(&list[i], 1, 1);
+        struct bytes file = read_file(path);
+        check_flips(file, 3000, i);
+        /* The directory is at the end, and ends in 8 bytes that say that there is no other. */
+        for (size_t n = 0; n < file.n - 8; n += 1 + n / 40) {
+            struct gi_image image;
+            struct gi_err err;
+            assert_int_not_equal(load_bytes(&image, file.at, n, &strictly, NULL, &err), GI_OK);
+        }
+        free(file.at);
+    }
+}
+
+#define TESTS                                                                                      \
+    cmocka_unit_test(kinds), cmocka_unit_test(odd_kinds), cmocka_unit_test(orientation_and_pages), \
+        cmocka_unit_test(there_and_back), cmocka_unit_test(damage)
+
+#else
+
+/* What a build without libtiff says. */
+static void left_out(void **state)
+{
+    (void)state;
+    struct gi_image image;
+    struct gi_err err;
+    assert_int_equal(load_bytes(&image, "II*\0\x08\0\0\0", 8, &strictly, NULL, &err),
+                     GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "libtiff"));
+    print_message("skipped: this build has no libtiff\n");
+    skip();
+}
+
+#define TESTS cmocka_unit_test(left_out)
+
+#endif
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.tif", folder);
+    const struct CMUnitTest tests[] = {TESTS};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
