@@ -69,7 +69,7 @@ NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 # Codecs that are left out where their library is not there: the sources ask __has_include.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) -E -x c -o /dev/null - 2>/dev/null && echo $2)
-LIBS   = $(call optional,tiffio.h,-ltiff) -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
+LIBS   = $(call optional,tiffio.h,-ltiff) $(call optional,webp/encode.h,-lwebp) -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
@@ -141,7 +141,7 @@ include tests/tests.mk
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libtiff-dev libcairo2-dev $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
+            libtiff-dev libwebp-dev libcairo2-dev $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:

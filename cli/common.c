@@ -68,7 +68,8 @@ const struct gi_option gi_io_options[] = {
      .default_text = "90",
      .min = 1,
      .max = 100,
-     .help = "Quality of JPEG; from 90 on colour keeps its full resolution"},
+     .help = "Quality of JPEG and WebP. From 90 on JPEG's colour keeps its full resolution; at 100 "
+             "WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,

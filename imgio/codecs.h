@@ -17,6 +17,7 @@ extern const struct gi_format gi_format_bmp;
 extern const struct gi_format gi_format_tga;
 extern const struct gi_format gi_format_hdr;
 extern const struct gi_format gi_format_tiff;
+extern const struct gi_format gi_format_webp;
 
 /* A copy of `nbytes` at `bytes`, owned by the caller. NULL where memory is out or nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);

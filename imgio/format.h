@@ -23,6 +23,11 @@ struct gi_decode {
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 
+/* For codes that can say any number of pixels in no bits at all: whether `pixels` are more than
+ * such a short file may claim. Errors: GI_E_LIMIT. */
+enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
+                                    struct gi_err *err);
+
 struct gi_format {
     struct gi_format_info info;
     /* True where the bytes start as this format does. NULL: write only. */
@@ -35,7 +40,7 @@ struct gi_format {
                              const struct gi_save_options *options, struct gi_err *err);
     bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
     bool metadata;  /* writes ICC profile, EXIF and resolution */
-    bool no_exif;   /* of these not EXIF */
+    bool no_exif, no_resolution; /* but not that of these */
 };
 
 /* For a decoder whose data ends early or is damaged: GI_OK and `warning` filled where partial

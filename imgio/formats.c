@@ -15,9 +15,13 @@
 enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
-    &gi_format_png, &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm,  &gi_format_pbm,
-    &gi_format_pam, &gi_format_pnm,  &gi_format_pfm, &gi_format_tiff, &gi_format_bmp,
-    &gi_format_hdr, &gi_format_tga,  NULL,
+    &gi_format_png,  &gi_format_jpeg,
+    &gi_format_pgm,  &gi_format_ppm,
+    &gi_format_pbm,  &gi_format_pam,
+    &gi_format_pnm,  &gi_format_pfm,
+    &gi_format_tiff, &gi_format_webp,
+    &gi_format_bmp,  &gi_format_hdr,
+    &gi_format_tga,  NULL,
 };
 
 const struct gi_format_info *gi_format_at(int index)
@@ -46,6 +50,21 @@ enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, c
     if (!decode->warning->status)
         gi_fail(decode->warning, GI_E_FORMAT, "%s", text);
     return GI_OK;
+}
+
+/* A 16th of the limit is free, so that blank images of ordinary size pass; beyond it a file needs
+ * as many bytes as the densest PNG: deflate makes at most 1032 bytes of one, of 8 pixels each. */
+enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pixels,
+                                    struct gi_err *err)
+{
+    enum { PIXELS_A_BYTE = 1032 * 8 };
+    uint64_t limit = decode->options->limits.max_pixels / 16;
+    if (decode->options->header_only || pixels <= limit + decode->nbytes * PIXELS_A_BYTE)
+        return GI_OK;
+    return gi_fail(err, GI_E_LIMIT,
+                   "is %llu pixels in %zu bytes, which only a blank image needs; --max-pixels "
+                   "raises the limit",
+                   (unsigned long long)pixels, decode->nbytes);
 }
 
 bool gi_decode_has_enough(const struct gi_decode *decode, int rows)

@@ -106,7 +106,7 @@ enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
 struct gi_save_options {
     const char *format; /* a suffix of a row; NULL: by prefix ("png:-") or suffix */
-    int quality;        /* JPEG, 1 to 100 */
+    int quality;        /* JPEG and WebP, 1 to 100 */
     int compression;    /* PNG, 0 to 9 */
     bool no_clobber;
     bool durable;

@@ -214,6 +214,9 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;
     enum gi_status status = header_only ? GI_OK : gi_jpeg_check_scans(decode, cinfo, channels, err);
+    if (!status) /* arithmetic codes */
+        status =
+            gi_decode_check_flat(decode, (uint64_t)cinfo->image_width * cinfo->image_height, err);
     if (!status)
         status =
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);

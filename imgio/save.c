@@ -124,7 +124,7 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
             format->metadata ? "an ICC profile of another colour model" : "the ICC profile";
     if (metadata && metadata->exif && (!format->metadata || format->no_exif))
         losses[n++] = "EXIF";
-    if (metadata && metadata->dpi_x > 0 && !format->metadata)
+    if (metadata && metadata->dpi_x > 0 && (!format->metadata || format->no_resolution))
         losses[n++] = "the resolution";
     words[0] = 0;
     for (int i = 0; i < n; i++) {

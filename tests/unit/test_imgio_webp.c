@@ -1,0 +1,154 @@
+/* WebP: there and back without loss, dwebp and cwebp as oracles of the other side.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+static char folder[64], path[128];
+
+static bool missing(void)
+{
+    const struct gi_format_info *format;
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (strcmp(format->name, "webp") == 0 && format->missing)
+            return true;
+    return false;
+}
+
+/* What a build without libwebp says. */
+static void left_out(void **state)
+{
+    (void)state;
+    struct gi_image image;
+    struct gi_err err;
+    if (!missing())
+        return;
+    assert_int_equal(load_bytes(&image, "RIFF\x04\0\0\0WEBP", 12, &strictly, NULL, &err),
+                     GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "libwebp"));
+}
+
+static void lossless(void **state)
+{
+    (void)state;
+    unsigned char icc[201] = {0}; /* an odd length */
+    unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
+    if (missing())
+        skip();
+    memcpy(icc + 16, "RGB ", 4);
+    for (int channels = 3; channels <= 4; channels++)
+        for (int with = 0; with < 4; with++) {
+            struct gi_image image = random_image(97, 61, channels, GI_U8, 3), back;
+            struct gi_metadata in = {with & 1 ? icc : NULL,
+                                     with & 1 ? sizeof icc : 0,
+                                     with & 2 ? exif : NULL,
+                                     with & 2 ? sizeof exif : 0,
+                                     0,
+                                     0};
+            struct gi_metadata out;
+            struct gi_save_options options = {.quality = 100};
+            struct gi_err warning;
+            assert_int_equal(gi_save(&image, &in, path, &options, &warning, NULL), GI_OK);
+            assert_int_equal(warning.status, GI_OK);
+            assert_int_equal(gi_load(&back, &out, NULL, path, &strictly, &warning, NULL), GI_OK);
+            assert_same_image(&image, &back);
+            assert_int_equal(out.icc_nbytes, in.icc_nbytes);
+            assert_int_equal(out.exif_nbytes, in.exif_nbytes);
+            if (with & 1)
+                assert_memory_equal(out.icc, icc, sizeof icc);
+            if (with & 2)
+                assert_memory_equal(out.exif, exif, sizeof exif);
+            gi_metadata_free(&out);
+            gi_image_free(&back);
+            gi_image_free(&image);
+        }
+}
+
+/* dwebp sees what we see, in files that we and cwebp wrote, lossy and not. */
+static void as_dwebp(void **state)
+{
+    (void)state;
+    if (missing() || system("command -v dwebp cwebp >/dev/null") != 0) {
+        print_message("skipped: no libwebp or no dwebp and cwebp (package webp)\n");
+        skip();
+    }
+    for (int i = 0; i < 8; i++) {
+        struct gi_image image = random_image(97, 61, i & 1 ? 4 : 3, GI_U8, 3), oracle;
+        struct gi_save_options options = {.quality = i & 2 ? 100 : 80};
+        struct gi_err err;
+        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        if (i & 4) {
+            options.format = "png";
+            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+            struct bytes made = run_command(i & 2 ? "cwebp -quiet -lossless -exact '%s' -o -"
+                                                  : "cwebp -quiet -q 80 '%s' -o -",
+                                            path);
+            write_file(path, made.at, made.n);
+            free(made.at);
+        }
+        gi_image_free(&image);
+        image = load_or_fail(path);
+        struct bytes pam = run_command("dwebp -quiet -pam '%s' -o -", path);
+        assert_int_equal(load_bytes(&oracle, pam.at, pam.n, &strictly, NULL, &err), GI_OK);
+        for (int y = 0; y < image.height; y++)
+            for (int x = 0; x < image.width; x++) /* dwebp's PAM always has alpha */
+                assert_memory_equal((uint8_t *)gi_row(&image, y) + x * image.channels,
+                                    (uint8_t *)gi_row(&oracle, y) + 4 * x, (size_t)image.channels);
+        free(pam.at);
+        gi_image_free(&oracle);
+        gi_image_free(&image);
+    }
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    for (int i = 0; i < 4; i++) {
+        struct gi_image image = random_image(67, 41, i & 1 ? 4 : 3, GI_U8, 3);
+        struct gi_save_options options = {.quality = i & 2 ? 100 : 80};
+        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        struct bytes file = read_file(path);
+        check_truncations(file, file.n - 8);
+        check_flips(file, 2000, (uint64_t)i);
+        free(file.at);
+        gi_image_free(&image);
+    }
+}
+
+/* A lossless file codes a flat image in no bits at all: 16384 x 16384 in 40 bytes. */
+static void flat(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    struct gi_image image, back;
+    struct gi_save_options options = {.quality = 100};
+    struct gi_load_options limited = strictly;
+    struct gi_err err;
+    assert_int_equal(gi_image_alloc(&image, 6000, 4000, 3, GI_U8, NULL), GI_OK);
+    memset(image.data, 7, image.stride * 4000);
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes file = read_file(path);
+    assert_true(file.n < 2000);
+    assert_int_equal(load_bytes(&back, file.at, file.n, &limited, NULL, &err), GI_OK);
+    assert_same_image(&image, &back);
+    gi_image_free(&back);
+    limited.limits.max_pixels = 24000000;
+    assert_int_equal(load_bytes(&back, file.at, file.n, &limited, NULL, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-pixels"));
+    free(file.at);
+    gi_image_free(&image);
+}
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.webp", folder);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_out), cmocka_unit_test(lossless), cmocka_unit_test(as_dwebp),
+        cmocka_unit_test(damage),   cmocka_unit_test(flat),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
