@@ -117,11 +117,12 @@ struct gi_device_params {
 };
 extern const struct gi_option gi_device_options[];
 
-/* Loads, converts to io->depth, prints warnings. metadata, info and listener may be NULL. */
+/* Loads by up to `threads` threads (0: as many as CPUs) where the format lets it, converts to
+ * io->depth, prints warnings. metadata, info and listener may be NULL. */
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
-                           const struct gi_io_params *io, const struct gi_shape_listener *listener,
-                           struct gi_err *err);
+                           const struct gi_io_params *io, int threads,
+                           const struct gi_shape_listener *listener, struct gi_err *err);
 /* The type that io->depth turns samples of `stored` into. */
 enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored);
 /* Encodes by up to `threads` threads where the format lets it. */

@@ -236,8 +236,8 @@ static enum gi_status convert_depth(struct gi_image *image, const struct gi_io_p
 
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
-                           const struct gi_io_params *io, const struct gi_shape_listener *listener,
-                           struct gi_err *err)
+                           const struct gi_io_params *io, int threads,
+                           const struct gi_shape_listener *listener, struct gi_err *err)
 {
     struct gi_load_options options = {
         .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
@@ -248,7 +248,14 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
     struct gi_err warning = {0};
     if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
-    enum gi_status status = gi_load(image, metadata, info, path, &options, &warning, err);
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    options.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL;
+    status = gi_load(image, metadata, info, path, &options, &warning, err);
+    gi_pool_free(&pool);
     if (status)
         return status;
     if (*warning.text)

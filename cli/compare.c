@@ -206,9 +206,9 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     double start = gi_now_ms();
     if (!status)
-        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, NULL, err);
+        status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
     if (!status)
-        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, NULL, err);
+        status = gi_cli_load(&b, NULL, NULL, operands[1], &io, 0, NULL, err);
     if (!status) {
         gi_runner_note(runner, "decode", gi_now_ms() - start);
         status = compare(runner, &a, &b, operands, params, &io, err);

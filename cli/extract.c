@@ -193,7 +193,7 @@ static enum gi_status load_mask(struct gi_image *mask, const void *output,
     struct gi_image file;
     struct gi_io_params as_stored = *input;
     as_stored.depth = GI_DEPTH_SAME;
-    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, NULL, err);
+    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, 0, NULL, err);
     if (status)
         return status;
     if (shape && (file.width != shape->width || file.height != shape->height))

@@ -86,7 +86,7 @@ static enum gi_status print_file(const char *path, const struct params *own,
     struct gi_file_info info = {0};
     struct gi_io_params io = *input;
     io.header_only = !own->check;
-    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, &io, NULL, err);
+    enum gi_status status = gi_cli_load(&image, &metadata, &info, path, &io, 0, NULL, err);
     if (status)
         return status;
     if (own->json)

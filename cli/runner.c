@@ -114,7 +114,8 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
     struct gi_shape_listener listener = {on_shape, &coming};
     double start = gi_now_ms();
-    enum gi_status status = gi_cli_load(image, metadata, NULL, path, io, &listener, err);
+    enum gi_status status =
+        gi_cli_load(image, metadata, NULL, path, io, runner->options.threads, &listener, err);
     gi_runner_note(runner, "decode", gi_now_ms() - start);
     return status;
 }

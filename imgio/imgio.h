@@ -31,6 +31,7 @@ struct gi_load_options {
     bool allow_partial; /* a damaged file yields what could be read (missing samples are 0, in a
                            JPEG what libjpeg puts there), and `warning` is filled */
     const struct gi_shape_listener *listener; /* NULL: nobody */
+    const struct gi_parallel *parallel;       /* NULL: one thread. The image is the same */
     const struct gi_allocator *allocator;     /* where the samples go; NULL: plain memory */
     bool header_only; /* no samples: the image has its shape and NULL data, no limit holds, and what
                          the file does not say in its header (damage, more images) is not seen */

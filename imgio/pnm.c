@@ -6,6 +6,7 @@
 #endif
 
 #include "imgio/codecs.h"
+#include "imgio/pieces.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -175,31 +176,73 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
                              value, head->maxval);
 }
 
+/* Rows of a raw raster, unpacked in pieces by several threads. */
+struct raw {
+    const struct gi_image *image;
+    const struct header *head;
+    const unsigned char *at; /* row 0 */
+    size_t row_nbytes;
+    int rows, piece_rows;
+    uint8_t table[256];
+    struct excess {
+        unsigned value; /* the largest of row y, where that is over the maximum; else 0 */
+        int y;
+    } * excess; /* of each piece, its first */
+};
+
+static void unpack_piece(void *arg, int index, void *scratch)
+{
+    struct raw *raw = arg;
+    int y = index * raw->piece_rows, left = raw->rows - y;
+    int end = y + (left < raw->piece_rows ? left : raw->piece_rows);
+    (void)scratch;
+    for (; y < end; y++) {
+        unsigned largest = unpack_row(gi_row(raw->image, y), raw->at + (size_t)y * raw->row_nbytes,
+                                      gi_row_samples(raw->image), raw->head, raw->table);
+        if (largest > raw->head->maxval && !raw->excess[index].value)
+            raw->excess[index] = (struct excess){largest, y};
+    }
+}
+
+static enum gi_status unpack_all(struct gi_decode *decode, struct raw *raw, struct gi_err *err)
+{
+    const struct gi_parallel *parallel = decode->options->parallel;
+    int n = (raw->rows + raw->piece_rows - 1) / raw->piece_rows;
+    enum gi_status status = GI_OK;
+    raw->excess = calloc((size_t)n + 1, sizeof *raw->excess);
+    if (!raw->excess)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for reading");
+    if (parallel && n > 1)
+        status = parallel->run(parallel->self, n, unpack_piece, raw, 0, err);
+    for (int i = 0; i < n && !(parallel && n > 1); i++)
+        unpack_piece(raw, i, NULL);
+    for (int i = 0; i < n && !status; i++)
+        if (raw->excess[i].value)
+            status = over_maxval(decode, raw->excess[i].value, raw->head, raw->excess[i].y, err);
+    free(raw->excess);
+    return status;
+}
+
 static enum gi_status read_raw(struct gi_decode *decode, struct cursor *in,
                                const struct header *head, struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
     size_t samples = gi_row_samples(image), have = (size_t)(in->end - in->at);
-    size_t row_nbytes =
+    struct raw raw = {.image = image, .head = head, .at = in->at, .rows = image->height};
+    raw.row_nbytes =
         head->magic == '4' ? (samples + 7) / 8 : samples * (head->maxval > 255 ? 2 : 1);
-    uint8_t table[256];
+    raw.piece_rows = gi_piece_rows(gi_row_nbytes(image), image->height);
     for (unsigned v = 0; head->maxval < 256 && v < 256; v++)
-        table[v] = (uint8_t)scale(v, head->maxval, 255);
-    int rows = image->height;
-    if (have / row_nbytes < (size_t)rows) {
-        rows = (int)(have / row_nbytes);
-        enum gi_status status = gi_decode_damaged_at(decode, err, rows, "ends early");
-        if (status)
-            return status;
+        raw.table[v] = (uint8_t)scale(v, head->maxval, 255);
+    enum gi_status status = GI_OK;
+    if (have / raw.row_nbytes < (size_t)image->height) {
+        raw.rows = (int)(have / raw.row_nbytes);
+        status = gi_decode_damaged_at(decode, err, raw.rows, "ends early");
     }
-    for (int y = 0; y < rows; y++, in->at += row_nbytes) {
-        unsigned largest = unpack_row(gi_row(image, y), in->at, samples, head, table);
-        enum gi_status status =
-            largest > head->maxval ? over_maxval(decode, largest, head, y, err) : GI_OK;
-        if (status)
-            return status;
-    }
-    return GI_OK;
+    if (!status)
+        status = unpack_all(decode, &raw, err);
+    in->at += (size_t)raw.rows * raw.row_nbytes;
+    return status;
 }
 
 /* One sample of a plain raster; P1's digits may stand without white space. */

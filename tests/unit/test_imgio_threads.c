@@ -1,4 +1,4 @@
-/* Writing by several threads: the same bytes, and no loose ends when something fails.
+/* Reading and writing by several threads: the same bytes, and no loose ends when something fails.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -76,6 +76,75 @@ static void any_threads(void **state)
     remove_folder(tmp);
 }
 
+/* The image, the warning and the error of a file are those of one thread, also where rows that
+ * several threads read are over their own maximum: the first in the file is named. */
+static void read_by(const struct gi_parallel *parallel, struct bytes file, bool allow_partial,
+                    struct gi_image *image, struct gi_err *said)
+{
+    struct gi_load_options options = allow_partial ? partially : strictly;
+    struct gi_err warning = {0}, err;
+    options.parallel = parallel;
+    if (load_bytes(image, file.at, file.n, &options, &warning, &err))
+        assert_null(image->data);
+    *said = err.status ? err : warning;
+}
+
+static void same_reading(struct bytes file, bool allow_partial, const char *says)
+{
+    struct gi_image want, image;
+    struct gi_err want_said, said;
+    read_by(NULL, file, allow_partial, &want, &want_said);
+    if (!strstr(want_said.text, says))
+        fail_msg("\"%s\", want \"%s\"", want_said.text, says);
+    for (int threads = 0; threads <= 9; threads += 3) {
+        struct gi_pool *pool;
+        int njobs = 0;
+        assert_int_equal(gi_pool_new(&pool, threads + 1, NULL), GI_OK);
+        struct gi_parallel backwards = {&njobs, 1, run_backwards}, lent = gi_pool_lend(pool);
+        read_by(threads ? &lent : &backwards, file, allow_partial, &image, &said);
+        assert_true(threads || njobs >= 4 || !want.data);
+        assert_string_equal(said.text, want_said.text);
+        if (want.data)
+            assert_same_image(&image, &want);
+        gi_image_free(&image);
+        gi_pool_free(&pool);
+    }
+    gi_image_free(&want);
+}
+
+static void any_readers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head;
+        size_t sample_nbytes;
+        unsigned most; /* of a sample's first byte */
+    } cases[] = {{"P5 1000 900 255\n", 1, 255},
+                 {"P5 1000 900 99\n", 1, 99},
+                 {"P5 1000 900 65535\n", 2, 255},
+                 {"P5 1000 900 1023\n", 2, 3}};
+    for (int i = 0; i < 4; i++) {
+        uint64_t seed = (uint64_t)i;
+        size_t head = strlen(cases[i].head), row = 1000 * cases[i].sample_nbytes;
+        struct bytes file = {malloc(head + 900 * row), head + 900 * row};
+        memcpy(file.at, cases[i].head, head);
+        for (size_t at = head; at < file.n; at++)
+            file.at[at] = (unsigned char)(next_random(&seed) % (cases[i].most + 1));
+        same_reading(file, false, "");
+        file.n -= 3 * row + 1;
+        same_reading(file, false, "ends early, in row 896 of 900");
+        same_reading(file, true, "ends early, in row 896 of 900");
+        if (cases[i].most < 255) {
+            file.at[head + 500 * row] = file.at[head + 800 * row] = 250;
+            same_reading(file, false, "ends early");
+            file.n += 3 * row + 1;
+            same_reading(file, false, "row 500 has the sample");
+            same_reading(file, true, "row 500 has the sample");
+        }
+        free(file.at);
+    }
+}
+
 /* Threads that can't be had, and a file that can't be written, with strips under way. */
 static void threads_fail(void **state)
 {
@@ -109,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(any_threads, "png"),
         cmocka_unit_test_prestate(any_threads, "jpg"),
+        cmocka_unit_test(any_readers),
         cmocka_unit_test(threads_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
