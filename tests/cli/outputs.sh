@@ -37,7 +37,7 @@ check "and is written through" cmp target.pgm want.pgm
 cp in.pgm first.pgm
 ln first.pgm second.pgm
 expect 0 gpuimg gaussian first.pgm first.pgm
-check "a hard link is warned of" grep -q '^gpuimg: gaussian: .*first.pgm: the older file keeps its 1 other name (hard links)$' err
+check "a hard link is warned of" grep -q '^gpuimg: warning: gaussian: .*first.pgm: the older file keeps its 1 other name (hard links)$' err
 check "the other name keeps its file" cmp second.pgm in.pgm
 ln first.pgm third.pgm
 expect 0 gpuimg extract in.pgm first.pgm --format csv
