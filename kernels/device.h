@@ -26,6 +26,7 @@ struct gi_device {
 struct gi_queue {
     const struct gi_kernels *k;
     struct gi_device *device;
+    struct gi_way_log *ways; /* forced ones and those that ran (kernels/ways.h) */
 };
 
 struct gi_open_options {

@@ -281,6 +281,8 @@ typedef enum gi_status gi_region_stats_fn(struct gi_queue *queue, struct gi_regi
                                           const struct gi_image *values, float lo, float hi,
                                           struct gi_err *err);
 
+struct gi_ways;
+
 struct gi_kernels {
     enum gi_device_kind kind;
     const char *name; /* "cpu" or "cuda" */
@@ -362,6 +364,8 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
+
+    const struct gi_ways *const *ways; /* how they are done (kernels/ways.h); NULL ends them */
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

@@ -6,6 +6,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
+#include "kernels/ways.h"
 
 #define GI_CPU_JOIN2(name, level) gi_cpu_##name##_##level
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
@@ -40,5 +41,7 @@ gi_moments_fn GI_CPU(moments);
 gi_select_fn GI_CPU(select);
 gi_label_fn GI_CPU(label);
 gi_region_stats_fn GI_CPU(region_stats);
+
+extern const struct gi_ways GI_CPU(box_ways);
 
 #endif

@@ -11,6 +11,11 @@ static enum gi_status device_open(struct gi_device **device, const struct gi_ope
     return gi_cpu_host_device_open(device, &GI_CPU(kernels), options, err);
 }
 
+static const struct gi_ways *const ways[] = {
+    &GI_CPU(box_ways),
+    NULL,
+};
+
 const struct gi_kernels GI_CPU(kernels) = {
     GI_CPU_HOST_SLOTS,
     .device_open = device_open,
@@ -27,4 +32,5 @@ const struct gi_kernels GI_CPU(kernels) = {
     .select = GI_CPU(select),
     .label = GI_CPU(label),
     .region_stats = GI_CPU(region_stats),
+    .ways = ways,
 };

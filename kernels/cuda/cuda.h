@@ -9,6 +9,7 @@
 
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
+#include "kernels/ways.h"
 
 enum {
     /* bytes: start and stride of our images: padding that wide loads may reach */

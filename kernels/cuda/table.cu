@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
+static const struct gi_ways *const ways[] = {
+    NULL,
+};
+
 static const struct gi_kernels kernels = {
     .kind = GI_DEVICE_CUDA,
     .name = "cuda",
@@ -38,6 +42,7 @@ static const struct gi_kernels kernels = {
     .select = gi_cuda_select,
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
+    .ways = ways,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

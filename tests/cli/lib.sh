@@ -6,7 +6,7 @@ tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'cd /; rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset GPUIMG_DEVICE GPUIMG_CPU POSIXLY_CORRECT
+unset GPUIMG_DEVICE GPUIMG_CPU GPUIMG_WAY POSIXLY_CORRECT
 export LC_ALL=C
 passed=0 failed=0 skipped=0
 

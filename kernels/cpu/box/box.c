@@ -303,15 +303,10 @@ static void box_tile(void *arg, int index, void *scratch)
     }
 }
 
-enum gi_status GI_CPU(box)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err)
+static enum gi_status running(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_box *spec,
+                              struct gi_err *err)
 {
-    if (GI_CPU(box_is_small)(src, spec))
-        return GI_CPU(box_small)(queue, dst, src, spec, err);
-    if (GI_CPU(box_is_weighed_small)(src, spec))
-        return GI_CPU(box_weighed_small)(queue, dst, src, spec, err);
-    if (GI_CPU(box_is_narrow)(src, spec))
-        return GI_CPU(box_narrow)(queue, dst, src, spec, err);
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct box box = {.dst = dst, .src = src, .spec = spec};
     box.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
@@ -324,4 +319,22 @@ enum gi_status GI_CPU(box)(struct gi_queue *queue, struct gi_image *dst, const s
     struct worker w = {0};
     return gi_pool_run(pool, box.tiling.nstrips * box.tiling.nbands, box_tile, &box,
                        lay_out(&w, &box, NULL), err);
+}
+
+static const struct gi_box_way rows[] = {
+    {{"small", "k 3 and 5, of 8 bits 7"}, GI_CPU(box_small_takes), GI_CPU(box_small)},
+    {{"weighed", "k 3 to 7 of 8-bit RGBA by alpha"},
+     GI_CPU(box_weighed_takes),
+     GI_CPU(box_weighed)},
+    {{"narrow", "k up to 127 of 8 bits"}, GI_CPU(box_narrow_takes), GI_CPU(box_narrow)},
+    {{"running", "everything"}, NULL, running},
+};
+
+const struct gi_ways GI_CPU(box_ways) = GI_WAYS(box, GI_INTEGER_TYPES, rows);
+
+enum gi_status GI_CPU(box)(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_box *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(box_ways), rows, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }

@@ -159,8 +159,10 @@ enum gi_status GI_CPU(separable_small)(struct gi_queue *queue, struct gi_image *
     return run(queue, dst, src, &(struct small){spec, 1}, err);
 }
 
-bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_box *spec)
+bool GI_CPU(box_weighed_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                               const struct gi_box *spec)
 {
+    (void)queue;
     return src->type == GI_U8 && src->channels == 4 && spec->alpha == GI_ALPHA_WEIGH &&
            spec->k >= 3 && spec->k <= TAPS_MAX;
 }
@@ -169,9 +171,9 @@ bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_bo
  * 256, is rounded by less than 2^-17; where it is half-way between integers it is exact, elsewhere
  * it keeps 1 / (2 * A), more than 2^-15, off. So a bias of 2^-16 rounds half up and nothing else.
  * A * (1 / k^2) is never near half-way, k being odd. */
-enum gi_status GI_CPU(box_weighed_small)(struct gi_queue *queue, struct gi_image *dst,
-                                         const struct gi_image *src, const struct gi_box *spec,
-                                         struct gi_err *err)
+enum gi_status GI_CPU(box_weighed)(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *src, const struct gi_box *spec,
+                                   struct gi_err *err)
 {
     static const float ones[TAPS_MAX] = {1, 1, 1, 1, 1, 1, 1};
     int k = spec->k;

@@ -22,19 +22,9 @@ enum gi_status GI_CPU(gradient_operator3)(struct gi_queue *queue, struct gi_imag
                                           const struct gi_image *src,
                                           const struct gi_gradient *spec, struct gi_err *err);
 
-/* The same of boxes: k 3 or 5, on 8 bits 7; of four channels of 8 bits, weighed by alpha, 3 to 7;
- * on 8 bits, k up to 127. */
-bool GI_CPU(box_is_small)(const struct gi_image *src, const struct gi_box *spec);
-enum gi_status GI_CPU(box_small)(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_box *spec,
-                                 struct gi_err *err);
-bool GI_CPU(box_is_weighed_small)(const struct gi_image *src, const struct gi_box *spec);
-enum gi_status GI_CPU(box_weighed_small)(struct gi_queue *queue, struct gi_image *dst,
-                                         const struct gi_image *src, const struct gi_box *spec,
-                                         struct gi_err *err);
-bool GI_CPU(box_is_narrow)(const struct gi_image *src, const struct gi_box *spec);
-enum gi_status GI_CPU(box_narrow)(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_box *spec,
-                                  struct gi_err *err);
+/* The mean of 3 x 3 or 5 x 5, on 8 bits 7 x 7; of four channels of 8 bits, weighed by alpha, 3 x 3
+ * to 7 x 7; on 8 bits, k up to 127. */
+gi_box_takes_fn GI_CPU(box_small_takes), GI_CPU(box_weighed_takes), GI_CPU(box_narrow_takes);
+gi_box_fn GI_CPU(box_small), GI_CPU(box_weighed), GI_CPU(box_narrow);
 
 #endif

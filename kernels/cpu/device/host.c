@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernels/cpu/device/host.h"
+#include "kernels/ways.h"
 
 extern const struct gi_kernels gi_cpu_kernels_scalar;
 #ifdef __x86_64__
@@ -172,14 +173,19 @@ enum gi_status gi_cpu_host_queue_open(struct gi_queue **queue, struct gi_device 
     struct gi_cpu_queue *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a queue");
-    cpu->base = (struct gi_queue){device->k, device};
+    cpu->base = (struct gi_queue){device->k, device, NULL};
     cpu->pool = ((struct gi_cpu_device *)device)->pool;
     *queue = &cpu->base;
-    return GI_OK;
+    enum gi_status status = gi_queue_ways_open(*queue, err);
+    if (status)
+        gi_cpu_host_queue_close(queue);
+    return status;
 }
 
 void gi_cpu_host_queue_close(struct gi_queue **queue)
 {
+    if (*queue)
+        gi_queue_ways_close(*queue);
     free(*queue);
     *queue = NULL;
 }

@@ -22,7 +22,7 @@ enum gi_status gi_cuda_queue_open(struct gi_queue **queue, struct gi_device *bas
     struct gi_cuda_queue *cu = (struct gi_cuda_queue *)calloc(1, sizeof *cu);
     if (!cu)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a queue");
-    cu->base = (struct gi_queue){base->k, base};
+    cu->base = (struct gi_queue){base->k, base, NULL};
     cu->device = device;
     cu->ordinal = device->ordinal;
     cu->units = device->units;
@@ -32,7 +32,9 @@ enum gi_status gi_cuda_queue_open(struct gi_queue **queue, struct gi_device *bas
     device->nqueues++;
     pthread_mutex_unlock(&device->lock);
     *queue = &cu->base;
-    enum gi_status status = queue_fill(cu, err);
+    enum gi_status status = gi_queue_ways_open(*queue, err);
+    if (!status)
+        status = queue_fill(cu, err);
     if (status)
         gi_cuda_queue_close(queue);
     return status;
@@ -60,6 +62,7 @@ void gi_cuda_queue_close(struct gi_queue **queue)
     pthread_mutex_lock(&cu->device->lock);
     cu->device->nqueues--;
     pthread_mutex_unlock(&cu->device->lock);
+    gi_queue_ways_close(*queue);
     free(cu);
     *queue = NULL;
 }
