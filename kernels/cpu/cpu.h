@@ -22,9 +22,9 @@ struct gi_cpu_queue {
     struct gi_pool *pool; /* the device's */
 };
 
-static inline struct gi_pool *gi_cpu_pool(struct gi_queue *queue)
+static inline struct gi_pool *gi_cpu_pool(const struct gi_queue *queue)
 {
-    return ((struct gi_cpu_queue *)queue)->pool;
+    return ((const struct gi_cpu_queue *)queue)->pool;
 }
 
 enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
@@ -42,6 +42,9 @@ gi_select_fn GI_CPU(select);
 gi_label_fn GI_CPU(label);
 gi_region_stats_fn GI_CPU(region_stats);
 
+extern const struct gi_ways GI_CPU(convolve_separable_ways);
+extern const struct gi_ways GI_CPU(convolve_2d_ways);
 extern const struct gi_ways GI_CPU(box_ways);
+extern const struct gi_ways GI_CPU(gradient_ways);
 
 #endif

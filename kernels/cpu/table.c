@@ -12,7 +12,10 @@ static enum gi_status device_open(struct gi_device **device, const struct gi_ope
 }
 
 static const struct gi_ways *const ways[] = {
+    &GI_CPU(convolve_separable_ways),
+    &GI_CPU(convolve_2d_ways),
     &GI_CPU(box_ways),
+    &GI_CPU(gradient_ways),
     NULL,
 };
 

@@ -35,12 +35,10 @@ static void combine(const struct gi_sweep *sweep, float *f, size_t stride, int n
         }
 }
 
-enum gi_status GI_CPU(gradient)(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_gradient *spec,
-                                struct gi_err *err)
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_gradient *spec,
+                              struct gi_err *err)
 {
-    if (GI_CPU(gradient_is_operator3)(src, spec))
-        return GI_CPU(gradient_operator3)(queue, dst, src, spec, err);
     struct gi_sweep sweep = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,
@@ -55,4 +53,21 @@ enum gi_status GI_CPU(gradient)(struct gi_queue *queue, struct gi_image *dst,
                              .make = make,
                              .combine = combine};
     return GI_CPU(sweep)(queue, &sweep, err);
+}
+
+static const struct gi_gradient_way ways[] = {
+    {{"whole", "whole weights on 8 bits: Sobel, Scharr, Prewitt"},
+     GI_CPU(gradient_whole_takes),
+     GI_CPU(gradient_whole)},
+    {{"rows", "everything"}, NULL, by_rows},
+};
+
+const struct gi_ways GI_CPU(gradient_ways) = GI_WAYS(gradient, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(gradient)(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(gradient_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }

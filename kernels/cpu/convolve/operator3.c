@@ -140,8 +140,10 @@ static bool is_plain_u8(const struct gi_image *src, const struct gi_edge *edge)
     return src->type == GI_U8 && !gi_has_alpha(src) && GI_CPU(edge_is_whole)(edge, src);
 }
 
-bool GI_CPU(separable_is_operator3)(const struct gi_image *src, const struct gi_separable *spec)
+bool GI_CPU(separable_whole_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                   const struct gi_separable *spec)
 {
+    (void)queue;
     struct operator3 op;
     return is_plain_u8(src, &spec->edge) && spec->nrow == 3 && spec->ncol == 3 &&
            spec->finish.kind != GI_FINISH_UNSHARP && spec->finish.bias == 0 &&
@@ -149,9 +151,9 @@ bool GI_CPU(separable_is_operator3)(const struct gi_image *src, const struct gi_
            255LL * whole_taps(op.row, spec->row) * whole_taps(op.col, spec->col) <= INT16_MAX;
 }
 
-enum gi_status GI_CPU(separable_operator3)(struct gi_queue *queue, struct gi_image *dst,
-                                           const struct gi_image *src,
-                                           const struct gi_separable *spec, struct gi_err *err)
+enum gi_status GI_CPU(separable_whole)(struct gi_queue *queue, struct gi_image *dst,
+                                       const struct gi_image *src, const struct gi_separable *spec,
+                                       struct gi_err *err)
 {
     struct operator3 op = {.absolute = spec->finish.kind == GI_FINISH_ABS};
     whole_taps(op.row, spec->row);
@@ -173,15 +175,17 @@ enum gi_status GI_CPU(separable_operator3)(struct gi_queue *queue, struct gi_ima
 
 /* gy * gy is exact in float up to 2^24, and so the sum of both squares is rounded once, there as
  * here. */
-bool GI_CPU(gradient_is_operator3)(const struct gi_image *src, const struct gi_gradient *spec)
+bool GI_CPU(gradient_whole_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                  const struct gi_gradient *spec)
 {
+    (void)queue;
     int16_t smooth[3];
     return is_plain_u8(src, &spec->edge) && 2 * 255LL * whole_taps(smooth, spec->smooth) <= 1 << 12;
 }
 
-enum gi_status GI_CPU(gradient_operator3)(struct gi_queue *queue, struct gi_image *dst,
-                                          const struct gi_image *src,
-                                          const struct gi_gradient *spec, struct gi_err *err)
+enum gi_status GI_CPU(gradient_whole)(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_gradient *spec,
+                                      struct gi_err *err)
 {
     struct operator3 op = {0};
     whole_taps(op.col, spec->smooth);

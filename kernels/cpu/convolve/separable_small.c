@@ -121,8 +121,10 @@ FILTERS(3, 4)
 FILTERS(5, 4)
 FILTERS(7, 4)
 
-bool GI_CPU(separable_is_small)(const struct gi_image *src, const struct gi_separable *spec)
+bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                   const struct gi_separable *spec)
 {
+    (void)queue;
     int k = spec->nrow;
     return (!gi_has_alpha(src) || (src->channels == 4 && spec->alpha != GI_ALPHA_KEEP)) &&
            spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol && k >= 3 && k <= TAPS_MAX &&
