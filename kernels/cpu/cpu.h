@@ -46,5 +46,7 @@ extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
 extern const struct gi_ways GI_CPU(box_ways);
 extern const struct gi_ways GI_CPU(gradient_ways);
+extern const struct gi_ways GI_CPU(histogram_ways);
+extern const struct gi_ways GI_CPU(moments_ways);
 
 #endif

@@ -16,6 +16,8 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(convolve_2d_ways),
     &GI_CPU(box_ways),
     &GI_CPU(gradient_ways),
+    &GI_CPU(histogram_ways),
+    &GI_CPU(moments_ways),
     NULL,
 };
 

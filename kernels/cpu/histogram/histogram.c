@@ -13,7 +13,11 @@
  * one, which fits in less of the second cache. */
 enum { BLOCK = 480 /* samples; a multiple of all numbers of tables */ };
 
+/* How samples are counted: by bin numbers, in counters of 16 bits, by bit planes. */
+enum kind { BINS, BYTES, PLANES };
+
 struct histogram_job {
+    enum kind kind;
     const struct gi_image *src;
     const struct gi_histogram_spec *spec;
     uint64_t *counts;
@@ -93,7 +97,10 @@ static void bins_of_high_key(uint32_t *bins, const float *v, int n)
 static void bins_of(uint32_t *bins, const void *row, size_t at, int n, enum gi_type type,
                     const struct gi_histogram_spec *spec)
 {
-    if (type == GI_U16)
+    if (type == GI_U8)
+        for (int i = 0; i < n; i++)
+            bins[i] = ((const uint8_t *)row)[at + (size_t)i];
+    else if (type == GI_U16)
         for (int i = 0; i < n; i++)
             bins[i] = ((const uint16_t *)row)[at + (size_t)i];
     else if (spec->key == GI_KEY_RANGE)
@@ -175,10 +182,13 @@ static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
     count_bytes(bytes, table, planes.held, planes.nheld, 2);
 }
 
-static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_histogram_spec *spec)
 {
-    return job->src->type == GI_U8 && job->src->channels == 1 && planes_are_here() &&
-           (int64_t)job->src->width * (y1 - y0) >= PLANES_LEAST;
+    int bands = band_count(gi_cpu_pool(queue), src, BAND_PIXELS);
+    (void)spec;
+    return src->type == GI_U8 && src->channels == 1 && planes_are_here() &&
+           (int64_t)src->width * src->height / bands >= PLANES_LEAST;
 }
 
 #else
@@ -189,9 +199,10 @@ static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
     (void)table, (void)bytes, (void)job, (void)y0, (void)y1;
 }
 
-static bool planes_are_worth(const struct histogram_job *job, int y0, int y1)
+static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_histogram_spec *spec)
 {
-    (void)job, (void)y0, (void)y1;
+    (void)queue, (void)src, (void)spec;
     return false;
 }
 
@@ -277,28 +288,27 @@ static void histogram_band(void *arg, int index, void *scratch)
     for (int y = band_start(job->src, index, job->bands); y < y1;) {
         memset(table, 0, nbytes);
         int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
-        if (planes_are_worth(job, y, end)) {
+        if (job->kind == PLANES) {
             count_rows_planes(table, &bytes, job, y, end);
             y = end;
         }
         for (; y < end; y++)
-            if (job->src->type == GI_U8)
+            if (job->kind == BYTES)
                 count_row_bytes(&bytes, table, job, y);
             else if (job->slots)
                 count_row_low(table, job, y);
             else
                 count_row(table, job, y);
-        bytes_flush(&bytes, table, job->src->type == GI_U8 ? job->tables : 0);
+        bytes_flush(&bytes, table, job->kind == BINS ? 0 : job->tables);
         add_tables(job, table);
     }
 }
 
-enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
-                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
-                                 struct gi_err *err)
+static enum gi_status run(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                          const struct gi_histogram_spec *spec, enum kind kind, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct histogram_job job = {.src = src, .spec = spec, .counts = counts};
+    struct histogram_job job = {.kind = kind, .src = src, .spec = spec, .counts = counts};
     uint8_t slots[65536];
     job.tables = src->channels == 1 && src->type != GI_U16 ? 2 : src->channels;
     if (spec->key == GI_KEY_FLOAT_LOW) {
@@ -311,4 +321,46 @@ enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
     size_t counters = (size_t)job.tables * table_size(spec);
     job.bands = band_count(pool, src, counters > BAND_PIXELS ? counters : BAND_PIXELS);
     return gi_pool_run(pool, job.bands, histogram_band, &job, counters * sizeof(uint32_t), err);
+}
+
+static enum gi_status by_planes(struct gi_queue *queue, uint64_t *counts,
+                                const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                struct gi_err *err)
+{
+    return run(queue, counts, src, spec, PLANES, err);
+}
+
+static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_histogram_spec *spec)
+{
+    (void)queue, (void)spec;
+    return src->type == GI_U8;
+}
+
+static enum gi_status by_bytes(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                               const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    return run(queue, counts, src, spec, BYTES, err);
+}
+
+static enum gi_status by_bins(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                              const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    return run(queue, counts, src, spec, BINS, err);
+}
+
+static const struct gi_histogram_way ways[] = {
+    {{"planes", "gray of 8 bits, where AVX-512 counts bits"}, planes_takes, by_planes},
+    {{"bytes", "8 bits"}, bytes_takes, by_bytes},
+    {{"bins", "everything"}, NULL, by_bins},
+};
+
+const struct gi_ways GI_CPU(histogram_ways) = GI_WAYS(histogram, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(histogram)(struct gi_queue *queue, uint64_t *counts,
+                                 const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                 struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(histogram_ways), ways, queue, src, (queue, src, spec),
+                (queue, counts, src, spec, err), err);
 }

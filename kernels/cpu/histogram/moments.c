@@ -12,11 +12,18 @@ enum {
     CHUNK = (1 << 18) / LANES * LANES, /* samples whose sums fit in lanes of 32 bits */
 };
 
+#if GI_LEVEL_scalar
+enum { HAS_PAIRS = false };
+#else
+enum { HAS_PAIRS = true };
+#endif
+
 struct moments_job {
     const struct gi_image *src;
     struct quantiser quantiser[LANES];
     struct gi_sums *sums;
     int bands;
+    bool pairs; /* bytes: by the instructions that add neighbours */
 };
 
 #if !GI_LEVEL_scalar
@@ -79,20 +86,10 @@ static inline void lane_add(struct lanes *lanes, int l, uint32_t q, uint32_t cou
 }
 
 /* Up to CHUNK samples of 8 bits, and the rest of fewer than LANES. */
-static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n, int channels)
+static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n)
 {
     uint32_t q[LANES] = {0}, low[LANES] = {0};
     size_t at = 0;
-#if !GI_LEVEL_scalar
-    if (channels != 3) {
-        if (channels == 4)
-            pairs_add_row(&lanes->pairs, row, n, 4);
-        else
-            pairs_add_row(&lanes->pairs, row, n, 2);
-        return;
-    }
-#endif
-    (void)channels;
     for (; at + LANES <= n; at += LANES) {
         prefetch_ahead(row + at, LANES);
         for (int l = 0; l < LANES; l++) {
@@ -151,8 +148,15 @@ static void row_add(struct lanes *lanes, const struct moments_job *job, int y)
     size_t n = gi_row_samples(job->src);
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
-        if (job->src->type == GI_U8)
-            bytes_add(lanes, (const uint8_t *)row + at, m, job->src->channels);
+#if !GI_LEVEL_scalar
+        if (job->pairs && job->src->channels == 4)
+            pairs_add_row(&lanes->pairs, (const uint8_t *)row + at, m, 4);
+        else if (job->pairs)
+            pairs_add_row(&lanes->pairs, (const uint8_t *)row + at, m, 2);
+        else
+#endif
+            if (job->src->type == GI_U8)
+            bytes_add(lanes, (const uint8_t *)row + at, m);
         else if (job->src->type == GI_U16)
             words_add(lanes, (const uint16_t *)row + at, m);
         else
@@ -187,14 +191,48 @@ static void moments_band(void *arg, int index, void *scratch)
     }
 }
 
+static enum gi_status run(struct gi_queue *queue, struct gi_sums *sums, const struct gi_image *src,
+                          const float *lo, const float *hi, bool pairs, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct moments_job job = {
+        .pairs = pairs, .src = src, .sums = sums, .bands = band_count(pool, src, BAND_PIXELS)};
+    for (int l = 0; l < LANES && src->type == GI_F32; l++)
+        job.quantiser[l] = quantiser_make(lo[l % src->channels], hi[l % src->channels]);
+    return gi_pool_run(pool, job.bands, moments_band, &job, 0, err);
+}
+
+static bool pairs_takes(const struct gi_queue *queue, const struct gi_image *src)
+{
+    (void)queue;
+    return HAS_PAIRS && src->type == GI_U8 && src->channels != 3;
+}
+
+static enum gi_status by_pairs(struct gi_queue *queue, struct gi_sums *sums,
+                               const struct gi_image *src, const float *lo, const float *hi,
+                               struct gi_err *err)
+{
+    return run(queue, sums, src, lo, hi, true, err);
+}
+
+static enum gi_status by_lanes(struct gi_queue *queue, struct gi_sums *sums,
+                               const struct gi_image *src, const float *lo, const float *hi,
+                               struct gi_err *err)
+{
+    return run(queue, sums, src, lo, hi, false, err);
+}
+
+static const struct gi_moments_way ways[] = {
+    {{"pairs", "8 bits, but of 3 channels, from AVX2 on"}, pairs_takes, by_pairs},
+    {{"lanes", "everything"}, NULL, by_lanes},
+};
+
+const struct gi_ways GI_CPU(moments_ways) = GI_WAYS(moments, GI_SAMPLE_TYPES, ways);
+
 enum gi_status GI_CPU(moments)(struct gi_queue *queue, struct gi_sums *sums,
                                const struct gi_image *src, const float *lo, const float *hi,
                                struct gi_err *err)
 {
-    struct gi_pool *pool = gi_cpu_pool(queue);
-    struct moments_job job = {
-        .src = src, .sums = sums, .bands = band_count(pool, src, BAND_PIXELS)};
-    for (int l = 0; l < LANES && src->type == GI_F32; l++)
-        job.quantiser[l] = quantiser_make(lo[l % src->channels], hi[l % src->channels]);
-    return gi_pool_run(pool, job.bands, moments_band, &job, 0, err);
+    GI_WAYS_RUN(GI_CPU(moments_ways), ways, queue, src, (queue, src),
+                (queue, sums, src, lo, hi, err), err);
 }
