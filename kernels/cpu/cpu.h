@@ -48,5 +48,8 @@ extern const struct gi_ways GI_CPU(box_ways);
 extern const struct gi_ways GI_CPU(gradient_ways);
 extern const struct gi_ways GI_CPU(histogram_ways);
 extern const struct gi_ways GI_CPU(moments_ways);
+extern const struct gi_ways GI_CPU(select_ways);
+extern const struct gi_ways GI_CPU(label_ways);
+extern const struct gi_ways GI_CPU(region_stats_ways);
 
 #endif

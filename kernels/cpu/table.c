@@ -18,6 +18,9 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(gradient_ways),
     &GI_CPU(histogram_ways),
     &GI_CPU(moments_ways),
+    &GI_CPU(select_ways),
+    &GI_CPU(label_ways),
+    &GI_CPU(region_stats_ways),
     NULL,
 };
 

@@ -250,9 +250,9 @@ static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, ui
     return gi_pool_run(pool, job->bands, fill_band, job, scratch, err);
 }
 
-enum gi_status GI_CPU(label)(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err)
+static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                              const struct gi_predicate *predicate, int connectivity,
+                              struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     const struct gi_image *on = predicate->on;
@@ -278,4 +278,18 @@ enum gi_status GI_CPU(label)(struct gi_queue *queue, struct gi_image *labels, ui
     if (status)
         queue->k->release(queue, labels);
     return status;
+}
+
+static const struct gi_label_way ways[] = {
+    {{"runs", "everything"}, NULL, by_runs},
+};
+
+const struct gi_ways GI_CPU(label_ways) = GI_WAYS(label, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(label)(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                             const struct gi_predicate *predicate, int connectivity,
+                             struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(label_ways), ways, queue, predicate->on, (queue, predicate, connectivity),
+                (queue, labels, n, predicate, connectivity, err), err);
 }

@@ -325,10 +325,9 @@ static enum gi_status stats_run(struct stats_job *job, struct gi_pool *pool, str
     return status;
 }
 
-enum gi_status GI_CPU(region_stats)(struct gi_queue *queue, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err)
+static enum gi_status by_words(struct gi_queue *queue, struct gi_region_sums *regions, uint32_t n,
+                               const struct gi_image *labels, const struct gi_image *values,
+                               float lo, float hi, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct stats_job job = {.labels = labels, .values = values, .regions = regions, .n = n};
@@ -345,4 +344,19 @@ enum gi_status GI_CPU(region_stats)(struct gi_queue *queue, struct gi_region_sum
     free(job.foreign);
     free(job.largest);
     return status;
+}
+
+static const struct gi_region_stats_way ways[] = {
+    {{"words", "everything"}, NULL, by_words},
+};
+
+const struct gi_ways GI_CPU(region_stats_ways) = GI_WAYS(region_stats, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(region_stats)(struct gi_queue *queue, struct gi_region_sums *regions,
+                                    uint32_t n, const struct gi_image *labels,
+                                    const struct gi_image *values, float lo, float hi,
+                                    struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(region_stats_ways), ways, queue, values, (queue, labels, values),
+                (queue, regions, n, labels, values, lo, hi, err), err);
 }

@@ -66,7 +66,7 @@ static enum gi_status points_alloc(struct gi_points *points, uint64_t n, struct 
     return gi_fail(err, GI_E_MEMORY, "out of memory: %llu points", (unsigned long long)n);
 }
 
-enum gi_status GI_CPU(select)(struct gi_queue *queue, struct gi_points *points,
+static enum gi_status by_bits(struct gi_queue *queue, struct gi_points *points,
                               const struct gi_image *values, const struct gi_predicate *predicate,
                               struct gi_err *err)
 {
@@ -89,4 +89,21 @@ enum gi_status GI_CPU(select)(struct gi_queue *queue, struct gi_points *points,
         gi_points_free(points);
     free(job.first);
     return status;
+}
+
+static const struct gi_select_way ways[] = {
+    {{"bits", "everything"}, NULL, by_bits},
+};
+
+const struct gi_ways GI_CPU(select_ways) = GI_WAYS(select, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(select)(struct gi_queue *queue, struct gi_points *points,
+                              const struct gi_image *values, const struct gi_predicate *predicate,
+                              struct gi_err *err)
+{
+    enum gi_status status = gi_ways_check(&GI_CPU(select_ways), predicate->on, err);
+    if (status)
+        return status;
+    GI_WAYS_RUN(GI_CPU(select_ways), ways, queue, values, (queue, values, predicate),
+                (queue, points, values, predicate, err), err);
 }
