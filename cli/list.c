@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "kernels/ways.h"
 
 #include <string.h>
 
 struct params {
-    bool json, commands, markdown;
+    bool json, commands, markdown, ways;
 };
 
 static const struct gi_option options[] = {
@@ -23,6 +24,10 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, markdown),
      .help = "Print operations and formats as Markdown tables, as README has them"},
+    {.name = "ways",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, ways),
+     .help = "Print the ways of each primitive and the work each is for; GPUIMG_WAY forces one"},
     {0},
 };
 
@@ -181,6 +186,15 @@ static void list_markdown(void)
                f->f32 ? " float" : "", f->alpha ? " alpha" : "");
 }
 
+static void list_ways(const struct gi_kernels *k)
+{
+    const struct gi_ways *const *ways = k ? k->ways : NULL;
+    for (; ways && *ways; ways++)
+        for (int i = 0; i < (*ways)->n; i++)
+            printf("%-5s %-19s %-10s %s\n", k->name, (*ways)->primitive, gi_way_at(*ways, i)->name,
+                   gi_way_at(*ways, i)->what);
+}
+
 static enum gi_status run_list(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
@@ -191,10 +205,14 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
     struct gi_command command;
     if (p->json)
         return list_json(err);
-    if (p->markdown)
+    if (p->ways) {
+        list_ways(gi_kernels_cpu());
+        list_ways(gi_kernels_cuda());
+    } else if (p->markdown) {
         list_markdown();
-    else if (!p->commands)
+    } else if (!p->commands) {
         list_text();
+    }
     for (int i = 0; p->commands && gi_command_at(&command, i); i++)
         puts(command.name);
     return GI_OK;
@@ -206,7 +224,9 @@ const struct gi_command gi_command_list = {
     .summary = "List operations, formats and borders",
     .manual =
         "With --json every option of every operation is there too: name, type, default, range, "
-        "unit and choices.",
+        "unit and choices. With --ways come the ways that each primitive of the kernels can go, a "
+        "line each: backend, primitive, way, the work it is for. The first that takes the work "
+        "runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... says another.",
     .examples = "gpuimg list\ngpuimg list --json",
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_list,

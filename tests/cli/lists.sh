@@ -33,6 +33,22 @@ json "list --json: formats" "{f['name'] for f in j[0]['formats'] if f['reads']} 
 gpuimg list --json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["commands"], sep="\n")' >commands
 expect_stdout "$(cat commands)" gpuimg list --commands
 
+# Ways, and one that is forced.
+expect 0 gpuimg list --ways
+check "list --ways: a way of the CPU" grep -qE '^cpu +box +narrow +[a-z]' out
+check "list --ways: a line each" test "$(awk '{print $1, $2, $3}' out | sort | uniq -d | wc -l)" = 0
+while read -r backend primitive way _; do
+    [[ $backend == cpu && $primitive == box ]] || continue
+    if GPUIMG_WAY=$primitive:$way gpuimg blur in.pgm way.pgm --k 3 --device cpu 2>err; then
+        gpuimg blur in.pgm want.pgm --k 3 --device cpu
+        check "blur by $primitive:$way" cmp way.pgm want.pgm
+    else
+        check "blur: $primitive:$way says that it does not do this" \
+            grep -qx "gpuimg: blur: GPUIMG_WAY=$primitive:$way: this way does not take this work" err
+    fi
+done <out
+GPUIMG_WAY=box:walking expect_error 2 'blur: GPUIMG_WAY=box:walking: want box:WAY, one of *narrow*' blur in.pgm made.pgm --device cpu
+
 # info.
 expect_stdout 'in.pgm: pgm, 13 x 9, gray, 8 bits, 129 B' gpuimg info in.pgm
 expect 0 gpuimg info --json in.pgm in.png sixteen.png
