@@ -1,6 +1,6 @@
 """Measures gpuimg beside what else people use. Every row and its target stands in rows.json.
 
-    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu commands png auto startup growth; all unless named
+    bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways commands png auto startup growth; all unless named
     bench.py gpu cpu --only gaussian     the rows whose name holds the word
     bench.py --quick --json out.json     tiny images, every row: does it all run?
 
@@ -18,8 +18,8 @@ import commands
 import kernels
 import report
 
-TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "growth": kernels.growth, "commands": commands.commands,
-          "png": commands.png, "auto": commands.auto, "startup": commands.startup}
+TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "growth": kernels.growth,
+          "commands": commands.commands, "png": commands.png, "auto": commands.auto, "startup": commands.startup}
 
 
 def sizes(text):

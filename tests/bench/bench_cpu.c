@@ -172,6 +172,8 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
     release(bench);
     enum gi_status status = open_threads(bench, request->threads, err);
     if (!status)
+        status = gi_queue_force_ways(bench->queue, NULL, err);
+    if (!status)
         status = gi_image_alloc(&bench->src, picture->width, picture->height, request->channels,
                                 request->type, err);
     if (!status && bench_is_filter(request->work))
@@ -192,7 +194,47 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
     bench->request = *request;
     if (request->work == BENCH_REGION_STATS)
         status = label(bench, err);
+    if (!status)
+        status = bench_force_way(bench->queue, request, -1, err);
     return status ? status : run(bench, err);
+}
+
+static enum gi_status time_run(struct bench *bench, json_t *object, const char *name,
+                               struct gi_err *err)
+{
+    const struct gi_kernels *k = bench->queue->k;
+    k->stopwatch_mark(bench->watch, 0);
+    enum gi_status status = run(bench, err);
+    k->stopwatch_mark(bench->watch, 1);
+    bench_say_time(object, name, 1e3 * k->stopwatch_ms(bench->watch, 0, 1));
+    return status;
+}
+
+/* Times the ways that take the work, in turn. */
+static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_err *err)
+{
+    const struct bench_request *request = &bench->request;
+    const struct gi_ways *ways = bench_ways(bench->queue->k, request->work);
+    json_t *times = json_object();
+    bool takes[32] = {false};
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < ways->n && !status; i++) {
+        struct gi_err refused;
+        bench_force_way(bench->queue, request, i, err);
+        takes[i] = !run(bench, &refused);
+        if (!takes[i] && refused.status != GI_E_UNSUPPORTED) {
+            *err = refused;
+            status = refused.status;
+        }
+    }
+    for (int r = 0; r < request->runs; r++)
+        for (int i = 0; i < ways->n && !status; i++) {
+            bench_force_way(bench->queue, request, i, err);
+            if (takes[i])
+                status = time_run(bench, times, gi_way_at(ways, i)->name, err);
+        }
+    json_object_set_new(object, "ways", times);
+    return status ? status : bench_force_way(bench->queue, request, -1, err);
 }
 
 static enum gi_status answer(void *self, json_t *object, const struct bench_request *request,
@@ -202,13 +244,10 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     enum gi_status status = GI_OK;
     if (memcmp(request, &bench->request, sizeof *request) != 0)
         status = prepare(bench, request, err);
-    for (int i = 0; i < request->runs && !status; i++) {
-        const struct gi_kernels *k = bench->queue->k;
-        k->stopwatch_mark(bench->watch, 0);
-        status = run(bench, err);
-        k->stopwatch_mark(bench->watch, 1);
-        bench_say_time(object, "us", 1e3 * k->stopwatch_ms(bench->watch, 0, 1));
-    }
+    for (int i = 0; i < request->runs && !status; i++)
+        status = time_run(bench, object, "us", err);
+    if (request->ways && !status)
+        status = time_ways(bench, object, err);
     if (status) {
         release(bench);
         return status;

@@ -325,6 +325,35 @@ static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
     json_object_set_new(object, "failed", failed);
 }
 
+/* Times the ways that take the work, in turn. */
+static void time_ways(struct bench *bench, struct bench_job *job, json_t *object)
+{
+    const struct bench_request *request = job->request;
+    const struct gi_ways *ways = bench_ways(bench->queue->k, request->work);
+    struct bench_candidate work = ours(request->work);
+    json_t *times = json_object();
+    int runs[32] = {0};
+    for (int w = 0; w < ways->n && !job->err.status; w++) {
+        double us = 0;
+        bench_force_way(bench->queue, request, w, &job->err);
+        for (int i = 0; i < WARM_UPS && us < SLOW_US && !job->err.status; i++)
+            us = microseconds(bench, job, &work, i);
+        runs[w] = us < SLOW_US ? request->runs : std::min(request->runs, (int)SLOW_RUNS);
+        if (job->err.status == GI_E_UNSUPPORTED) {
+            runs[w] = 0;
+            job->err = {};
+        }
+    }
+    for (int i = 0; i < request->runs; i++)
+        for (int w = 0; w < ways->n && !job->err.status; w++)
+            if (i < runs[w]) {
+                bench_force_way(bench->queue, request, w, &job->err);
+                bench_say_time(times, gi_way_at(ways, w)->name,
+                               microseconds(bench, job, &work, i % BENCH_SETS));
+            }
+    json_object_set_new(object, "ways", times);
+}
+
 static int peers(struct bench_candidate *candidates, const struct bench_job *job)
 {
     int n = bench_peers_cub(candidates, job);
@@ -343,7 +372,10 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     struct bench *bench = (struct bench *)self;
     static struct bench_job job;
     struct bench_candidate candidates[BENCH_PEERS_MAX + 1];
+    gi_queue_force_ways(bench->queue, NULL, err);
     job_make(&job, bench->cu, request);
+    if (!job.err.status)
+        bench_force_way(bench->queue, request, -1, &job.err);
     if (!job.err.status) {
         int n = 0;
         candidates[n++] = ours(request->work);
@@ -351,6 +383,8 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
             n += peers(candidates + n, &job);
         candidates[n++] = {"copy", run_copy};
         time_all(bench, &job, object, candidates, n);
+        if (request->ways)
+            time_ways(bench, &job, object);
     }
     *err = job.err;
     job_free(&job);

@@ -155,6 +155,21 @@ def cpu(bench, table):
             for row in rows for threads in bench.threads]
 
 
+def ways(bench, table):
+    """The rows of both tables by every way of their primitive that takes them, in turn; no other list of ways."""
+    results = []
+    for backend, server in (("gpu", bench.cuda), ("cpu", bench.cpu)):
+        size = bench.size or table[backend]["size"]
+        for row in filter(bench.wants, table[backend]["rows"]):
+            answer = {"error": server.missing} if server.missing else \
+                server.ask(request_of(row, size, runs=bench.runs, peers=False, ways=True))
+            result = {**result_of("ways", row, size, answer), "backend": backend}
+            if "skipped" not in result:
+                result["ways"] = {name: min(us) for name, us in answer["ways"].items()}
+            results.append(bench.note(result))
+    return results
+
+
 def growth(bench, table):
     """Cost against size, and against k at the table's own size; without peers."""
     results = []

@@ -122,6 +122,13 @@ def auto(results):
         markdown_table(["work", "side", "cpu s", "cuda s", "auto s", "auto took", "auto / best", ""], rows)
 
 
+def ways(results):
+    rows = [[r["backend"], label(r), r["size"],
+             ", ".join(f"{name} {number(us)}" for name, us in r["ways"].items())] for r in results]
+    return ["Least time, microseconds; one CPU thread. The first is the one that runs."] + [""] + \
+        markdown_table(["on", "work", "side", "ways us"], rows)
+
+
 def startup(results):
     said = []
     for r in results:
@@ -137,8 +144,8 @@ def growth(results):
     return markdown_table(["on", "work", "side", "k", "us", "floor us", "us / floor"], rows)
 
 
-TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "commands": ("Whole commands", commands),
-          "png": ("PNG", png), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
+TITLES = {"gpu": ("CUDA kernels", gpu), "cpu": ("CPU kernels", cpu), "ways": ("Ways", ways),
+          "commands": ("Whole commands", commands), "png": ("PNG", png), "auto": ("--device auto", auto), "startup": ("Start-up", startup),
           "growth": ("Growth", growth)}
 
 

@@ -50,25 +50,28 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
-    int peers = 1;
+    const char *way = "";
+    int peers = 1, ways = 0;
     memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
     request->picture.width = request->picture.height = 8192;
     request->k = 5;
     request->channels = request->threads = 1;
     request->connectivity = 8;
     request->runs = 15;
-    if (json_unpack(json, "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b}",
-                    "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha,
-                    "width", &request->picture.width, "height", &request->picture.height, "k",
-                    &request->k, "channels", &request->channels, "connectivity",
-                    &request->connectivity, "threads", &request->threads, "runs", &request->runs,
-                    "peers", &peers))
+    if (json_unpack(
+            json, "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s}",
+            "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
+            &request->picture.width, "height", &request->picture.height, "k", &request->k,
+            "channels", &request->channels, "connectivity", &request->connectivity, "threads",
+            &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way))
         return refuse(err, "a member has the wrong type");
     int w = index_of(works, work), t = index_of(types, type), c = index_of(contents, input);
     int a = index_of(alphas, alpha);
     if (w < 0 || t < 0 || c < 0 || a < 0)
         return refuse(err, "unknown work, type, input or alpha");
     request->peers = peers != 0;
+    request->ways = ways != 0;
+    snprintf(request->way, sizeof request->way, "%s", way);
     request->work = (enum bench_work)w;
     request->type = (enum gi_type)t;
     request->alpha = request->channels % 2 ? GI_ALPHA_PLAIN : (enum gi_alpha_rule)a;
@@ -82,6 +85,42 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     if (snprintf(request->save, sizeof request->save, "%s", save) >= (int)sizeof request->save)
         return refuse(err, "save: too long a path");
     return GI_OK;
+}
+
+const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work)
+{
+    static const char *const primitives[] = {[BENCH_GAUSSIAN] = "convolve_separable",
+                                             [BENCH_DENSE] = "convolve_2d",
+                                             [BENCH_BOX] = "box",
+                                             [BENCH_SOBEL] = "gradient",
+                                             [BENCH_SOBEL_X] = "convolve_separable",
+                                             [BENCH_THRESHOLD] = "threshold",
+                                             [BENCH_AFFINE] = "pointwise",
+                                             [BENCH_TABLE] = "pointwise",
+                                             [BENCH_ADD] = "pointwise",
+                                             [BENCH_BLEND] = "pointwise",
+                                             [BENCH_LUMA] = "luma",
+                                             [BENCH_HISTOGRAM] = "histogram",
+                                             [BENCH_SUM] = "moments",
+                                             [BENCH_SELECT] = "select",
+                                             [BENCH_LABEL] = "label",
+                                             [BENCH_REGION_STATS] = "region_stats",
+                                             [BENCH_COMPONENTS] = "region_stats"};
+    const struct gi_ways *const *ways = k->ways;
+    while (*ways && strcmp((*ways)->primitive, primitives[work]))
+        ways++;
+    return *ways;
+}
+
+enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
+                               struct gi_err *err)
+{
+    const struct gi_ways *ways = bench_ways(queue->k, request->work);
+    const char *name = i < 0 ? request->way : gi_way_at(ways, i)->name;
+    char text[64] = "";
+    if (name[0])
+        snprintf(text, sizeof text, "%s:%s", ways->primitive, name);
+    return gi_queue_force_ways(queue, text, err);
 }
 
 void bench_weights_fill(struct bench_weights *weights, int k)

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "kernels/kernels.h"
+#include "kernels/ways.h"
 #include "tests/bench/content.h"
 
 #ifdef __cplusplus
@@ -36,7 +36,7 @@ enum bench_work {
 /* The members of a request, each with its default:
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
- *  "save": ""} */
+ *  "way": "", "ways": false, "save": ""} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -46,6 +46,8 @@ struct bench_request {
     int threads; /* CPU */
     int runs;
     bool peers;     /* whether they are timed too (CUDA) */
+    bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
+    char way[32];   /* of the work's primitive (kernels/ways.h), the one to go; "": the quickest */
     char save[256]; /* where the input goes as raw samples without padding; "": nowhere */
 };
 
@@ -60,6 +62,13 @@ static inline bool bench_has_other(enum bench_work work)
 {
     return work == BENCH_ADD || work == BENCH_BLEND;
 }
+
+/* The ways of the work's primitive, its last one's where it takes several. */
+const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
+
+/* Has the work go way i of bench_ways(); -1: the request's, or any. */
+enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
+                               struct gi_err *err);
 
 /* Channels of the image that the work makes. */
 static inline int bench_dst_channels(const struct bench_request *request)

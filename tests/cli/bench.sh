@@ -26,6 +26,9 @@ check "start-up has its row" test "$(count '.results[] | select(.table == "start
 check "growth has its lines" diff <(jq -r '.growth[].name' "$bench/rows.json" | sort -u) \
     <(jq -r '.results[] | select(.table == "growth") | .name' o.json | sort -u)
 check "every row is measured, or says why not" jq -e 'all(.results[]; .us or .s or .ratio or .skipped != "")' o.json
+check "every way of the CPU is timed that takes a row" diff \
+    <(jq -r '.results[] | select(.table == "ways" and .backend == "cpu" and .request.work == "box") | .ways | keys[]' o.json | sort -u) \
+    <(gpuimg list --ways | awk '$1 == "cpu" && $2 == "box" {print $3}' | sort)
 for table in cpu commands png auto; do
     check "the table $table is measured" \
         jq -e "[.results[] | select(.table == \"$table\") | .skipped // empty] == []" o.json
