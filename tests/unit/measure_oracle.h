@@ -144,6 +144,27 @@ static void histogram_oracle(uint64_t *counts, const struct gi_image *image,
                 }
 }
 
+static void sums_oracle(struct gi_sums *sums, const struct gi_image *image, const float *lo,
+                        const float *hi)
+{
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            for (int c = 0; c < image->channels; c++) {
+                double v = get(image, x, y, c), span = (double)hi[c] - (double)lo[c];
+                if (isnan(v))
+                    continue;
+                if (image->type == GI_F32) {
+                    v = fmin(fmax(v, (double)lo[c]), (double)hi[c]);
+                    v = span > 0 ? rint((v - (double)lo[c]) * (2147483647.0 / span)) : 0;
+                }
+                uint64_t q = (uint64_t)v;
+                sums[c].n++;
+                sums[c].q += q;
+                sums[c].q2_low += q * q % (1ull << 32);
+                sums[c].q2_high += q * q / (1ull << 32);
+            }
+}
+
 static bool is_on(const struct gi_predicate *p, int x, int y)
 {
     return (get(p->on, x, y, 0) > (double)p->above) != p->invert;
