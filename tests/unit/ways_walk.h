@@ -1,0 +1,153 @@
+/* Every way of every primitive, on every level of the CPU and on CUDA where there is a device.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_WAYS_WALK_H
+#define GI_TESTS_WAYS_WALK_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "kernels/ways.h"
+
+enum { WALK_WAYS = 16, WALK_TABLES = 32, WALK_CPU_LEVELS = 3 };
+
+/* The last one is CUDA; NULL: not here. */
+static struct gi_queue *walk_queues[WALK_CPU_LEVELS + 1];
+static const char *const walk_names[] = {"scalar", "avx2", "avx512", "cuda"};
+enum { WALK_QUEUES = WALK_CPU_LEVELS + 1 };
+
+/* How often a way ran; [1] on CUDA. */
+static struct {
+    const char *primitive;
+    unsigned ran[WALK_WAYS];
+} walk_counts[2][WALK_TABLES];
+
+static int walk_open(void **state)
+{
+    (void)state;
+    struct gi_open_options options = {.threads = 3};
+    struct gi_err err = {0};
+    for (int i = 0; i < WALK_CPU_LEVELS; i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(walk_names[i]);
+        if (!k)
+            print_message("not tested: this machine has no %s\n", walk_names[i]);
+        else if (gi_queue_open_alone(&walk_queues[i], k, &options, &err))
+            return -1;
+    }
+    const struct gi_kernels *cuda = gi_kernels_cuda();
+    if (!cuda || cuda->probe(NULL, 0, &err) < 1)
+        print_message("not tested: %s\n", cuda ? "no CUDA device" : "built without CUDA");
+    else if (gi_queue_open_alone(&walk_queues[WALK_CPU_LEVELS], cuda, &options, &err))
+        return -1;
+    return 0;
+}
+
+static int walk_close(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WALK_QUEUES; i++)
+        gi_queue_close_alone(&walk_queues[i]);
+    return 0;
+}
+
+static const struct gi_ways *walk_ways(const struct gi_kernels *k, const char *primitive)
+{
+    const struct gi_ways *const *ways = k->ways;
+    while (*ways && strcmp((*ways)->primitive, primitive))
+        ways++;
+    return *ways;
+}
+
+/* For loops over the ways of a primitive and once more with none forced: forces way i and returns
+ * whether there is such a one, -1 being none. */
+static bool walk_force(struct gi_queue *queue, const char *primitive, int i)
+{
+    const struct gi_ways *ways = walk_ways(queue->k, primitive);
+    char text[64] = "";
+    if (!ways || i >= ways->n)
+        return i < 0;
+    if (i >= 0)
+        snprintf(text, sizeof text, "%s:%s", primitive, gi_way_at(ways, i)->name);
+    assert_int_equal(gi_queue_force_ways(queue, text, NULL), GI_OK);
+    return true;
+}
+
+/* What the primitive has returned: whether there is a result to look at. A forced way may refuse
+ * the work, and must say so; without one the work is done. */
+static bool walk_ran(const struct gi_queue *queue, const char *primitive, int i,
+                     enum gi_status status, const struct gi_err *err)
+{
+    if (i >= 0 && status == GI_E_UNSUPPORTED) {
+        assert_non_null(strstr(err->text, "does not take this work"));
+        return false;
+    }
+    if (status)
+        fail_msg("%s: %s", primitive, err->text);
+    int t = 0, cuda = queue->k->kind == GI_DEVICE_CUDA;
+    while (queue->k->ways[t] && strcmp(queue->k->ways[t]->primitive, primitive))
+        t++;
+    walk_counts[cuda][t].primitive = primitive;
+    if (i >= 0)
+        walk_counts[cuda][t].ran[i]++;
+    return true;
+}
+
+/* The primitive was given an image of labels: it says so, once. Clears `err`. */
+static void walk_refused(const char *primitive, enum gi_status status, struct gi_err *err)
+{
+    char want[64];
+    snprintf(want, sizeof want, "%s: u32 samples: want u8", primitive);
+    assert_int_equal(status, GI_E_UNSUPPORTED);
+    if (strncmp(err->text, want, strlen(want)) != 0)
+        fail_msg("\"%s\" says not \"%s\"", err->text, want);
+    *err = (struct gi_err){0};
+}
+
+static const char *walk_what(const struct gi_queue *queue, const char *primitive, int i)
+{
+    static char text[100];
+    int q = 0;
+    while (walk_queues[q] != queue)
+        q++;
+    snprintf(text, sizeof text, "%s:%s at %s", primitive,
+             i < 0 ? "(any)" : gi_way_at(walk_ways(queue->k, primitive), i)->name, walk_names[q]);
+    return text;
+}
+
+/* Whether all instructions that some way of the CPU wants are here. */
+static bool walk_whole_machine(void)
+{
+#ifdef __x86_64__
+    return walk_queues[WALK_CPU_LEVELS - 1] && __builtin_cpu_supports("avx512vpopcntdq");
+#else
+    return false;
+#endif
+}
+
+/* Fails where a way of the primitives that were walked never ran. */
+static void walk_check_all(void **state)
+{
+    (void)state;
+    unsigned never = 0;
+    for (int cuda = 0; cuda < 2; cuda++)
+        for (int t = 0; t < WALK_TABLES; t++) {
+            const struct gi_kernels *k = cuda ? gi_kernels_cuda() : gi_kernels_cpu();
+            if (!walk_counts[cuda][t].primitive || !k->ways[t])
+                continue;
+            const struct gi_ways *ways = k->ways[t];
+            for (int i = 0; i < ways->n; i++) {
+                unsigned ran = walk_counts[cuda][t].ran[i];
+                print_message("%s/%s:%s ran %u times\n", k->name, ways->primitive,
+                              gi_way_at(ways, i)->name, ran);
+                never += ran == 0 && (cuda || walk_whole_machine());
+            }
+        }
+    assert_int_equal(never, 0);
+}
+
+#endif
