@@ -64,8 +64,11 @@ void gi_way_note(struct gi_queue *queue, const struct gi_ways *ways, int i)
 enum gi_status gi_way_refuse(const struct gi_queue *queue, const struct gi_ways *ways,
                              struct gi_err *err)
 {
+    int way = forced_way(queue, ways);
+    if (way < 0)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: no way takes this work", ways->primitive);
     return gi_fail(err, GI_E_UNSUPPORTED, "GPUIMG_WAY=%s:%s: this way does not take this work",
-                   ways->primitive, gi_way_at(ways, forced_way(queue, ways))->name);
+                   ways->primitive, gi_way_at(ways, way)->name);
 }
 
 int gi_queue_ways(const struct gi_queue *queue, struct gi_way_use *uses, int max)

@@ -1,6 +1,6 @@
 /* The ways of a primitive. The file that bears a primitive's name ends in its table of ways: the
- * first that takes the work runs, the last takes whatever the primitive does. A way is there
- * because it is quicker on work that somebody has; its line says on which.
+ * first that takes the work runs; whatever the primitive does, one of them takes, mostly the last.
+ * A way is there because it is quicker on work that somebody has; its line says on which.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_WAYS_H
 #define GI_KERNELS_WAYS_H
@@ -37,7 +37,7 @@ static inline const struct gi_way *gi_way_at(const struct gi_ways *ways, int i)
 }
 
 /* A row of a primitive's table. `takes`: whether `run` does this work, by nothing but the work and
- * the device; NULL in the last row, and only there. */
+ * the device; NULL in a last row that does everything. */
 #define GI_WAY_ROW(primitive, ...)                                                                 \
     typedef bool gi_##primitive##_takes_fn(const struct gi_queue *queue, __VA_ARGS__);             \
     struct gi_##primitive##_way {                                                                  \

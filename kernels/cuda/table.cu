@@ -3,6 +3,12 @@
 #include "kernels/cuda/device/host.h"
 
 static const struct gi_ways *const ways[] = {
+    &gi_cuda_gradient_ways,
+    &gi_cuda_histogram_ways,
+    &gi_cuda_moments_ways,
+    &gi_cuda_select_ways,
+    &gi_cuda_label_ways,
+    &gi_cuda_region_stats_ways,
     NULL,
 };
 

@@ -1,4 +1,4 @@
-/* Gradient magnitude, by the march.
+/* Gradient magnitude: by the march, or a thread a sample.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -11,7 +11,7 @@ struct any_args {
     float smooth[3];
 };
 
-/* A thread a sample, for what the march can't take. */
+/* A thread a sample. */
 template <typename T>
 static __global__ void gradient_any(const __grid_constant__ struct any_args args)
 {
@@ -37,10 +37,11 @@ static __global__ void gradient_any(const __grid_constant__ struct any_args args
     }
 }
 
-static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
+static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_gradient *spec,
                                  struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
     struct any_args args = {source_of(src, &spec->edge, spec->alpha),
                             target_of(dst),
@@ -50,8 +51,10 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
               src->height < 65535 ? src->height : 65535);
     if (src->type == GI_U8)
         gradient_any<uint8_t><<<grid, 128, 0, cu->stream>>>(args);
-    else
+    else if (src->type == GI_U16)
         gradient_any<uint16_t><<<grid, 128, 0, cu->stream>>>(args);
+    else
+        gradient_any<float><<<grid, 128, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -94,20 +97,19 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
 
 /* Raw gradients are to be 0 or at least 2^-63, so that their squares are floats as precise as any.
  */
-static bool march_takes(const struct gi_image *src, const struct gi_gradient *spec)
+static bool march_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_gradient *spec)
 {
     return march_holds(src, &spec->edge) &&
            (src->type == GI_F32 || (march_most(spec->smooth, 3) < MARCH_MOST &&
                                     raw_fits(src->type, spec->smooth, 3, 0x1p86)));
 }
 
-enum gi_status gi_cuda_gradient(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_gradient *spec,
-                                struct gi_err *err)
+static enum gi_status by_march(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_gradient *spec,
+                               struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    if (!march_takes(src, spec))
-        return launch_any(cu, dst, src, spec, err);
     switch (src->type) {
     case GI_U8:
         return launch_type<uint8_t, 4>(cu, dst, src, spec, err);
@@ -116,4 +118,19 @@ enum gi_status gi_cuda_gradient(struct gi_queue *queue, struct gi_image *dst,
     default:
         return launch_type<float, 4>(cu, dst, src, spec, err);
     }
+}
+
+static const struct gi_gradient_way ways[] = {
+    {{"march", "borders and weights that raw samples can hold"}, march_takes, by_march},
+    {{"samples", "everything"}, NULL, by_samples},
+};
+
+const struct gi_ways gi_cuda_gradient_ways = GI_WAYS(gradient, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_gradient(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_gradient *spec,
+                                struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_gradient_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }

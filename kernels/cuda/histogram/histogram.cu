@@ -374,23 +374,90 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
     return GI_OK;
 }
 
+/* ---- ways; their counts are device memory ---- */
+
+/* GI_KEY_RANGE that counts something. */
+static bool is_range(const struct gi_image *src, const struct gi_histogram_spec *spec)
+{
+    double span = spec->hi - spec->lo;
+    return src->type == GI_F32 && spec->key == GI_KEY_RANGE && span >= 0 && isfinite(span);
+}
+
+static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_histogram_spec *spec)
+{
+    return src->type == GI_U8;
+}
+
+static enum gi_status bytes(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                            const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    device_u64 *device = (device_u64 *)counts;
+    switch (src->channels) {
+    case 1:
+        return launch8<1>(cu, device, src, err);
+    case 2:
+        return launch8<2>(cu, device, src, err);
+    case 3:
+        return launch8<3>(cu, device, src, err);
+    default:
+        return launch8<4>(cu, device, src, err);
+    }
+}
+
+static bool range_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_histogram_spec *spec)
+{
+    struct range range;
+    int shared = ((const struct gi_cuda_queue *)queue)->shared_nbytes;
+    return is_range(src, spec) && range_of(&range, spec, src->channels, shared);
+}
+
+static enum gi_status range(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                            const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    device_u64 *device = (device_u64 *)counts;
+    struct range r;
+    range_of(&r, spec, src->channels, cu->shared_nbytes);
+    switch (src->channels) {
+    case 1:
+        return launch_range<1>(cu, device, src, &r, err);
+    case 2:
+        return launch_range<2>(cu, device, src, &r, err);
+    case 3:
+        return launch_range<3>(cu, device, src, &r, err);
+    default:
+        return launch_range<4>(cu, device, src, &r, err);
+    }
+}
+
+/* Bytes have a way of their own, always. */
+static bool parts_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_histogram_spec *spec)
+{
+    return src->type != GI_U8;
+}
+
 template <int CHANNELS>
-static enum gi_status launch(struct gi_cuda_queue *cu, device_u64 *counts,
-                             const struct gi_image *src, const struct gi_histogram_spec *spec,
-                             struct gi_err *err)
+static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
+                                   const struct gi_image *src, const struct gi_histogram_spec *spec,
+                                   struct gi_err *err)
 {
     double span = spec->hi - spec->lo;
     struct key_spec key = {spec->nbins,        spec->lo, spec->hi, span / spec->nbins,
                            spec->nbins / span, 16,       0,        0};
-    struct range range;
-    if (src->type == GI_U8)
-        return launch8<CHANNELS>(cu, counts, src, err);
-    if (src->type == GI_U16)
+    enum gi_status status = GI_OK;
+    switch (spec->key) {
+    case GI_KEY_VALUE:
         return launch_wide<GI_KEY_VALUE, CHANNELS>(cu, counts, src, &key, err);
-    if (spec->key == GI_KEY_FLOAT_HIGH)
+    case GI_KEY_RANGE:
+        return is_range(src, spec) ? launch_wide<GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err)
+                                   : GI_OK; /* no range: nothing is counted */
+    case GI_KEY_FLOAT_HIGH:
         return launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(cu, counts, src, &key, err);
-    if (spec->key == GI_KEY_FLOAT_LOW) {
-        enum gi_status status = GI_OK;
+    default:
         key.shift = 0;
         key.mask = 0xffff0000u;
         for (int i = 0; i < spec->nprefixes && !status; i++) {
@@ -400,28 +467,40 @@ static enum gi_status launch(struct gi_cuda_queue *cu, device_u64 *counts,
         }
         return status;
     }
-    if (!(span >= 0 && span < (double)INFINITY))
-        return GI_OK; /* no range: nothing is counted */
-    if (range_of(&range, spec, CHANNELS, cu->shared_nbytes))
-        return launch_range<CHANNELS>(cu, counts, src, &range, err);
-    return launch_wide<GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err);
 }
+
+static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                            const struct gi_histogram_spec *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    device_u64 *device = (device_u64 *)counts;
+    switch (src->channels) {
+    case 1:
+        return launch_parts<1>(cu, device, src, spec, err);
+    case 2:
+        return launch_parts<2>(cu, device, src, spec, err);
+    case 3:
+        return launch_parts<3>(cu, device, src, spec, err);
+    default:
+        return launch_parts<4>(cu, device, src, spec, err);
+    }
+}
+
+static const struct gi_histogram_way ways[] = {
+    {{"bytes", "8 bits: a counter for each bank of shared memory"}, bytes_takes, bytes},
+    {{"range", "floats in a range of few bins"}, range_takes, range},
+    {{"parts", "16 bits and floats: bins shared out to blocks"}, parts_takes, parts},
+};
+
+const struct gi_ways gi_cuda_histogram_ways = GI_WAYS(histogram, GI_SAMPLE_TYPES, ways);
 
 enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
                                         const struct gi_image *src,
                                         const struct gi_histogram_spec *spec, struct gi_err *err)
 {
-    device_u64 *device = (device_u64 *)counts;
-    switch (src->channels) {
-    case 1:
-        return launch<1>(cu, device, src, spec, err);
-    case 2:
-        return launch<2>(cu, device, src, spec, err);
-    case 3:
-        return launch<3>(cu, device, src, spec, err);
-    default:
-        return launch<4>(cu, device, src, spec, err);
-    }
+    struct gi_queue *queue = &cu->base;
+    GI_WAYS_RUN(gi_cuda_histogram_ways, ways, queue, src, (queue, src, spec),
+                (queue, counts, src, spec, err), err);
 }
 
 enum gi_status gi_cuda_histogram(struct gi_queue *queue, uint64_t *counts,

@@ -186,9 +186,9 @@ enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *
     return GI_OK;
 }
 
-enum gi_status gi_cuda_moments(struct gi_queue *queue, struct gi_sums *sums,
-                               const struct gi_image *src, const float *lo, const float *hi,
-                               struct gi_err *err)
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,
+                                const struct gi_image *src, const float *lo, const float *hi,
+                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct gi_sums *device, found[GI_MAX_CHANNELS];
@@ -207,4 +207,18 @@ enum gi_status gi_cuda_moments(struct gi_queue *queue, struct gi_sums *sums,
         sums[c].q2_high += found[c].q2_high;
     }
     return status;
+}
+
+static const struct gi_moments_way ways[] = {
+    {{"pieces", "everything"}, NULL, by_pieces},
+};
+
+const struct gi_ways gi_cuda_moments_ways = GI_WAYS(moments, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_moments(struct gi_queue *queue, struct gi_sums *sums,
+                               const struct gi_image *src, const float *lo, const float *hi,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_moments_ways, ways, queue, src, (queue, src),
+                (queue, sums, src, lo, hi, err), err);
 }

@@ -292,9 +292,9 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
     return GI_OK;
 }
 
-enum gi_status gi_cuda_label(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
-                             const struct gi_predicate *predicate, int connectivity,
-                             struct gi_err *err)
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                               const struct gi_predicate *predicate, int connectivity,
+                               struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     const struct gi_image *on = predicate->on;
@@ -319,4 +319,18 @@ enum gi_status gi_cuda_label(struct gi_queue *queue, struct gi_image *labels, ui
     else
         *n = (uint32_t)found;
     return status;
+}
+
+static const struct gi_label_way ways[] = {
+    {{"tiles", "everything"}, NULL, by_tiles},
+};
+
+const struct gi_ways gi_cuda_label_ways = GI_WAYS(label, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_label(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
+                             const struct gi_predicate *predicate, int connectivity,
+                             struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_label_ways, ways, queue, predicate->on, (queue, predicate, connectivity),
+                (queue, labels, n, predicate, connectivity, err), err);
 }

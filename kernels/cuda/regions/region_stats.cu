@@ -365,10 +365,9 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_r
     return tiles_launch<float>(cu, regions, task, across, down, seams, err);
 }
 
-enum gi_status gi_cuda_region_stats(struct gi_queue *queue, struct gi_region_sums *regions,
-                                    uint32_t n, const struct gi_image *labels,
-                                    const struct gi_image *values, float lo, float hi,
-                                    struct gi_err *err)
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_region_sums *regions, uint32_t n,
+                               const struct gi_image *labels, const struct gi_image *values,
+                               float lo, float hi, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct gi_region_sums *device;
@@ -381,4 +380,19 @@ enum gi_status gi_cuda_region_stats(struct gi_queue *queue, struct gi_region_sum
     if (!status)
         status = gi_cuda_copy_to_host(cu, regions, nbytes, device, nbytes, nbytes, 1, err);
     return status;
+}
+
+static const struct gi_region_stats_way ways[] = {
+    {{"tiles", "everything"}, NULL, by_tiles},
+};
+
+const struct gi_ways gi_cuda_region_stats_ways = GI_WAYS(region_stats, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_region_stats(struct gi_queue *queue, struct gi_region_sums *regions,
+                                    uint32_t n, const struct gi_image *labels,
+                                    const struct gi_image *values, float lo, float hi,
+                                    struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_region_stats_ways, ways, queue, values, (queue, labels, values),
+                (queue, regions, n, labels, values, lo, hi, err), err);
 }

@@ -438,9 +438,9 @@ static enum gi_status select_band(struct gi_cuda_queue *cu, struct gi_points *po
     return status;
 }
 
-enum gi_status gi_cuda_select(struct gi_queue *queue, struct gi_points *points,
-                              const struct gi_image *values, const struct gi_predicate *predicate,
-                              struct gi_err *err)
+static enum gi_status by_look_back(struct gi_queue *queue, struct gi_points *points,
+                                   const struct gi_image *values,
+                                   const struct gi_predicate *predicate, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     int rows = BAND_PIXELS / values->width < 1 ? 1 : BAND_PIXELS / values->width;
@@ -456,4 +456,21 @@ enum gi_status gi_cuda_select(struct gi_queue *queue, struct gi_points *points,
     if (status)
         gi_points_free(points);
     return status;
+}
+
+static const struct gi_select_way ways[] = {
+    {{"look_back", "everything"}, NULL, by_look_back},
+};
+
+const struct gi_ways gi_cuda_select_ways = GI_WAYS(select, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_select(struct gi_queue *queue, struct gi_points *points,
+                              const struct gi_image *values, const struct gi_predicate *predicate,
+                              struct gi_err *err)
+{
+    enum gi_status status = gi_ways_check(&gi_cuda_select_ways, predicate->on, err);
+    if (status)
+        return status;
+    GI_WAYS_RUN(gi_cuda_select_ways, ways, queue, values, (queue, values, predicate),
+                (queue, points, values, predicate, err), err);
 }
