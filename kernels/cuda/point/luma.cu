@@ -51,12 +51,10 @@ static luma_kernel *const kernels[GI_F32 + 1][3] = {
     {luma<float, 2>, luma<float, 3>, luma<float, 4>},
 };
 
-enum gi_status gi_cuda_luma(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, struct gi_err *err)
+static enum gi_status luma_by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *src, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    if (src->type > GI_F32)
-        return gi_fail(err, GI_E_UNSUPPORTED, "luma: takes no samples of type %d", (int)src->type);
     if (src->channels == 1) {
         GI_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->stride, src->data, src->stride,
                                       gi_row_nbytes(src), (size_t)src->height,
@@ -69,4 +67,17 @@ enum gi_status gi_cuda_luma(struct gi_queue *queue, struct gi_image *dst,
                args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
+}
+
+static const struct gi_luma_way luma_table[] = {
+    {{"pieces", "everything"}, NULL, luma_by_pieces},
+};
+
+const struct gi_ways gi_cuda_luma_ways = GI_WAYS(luma, GI_SAMPLE_TYPES, luma_table);
+
+enum gi_status gi_cuda_luma(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_luma_ways, luma_table, queue, src, (queue, src), (queue, dst, src, err),
+                err);
 }

@@ -196,9 +196,9 @@ static enum gi_status run(struct gi_queue *queue, struct point_args *args, int w
     return GI_OK;
 }
 
-enum gi_status gi_cuda_pointwise(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, const struct gi_image *other,
-                                 const struct gi_point *spec, struct gi_err *err)
+static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src, const struct gi_image *other,
+                                          const struct gi_point *spec, struct gi_err *err)
 {
     struct point_args args = {};
     if (spec->op == GI_POINT_TABLE)
@@ -216,9 +216,9 @@ enum gi_status gi_cuda_pointwise(struct gi_queue *queue, struct gi_image *dst,
 
 /* Where nothing is above, everything is not: the smallest foreground is 0 then, and `flip` turned.
  */
-enum gi_status gi_cuda_threshold(struct gi_queue *queue, struct gi_image *dst,
-                                 const struct gi_image *src, float above, bool invert,
-                                 struct gi_err *err)
+static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                          const struct gi_image *src, float above, bool invert,
+                                          struct gi_err *err)
 {
     struct point_args args = {};
     bool none = !(above < gi_type_full_scale(src->type));
@@ -230,4 +230,32 @@ enum gi_status gi_cuda_threshold(struct gi_queue *queue, struct gi_image *dst,
     args.flip = (none && src->type != GI_F32) != invert ? ~0u : 0;
     args.full = ~0u;
     return run(queue, &args, THRESHOLD, true, err);
+}
+
+static const struct gi_pointwise_way pointwise_table[] = {
+    {{"pieces", "everything"}, NULL, pointwise_by_pieces},
+};
+
+const struct gi_ways gi_cuda_pointwise_ways = GI_WAYS(pointwise, GI_SAMPLE_TYPES, pointwise_table);
+
+enum gi_status gi_cuda_pointwise(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_image *other,
+                                 const struct gi_point *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_pointwise_ways, pointwise_table, queue, src, (queue, src, spec),
+                (queue, dst, src, other, spec, err), err);
+}
+
+static const struct gi_threshold_way threshold_table[] = {
+    {{"pieces", "everything"}, NULL, threshold_by_pieces},
+};
+
+const struct gi_ways gi_cuda_threshold_ways = GI_WAYS(threshold, GI_SAMPLE_TYPES, threshold_table);
+
+enum gi_status gi_cuda_threshold(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, float above, bool invert,
+                                 struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_threshold_ways, threshold_table, queue, src, (queue, src),
+                (queue, dst, src, above, invert, err), err);
 }
