@@ -87,6 +87,45 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
 /* After a launch: did it start? */
 #define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
 
+/* Returns what the expression gives with the type name T for samples of `type`, or with the
+ * constant CHANNELS for `channels` of 1 to 4: where templates begin. */
+#define GI_CUDA_TYPES(type, ...)                                                                   \
+    switch (type) {                                                                                \
+    case GI_U8: {                                                                                  \
+        typedef uint8_t T;                                                                         \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    case GI_U16: {                                                                                 \
+        typedef uint16_t T;                                                                        \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    case GI_F32: {                                                                                 \
+        typedef float T;                                                                           \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    default:                                                                                       \
+        return gi_fail(err, GI_E_UNSUPPORTED, "CUDA: type %d: want samples", (int)(type));         \
+    }
+#define GI_CUDA_CHANNELS(channels, ...)                                                            \
+    switch (channels) {                                                                            \
+    case 1: {                                                                                      \
+        constexpr int CHANNELS = 1;                                                                \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    case 2: {                                                                                      \
+        constexpr int CHANNELS = 2;                                                                \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    case 3: {                                                                                      \
+        constexpr int CHANNELS = 3;                                                                \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    default: {                                                                                     \
+        constexpr int CHANNELS = 4;                                                                \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    }
+
 /* Device memory for the primitive at work, GI_CUDA_ALIGN aligned, contents undefined; valid until
  * the next call on this queue (one block a primitive: carve it up yourself). Grows in stream
  * order, so kernels already enqueued keep what they had. */

@@ -37,6 +37,17 @@ static __global__ void gradient_any(const __grid_constant__ struct any_args args
     }
 }
 
+template <typename T>
+static enum gi_status launch_any(struct gi_cuda_queue *cu, const struct gi_image *src,
+                                 const struct any_args *args, struct gi_err *err)
+{
+    dim3 grid(ceil_div((long long)gi_row_samples(src), 128),
+              src->height < 65535 ? src->height : 65535);
+    gradient_any<T><<<grid, 128, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
 static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_gradient *spec,
                                  struct gi_err *err)
@@ -47,16 +58,7 @@ static enum gi_status by_samples(struct gi_queue *queue, struct gi_image *dst,
                             target_of(dst),
                             rule_of(src, spec->alpha, &store, 1),
                             {spec->smooth[0], spec->smooth[1], spec->smooth[2]}};
-    dim3 grid(ceil_div((long long)gi_row_samples(src), 128),
-              src->height < 65535 ? src->height : 65535);
-    if (src->type == GI_U8)
-        gradient_any<uint8_t><<<grid, 128, 0, cu->stream>>>(args);
-    else if (src->type == GI_U16)
-        gradient_any<uint16_t><<<grid, 128, 0, cu->stream>>>(args);
-    else
-        gradient_any<float><<<grid, 128, 0, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    GI_CUDA_TYPES(src->type, launch_any<T>(cu, src, &args, err));
 }
 
 template <typename T, int CHANNELS, int WORDS>
@@ -78,21 +80,12 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return march_launch<MARCH_GRADIENT, T, CHANNELS, 3, WORDS>(cu, dst, src, &args, err);
 }
 
-template <typename T, int WORDS>
+template <typename T>
 static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_gradient *spec,
                                   struct gi_err *err)
 {
-    switch (src->channels) {
-    case 1:
-        return launch<T, 1, WORDS>(cu, dst, src, spec, err);
-    case 2:
-        return launch<T, 2, WORDS>(cu, dst, src, spec, err);
-    case 3:
-        return launch<T, 3, WORDS>(cu, dst, src, spec, err);
-    default:
-        return launch<T, 4, WORDS>(cu, dst, src, spec, err);
-    }
+    GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS, 4>(cu, dst, src, spec, err));
 }
 
 /* Raw gradients are to be 0 or at least 2^-63, so that their squares are floats as precise as any.
@@ -110,14 +103,7 @@ static enum gi_status by_march(struct gi_queue *queue, struct gi_image *dst,
                                struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    switch (src->type) {
-    case GI_U8:
-        return launch_type<uint8_t, 4>(cu, dst, src, spec, err);
-    case GI_U16:
-        return launch_type<uint16_t, 4>(cu, dst, src, spec, err);
-    default:
-        return launch_type<float, 4>(cu, dst, src, spec, err);
-    }
+    GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, err));
 }
 
 static const struct gi_gradient_way ways[] = {

@@ -392,18 +392,8 @@ static bool bytes_takes(const struct gi_queue *queue, const struct gi_image *src
 static enum gi_status bytes(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    device_u64 *device = (device_u64 *)counts;
-    switch (src->channels) {
-    case 1:
-        return launch8<1>(cu, device, src, err);
-    case 2:
-        return launch8<2>(cu, device, src, err);
-    case 3:
-        return launch8<3>(cu, device, src, err);
-    default:
-        return launch8<4>(cu, device, src, err);
-    }
+    GI_CUDA_CHANNELS(src->channels,
+                     launch8<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, err));
 }
 
 static bool range_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -418,19 +408,9 @@ static enum gi_status range(struct gi_queue *queue, uint64_t *counts, const stru
                             const struct gi_histogram_spec *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    device_u64 *device = (device_u64 *)counts;
     struct range r;
     range_of(&r, spec, src->channels, cu->shared_nbytes);
-    switch (src->channels) {
-    case 1:
-        return launch_range<1>(cu, device, src, &r, err);
-    case 2:
-        return launch_range<2>(cu, device, src, &r, err);
-    case 3:
-        return launch_range<3>(cu, device, src, &r, err);
-    default:
-        return launch_range<4>(cu, device, src, &r, err);
-    }
+    GI_CUDA_CHANNELS(src->channels, launch_range<CHANNELS>(cu, (device_u64 *)counts, src, &r, err));
 }
 
 /* Bytes have a way of their own, always. */
@@ -472,18 +452,8 @@ static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
 static enum gi_status parts(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                             const struct gi_histogram_spec *spec, struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    device_u64 *device = (device_u64 *)counts;
-    switch (src->channels) {
-    case 1:
-        return launch_parts<1>(cu, device, src, spec, err);
-    case 2:
-        return launch_parts<2>(cu, device, src, spec, err);
-    case 3:
-        return launch_parts<3>(cu, device, src, spec, err);
-    default:
-        return launch_parts<4>(cu, device, src, spec, err);
-    }
+    GI_CUDA_CHANNELS(src->channels,
+                     launch_parts<CHANNELS>(gi_cuda(queue), (device_u64 *)counts, src, spec, err));
 }
 
 static const struct gi_histogram_way ways[] = {

@@ -141,32 +141,24 @@ static __global__ void __launch_bounds__(THREADS, (shape<T, CHANNELS>::BLOCKS))
 }
 
 template <typename T, int CHANNELS>
-static void launch(struct gi_cuda_queue *cu, struct gi_sums *sums, const struct gi_image *src,
-                   const struct quantisers *z)
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                             const struct gi_image *src, const struct quantisers *z,
+                             struct gi_err *err)
 {
     unsigned blocks = (unsigned)(cu->units * shape<T, CHANNELS>::BLOCKS);
     struct walk walk =
         walk_of(src, piece<T, CHANNELS>::SAMPLES * sizeof(T), (size_t)blocks * THREADS);
     moments<T, CHANNELS><<<blocks, THREADS, 0, cu->stream>>>(sums, *src, walk, *z);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
 }
 
 template <typename T>
-static void launch_channels(struct gi_cuda_queue *cu, struct gi_sums *sums,
-                            const struct gi_image *src, const struct quantisers *z)
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_sums *sums,
+                                      const struct gi_image *src, const struct quantisers *z,
+                                      struct gi_err *err)
 {
-    switch (src->channels) {
-    case 1:
-        launch<T, 1>(cu, sums, src, z);
-        break;
-    case 2:
-        launch<T, 2>(cu, sums, src, z);
-        break;
-    case 3:
-        launch<T, 3>(cu, sums, src, z);
-        break;
-    default:
-        launch<T, 4>(cu, sums, src, z);
-    }
+    GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS>(cu, sums, src, z, err));
 }
 
 enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *sums,
@@ -176,14 +168,7 @@ enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *
     struct quantisers z = {};
     for (int c = 0; c < src->channels && src->type == GI_F32; c++)
         z.channel[c] = quantiser_of(lo[c], hi[c]);
-    if (src->type == GI_U8)
-        launch_channels<uint8_t>(cu, sums, src, &z);
-    else if (src->type == GI_U16)
-        launch_channels<uint16_t>(cu, sums, src, &z);
-    else
-        launch_channels<float>(cu, sums, src, &z);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, sums, src, &z, err));
 }
 
 static enum gi_status by_pieces(struct gi_queue *queue, struct gi_sums *sums,

@@ -279,7 +279,9 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
     unsigned jobs = row_jobs + (f.tiles - 1) * ((f.height + f.rows * WARP - 1) / (f.rows * WARP));
 
     struct foreground on = foreground_of(predicate);
-    gi_cuda_label_tiles(&f, ntiles, &on, cu->stream);
+    enum gi_status status = gi_cuda_label_tiles(&f, ntiles, &on, cu->stream, err);
+    if (status)
+        return status;
     if (jobs)
         label_seams<<<(jobs + SEAM_WARPS - 1) / SEAM_WARPS, SEAM_THREADS, 0, cu->stream>>>(
             f, row_jobs, jobs);

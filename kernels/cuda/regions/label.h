@@ -37,8 +37,9 @@ struct field {
 };
 
 /* Writes foreground, roots, firsts, the open ones of these and the parents that seams need. */
-void gi_cuda_label_tiles(const struct field *f, unsigned ntiles, const struct foreground *on,
-                         cudaStream_t stream);
+enum gi_status gi_cuda_label_tiles(const struct field *f, unsigned ntiles,
+                                   const struct foreground *on, cudaStream_t stream,
+                                   struct gi_err *err);
 
 /* ---- tiles ---- */
 

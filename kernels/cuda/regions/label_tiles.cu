@@ -269,13 +269,18 @@ static __global__ void __launch_bounds__(TILE_THREADS, 10)
         f.nopen[blockIdx.x] = t.nopen;
 }
 
-void gi_cuda_label_tiles(const struct field *f, unsigned ntiles, const struct foreground *on,
-                         cudaStream_t stream)
+template <typename T>
+static enum gi_status launch(const struct field *f, unsigned ntiles, const struct foreground *on,
+                             cudaStream_t stream, struct gi_err *err)
 {
-    if (on->on.type == GI_U8)
-        label_tiles<uint8_t><<<ntiles, TILE_THREADS, 0, stream>>>(*f, *on);
-    else if (on->on.type == GI_U16)
-        label_tiles<uint16_t><<<ntiles, TILE_THREADS, 0, stream>>>(*f, *on);
-    else
-        label_tiles<float><<<ntiles, TILE_THREADS, 0, stream>>>(*f, *on);
+    label_tiles<T><<<ntiles, TILE_THREADS, 0, stream>>>(*f, *on);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+enum gi_status gi_cuda_label_tiles(const struct field *f, unsigned ntiles,
+                                   const struct foreground *on, cudaStream_t stream,
+                                   struct gi_err *err)
+{
+    GI_CUDA_TYPES(on->on.type, launch<T>(f, ntiles, on, stream, err));
 }

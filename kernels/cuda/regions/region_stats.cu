@@ -358,11 +358,7 @@ enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_r
             regions, *labels, row_pieces, column_pieces, nrows);
         GI_CUDA_LAUNCHED();
     }
-    if (values->type == GI_U8)
-        return tiles_launch<uint8_t>(cu, regions, task, across, down, seams, err);
-    if (values->type == GI_U16)
-        return tiles_launch<uint16_t>(cu, regions, task, across, down, seams, err);
-    return tiles_launch<float>(cu, regions, task, across, down, seams, err);
+    GI_CUDA_TYPES(values->type, tiles_launch<T>(cu, regions, task, across, down, seams, err));
 }
 
 static enum gi_status by_tiles(struct gi_queue *queue, struct gi_region_sums *regions, uint32_t n,

@@ -332,11 +332,7 @@ enum gi_status gi_cuda_select_launch(struct gi_cuda_queue *cu, uint32_t *index, 
                                      device_u64 *n, void *scratch, const struct gi_image *values,
                                      const struct gi_predicate *predicate, struct gi_err *err)
 {
-    if (values->type == GI_U8)
-        return launch<uint8_t>(cu, index, value, n, scratch, values, predicate, err);
-    if (values->type == GI_U16)
-        return launch<uint16_t>(cu, index, value, n, scratch, values, predicate, err);
-    return launch<float>(cu, index, value, n, scratch, values, predicate, err);
+    GI_CUDA_TYPES(values->type, launch<T>(cu, index, value, n, scratch, values, predicate, err));
 }
 
 /* ---- results to the host ---- */
