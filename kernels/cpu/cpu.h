@@ -4,6 +4,8 @@
 #ifndef GI_KERNELS_CPU_CPU_H
 #define GI_KERNELS_CPU_CPU_H
 
+#include <assert.h>
+
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 #include "kernels/ways.h"
@@ -11,6 +13,26 @@
 #define GI_CPU_JOIN2(name, level) gi_cpu_##name##_##level
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
+
+/* Does a statement with T, the C type of samples of `type`, and with the constant TYPE, from which
+ * inline functions are made for each. Primitives have refused what is no sample (kernels/ways.h).
+ */
+#define GI_CPU_TYPES(type, ...)                                                                    \
+    switch (type) {                                                                                \
+        GI_CPU_TYPE(GI_U8, uint8_t, __VA_ARGS__)                                                   \
+        GI_CPU_TYPE(GI_U16, uint16_t, __VA_ARGS__)                                                 \
+        GI_CPU_TYPE(GI_F32, float, __VA_ARGS__)                                                    \
+    default:                                                                                       \
+        assert(!"samples");                                                                        \
+    }
+#define GI_CPU_TYPE(constant, c_type, ...)                                                         \
+    case constant: {                                                                               \
+        typedef c_type T;                                                                          \
+        const enum gi_type TYPE = constant;                                                        \
+        (void)TYPE, (void)sizeof(T);                                                               \
+        __VA_ARGS__;                                                                               \
+        break;                                                                                     \
+    }
 
 struct gi_cpu_device {
     struct gi_device base;

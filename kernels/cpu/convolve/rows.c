@@ -31,31 +31,18 @@ static inline void store_type(void *out, const float *in, size_t n, enum gi_type
 
 void GI_CPU(samples_store)(void *out, const float *in, size_t n, enum gi_type type)
 {
-    if (type == GI_U8)
-        store_type(out, in, n, GI_U8);
-    else if (type == GI_U16)
-        store_type(out, in, n, GI_U16);
-    else
-        store_type(out, in, n, GI_F32);
+    GI_CPU_TYPES(type, store_type(out, in, n, TYPE));
 }
 
 void GI_CPU(samples_load)(float *out, const void *in, size_t n, enum gi_type type)
 {
-    if (type == GI_U8)
-        load_type(out, in, n, GI_U8);
-    else if (type == GI_U16)
-        load_type(out, in, n, GI_U16);
-    else
-        memcpy(out, in, n * sizeof *out);
+    GI_CPU_TYPES(type, load_type(out, in, n, TYPE));
 }
 
 static float sample(const void *row, size_t i, enum gi_type type)
 {
-    if (type == GI_U8)
-        return ((const uint8_t *)row)[i];
-    if (type == GI_U16)
-        return ((const uint16_t *)row)[i];
-    return ((const float *)row)[i];
+    GI_CPU_TYPES(type, return ((const T *)row)[i]);
+    return 0;
 }
 
 /* The pixels x0 <= x < x1 where x is outside the image or the row is (y is -1). */
@@ -232,10 +219,5 @@ void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int
                                    .threshold = vec_set(sweep->finish.threshold),
                                    .inverse_sum = vec_set(sweep->inverse_sum),
                                    .full = vec_set(gi_type_full_scale(type))};
-    if (type == GI_U8)
-        finish_type(&how, f, out, in, n, GI_U8);
-    else if (type == GI_U16)
-        finish_type(&how, f, out, in, n, GI_U16);
-    else
-        finish_type(&how, f, out, in, n, GI_F32);
+    GI_CPU_TYPES(type, finish_type(&how, f, out, in, n, TYPE));
 }

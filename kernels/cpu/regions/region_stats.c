@@ -257,12 +257,7 @@ static inline void add_word(const struct stats_job *job, int band, struct rows *
 static void add_row(const struct stats_job *job, int band, struct rows *rows, int y)
 {
     for (int w = 0; w < job->nwords; w++)
-        if (job->values->type == GI_U8)
-            add_word(job, band, rows, y, w, GI_U8);
-        else if (job->values->type == GI_U16)
-            add_word(job, band, rows, y, w, GI_U16);
-        else
-            add_word(job, band, rows, y, w, GI_F32);
+        GI_CPU_TYPES(job->values->type, add_word(job, band, rows, y, w, TYPE));
 }
 
 /* Border pixels need one row more on each side, and their neighbours another. */

@@ -24,15 +24,7 @@ static void gather_row(float *value, const uint32_t *x, size_t n, const struct g
                        int y)
 {
     const void *row = gi_row(values, y);
-    if (values->type == GI_U8)
-        for (size_t i = 0; i < n; i++)
-            value[i] = ((const uint8_t *)row)[x[i]];
-    else if (values->type == GI_U16)
-        for (size_t i = 0; i < n; i++)
-            value[i] = ((const uint16_t *)row)[x[i]];
-    else
-        for (size_t i = 0; i < n; i++)
-            value[i] = ((const float *)row)[x[i]];
+    GI_CPU_TYPES(values->type, for (size_t i = 0; i < n; i++) value[i] = ((const T *)row)[x[i]]);
 }
 
 static void write_band(void *arg, int index, void *scratch)
