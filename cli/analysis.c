@@ -16,13 +16,14 @@ const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
 }
 
 /* The image and what stands beside it; freed by the caller, also after an error. */
-static enum gi_status load(struct gi_image *image, struct gi_image *other, struct gi_step *step,
-                           struct gi_runner *runner, const struct gi_reporter *reporter,
-                           void *const *params, const char *path, struct gi_err *err)
+static enum gi_status load(struct gi_image *image, struct gi_file_info *info,
+                           struct gi_image *other, struct gi_step *step, struct gi_runner *runner,
+                           const struct gi_reporter *reporter, void *const *params,
+                           const char *path, struct gi_err *err)
 {
     const void *output = params[GI_SET_OUTPUT];
     const struct gi_io_params *input = params[GI_SET_INPUT];
-    enum gi_status status = gi_runner_load(runner, image, NULL, path, input, step, 1, err);
+    enum gi_status status = gi_runner_load(runner, image, NULL, info, path, input, step, 1, err);
     if (status || !reporter->other || !reporter->other(output))
         return status;
     double start = gi_now_ms();
@@ -39,9 +40,10 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter
 {
     const struct gi_device_params *device = params[GI_SET_DEVICE];
     struct gi_image image = {0}, other = {0};
+    struct gi_file_info info = {0};
     struct gi_step step = {.filter = reporter->filter, .params = params[GI_SET_FILTER]};
     struct gi_side side = {.others = &other, .result = result};
-    enum gi_status status = load(&image, &other, &step, runner, reporter, params, path, err);
+    enum gi_status status = load(&image, &info, &other, &step, runner, reporter, params, path, err);
     if (!status)
         status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
     double start = gi_now_ms();
@@ -49,6 +51,7 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter
                                .output = params[GI_SET_OUTPUT],
                                .result = result,
                                .image = &image,
+                               .maxval = gi_cli_maxval(&image, &info, params[GI_SET_INPUT]),
                                .file = path,
                                .to = to,
                                .threads = gi_thread_count(device->threads)};

@@ -125,6 +125,10 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            const struct gi_shape_listener *listener, struct gi_err *err);
 /* The type that io->depth turns samples of `stored` into. */
 enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored);
+/* The largest sample of the file's own scale, which reads as full scale of `image`; full scale
+ * itself where --depth asks for another. */
+unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
+                       const struct gi_io_params *io);
 /* Encodes by up to `threads` threads where the format lets it. */
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,

@@ -266,6 +266,13 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
     return status;
 }
 
+unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
+                       const struct gi_io_params *io)
+{
+    return info->maxval && io->depth == GI_DEPTH_SAME ? info->maxval
+                                                      : (unsigned)gi_type_full_scale(image->type);
+}
+
 /* "png:-" and "-" are standard output; "a:-" in general is what imgio takes for it. */
 static bool is_stdout(const char *path)
 {

@@ -15,8 +15,9 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
 {
     struct gi_step step = {.filter = command->filter, .params = params[SET_FILTER]};
     struct gi_image src;
+    struct gi_file_info info;
     enum gi_status status =
-        gi_runner_load(runner, &src, metadata, path, params[SET_IO], &step, 1, err);
+        gi_runner_load(runner, &src, metadata, &info, path, params[SET_IO], &step, 1, err);
     if (status)
         return status;
     status = gi_runner_run(runner, dst, &src, &step, 1, NULL, err);

@@ -104,6 +104,7 @@ static enum gi_status print_json(FILE *out, const struct gi_histogram_view *view
     json_object_set_new(object, "height", json_integer(view->image->height));
     json_object_set_new(object, "depth",
                         json_integer((json_int_t)(8 * gi_type_nbytes(view->image->type))));
+    json_object_set_new(object, "maxval", json_integer(view->maxval));
     if (view->cumulative)
         json_object_set_new(object, "cumulative", json_true());
     json_object_set_new(object, "channels", channels);
@@ -245,6 +246,7 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
         .histogram = &histogram,
         .image = report->image,
         .file = report->file,
+        .maxval = report->maxval,
         .percentiles = asked->percentiles.v,
         .cumulative = output->cumulative,
         .log = output->log,

@@ -12,6 +12,8 @@ struct gi_histogram_view {
     const struct gi_histogram *histogram;
     const struct gi_image *image; /* its shape only */
     const char *file;
+    unsigned maxval;           /* of the file's own samples; those of `image` where they differ in
+                                  depth */
     const double *percentiles; /* histogram->npercentiles */
     bool cumulative;           /* the bins hold running sums */
     bool log, bars;

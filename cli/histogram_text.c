@@ -185,9 +185,13 @@ void gi_histogram_text(FILE *out, const struct gi_histogram_view *view)
     static const char *const depths[] = {"8-bit", "16-bit", "float"};
     const struct gi_histogram *histogram = view->histogram;
     gi_print_safe(out, view->file);
-    fprintf(out, ": %d x %d, %d channel%s, %s\n\n%-*s", view->image->width, view->image->height,
-            view->image->channels, view->image->channels == 1 ? "" : "s", depths[view->image->type],
-            CELL, "");
+    fprintf(out, ": %d x %d, %d channel%s, %s", view->image->width, view->image->height,
+            view->image->channels, view->image->channels == 1 ? "" : "s",
+            depths[view->image->type]);
+    unsigned full = (unsigned)gi_type_full_scale(view->image->type);
+    if (view->maxval != full)
+        fprintf(out, ", 0 to %u read as 0 to %u", view->maxval, full);
+    fprintf(out, "\n\n%-*s", CELL, "");
     for (int c = 0; c < histogram->nchannels; c++)
         fprintf(out, "%*s", CELL, histogram->channels[c].name);
     putc('\n', out);

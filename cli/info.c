@@ -36,9 +36,9 @@ static void print_text(const char *path, const struct gi_image *image,
 {
     char bytes[32];
     gi_print_safe(stdout, path);
-    printf(": %s, %d x %d, %s, %d bits%s%s%s", info->format, image->width, image->height,
-           channel_names(image), info->bits, info->bits == 32 ? " float" : "",
-           *info->detail ? ", " : "", info->detail);
+    printf(": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
+           channel_names(image), info->bits, info->bits == 1 ? "" : "s",
+           info->bits == 32 ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
         printf(", 0 to %u read as 0 to %u", info->maxval, full);

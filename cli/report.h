@@ -11,6 +11,7 @@ struct gi_report {
     const void *output;           /* of the reporter's options */
     const void *result;           /* the filter's; owned by the caller, may be changed no more */
     const struct gi_image *image; /* what was analysed; its shape only unless wants_image() */
+    unsigned maxval;              /* gi_cli_maxval() of it */
     const char *file;             /* where that came from: a path, for people */
     const char *to;               /* the path of the table; "-": standard output */
     int threads;                  /* for writing images */

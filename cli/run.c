@@ -97,7 +97,8 @@ static enum gi_status ready_make(struct ready *ready, const struct gi_chain *cha
 
 /* Tables first: the image comes last, so that what is there is whole. */
 static enum gi_status write_reports(const struct ready *ready, struct gi_runner *runner,
-                                    const char *input, int threads, struct gi_err *err)
+                                    const char *input, unsigned maxval, int threads,
+                                    struct gi_err *err)
 {
     double start = gi_now_ms();
     enum gi_status status = GI_OK;
@@ -109,6 +110,8 @@ static enum gi_status write_reports(const struct ready *ready, struct gi_runner 
                                    .output = from->args.params[SET_STEP_OUTPUT],
                                    .result = ready->sides[i].result,
                                    .image = &ready->inputs[i],
+                                   .maxval = i ? (unsigned)gi_type_full_scale(ready->inputs[i].type)
+                                               : maxval,
                                    .file = input,
                                    .to = from->to,
                                    .threads = threads};
@@ -139,14 +142,15 @@ static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, c
     int n = ready->chain->n;
     struct gi_image src, dst = {0};
     struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
     enum gi_status status =
-        gi_runner_load(runner, &src, &metadata, input, io, ready->steps, n, err);
+        gi_runner_load(runner, &src, &metadata, &info, input, io, ready->steps, n, err);
     if (status)
         return status;
     status = gi_runner_run(runner, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
     gi_image_free(&src);
     if (!status)
-        status = write_reports(ready, runner, input, threads, err);
+        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, io), threads, err);
     if (!status && path)
         status = encode(&dst, &metadata, runner, path, io, threads, err);
     gi_image_free(&dst);

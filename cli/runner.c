@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct stage {
     const char *name;  /* static */
@@ -106,17 +107,41 @@ static void on_shape(void *arg, const struct gi_image *stored)
         start_cuda(runner);
 }
 
+/* Only of the first step the samples are the file's. */
+static enum gi_status check_levels(const struct gi_step *steps, int nsteps,
+                                   const struct gi_image *image, unsigned maxval,
+                                   struct gi_err *err)
+{
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < nsteps && !status; i++) {
+        status = gi_cli_check_levels(&steps[i], image->type, i ? full : maxval, err);
+        if (status && nsteps > 1)
+            gi_err_prefix(err, "step %d, %s", i + 1, steps[i].filter->name);
+    }
+    return status;
+}
+
 enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
-                              struct gi_metadata *metadata, const char *path,
-                              const struct gi_io_params *io, const struct gi_step *steps,
-                              int nsteps, struct gi_err *err)
+                              struct gi_metadata *metadata, struct gi_file_info *info,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_step *steps, int nsteps, struct gi_err *err)
 {
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
     struct gi_shape_listener listener = {on_shape, &coming};
     double start = gi_now_ms();
     enum gi_status status =
-        gi_cli_load(image, metadata, NULL, path, io, runner->options.threads, &listener, err);
+        gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
     gi_runner_note(runner, "decode", gi_now_ms() - start);
+    if (!status)
+        status = check_levels(steps, nsteps, image, gi_cli_maxval(image, info, io), err);
+    else
+        return status;
+    if (status) {
+        gi_image_free(image);
+        if (metadata)
+            gi_metadata_free(metadata);
+    }
     return status;
 }
 
@@ -223,6 +248,14 @@ static enum gi_status run_cpu(struct gi_runner *runner, const struct job *job, s
     return run_on(runner, runner->cpu, job, err);
 }
 
+/* Whether a driver of NVIDIA's is there (of Linux, WSL 2 or Jetson): what can be told without it.
+ */
+static bool gpu_is_likely(void)
+{
+    return gi_kernels_cuda() && (access("/dev/nvidiactl", F_OK) == 0 ||
+                                 access("/dev/dxg", F_OK) == 0 || access("/dev/nvmap", F_OK) == 0);
+}
+
 static void say_choice(const struct gi_runner *runner, bool cuda,
                        const struct gi_estimate *estimate, const char *reason)
 {
@@ -234,11 +267,12 @@ static void say_choice(const struct gi_runner *runner, bool cuda,
     else
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(),
                  runner->options.threads, runner->options.threads == 1 ? "" : "s");
-    gi_cli_say("device %s: %s; estimated %.3g s on cpu, %.3g s on cuda", where, reason,
-               estimate->cpu_s, estimate->cuda_s);
+    char priced[64] = "";
+    if (cuda || gpu_is_likely())
+        snprintf(priced, sizeof priced, ", %.3g s on cuda", estimate->cuda_s);
+    gi_cli_say("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate->cpu_s, priced);
 }
 
-/* `auto` without a device is silent but under -v. */
 /* `auto` without a device is silent but under -v. */
 static enum gi_status run_auto(struct gi_runner *runner, const struct job *job, struct gi_err *err)
 {

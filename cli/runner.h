@@ -17,12 +17,19 @@ enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_p
  * of the process, also one that is still being opened. NULL: nothing happens. */
 void gi_runner_free(struct gi_runner **runner);
 
-/* Loads the image that the steps are for, as gi_cli_load() does. Where `auto` is going to take CUDA
- * it is opened meanwhile. `metadata` may be NULL. */
+/* Loads the image that the steps are for, as gi_cli_load() does, and holds their levels against
+ * it. Where `auto` is going to take CUDA it is opened meanwhile. `metadata` may be NULL.
+ * Errors: GI_E_USAGE too. */
 enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
-                              struct gi_metadata *metadata, const char *path,
-                              const struct gi_io_params *io, const struct gi_step *steps,
-                              int nsteps, struct gi_err *err);
+                              struct gi_metadata *metadata, struct gi_file_info *info,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_step *steps, int nsteps, struct gi_err *err);
+
+/* Whether the sample values that the step's options name are among those of `type`; warns where
+ * another scale may be meant, such as that of a file whose largest sample is `maxval`
+ * (cli/levels.c). Errors: GI_E_USAGE. */
+enum gi_status gi_cli_check_levels(const struct gi_step *step, enum gi_type type, unsigned maxval,
+                                   struct gi_err *err);
 
 /* gi_pipeline_new() and gi_pipeline_run() on the device that --device or the estimate picks. Of
  * several steps the error names the one that can't be planned. */

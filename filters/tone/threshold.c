@@ -59,7 +59,9 @@ const struct gi_filter gi_filter_threshold = {
     .manual =
         "A sample above the level becomes full scale, any other zero; in a colour image each "
         "channel is compared by itself, and alpha stays as it is.\n\n"
-        "The level is a sample value (127, or 0.5 in a float image), a per cent of full scale "
+        "The level is a sample value (127, or 0.5 in a float image; of a file whose own samples "
+        "are "
+        "not 0 to 255 or 0 to 65535 the value as it is read), a per cent of full scale "
         "(50%), or otsu: the value t that parts the image in two classes, v <= t and v > t, with "
         "the largest variance between them (N. Otsu, A threshold selection method from gray-level "
         "histograms, IEEE Trans. SMC 9(1), 1979); of equals the lowest. It is found from the gray "

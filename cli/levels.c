@@ -1,0 +1,34 @@
+/* Levels that were given as sample values, held against the samples of the file.
+ * SPDX-License-Identifier: MIT */
+#include "cli/runner.h"
+
+/* A value meant on another scale than that of the samples. */
+static void warn_of_scale(const struct gi_option *row, double value, unsigned full, unsigned maxval)
+{
+    if (value > 0 && value < 1)
+        gi_cli_warn("--%s %.6g: samples are 0 to %u; --%s %.6g%% is %.6g of full scale", row->name,
+                    value, full, row->name, 100 * value, value);
+    else if (value > 0 && maxval != full && value <= maxval)
+        gi_cli_warn(
+            "--%s %.6g: the file's samples 0 to %u are read as 0 to %u; --%s %.6g%% is %.6g "
+            "of theirs",
+            row->name, value, maxval, full, row->name, 100 * value / (double)maxval, value);
+}
+
+enum gi_status gi_cli_check_levels(const struct gi_step *step, enum gi_type type, unsigned maxval,
+                                   struct gi_err *err)
+{
+    unsigned full = (unsigned)gi_type_full_scale(type);
+    for (const struct gi_option *row = step->filter->options; row && row->name; row++) {
+        if (row->type != GI_OPT_LEVEL || type == GI_F32)
+            continue;
+        const struct gi_level *level = (const void *)((const char *)step->params + row->offset);
+        if (level->kind != GI_LEVEL_VALUE)
+            continue;
+        if (level->value < 0 || level->value > full)
+            return gi_fail(err, GI_E_USAGE, "--%s %.6g: want 0 to %u, as %d-bit samples are",
+                           row->name, level->value, full, type == GI_U8 ? 8 : 16);
+        warn_of_scale(row, level->value, full, maxval);
+    }
+    return GI_OK;
+}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Levels as sample values: of which scale, and what lies outside it.
+. "$(dirname "$0")/lib.sh"
+pgm in.pgm 9 7
+printf 'P2 3 1 100  50 51 100\n' >hundred.pgm   # widened to 128 130 255
+printf 'P2 3 1 1000 500 501 1000\n' >thousand.pgm
+printf 'P1 3 1 0 1 0\n' >bits.pbm
+gpuimg convolve in.pgm sixteen.png --kernel 1 --depth 16
+
+for command in threshold extract; do
+    expect_error 2 "$command: --at 300: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at 300 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
+    expect_error 2 "$command: --at -1: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at=-1 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
+done
+expect_error 2 'threshold: --at 65536: want 0 to 65535, as 16-bit samples are' threshold sixteen.png made.png --at 65536
+expect 0 gpuimg threshold sixteen.png out.png --at 300
+check "16 bits: no word about 300" test ! -s err
+expect 0 gpuimg threshold in.pgm out.pgm --at 300 --depth 16
+expect 0 gpuimg threshold in.pgm out.pfm --at 300 --depth float
+check "float: any value" test ! -s err
+
+expect 0 gpuimg threshold in.pgm out.pgm --at 0.5
+check "a half of what" grep -qx 'gpuimg: warning: threshold: --at 0.5: samples are 0 to 255; --at 50% is 0.5 of full scale' err
+expect 0 gpuimg threshold in.pgm out.pgm --at 0.5 -q
+check "-q" test ! -s err
+for level in 0 1 127.5 50% otsu; do
+    expect 0 gpuimg threshold in.pgm out.pgm --at $level
+    check "--at $level: no word" test ! -s err
+done
+
+# One scale: what is read. Each command says so.
+expect 0 gpuimg threshold hundred.pgm out.pgm --at 50
+check "hundred: which scale" grep -q -- '--at 50: the file.s samples 0 to 100 are read as 0 to 255; --at 50% is 50 of theirs$' err
+expect 0 gpuimg threshold thousand.pgm out.pgm --at 500
+check "thousand: which scale" grep -q -- '0 to 1000 are read as 0 to 65535; --at 50% is 500 of theirs$' err
+expect 0 gpuimg threshold hundred.pgm out.pgm --at 50%
+check "what 50% means" cmp out.pgm <(printf 'P5\n3 1\n255\n\xff\xff\xff')
+check "50% asks nothing" test ! -s err
+expect 0 gpuimg threshold hundred.pgm out.pgm --at 129
+check "above the file's own scale: meant as it is" test ! -s err
+check "129 of 255" cmp out.pgm <(printf 'P5\n3 1\n255\n\x00\xff\xff')
+expect_stdout 'hundred.pgm: pgm, 3 x 1, gray, 7 bits, plain, 0 to 100 read as 0 to 255, 22 B' gpuimg info hundred.pgm
+expect_stdout 'bits.pbm: pbm, 3 x 1, gray, 1 bit, plain, 0 to 1 read as 0 to 255, 13 B' gpuimg info bits.pbm
+check "info --json: maxval" test "$(gpuimg info --json thousand.pgm in.pgm | grep -oE '"maxval": [0-9]+' | tr '\n' ' ')" = '"maxval": 1000 "maxval": 255 '
+check "histogram: which scale" grep -qx 'hundred.pgm: 3 x 1, 1 channel, 8-bit, 0 to 100 read as 0 to 255' <(gpuimg histogram hundred.pgm)
+check "histogram --json: maxval" grep -q '"maxval": 100,' <(gpuimg histogram hundred.pgm --json)
+check "histogram of a plain file: no word" grep -qx 'in.pgm: 9 x 7, 1 channel, 8-bit' <(gpuimg histogram in.pgm)
+
+finish
