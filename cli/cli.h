@@ -90,7 +90,10 @@ int gi_word_distance(const char *a, const char *b);
 /* Set "Input and output" of commands that read or write images (cli/common.c). */
 struct gi_io_params {
     const char *format;
+    const char *background;
     int depth; /* enum gi_depth */
+    int gray;  /* 0: colour stays; else which weights */
+    int strip; /* enum gi_strip */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet;
     bool header_only; /* no option: gi_load_options */
@@ -123,8 +126,8 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err);
-/* The type that io->depth turns samples of `stored` into. */
-enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored);
+/* What gi_cli_load() makes of an image of that shape. */
+struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored);
 /* The largest sample of the file's own scale, which reads as full scale of `image`; full scale
  * itself where --depth asks for another. */
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
@@ -133,6 +136,12 @@ unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
+/* The same for a command that reads `input` and writes `output`: from - to - without --format the
+ * input's format is kept, and *io gets it once `info` is known (before: NULL). Errors: as
+ * gi_cli_check_save(). */
+enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
+                                const struct gi_file_info *info, struct gi_err *err);
+
 /* Whether gi_cli_save() would know the format and may write there: before any work.
  * Errors: GI_E_USAGE, GI_E_IO. */
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,

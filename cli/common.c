@@ -1,6 +1,7 @@
 /* What commands share: loading and saving with their options, messages, clocks.
  * SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -21,6 +22,26 @@ static const struct gi_choice depth_choices[] = {
     {0},
 };
 
+static const struct gi_choice gray_choices[] = {
+    {"no", NULL, "colour stays"},
+    {"bt709", NULL, "0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709, as everywhere here"},
+    {"bt601", NULL, "0.299 R + 0.587 G + 0.114 B, ITU-R BT.601, as JPEG's gray"},
+    {"mean", NULL, "a third of each"},
+    {0},
+};
+
+static const float gray_weights[][3] = {
+    {0}, {0.2126f, 0.7152f, 0.0722f}, {0.299f, 0.587f, 0.114f}, {1 / 3.0f, 1 / 3.0f, 1 / 3.0f}};
+
+/* In the order of enum gi_strip. */
+static const struct gi_choice strip_choices[] = {
+    {"no", NULL, "all travels that the format holds"},
+    {"all", NULL, "ICC profile, EXIF and resolution"},
+    {"exif", NULL, "EXIF"},
+    {"gps", NULL, "the place in EXIF"},
+    {0},
+};
+
 #define IO_INPUT                                                                                   \
     {.name = "allow-partial",                                                                      \
      .type = GI_OPT_FLAG,                                                                          \
@@ -32,6 +53,15 @@ static const struct gi_choice depth_choices[] = {
          .default_text = "same",                                                                   \
          .choices = depth_choices,                                                                 \
          .help = "Convert the input to these samples before anything else"},                       \
+        {.name = "gray",                                                                           \
+         .also = "grey",                                                                           \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(struct gi_io_params, gray),                                            \
+         .bare = "bt709",                                                                          \
+         .default_text = "no",                                                                     \
+         .choices = gray_choices,                                                                  \
+         .help = "Make colour gray before anything else; --gray alone is --gray=bt709. A profile " \
+                 "for colour is dropped"},                                                         \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GI_OPT_FLAG,                                                                      \
@@ -71,6 +101,20 @@ const struct gi_option gi_io_options[] = {
      .help = "Quality of JPEG and WebP. From 90 on JPEG's colour keeps its full resolution; at 100 "
              "WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
+    {.name = "background",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_io_params, background),
+     .metavar = "COLOUR",
+     .help =
+         "Lay what is transparent over black, white, #rgb or #rrggbb, and drop alpha; without it "
+         "alpha stays, or where the format holds none goes over black"},
+    {.name = "strip",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_io_params, strip),
+     .bare = "all",
+     .default_text = "no",
+     .choices = strip_choices,
+     .help = "Leave out what the input says besides its samples; --strip alone is --strip=all"},
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, no_clobber),
@@ -214,24 +258,52 @@ int gi_thread_count(int asked)
     return asked ? asked : gi_cpu_count();
 }
 
-enum gi_type gi_cli_depth_type(const struct gi_io_params *io, enum gi_type stored)
+struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
 {
     static const enum gi_type types[] = {GI_U8, GI_U8, GI_U16, GI_F32};
-    return io->depth == GI_DEPTH_SAME ? stored : types[io->depth];
+    struct gi_image shape = *stored;
+    if (io->depth != GI_DEPTH_SAME)
+        shape.type = types[io->depth];
+    if (io->gray && gi_colour_channels(stored) == 3)
+        shape.channels -= 2;
+    return shape;
 }
 
-static enum gi_status convert_depth(struct gi_image *image, const struct gi_io_params *io,
-                                    struct gi_err *err)
+/* --depth and --gray. The image is freed where that fails. */
+static enum gi_status convert(struct gi_image *image, const struct gi_io_params *io,
+                              struct gi_err *err)
 {
-    enum gi_type type = gi_cli_depth_type(io, image->type);
-    if (image->type == type)
-        return GI_OK;
-    struct gi_image converted;
-    enum gi_status status = gi_image_convert(&converted, image, type, err);
-    gi_image_free(image);
-    if (!status)
-        *image = converted;
+    struct gi_image want = gi_cli_shape(io, image), made;
+    enum gi_status status = GI_OK;
+    if (image->type != want.type) {
+        status = gi_image_convert(&made, image, want.type, err);
+        gi_image_free(image);
+        *image = made;
+    }
+    if (!status && image->channels != want.channels) {
+        status = gi_image_gray(&made, image, gray_weights[io->gray], err);
+        gi_image_free(image);
+        *image = made;
+    }
     return status;
+}
+
+/* "#rgb" and "#rrggbb" as CSS writes them, and the two that have names. */
+static enum gi_status read_background(double rgb[3], const char *text, struct gi_err *err)
+{
+    if (strcmp(text, "black") == 0 || strcmp(text, "white") == 0) {
+        rgb[0] = rgb[1] = rgb[2] = *text == 'w';
+        return GI_OK;
+    }
+    size_t n = strlen(text), digits = n == 4 ? 1 : 2;
+    if ((n != 4 && n != 7) || *text != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != n - 1)
+        return gi_fail(err, GI_E_USAGE, "--background %s: want black, white, #rgb or #rrggbb",
+                       text);
+    for (size_t c = 0; c < 3; c++) {
+        char part[3] = {text[1 + c * digits], text[digits + c * digits], '\0'};
+        rgb[c] = (double)strtol(part, NULL, 16) / 255;
+    }
+    return GI_OK;
 }
 
 enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
@@ -260,9 +332,13 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         return status;
     if (*warning.text)
         gi_cli_warn("%s", warning.text);
-    status = io->header_only ? GI_OK : convert_depth(image, io, err);
+    status = io->header_only ? GI_OK : convert(image, io, err);
     if (status && metadata)
         gi_metadata_free(metadata);
+    if (!status && metadata && io->gray)
+        gi_metadata_fit(metadata, gi_colour_channels(image));
+    if (!status && metadata)
+        gi_metadata_strip(metadata, (enum gi_strip)io->strip);
     return status;
 }
 
@@ -283,7 +359,10 @@ static bool is_stdout(const char *path)
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
                                  struct gi_err *err)
 {
+    double rgb[3];
     enum gi_status status = gi_save_check(path, io->format, err);
+    if (!status && io->background)
+        status = read_background(rgb, io->background, err);
     if (status)
         return status;
     if (is_stdout(path))
@@ -301,16 +380,38 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
     return GI_OK;
 }
 
+enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
+                                const struct gi_file_info *info, struct gi_err *err)
+{
+    bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
+    if (info && keep) /* what comes out of a bitmap is seldom one */
+        io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
+    if (info)
+        return GI_OK;
+    struct gi_io_params any = *io;
+    if (keep)
+        any.format = "png";
+    enum gi_status status = gi_cli_check_save(output, &any, err);
+    /* Over its own input it may write, through a temporary file; not so into standard output. */
+    const char *const outputs[] = {"-", NULL}, *const inputs[] = {input, NULL};
+    return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
+}
+
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err)
 {
+    double background[3];
     struct gi_pool *pool;
-    enum gi_status status = gi_pool_new(&pool, threads, err);
+    enum gi_status status =
+        io->background ? read_background(background, io->background, err) : GI_OK;
+    if (!status)
+        status = gi_pool_new(&pool, threads, err);
     if (status)
         return status;
     struct gi_parallel parallel = gi_pool_lend(pool);
     struct gi_save_options options = {
+        .background = io->background ? background : NULL,
         .format = io->format,
         .quality = io->quality,
         .compression = io->compression,

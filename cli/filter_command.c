@@ -10,14 +10,14 @@ enum { SET_FILTER, SET_IO, SET_DEVICE };
 
 /* `dst` = filter of the file; the input image is freed before the output is encoded. */
 static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *metadata,
-                                   struct gi_runner *runner, const struct gi_command *command,
-                                   void *const *params, const char *path, struct gi_err *err)
+                                   struct gi_file_info *info, struct gi_runner *runner,
+                                   const struct gi_command *command, void *const *params,
+                                   const char *path, struct gi_err *err)
 {
     struct gi_step step = {.filter = command->filter, .params = params[SET_FILTER]};
     struct gi_image src;
-    struct gi_file_info info;
     enum gi_status status =
-        gi_runner_load(runner, &src, metadata, &info, path, params[SET_IO], &step, 1, err);
+        gi_runner_load(runner, &src, metadata, info, path, params[SET_IO], &step, 1, err);
     if (status)
         return status;
     status = gi_runner_run(runner, dst, &src, &step, 1, NULL, err);
@@ -31,15 +31,10 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
                                  char **operands, int noperands, struct gi_err *err)
 {
     (void)noperands;
-    const struct gi_io_params *io = params[SET_IO];
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_runner *runner;
-    /* Over its own input it may write, through a temporary file; not so into standard output. */
-    bool piped = strcmp(gi_output_file(operands[1]), "-") == 0;
-    const char *const outputs[] = {piped ? "-" : NULL, NULL}, *const inputs[] = {operands[0], NULL};
-    enum gi_status status = gi_cli_check_save(operands[1], io, err);
-    if (!status)
-        status = gi_output_check_inputs(outputs, inputs, err);
+    enum gi_status status = gi_cli_check_way(operands[0], operands[1], &io, NULL, err);
     if (status)
         return status;
     status = gi_runner_new(&runner, device, err);
@@ -47,11 +42,14 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
         return status;
     struct gi_image image;
     struct gi_metadata metadata = {0};
-    status = load_and_run(&image, &metadata, runner, command, params, operands[0], err);
+    struct gi_file_info info;
+    status = load_and_run(&image, &metadata, &info, runner, command, params, operands[0], err);
     if (!status) {
         double start = gi_now_ms();
-        status =
-            gi_cli_save(&image, &metadata, operands[1], io, gi_thread_count(device->threads), err);
+        status = gi_cli_check_way(operands[0], operands[1], &io, &info, err);
+        if (!status)
+            status = gi_cli_save(&image, &metadata, operands[1], &io,
+                                 gi_thread_count(device->threads), err);
         gi_runner_note(runner, "encode", gi_now_ms() - start);
         gi_image_free(&image);
         gi_metadata_free(&metadata);

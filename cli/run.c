@@ -137,22 +137,24 @@ static enum gi_status encode(const struct gi_image *image, const struct gi_metad
 static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, const char *input,
                                 const char *path, void *const *params, struct gi_err *err)
 {
-    const struct gi_io_params *io = params[SET_IO];
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     int threads = gi_thread_count(((const struct gi_device_params *)params[SET_DEVICE])->threads);
     int n = ready->chain->n;
     struct gi_image src, dst = {0};
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
     enum gi_status status =
-        gi_runner_load(runner, &src, &metadata, &info, input, io, ready->steps, n, err);
+        gi_runner_load(runner, &src, &metadata, &info, input, &io, ready->steps, n, err);
     if (status)
         return status;
     status = gi_runner_run(runner, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
     gi_image_free(&src);
     if (!status)
-        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, io), threads, err);
+        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads, err);
     if (!status && path)
-        status = encode(&dst, &metadata, runner, path, io, threads, err);
+        status = gi_cli_check_way(input, path, &io, &info, err);
+    if (!status && path)
+        status = encode(&dst, &metadata, runner, path, &io, threads, err);
     gi_image_free(&dst);
     gi_metadata_free(&metadata);
     return status;
@@ -173,11 +175,12 @@ static enum gi_status check_steps(const struct gi_chain *chain, const char *inpu
 }
 
 /* The image may be written over the one that was read, but over nothing else that is. */
-static enum gi_status check_image(const struct gi_chain *chain, const char *path,
-                                  const struct gi_io_params *io, struct gi_err *err)
+static enum gi_status check_image(const struct gi_chain *chain, const char *input, const char *path,
+                                  const struct gi_io_params *asked, struct gi_err *err)
 {
+    struct gi_io_params io = *asked;
     const char *const outputs[] = {path, NULL};
-    enum gi_status status = gi_cli_check_save(path, io, err);
+    enum gi_status status = gi_cli_check_way(input, path, &io, NULL, err);
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_reporter *reporter = chain->steps[i].reporter;
         const void *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
@@ -217,7 +220,7 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
                        chain->steps[chain->n - 1].filter->name);
     enum gi_status status = check_steps(chain, input, err);
     if (!status && path)
-        status = check_image(chain, path, params[SET_IO], err);
+        status = check_image(chain, input, path, params[SET_IO], err);
     if (!status)
         status = check_places(chain, path, err);
     if (!status)

@@ -94,9 +94,8 @@ static void on_shape(void *arg, const struct gi_image *stored)
 {
     const struct coming *coming = arg;
     struct gi_runner *runner = coming->runner;
-    struct gi_image shape = *stored;
+    struct gi_image shape = gi_cli_shape(coming->io, stored);
     struct gi_pipeline *pipeline;
-    shape.type = gi_cli_depth_type(coming->io, stored->type);
     if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_kernels_cuda())
         return;
     if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))

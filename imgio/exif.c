@@ -1,5 +1,6 @@
-/* EXIF orientation: tag 0x0112 of the first directory of a TIFF block (TIFF 6.0, sections 2 and 8).
- * SPDX-License-Identifier: MIT */
+/* EXIF orientation, tag 0x0112 of the first directory of a TIFF block (TIFF 6.0, sections 2 and 8),
+ * and the GPS directory that its tag 0x8825 points to (Exif 2.3, 4.6.3). SPDX-License-Identifier:
+ * MIT */
 #include "imgio/exif.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@ enum {
     TIFF_HEAD = 8, /* "II*\0" or "MM\0*", offset of the first directory */
     ENTRY = 12,    /* tag, type, count, value */
     TAG_ORIENTATION = 0x0112,
+    TAG_GPS = 0x8825,
     TYPE_SHORT = 3,
 };
 
@@ -29,8 +31,8 @@ static size_t get32(const struct tiff *t, size_t at)
     return t->big_endian ? (size_t)first << 16 | second : (size_t)second << 16 | first;
 }
 
-/* Byte offset of the orientation's value; 0 where there is none. */
-static size_t find_orientation(struct tiff *t)
+/* Byte offset of the first directory's entry of that tag; 0 where there is none. */
+static size_t find_entry(struct tiff *t, unsigned tag)
 {
     if (t->nbytes < TIFF_HEAD)
         return 0;
@@ -42,9 +44,57 @@ static size_t find_orientation(struct tiff *t)
         return 0;
     size_t entries = get16(t, directory), at = directory + 2;
     for (; entries && t->nbytes - at >= ENTRY; entries--, at += ENTRY)
-        if (get16(t, at) == TAG_ORIENTATION && get16(t, at + 2) == TYPE_SHORT)
-            return at + 8;
+        if (get16(t, at) == tag)
+            return at;
     return 0;
+}
+
+/* Byte offset of the orientation's value; 0 where there is none. */
+static size_t find_orientation(struct tiff *t)
+{
+    size_t at = find_entry(t, TAG_ORIENTATION);
+    return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
+}
+
+/* Zeroes nbytes at `at`, as many as lie in the block. */
+static void wipe(struct tiff *t, size_t at, size_t nbytes)
+{
+    if (at < TIFF_HEAD || at >= t->nbytes)
+        return;
+    size_t left = t->nbytes - at;
+    memset((unsigned char *)t->bytes + at, 0, nbytes < left ? nbytes : left);
+}
+
+void gi_exif_forget_place(void *exif, size_t nbytes)
+{
+    static const size_t type_nbytes[] = {1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+    struct tiff t = {.bytes = exif, .nbytes = nbytes};
+    size_t entry = exif ? find_entry(&t, TAG_GPS) : 0;
+    if (!entry)
+        return;
+    size_t directory = get32(&t, entry + 8);
+    if (directory >= TIFF_HEAD && directory <= nbytes - 2) {
+        size_t n = get16(&t, directory);
+        for (size_t i = 0, at = directory + 2; i < n && nbytes - at >= ENTRY; i++, at += ENTRY) {
+            unsigned type = get16(&t, at + 2);
+            size_t value_nbytes = get32(&t, at + 4) * type_nbytes[type < 13 ? type : 0];
+            if (value_nbytes > 4)
+                wipe(&t, get32(&t, at + 8), value_nbytes);
+        }
+        wipe(&t, directory, 2 + n * ENTRY + 4);
+    }
+    /* The entries behind it, and the offset of the next directory, move up. */
+    size_t first = get32(&t, 4), n = get16(&t, first), end = first + 2 + n * ENTRY + 4;
+    unsigned char *bytes = exif;
+    if (n == 0) /* the GPS directory was the first one itself */
+        return;
+    end = end < nbytes ? end : nbytes;
+    if (entry + ENTRY < end)
+        memmove(bytes + entry, bytes + entry + ENTRY, end - entry - ENTRY);
+    wipe(&t, end - ENTRY, ENTRY);
+    n--;
+    bytes[first] = (unsigned char)(t.big_endian ? n >> 8 : n & 255);
+    bytes[first + 1] = (unsigned char)(t.big_endian ? n & 255 : n >> 8);
 }
 
 int gi_exif_orientation(const void *exif, size_t nbytes)

@@ -1,4 +1,4 @@
-/* The one EXIF field that changes pixels: orientation.
+/* The one EXIF field that changes pixels, orientation, and the one that tells where they were made.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_EXIF_H
 #define GI_IMGIO_EXIF_H
@@ -10,6 +10,9 @@ int gi_exif_orientation(const void *exif, size_t nbytes);
 
 /* Sets the orientation of the block to 1, where it has one. */
 void gi_exif_reset(void *exif, size_t nbytes);
+
+/* Removes the directory of GPS tags from the block, and zeroes it and what it points to. */
+void gi_exif_forget_place(void *exif, size_t nbytes);
 
 /* Turns and mirrors the host image in place of its samples so that it is seen as `orientation`
  * (1 to 8) says. On an error the image is as before. Errors: GI_E_MEMORY. */

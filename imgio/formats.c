@@ -37,6 +37,19 @@ void gi_metadata_free(struct gi_metadata *metadata)
     *metadata = (struct gi_metadata){0};
 }
 
+void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
+{
+    if (what == GI_STRIP_ALL)
+        gi_metadata_free(metadata);
+    else if (what == GI_STRIP_GPS)
+        gi_exif_forget_place(metadata->exif, metadata->exif_nbytes);
+    if (what != GI_STRIP_EXIF)
+        return;
+    free(metadata->exif);
+    metadata->exif = NULL;
+    metadata->exif_nbytes = 0;
+}
+
 enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
                                  ...)
 {

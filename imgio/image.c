@@ -112,3 +112,42 @@ enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src
     }
     return GI_OK;
 }
+
+/* fmaf() where the processor may not have it: a product of a float and a sample is exact in double,
+ * and so, of whole samples up to 65535, is its sum with a float. */
+static float weigh(float weight, float sample, float sum, bool whole)
+{
+    return whole ? (float)((double)weight * (double)sample + (double)sum)
+                 : fmaf(weight, sample, sum);
+}
+
+enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
+                             const float weights[3], struct gi_err *err)
+{
+    bool alpha = gi_has_alpha(src), whole = src->type != GI_F32;
+    size_t from = (size_t)src->channels, to = (size_t)alpha + 1;
+    enum gi_status status = gi_image_alloc(dst, src->width, src->height, (int)to, src->type, err);
+    if (status)
+        return status;
+    float full = gi_type_full_scale(src->type);
+    for (int y = 0; y < src->height; y++) {
+        const void *in = gi_row(src, y);
+        void *out = gi_row(dst, y);
+        for (size_t x = 0; x < (size_t)src->width; x++) {
+            float v = weights[0] * sample_get(in, x * from, src->type);
+            v = weigh(weights[1], sample_get(in, x * from + 1, src->type), v, whole);
+            v = weigh(weights[2], sample_get(in, x * from + 2, src->type), v, whole);
+            if (src->type == GI_F32)
+                ((float *)out)[x * to] = v;
+            else if (src->type == GI_U16)
+                ((uint16_t *)out)[x * to] = (uint16_t)lrintf(fminf(v, full));
+            else
+                ((uint8_t *)out)[x * to] = (uint8_t)lrintf(fminf(v, full));
+            if (alpha)
+                memcpy((char *)out + (x * to + 1) * gi_type_nbytes(src->type),
+                       (const char *)in + (x * from + 3) * gi_type_nbytes(src->type),
+                       gi_type_nbytes(src->type));
+        }
+    }
+    return GI_OK;
+}

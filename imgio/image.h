@@ -126,6 +126,12 @@ struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1);
 enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src, enum gi_type type,
                                 struct gi_err *err);
 
+/* `dst`, made here and freed by the caller, gets the gray of colour image `src`, and its alpha:
+ * fmaf(weights[2], b, fmaf(weights[1], g, weights[0] * r)), rounded to nearest (half to even),
+ * saturated. Errors: GI_E_MEMORY. */
+enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
+                             const float weights[3], struct gi_err *err);
+
 /* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
  * once, in any order and at the same time, every thread with its own `scratch`, and returns when
  * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */

@@ -60,6 +60,12 @@ struct gi_metadata {
 
 void gi_metadata_free(struct gi_metadata *metadata);
 
+/* What does not travel on. GPS: the directory of places in EXIF, and what it points to. */
+enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
+void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
+/* Forgets an ICC profile that is not for gray (1) or colour (3). */
+void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
+
 /* Reads the image at `path`; "-" is standard input. `image` is made here and freed by the caller,
  * also `metadata`. info, metadata and warning may be NULL. The error text starts with the path.
  * Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
@@ -111,6 +117,9 @@ struct gi_save_options {
     int compression;    /* PNG, 0 to 9 */
     bool no_clobber;
     bool durable;
+    /* Red, green and blue, 0 to 1, that alpha is laid over and dropped; NULL: over black where the
+     * format holds none */
+    const double *background;
     bool strict;                        /* what the format cannot hold is an error, not a warning */
     const struct gi_parallel *parallel; /* NULL: one thread. The bytes are the same */
 };

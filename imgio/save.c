@@ -103,9 +103,19 @@ static bool profile_fits(const struct gi_metadata *metadata, int colour_channels
     return metadata->icc_nbytes >= 128 && memcmp((char *)metadata->icc + 16, want, 4) == 0;
 }
 
+void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
+{
+    if (!metadata->icc || profile_fits(metadata, colour_channels))
+        return;
+    free(metadata->icc);
+    metadata->icc = NULL;
+    metadata->icc_nbytes = 0;
+}
+
 /* What of `image` and `metadata` is lost in `format`, as "a, b"; "" for nothing. */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
-                        const struct gi_image *image, const struct gi_metadata *metadata)
+                        const struct gi_image *image, const struct gi_metadata *metadata,
+                        const struct gi_save_options *options)
 {
     int colours = gi_colour_channels(image);
     const char *losses[5];
@@ -117,7 +127,7 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
                  type_words(type));
         losses[n++] = samples;
     }
-    if (gi_has_alpha(image) && !format->info.alpha)
+    if (gi_has_alpha(image) && !format->info.alpha && !options->background)
         losses[n++] = "alpha (laid over black)";
     if (metadata && metadata->icc && (!format->metadata || !profile_fits(metadata, colours)))
         losses[n++] =
@@ -150,10 +160,20 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
         ((float *)row)[i] = (float)value;
 }
 
-/* `dst`, made here, is `src` with alpha multiplied in and dropped (unless `keep_alpha`), and gray
- * repeated as red, green and blue where `to_rgb`. */
+/* What lies below channel c of the image, 0 to 1: gray is the luma of the background. */
+static double behind(const struct gi_save_options *options, int colours, int c)
+{
+    const double *rgb = options->background;
+    if (!rgb)
+        return 0;
+    return colours == 1 ? 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] : rgb[c];
+}
+
+/* `dst`, made here, is `src` laid over the background, without alpha (unless `keep_alpha`), and
+ * gray repeated as red, green and blue where `to_rgb`. */
 static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, bool keep_alpha,
-                              bool to_rgb, struct gi_err *err)
+                              bool to_rgb, const struct gi_save_options *options,
+                              struct gi_err *err)
 {
     int colours = gi_colour_channels(src), alpha = gi_has_alpha(src);
     int channels = (to_rgb ? 3 : colours) + (alpha && keep_alpha);
@@ -169,7 +189,8 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
             double opacity = alpha ? sample_at(in, from + (size_t)colours, src->type) / full : 1;
             for (int c = 0; c < (to_rgb ? 3 : colours); c++) {
                 double v = sample_at(in, from + (size_t)(colours == 1 ? 0 : c), src->type);
-                set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity);
+                double below = full * behind(options, to_rgb ? 3 : colours, c) * (1 - opacity);
+                set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity + below);
             }
             if (alpha && keep_alpha)
                 set_sample(out, to + (size_t)channels - 1, src->type, opacity * full);
@@ -187,7 +208,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
     struct gi_image typed = {0}, shaped = {0};
     struct gi_metadata without = {0};
     enum gi_status status = GI_OK;
-    bool drop_alpha = gi_has_alpha(image) && !format->info.alpha;
+    bool drop_alpha = gi_has_alpha(image) && (!format->info.alpha || options->background);
     bool to_rgb = gi_colour_channels(image) == 1 && !format->gray;
     if (metadata && metadata->icc && !profile_fits(metadata, gi_colour_channels(image))) {
         without = *metadata;
@@ -201,7 +222,7 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         image = &typed;
     }
     if (!status && (drop_alpha || to_rgb)) {
-        status = reshape(&shaped, image, !drop_alpha, to_rgb, err);
+        status = reshape(&shaped, image, !drop_alpha, to_rgb, options, err);
         image = &shaped;
     }
     if (!status)
@@ -259,10 +280,11 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
     if (image->type == GI_U32)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: no format holds 32-bit integers", name);
     if (gi_colour_channels(image) == 3 && !format->rgb)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s holds gray only, and the image has colour",
-                       name, format->info.name);
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: %s holds gray only, and the image has colour: add --gray", name,
+                       format->info.name);
     char losses[256];
-    list_losses(losses, sizeof losses, format, image, metadata);
+    list_losses(losses, sizeof losses, format, image, metadata, options);
     if (losses[0] && options->strict)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s cannot hold %s", name,
                        format->info.name, losses);

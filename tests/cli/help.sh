@@ -42,7 +42,7 @@ expect 0 gpuimg help common
 cp out common.txt
 for option in --format --quality --depth --strict --device --timing; do
     check "help common: $option" grep -q -- "^  \(-., \)\?$option\b" common.txt
-    check "help blur names $option" grep -q -- " $option\b" <(gpuimg help blur | sed -n '/^Also, as gpuimg help common tells:/,$p')
+    check "help blur names $option" grep -qE -- "(^| )$option\b" <(gpuimg help blur | sed -n '/^Also, as gpuimg help common tells:/,$p')
     check "help blur does not explain $option" test "$(gpuimg help blur | grep -c -- "^  \(-., \)\?$option\b")" = 0
 done
 check "help common is no command" test "$(grep -cx common commands)" = 0

@@ -265,6 +265,29 @@ static void exif_damage(void **state)
     assert_int_equal(gi_exif_orientation(little, 22), 1);
 }
 
+/* Whatever the offsets and counts say, nothing outside the block is touched: sanitizers look. */
+static void place_damage(void **state)
+{
+    (void)state;
+    uint32_t seed = 1;
+    for (int i = 0; i < 20000; i++) {
+        unsigned char block[96] = "II*\0\x08\0\0\0\x02\0\x25\x88\x04\0\x01\0\0\0\x28\0\0\0";
+        for (size_t j = 24; j < sizeof block; j++)
+            block[j] = (unsigned char)((seed = seed * 1664525 + 1013904223) >> 24) & 63;
+        if (i % 3)
+            block[8 + (seed >> 8) % 16] = (unsigned char)(seed >> 16);
+        if (i % 2)
+            block[18] = (unsigned char)(seed >> 24); /* where the directory of places is */
+        size_t n = 8 + (seed >> 12) % 88;
+        unsigned char *exact = malloc(n);
+        memcpy(exact, block, n);
+        gi_exif_forget_place(exact, n);
+        assert_memory_equal(exact, block, 4);
+        free(exact);
+    }
+    gi_exif_forget_place(NULL, 0);
+}
+
 static void round_trip(void **state)
 {
     (void)state;
@@ -445,6 +468,7 @@ int main(void)
         cmocka_unit_test(orientations),
         cmocka_unit_test(turning),
         cmocka_unit_test(exif_damage),
+        cmocka_unit_test(place_damage),
         cmocka_unit_test(round_trip),
         cmocka_unit_test(strips),
         cmocka_unit_test(damage),

@@ -1,0 +1,59 @@
+/* gpuimg convert: another format, depth or colour, the same pixels.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+enum { SET_OWN, SET_IO };
+
+struct params {
+    int threads;
+};
+
+static const struct gi_option options[] = {
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads that decode and encode; without it as many as there are CPUs"},
+    {0},
+};
+
+static enum gi_status run_convert(const struct gi_command *self, void *const *params,
+                                  char **operands, int noperands, struct gi_err *err)
+{
+    (void)self;
+    (void)noperands;
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
+    int threads = gi_thread_count(((const struct params *)params[SET_OWN])->threads);
+    struct gi_image image;
+    struct gi_metadata metadata;
+    struct gi_file_info info;
+    enum gi_status status = gi_cli_check_way(operands[0], operands[1], &io, NULL, err);
+    if (!status)
+        status = gi_cli_load(&image, &metadata, &info, operands[0], &io, threads, NULL, err);
+    if (status)
+        return status;
+    status = gi_cli_check_way(operands[0], operands[1], &io, &info, err);
+    if (!status)
+        status = gi_cli_save(&image, &metadata, operands[1], &io, threads, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+const struct gi_command gi_command_convert = {
+    .name = "convert",
+    .operands = "INPUT OUTPUT",
+    .summary = "Write an image in another format, depth or in gray",
+    .manual = "The pixels stay as they are but for what the options ask: --depth, --gray, and "
+              "--background, which lays alpha over a colour. The output's format is told by its "
+              "suffix, --format or a prefix as in png:-.",
+    .examples = "gpuimg convert photo.jpg photo.png\n"
+                "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
+                "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",
+    .min_operands = 2,
+    .max_operands = 2,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
+    .run = run_convert,
+};
