@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/rates.h"
 #include "filters/pipeline.h"
 
 enum {
@@ -21,6 +22,7 @@ enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON };
 struct params {
     const char *device;
     int threads, size, format;
+    bool save;
 };
 
 /* One device: CPU or CUDA. */
@@ -28,6 +30,8 @@ struct column {
     char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
     struct gi_queue *queue;
     struct gi_roofline roofline;
+    struct gi_rates rates; /* that `auto` goes by */
+    double open_s;
 };
 
 struct bench {
@@ -79,13 +83,39 @@ static enum gi_status make_images(struct bench *bench, struct gi_err *err)
     return GI_OK;
 }
 
+static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < bench->ncolumns && !status; i++) {
+        struct column *column = &bench->columns[i];
+        char name[NAME_NBYTES], *path = NULL;
+        bool cpu = column->queue->k->kind == GI_DEVICE_CPU;
+        if (cpu)
+            gi_rates_cpu_name(bench->threads, name, sizeof name);
+        else
+            snprintf(name, sizeof name, "%s", column->what);
+        column->rates.open_s = cpu ? 0 : column->open_s;
+        status = gi_rates_measure(&column->rates, column->queue, &bench->images[0], err);
+        if (!status)
+            status = gi_rates_store(&path, name, &column->rates, err);
+        if (!status)
+            gi_cli_say("rates of %s stored in %s", name, path);
+        free(path);
+    }
+    return status;
+}
+
 static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
                                  const struct gi_open_options *options, struct gi_err *err)
 {
     struct column *column = &bench->columns[bench->ncolumns];
+    double start = gi_now_ms();
     enum gi_status status = gi_queue_open_alone(&column->queue, k, options, err);
     if (status)
         return status;
+    column->open_s = 1e-3 * (gi_now_ms() - start);
+    column->rates = k->kind == GI_DEVICE_CPU ? gi_rates_cpu(bench->threads)
+                                             : gi_rates_cuda(column->queue->device);
     status = k->roofline(column->queue, &column->roofline, err);
     if (status)
         gi_queue_close_alone(&column->queue);
@@ -151,7 +181,8 @@ static bool auto_takes_cuda(const struct bench *bench, const struct gi_step *ste
     struct gi_pipeline *pipeline;
     if (gi_pipeline_new(&pipeline, step, 1, &shape, NULL, NULL))
         return false;
-    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, 1, bench->threads);
+    struct gi_estimate seconds = gi_pipeline_estimate(
+        pipeline, 1, bench->threads, &bench->columns[0].rates, &bench->columns[1].rates);
     gi_pipeline_free(&pipeline);
     return seconds.cuda_s < seconds.cpu_s;
 }
@@ -182,7 +213,7 @@ static enum gi_status measure_step(struct bench *bench, struct row *row, const s
     for (int i = 0; i < bench->ncolumns && !status; i++)
         status = gi_pipeline_measure(&row->times[i], pipeline, bench->columns[i].queue,
                                      bench->images, bench->nimages, err);
-    if (!status)
+    if (!status && bench->ncolumns > 1)
         row->auto_side = auto_side(bench, step);
     gi_pipeline_free(&pipeline);
     return status;
@@ -353,6 +384,8 @@ static enum gi_status run_bench(const struct gi_command *self, void *const *para
         status = add_cuda(&bench, err);
     if (!status)
         status = make_images(&bench, err);
+    if (!status && p->save)
+        status = save_rates(&bench, err);
     if (!status)
         status = report(&bench, operands, noperands, err);
     free_bench(&bench);
@@ -367,6 +400,11 @@ static const struct gi_choice formats[] = {
 };
 
 static const struct gi_option options[] = {
+    {.name = "save",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, save),
+     .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json of "
+             "XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
     {.name = "size",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, size),

@@ -1,11 +1,13 @@
 /* Choosing a device for a command, opening it beside the decoder, and falling back.
  * SPDX-License-Identifier: MIT */
+#include "cli/rates.h"
 #include "cli/runner.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "kernels/ways.h"
 
 struct stage {
     const char *name;  /* static */
@@ -34,7 +36,6 @@ struct job {
     const struct gi_step *steps;
     int nsteps;
     const struct gi_side *sides;
-    struct gi_estimate estimate;
 };
 
 static void *open_cuda(void *arg)
@@ -90,17 +91,28 @@ struct coming {
     int nsteps;
 };
 
+/* As far as is known: the CUDA device's rates once it is open, before that what may be hoped for.
+ */
+static struct gi_estimate estimate_for(const struct gi_runner *runner,
+                                       const struct gi_pipeline *pipeline)
+{
+    struct gi_rates cpu = gi_rates_cpu(runner->options.threads);
+    bool open = !runner->opening && runner->cuda;
+    struct gi_rates cuda = open ? gi_rates_cuda(runner->cuda->device) : gi_rates_cuda_unopened();
+    return gi_pipeline_estimate(pipeline, 1, runner->options.threads, &cpu, &cuda);
+}
+
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     const struct coming *coming = arg;
     struct gi_runner *runner = coming->runner;
     struct gi_image shape = gi_cli_shape(coming->io, stored);
     struct gi_pipeline *pipeline;
-    if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_kernels_cuda())
+    if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_cuda_is_likely())
         return;
     if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))
         return; /* gi_runner_run() says why */
-    struct gi_estimate estimate = gi_pipeline_estimate(pipeline, 1, runner->options.threads);
+    struct gi_estimate estimate = estimate_for(runner, pipeline);
     gi_pipeline_free(&pipeline);
     if (estimate.cuda_s < estimate.cpu_s)
         start_cuda(runner);
@@ -236,6 +248,25 @@ static enum gi_status run_on(struct gi_runner *runner, struct gi_queue *queue,
     return status;
 }
 
+/* "box small, histogram bytes x 3": what ran on a queue that is open. */
+static void say_ways(const struct gi_queue *queue)
+{
+    enum { USES_MAX = 32 };
+    struct gi_way_use uses[USES_MAX];
+    char text[USES_MAX * 48] = "";
+    int n = queue ? gi_queue_ways(queue, uses, USES_MAX) : 0;
+    size_t used = 0;
+    for (int i = 0; i < n && i < USES_MAX && used < sizeof text; i++) {
+        char times[32] = "";
+        if (uses[i].runs > 1)
+            snprintf(times, sizeof times, " x %llu", (unsigned long long)uses[i].runs);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s", i ? ", " : "",
+                                 uses[i].primitive, uses[i].way, times);
+    }
+    if (n > 0)
+        gi_cli_say("ways %s: %s", queue->k->name, text);
+}
+
 static enum gi_status run_cpu(struct gi_runner *runner, const struct job *job, struct gi_err *err)
 {
     if (!runner->cpu) {
@@ -247,16 +278,8 @@ static enum gi_status run_cpu(struct gi_runner *runner, const struct job *job, s
     return run_on(runner, runner->cpu, job, err);
 }
 
-/* Whether a driver of NVIDIA's is there (of Linux, WSL 2 or Jetson): what can be told without it.
- */
-static bool gpu_is_likely(void)
-{
-    return gi_kernels_cuda() && (access("/dev/nvidiactl", F_OK) == 0 ||
-                                 access("/dev/dxg", F_OK) == 0 || access("/dev/nvmap", F_OK) == 0);
-}
-
-static void say_choice(const struct gi_runner *runner, bool cuda,
-                       const struct gi_estimate *estimate, const char *reason)
+static void say_choice(const struct gi_runner *runner, const struct job *job, bool cuda,
+                       const char *reason)
 {
     if (!runner->params->verbose)
         return;
@@ -266,34 +289,45 @@ static void say_choice(const struct gi_runner *runner, bool cuda,
     else
         snprintf(where, sizeof where, "cpu (%s, %d thread%s)", gi_cpu_level(),
                  runner->options.threads, runner->options.threads == 1 ? "" : "s");
+    struct gi_estimate estimate = estimate_for(runner, job->pipeline);
     char priced[64] = "";
-    if (cuda || gpu_is_likely())
-        snprintf(priced, sizeof priced, ", %.3g s on cuda", estimate->cuda_s);
-    gi_cli_say("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate->cpu_s, priced);
+    if (cuda || gi_cuda_is_likely())
+        snprintf(priced, sizeof priced, ", %s%.3g s on cuda", runner->cuda ? "" : "at best ",
+                 estimate.cuda_s);
+    gi_cli_say("device %s: %s; estimated %.3g s on cpu%s", where, reason, estimate.cpu_s, priced);
+}
+
+/* Whether CUDA is the quicker one: opens it only where it may be, and asks it then. */
+static bool takes_cuda(struct gi_runner *runner, const struct gi_pipeline *pipeline)
+{
+    struct gi_estimate estimate = estimate_for(runner, pipeline);
+    if (estimate.cuda_s >= estimate.cpu_s || !need_cuda(runner))
+        return false;
+    estimate = estimate_for(runner, pipeline);
+    return estimate.cuda_s < estimate.cpu_s;
 }
 
 /* `auto` without a device is silent but under -v. */
 static enum gi_status run_auto(struct gi_runner *runner, const struct job *job, struct gi_err *err)
 {
-    const struct gi_estimate *estimate = &job->estimate;
     const char *reason = "the quicker by estimate";
     struct gi_err cuda_err = {0};
     if (!gi_kernels_cuda())
         reason = "this build has no CUDA backend";
-    else if (estimate->cuda_s < estimate->cpu_s) {
-        if (need_cuda(runner)) {
-            say_choice(runner, true, estimate, reason);
-            enum gi_status status = run_on(runner, runner->cuda, job, &cuda_err);
-            if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY) {
-                *err = cuda_err;
-                return status;
-            }
-        } else {
-            cuda_err = runner->cuda_err;
+    else if (!gi_cuda_is_likely())
+        reason = "no NVIDIA driver here";
+    else if (takes_cuda(runner, job->pipeline)) {
+        say_choice(runner, job, true, reason);
+        enum gi_status status = run_on(runner, runner->cuda, job, &cuda_err);
+        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY) {
+            *err = cuda_err;
+            return status;
         }
         reason = cuda_err.text;
+    } else if (*runner->cuda_err.text) {
+        reason = runner->cuda_err.text;
     }
-    say_choice(runner, false, estimate, reason);
+    say_choice(runner, job, false, reason);
     return run_cpu(runner, job, err);
 }
 
@@ -303,7 +337,7 @@ static enum gi_status run_forced(struct gi_runner *runner, const struct job *job
     char reason[32];
     snprintf(reason, sizeof reason, "by %s", runner->asked_by);
     if (runner->choice == GI_CHOOSE_CPU) {
-        say_choice(runner, false, &job->estimate, reason);
+        say_choice(runner, job, false, reason);
         return run_cpu(runner, job, err);
     }
     if (!need_cuda(runner)) {
@@ -312,7 +346,7 @@ static enum gi_status run_forced(struct gi_runner *runner, const struct job *job
             return gi_err_prefix(err, "%s cuda:%d", runner->asked_by, runner->options.ordinal);
         return gi_err_prefix(err, "%s cuda", runner->asked_by);
     }
-    say_choice(runner, true, &job->estimate, reason);
+    say_choice(runner, job, true, reason);
     enum gi_status status = run_on(runner, runner->cuda, job, err);
     if (status != GI_E_DEVICE_MEMORY)
         return status;
@@ -338,8 +372,7 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                       .src = src,
                       .steps = steps,
                       .nsteps = nsteps,
-                      .sides = sides,
-                      .estimate = gi_pipeline_estimate(pipeline, 1, runner->options.threads)};
+                      .sides = sides};
     status = runner->choice == GI_CHOOSE_AUTO ? run_auto(runner, &job, err)
                                               : run_forced(runner, &job, err);
     gi_pipeline_free(&pipeline);
@@ -353,6 +386,10 @@ void gi_runner_note(struct gi_runner *runner, const char *stage, double ms)
 
 void gi_runner_report(struct gi_runner *runner)
 {
+    if (runner->params->verbose || runner->params->timing) {
+        say_ways(runner->cpu);
+        say_ways(runner->opening ? NULL : runner->cuda);
+    }
     if (!runner->params->timing)
         return;
     double total = 0;

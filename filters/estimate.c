@@ -1,67 +1,103 @@
-/* How long a pipeline would take on either kind of device: what --device auto goes by.
+/* How long a pipeline would take on either kind of device: what --device auto goes by. Rates follow
+ * from what a device says of itself, or were measured on it by `gpuimg bench --save`; the parts of
+ * its nominal rates that programs like this one reach are stated here once.
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "filters/flow.h"
 
-/* Rates of one H200 with 16 cores (AMD EPYC, AVX-512), CUDA 13.0, driver 580. Where a machine is
- * slower, its CPU mostly is so too; what decides is the start of CUDA, which is everywhere alike.
- */
+/* Where a device does not say: an ordinary one of its kind. */
+static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
 
-/* Seconds from the first driver call to a context that has launched a kernel: 0.18 to 0.20. A
- * second thread makes it while the image is decoded, which at best takes a copy from the page cache
- * into fresh memory: 268 MB in 0.060 s. */
-#define CUDA_OPEN_S 0.19
-#define DECODE_RATE 4.5e9
+/* Multiply-adds: on a CPU half of the slots go to loads, conversions and stores; on CUDA kernels of
+ * common sizes wait for memory, too. */
+static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 
-/* Seconds that the driver clears up after the process, whoever ends it: exec to exit of an empty
- * program 0.27, less what it sees of that itself. */
-#define CUDA_EXIT_S 0.085
+/* A thread of a CPU moves about a byte a clock where it touches memory for the first time, as
+ * results do, and so many threads fill the memory's bus. */
+static const double CPU_NBYTES_A_CLOCK = 1.2;
+enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Bytes a second from and to pageable host memory: 268 MB up in 13 ms, down into fresh memory in
- * 27 ms. */
-#define CUDA_UP_RATE   20e9
-#define CUDA_DOWN_RATE 10e9
+/* Of the bus between device memory and chip a copy reaches this part; of the link to the host,
+ * pageable memory on the way up, and fresh memory on the way down. */
+static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
-/* Bytes a second of device memory, 256 MB copied in 131 us counting both ways; and fused
- * multiply-adds: k = 81 separably on 16384^2 samples, 162 each, in 7.2 ms. */
-#define CUDA_MEMORY_RATE 4.1e12
-#define CUDA_FMA_RATE    6e12
+/* Seconds from the first driver call to a context that has launched a kernel, and of the driver
+ * clearing up after the process: much the same on all machines, since it is the driver's work. */
+static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
-/* Fused multiply-adds a second of one thread: k = 81 separably on 8192^2 samples by one thread in
- * 236 ms, by two in 110; 15 x 15 = 225 in 236 and 108. */
-#define CPU_FMA_RATE 58e9
+static double given_or(double given, double nominal)
+{
+    return given > 0 ? given : nominal;
+}
 
-/* Bytes a second of one thread and of all, most of them in memory that is touched for the first
- * time: a mean of 5 x 5 of 4096^2 bytes by two threads in 4.9 ms, of 16384^2 by 16 in 14.3. */
-#define CPU_MEMORY_THREAD_RATE 3.5e9
-#define CPU_MEMORY_RATE        37e9
+struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_info *info,
+                            int threads)
+{
+    double clock_hz = given_or(1e3 * info->clock_khz, CPU_CLOCK_HZ);
+    double slots = given_or(info->lanes, 2) * clock_hz; /* of a unit */
+    if (kind == GI_DEVICE_CPU) {
+        double n = threads < 1 ? 1 : threads;
+        double movers = n < CPU_THREADS_OF_A_BUS ? n : CPU_THREADS_OF_A_BUS;
+        return (struct gi_rates){.memory = movers * CPU_NBYTES_A_CLOCK * clock_hz,
+                                 .fmas = n * CPU_FMA_PART * slots,
+                                 .up = INFINITY,
+                                 .down = INFINITY};
+    }
+    double link = given_or(info->link_rate, CUDA_LINK_RATE);
+    return (struct gi_rates){.memory =
+                                 CUDA_MEMORY_PART * given_or(info->memory_rate, CUDA_MEMORY_RATE),
+                             .fmas = CUDA_FMA_PART * given_or(info->units, 1) * slots,
+                             .up = CUDA_UP_PART * link,
+                             .down = CUDA_DOWN_PART * link,
+                             .open_s = CUDA_OPEN_S,
+                             .close_s = CUDA_CLOSE_S};
+}
+
+struct gi_rates gi_rates_hoped_for(void)
+{
+    return (struct gi_rates){.memory = INFINITY,
+                             .fmas = INFINITY,
+                             .up = INFINITY,
+                             .down = INFINITY,
+                             .open_s = CUDA_OPEN_S,
+                             .close_s = CUDA_CLOSE_S};
+}
 
 static double larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads)
+/* One image, the device open. `host`: who takes what runs on the host alone. */
+static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rates *rates,
+                         const struct gi_rates *host)
 {
-    double n = threads < 1 ? 1 : threads, cpu = 0, cuda = 0;
-    double cpu_memory = n * CPU_MEMORY_THREAD_RATE;
-    if (cpu_memory > CPU_MEMORY_RATE)
-        cpu_memory = CPU_MEMORY_RATE;
-    struct gi_image result = gi_pipeline_result(pipeline);
-    double in = gi_image_nbytes(&pipeline->source), out = 0;
+    double seconds = gi_image_nbytes(&pipeline->source) / rates->up;
     for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        double samples = (double)gi_row_samples(&plan->sources[0]) * plan->sources[0].height;
+        const struct gi_rates *by = plan->on_host ? host : rates;
+        const struct gi_image *src = &plan->sources[0];
+        double samples = (double)gi_row_samples(src) * src->height;
         double made = plan->filter->run ? gi_image_nbytes(&plan->result) : 0;
-        double work = samples * (plan->cost.fmas + plan->cost.other);
-        double moved = gi_image_nbytes(&plan->sources[0]) + made + samples * plan->cost.nbytes;
-        double here = larger(work / (CPU_FMA_RATE * n), moved / cpu_memory);
-        cpu += here;
-        cuda += plan->on_host ? here : larger(work / CUDA_FMA_RATE, moved / CUDA_MEMORY_RATE);
-        if (plan->filter->run)
-            out = gi_image_nbytes(&result);
+        double moved = gi_image_nbytes(src) + made + samples * plan->cost.nbytes;
+        seconds +=
+            larger(samples * (plan->cost.fmas + plan->cost.other) / by->fmas, moved / by->memory);
     }
-    cuda += in / CUDA_UP_RATE + out / CUDA_DOWN_RATE;
-    double hidden = n > 1 ? in / DECODE_RATE : 0;
-    double start = larger(CUDA_OPEN_S - hidden, 0) + CUDA_EXIT_S;
-    return (struct gi_estimate){.cpu_s = images * cpu, .cuda_s = start + images * cuda};
+    struct gi_image result = gi_pipeline_result(pipeline);
+    bool makes = false;
+    for (int i = 0; i < pipeline->n; i++)
+        makes = makes || pipeline->plans[i].filter->run;
+    return seconds + (makes ? gi_image_nbytes(&result) / rates->down : 0);
+}
+
+struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
+                                        const struct gi_rates *cpu, const struct gi_rates *cuda)
+{
+    /* A second thread opens the device while the image is decoded, which at best is a copy into
+     * fresh memory. */
+    double decode_s = threads > 1 ? gi_image_nbytes(&pipeline->source) / cpu->memory : 0;
+    double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;
+    return (struct gi_estimate){.cpu_s = images * seconds_of(pipeline, cpu, cpu),
+                                .cuda_s = start_s + images * seconds_of(pipeline, cuda, cpu)};
 }

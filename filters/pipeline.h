@@ -76,15 +76,30 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
                                    const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                    const struct gi_image *srcs, int nsrcs, struct gi_err *err);
 
+/* What a device does, a second, and what its use costs besides. */
+struct gi_rates {
+    double memory;          /* bytes of memory read and written by results that are made anew */
+    double fmas;            /* float32 multiply-adds */
+    double up, down;        /* bytes from and to pageable host memory; INFINITY: no way to go */
+    double open_s, close_s; /* seconds to open it, and that it adds to the end of the process */
+};
+
+/* Rates worked out from what a device says of itself. `threads` are those that a CPU may use. */
+struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_info *info,
+                            int threads);
+/* Of a CUDA device that nobody has asked yet: what takes longer than this on the CPU is worth
+ * asking it. */
+struct gi_rates gi_rates_hoped_for(void);
+
 /* Estimated seconds of `images` images on each kind of device, files aside: the reason `auto`
  * gives. With CUDA that includes the start that does not hide behind decoding, and the end of the
- * process. `threads` are the CPU's. */
+ * process. `threads`: of the process. */
 struct gi_estimate {
     double cpu_s, cuda_s;
 };
 
-struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images,
-                                        int threads);
+struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
+                                        const struct gi_rates *cpu, const struct gi_rates *cuda);
 
 /* ---- one step, for callers that have no more ---- */
 

@@ -292,6 +292,9 @@ struct gi_kernels {
      * side thread; a device outlives its queues, and these what they made. `close` takes and nulls;
      * NULL: nothing happens. Errors: GI_E_DEVICE, GI_E_DEVICE_MEMORY, GI_E_MEMORY. */
     int (*probe)(struct gi_device_info *infos, int max, struct gi_err *err);
+    /* What an open device says of itself; asks no other one. Errors: GI_E_DEVICE. */
+    enum gi_status (*describe)(struct gi_device *device, struct gi_device_info *info,
+                               struct gi_err *err);
     enum gi_status (*device_open)(struct gi_device **device, const struct gi_open_options *options,
                                   struct gi_err *err);
     void (*device_close)(struct gi_device **device);

@@ -14,6 +14,7 @@ static const struct gi_kernels kernels = {
     .kind = GI_DEVICE_CUDA,
     .name = "cuda",
     .probe = gi_cuda_probe,
+    .describe = gi_cuda_describe,
     .device_open = gi_cuda_device_open,
     .device_close = gi_cuda_device_close,
     .queue_open = gi_cuda_queue_open,

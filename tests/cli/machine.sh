@@ -46,4 +46,19 @@ else
     skip "bench on CUDA: $(gpuimg devices | sed -n 's/^cuda *none: //p')"
 fi
 
+# Rates that were measured are what auto goes by, and others stay.
+export GPUIMG_RATES=$PWD/new/folder/rates.json
+pgm small.pgm 64 64
+expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
+check "bench --save says where" grep -q "rates of cpu .*, 1 thread stored in $GPUIMG_RATES" err
+check "and stores numbers" jq -e '[.[] | .memory_bytes_per_s > 0 and .fma_per_s > 0 and .up_bytes_per_s == null] | all' "$GPUIMG_RATES"
+jq '. + {"NVIDIA Other": {memory_bytes_per_s: 1, fma_per_s: 1, up_bytes_per_s: 1, down_bytes_per_s: 1, open_s: 1, close_s: 1}} | map_values(.fma_per_s = 1)' "$GPUIMG_RATES" >slow.json
+cp slow.json "$GPUIMG_RATES"
+expect 0 gpuimg gaussian small.pgm out.pgm -v --threads 1 --device cpu
+check "auto goes by them" grep -q 'estimated 7.37e+04 s on cpu' err
+expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
+check "rates of other devices stay" jq -e '."NVIDIA Other".open_s == 1' "$GPUIMG_RATES"
+echo '{"broken' >"$GPUIMG_RATES"
+expect 0 gpuimg gaussian small.pgm out.pgm
+unset GPUIMG_RATES
 finish

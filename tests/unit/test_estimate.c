@@ -5,6 +5,11 @@
 
 enum { SMALLEST = 64, LARGEST = 32768 }; /* regions count pixels in 32 bits */
 
+/* A server's CPU and GPU, as they describe themselves. */
+static const struct gi_device_info host = {.units = 16, .lanes = 32, .clock_khz = 3700000};
+static const struct gi_device_info gpu = {
+    .units = 132, .lanes = 128, .clock_khz = 1980000, .memory_rate = 4.8e12, .link_rate = 63e9};
+
 static struct gi_estimate estimate(const struct gi_filter *filter, int side, int threads,
                                    int images)
 {
@@ -17,7 +22,9 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
     struct gi_pipeline *pipeline;
     step.nothers = filter->min_sources > 1 ? filter->min_sources - 1 : 0;
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);
-    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, images, threads);
+    struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, threads);
+    struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, threads);
+    struct gi_estimate seconds = gi_pipeline_estimate(pipeline, images, threads, &cpu, &cuda);
     gi_pipeline_free(&pipeline);
     free(params);
     return seconds;

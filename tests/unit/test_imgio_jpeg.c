@@ -462,18 +462,12 @@ static void stray_before_restart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_djpeg),
-        cmocka_unit_test(made_as_djpeg),
-        cmocka_unit_test(plain_cmyk),
-        cmocka_unit_test(orientations),
-        cmocka_unit_test(turning),
-        cmocka_unit_test(exif_damage),
-        cmocka_unit_test(place_damage),
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(strips),
-        cmocka_unit_test(damage),
-        cmocka_unit_test(stray_bytes),
-        cmocka_unit_test(stray_before_restart),
+        cmocka_unit_test(as_djpeg),     cmocka_unit_test(made_as_djpeg),
+        cmocka_unit_test(plain_cmyk),   cmocka_unit_test(orientations),
+        cmocka_unit_test(turning),      cmocka_unit_test(exif_damage),
+        cmocka_unit_test(place_damage), cmocka_unit_test(round_trip),
+        cmocka_unit_test(strips),       cmocka_unit_test(damage),
+        cmocka_unit_test(stray_bytes),  cmocka_unit_test(stray_before_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,14 @@ int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err)
     return 1;
 }
 
+enum gi_status gi_cpu_host_describe(struct gi_device *device, struct gi_device_info *info,
+                                    struct gi_err *err)
+{
+    (void)device;
+    gi_cpu_host_probe(info, 1, err);
+    return GI_OK;
+}
+
 enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct gi_kernels *k,
                                        const struct gi_open_options *options, struct gi_err *err)
 {

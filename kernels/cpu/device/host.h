@@ -10,6 +10,8 @@ enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct g
                                        const struct gi_open_options *options, struct gi_err *err);
 
 int gi_cpu_host_probe(struct gi_device_info *infos, int max, struct gi_err *err);
+enum gi_status gi_cpu_host_describe(struct gi_device *device, struct gi_device_info *info,
+                                    struct gi_err *err);
 void gi_cpu_host_device_close(struct gi_device **device);
 enum gi_status gi_cpu_host_queue_open(struct gi_queue **queue, struct gi_device *device,
                                       struct gi_err *err);
@@ -44,10 +46,10 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch);
 /* The slots of struct gi_kernels that do not depend on the level. */
 #define GI_CPU_HOST_SLOTS                                                                          \
     .kind = GI_DEVICE_CPU, .name = "cpu", .probe = gi_cpu_host_probe,                              \
-    .device_close = gi_cpu_host_device_close, .queue_open = gi_cpu_host_queue_open,                \
-    .queue_close = gi_cpu_host_queue_close, .limits = gi_cpu_host_limits,                          \
-    .host_allocator = gi_cpu_host_allocator, .alloc = gi_cpu_host_alloc,                           \
-    .release = gi_cpu_host_release, .upload = gi_cpu_host_upload,                                  \
+    .describe = gi_cpu_host_describe, .device_close = gi_cpu_host_device_close,                    \
+    .queue_open = gi_cpu_host_queue_open, .queue_close = gi_cpu_host_queue_close,                  \
+    .limits = gi_cpu_host_limits, .host_allocator = gi_cpu_host_allocator,                         \
+    .alloc = gi_cpu_host_alloc, .release = gi_cpu_host_release, .upload = gi_cpu_host_upload,      \
     .download = gi_cpu_host_download, .download_into = gi_cpu_host_download_into,                  \
     .wait = gi_cpu_host_wait, .sync = gi_cpu_host_sync, .copy = gi_cpu_host_copy,                  \
     .jobs = gi_cpu_host_jobs, .stopwatch_new = gi_cpu_host_stopwatch_new,                          \

@@ -103,6 +103,12 @@ int gi_cuda_probe(struct gi_device_info *infos, int max, struct gi_err *err)
     return n;
 }
 
+enum gi_status gi_cuda_describe(struct gi_device *device, struct gi_device_info *info,
+                                struct gi_err *err)
+{
+    return device_info(info, ((struct gi_cuda_device *)device)->ordinal, err);
+}
+
 /* The parts of a device that can fail; gi_cuda_device_close() takes what was made. */
 static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_open_options *options,
                                   struct gi_err *err)

@@ -7,6 +7,8 @@
 #include "kernels/cuda/cuda.h"
 
 int gi_cuda_probe(struct gi_device_info *infos, int max, struct gi_err *err);
+enum gi_status gi_cuda_describe(struct gi_device *device, struct gi_device_info *info,
+                                struct gi_err *err);
 enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_open_options *options,
                                    struct gi_err *err);
 void gi_cuda_device_close(struct gi_device **device);
