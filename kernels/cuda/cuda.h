@@ -15,6 +15,7 @@ enum {
     /* bytes: start and stride of our images: padding that wide loads may reach */
     GI_CUDA_ALIGN = 512,
     GI_CUDA_TICKETS = 16, /* copies of a queue that are told apart */
+    GI_CUDA_TEXTURES = 8, /* texture objects of a queue that are there at once */
 };
 
 /* Device memory for an image or for scratch. The queue that had an idle block may have it again at
@@ -50,6 +51,12 @@ struct gi_cuda_device {
     int npinned, pinned_room;
 };
 
+/* A texture object, and when the work that uses it is over. */
+struct gi_cuda_texture {
+    cudaTextureObject_t object; /* 0: none */
+    cudaEvent_t done;
+};
+
 struct gi_cuda_queue {
     struct gi_queue base;
     struct gi_cuda_device *device;
@@ -60,6 +67,8 @@ struct gi_cuda_queue {
     size_t scratch_nbytes;
     void *staging[2]; /* pinned host memory, made at the first large copy */
     cudaEvent_t staged[2];
+    struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* gi_cuda_texture()'s, in turn */
+    unsigned ntextures;
     uint64_t ntickets; /* given out */
     cudaEvent_t
         copied[GI_CUDA_TICKETS]; /* of the ticket n in n % GI_CUDA_TICKETS, or a later one */
@@ -131,6 +140,15 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
  * order, so kernels already enqueued keep what they had. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
+
+/* A texture object for `image` as rows in memory: point fetches at pixel coordinates, samples as
+ * they are, outside what `edge` says. For kernels that are enqueued before the next call. 0 where
+ * the hardware has none: for borders but CLAMP and VALUE, values that are no texels, three
+ * channels, and images beyond its limits. */
+enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
+                               const struct gi_image *image, const struct gi_edge *edge,
+                               struct gi_err *err);
+void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
 /* Rows of bytes from the device to pageable host memory and back, through pinned staging; the first
  * waits until the bytes are there, the second only until `host` has been read. */

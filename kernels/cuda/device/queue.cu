@@ -47,6 +47,7 @@ void gi_cuda_queue_close(struct gi_queue **queue)
     struct gi_cuda_queue *cu = gi_cuda(*queue);
     if (cu->stream)
         cudaStreamSynchronize(cu->stream);
+    gi_cuda_textures_free(cu);
     for (int i = 0; i < 2; i++) {
         if (cu->staged[i])
             cudaEventDestroy(cu->staged[i]);
