@@ -3,11 +3,17 @@
 #include "kernels/cuda/device/host.h"
 
 static const struct gi_ways *const ways[] = {
-    &gi_cuda_gradient_ways,     &gi_cuda_pointwise_ways,
-    &gi_cuda_threshold_ways,    &gi_cuda_luma_ways,
-    &gi_cuda_histogram_ways,    &gi_cuda_moments_ways,
-    &gi_cuda_select_ways,       &gi_cuda_label_ways,
-    &gi_cuda_region_stats_ways, NULL,
+    &gi_cuda_convolve_2d_ways,
+    &gi_cuda_gradient_ways,
+    &gi_cuda_pointwise_ways,
+    &gi_cuda_threshold_ways,
+    &gi_cuda_luma_ways,
+    &gi_cuda_histogram_ways,
+    &gi_cuda_moments_ways,
+    &gi_cuda_select_ways,
+    &gi_cuda_label_ways,
+    &gi_cuda_region_stats_ways,
+    NULL,
 };
 
 static const struct gi_kernels kernels = {

@@ -1,6 +1,6 @@
 /* Dense convolution: by the march where the kernel is small and square, or can be padded to that;
- * else in tiles. SPDX-License-Identifier: MIT */
-#include "kernels/cuda/convolve/dense_tiles.h"
+ * else in tiles, or as a textbook has it. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/convolve/convolve_2d.h"
 #include "kernels/cuda/common/march.cuh"
 
 template <typename T, int CHANNELS, int N, int WORDS>
@@ -62,28 +62,41 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
     return fits ? n : 0;
 }
 
-template <typename T, int WORDS>
-static enum gi_status convolve(struct gi_cuda_queue *cu, struct gi_image *dst,
-                               const struct gi_image *src, const struct gi_dense *spec,
-                               struct gi_err *err)
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_dense *spec)
 {
-    int n = march_size(src, spec);
-    if (n)
-        return launch_type<T, WORDS>(cu, dst, src, spec, n, err);
-    return gi_cuda_dense_tiles(cu, dst, src, spec, err);
+    return march_size(src, spec) > 0;
 }
+
+static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_dense *spec,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int n = march_size(src, spec);
+    GI_CUDA_TYPES(src->type, launch_type<T, 4>(cu, dst, src, spec, n, err));
+}
+
+static bool tiles_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_dense *spec)
+{
+    return true;
+}
+
+static const struct gi_convolve_2d_way ways[] = {
+    {{"sliding", "up to 9 x 9: the sums in flight stay in registers"}, sliding_takes, sliding_run},
+    {{"tiles", "larger kernels: 64 sums of a thread share each load"},
+     tiles_takes,
+     gi_cuda_dense_tiles},
+    {{"textbook", "everything; the others are held against it"}, NULL, gi_cuda_textbook},
+};
+
+const struct gi_ways gi_cuda_convolve_2d_ways = GI_WAYS(convolve_2d, GI_SAMPLE_TYPES, ways);
 
 enum gi_status gi_cuda_convolve_2d(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_dense *spec,
                                    struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    switch (src->type) {
-    case GI_U8:
-        return convolve<uint8_t, 4>(cu, dst, src, spec, err);
-    case GI_U16:
-        return convolve<uint16_t, 4>(cu, dst, src, spec, err);
-    default:
-        return convolve<float, 4>(cu, dst, src, spec, err);
-    }
+    GI_WAYS_RUN(gi_cuda_convolve_2d_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }

@@ -2,11 +2,11 @@
  * one plane a channel, and each thread makes RUN sums next to each other in registers from it. One
  * kernel for all types, channel counts and borders: they matter only before and after the sums.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/convolve/dense_tiles.h"
+#include "kernels/cuda/convolve/convolve_2d.h"
 
 #include <string.h>
 
-#include "kernels/cuda/convolve/dense_stage.cuh"
+#include "kernels/cuda/convolve/stage.cuh"
 
 enum {
     WARPS = 8,
@@ -17,7 +17,19 @@ enum {
     CHUNK = 8, /* taps at a time: twice that, and the instructions no longer stay in the cache */
     MOST = 11, /* at a time where that is all */
     SUMS_PITCH = WIDTH + 4, /* floats from row to row of finished sums */
+    STAGE_DEEP = 6,         /* bytes of as many rows a thread has under way while staging */
     TAPS_LEAST = 64,        /* staged at once, however few rows that leaves */
+};
+
+struct dense_args {
+    struct source src;
+    struct target dst;
+    struct rule rule;
+    int width, height, anchor_x, anchor_y; /* of the kernel */
+    int warps;                             /* of each channel, one below the other */
+    int taps, steps;                       /* of the kernel's row and column, staged at once */
+    int pitch, plane;                      /* of what is staged, see struct planes */
+    float weights[GI_WEIGHTS_MAX];         /* in constant memory, with the arguments */
 };
 
 static __device__ __forceinline__ void four_load(float *v, unsigned at)
@@ -242,6 +254,7 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     struct place at = {lane / DOWN * RUN, warp % args.warps * DOWN + lane % DOWN, warp / args.warps,
                        args.warps * DOWN};
     int x0 = (int)blockIdx.x * WIDTH, y0 = (int)blockIdx.y * at.rows;
+    const struct planes planes = {shared, args.pitch, args.plane};
     unsigned mine =
         (unsigned)__cvta_generic_to_shared(shared + at.c * args.plane + at.y * args.pitch + at.x);
     float sum[RUN];
@@ -257,11 +270,11 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
             long long x = (long long)x0 - args.anchor_x + i0;
             int y = y0 - args.anchor_y + t0, rows = at.rows + end - t0 - 1, columns = WIDTH + n - 1;
             if (args.src.type == GI_U8)
-                stage_tile<uint8_t>(shared, &args, x, y, rows, columns);
+                stage_tile<uint8_t, STAGE_DEEP>(&planes, &args.src, x, y, rows, columns);
             else if (args.src.type == GI_U16)
-                stage_tile<uint16_t>(shared, &args, x, y, rows, columns);
+                stage_tile<uint16_t, STAGE_DEEP>(&planes, &args.src, x, y, rows, columns);
             else
-                stage_tile<float>(shared, &args, x, y, rows, columns);
+                stage_tile<float, STAGE_DEEP>(&planes, &args.src, x, y, rows, columns);
             __syncthreads();
 #pragma unroll 1
             for (int t = t0; t < end; t++)
@@ -303,10 +316,11 @@ static size_t divide(struct dense_args *args, const struct gi_cuda_queue *cu)
     return shared_nbytes(args);
 }
 
-enum gi_status gi_cuda_dense_tiles(struct gi_cuda_queue *cu, struct gi_image *dst,
+enum gi_status gi_cuda_dense_tiles(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_dense *spec,
                                    struct gi_err *err)
 {
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     struct dense_args args;
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.dst = target_of(dst);

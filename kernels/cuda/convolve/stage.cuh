@@ -1,27 +1,17 @@
-/* Dense convolution: what is done in tiles, and how the samples under a tile come to shared memory
- * as floats, one plane a channel. SPDX-License-Identifier: MIT */
-#ifndef GI_KERNELS_CUDA_DENSE_STAGE_CUH
-#define GI_KERNELS_CUDA_DENSE_STAGE_CUH
+/* Samples under a tile on their way to shared memory, as floats, one plane a channel.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_STAGE_CUH
+#define GI_KERNELS_CUDA_STAGE_CUH
 
 #include <cuda_pipeline.h>
 
 #include "kernels/cuda/common/sample.cuh"
 
-enum {
-    DENSE_DEEP = 6, /* rows of bytes that a thread has under way while staging */
-};
-
-struct dense_args {
-    struct source src;
-    struct target dst;
-    struct rule rule;
-    int width, height, anchor_x, anchor_y; /* of the kernel */
-    int warps;                             /* of each channel, one below the other */
-    int taps, steps;                       /* of the kernel's row and column, staged at once */
-    int pitch; /* floats of a staged row, an odd multiple of 4: threads one below the other find
-                * all banks */
-    int plane; /* floats of a channel */
-    float weights[GI_WEIGHTS_MAX]; /* in constant memory, with the arguments */
+/* Where staged samples go: channel c's row r begins at c * plane + r * pitch. */
+struct planes {
+    float *at;
+    int pitch; /* an odd multiple of 4: threads one below the other find all banks */
+    int plane;
 };
 
 /* The part of what is staged that comes straight from the image: its rows and columns. */
@@ -30,17 +20,17 @@ struct inside {
 };
 
 /* Floats, a warp a row: copied without passing through registers, or colour times alpha. */
-template <int CHANNELS>
-static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
+template <int CHANNELS, int DEEP_ROWS>
+static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const float *from, int columns,
                                                   const struct inside *in)
 {
     enum { DEEP = 8 / CHANNELS, LAST = CHANNELS - 1 }; /* pixels under way */
     for (int r = in->top + (int)threadIdx.x / 32; r < in->bottom; r += (int)blockDim.x / 32) {
-        const float *row = (const float *)((const char *)from + (ptrdiff_t)r * args->src.stride);
-        float *out = staged + r * args->pitch;
+        const float *row = (const float *)((const char *)from + (ptrdiff_t)r * src->stride);
+        float *out = to->at + r * to->pitch;
         int a = in->left + (int)threadIdx.x % 32;
-        if (CHANNELS % 2 == 0 && args->src.premultiply) {
+        if (CHANNELS % 2 == 0 && src->premultiply) {
 #pragma unroll 1
             for (; a < in->right; a += 32 * DEEP) {
                 float v[DEEP][CHANNELS];
@@ -54,7 +44,7 @@ static __device__ __forceinline__ void stage_rows(float *staged, const struct de
 #pragma unroll
                     for (int c = 0; c < CHANNELS; c++)
                         if (a + 32 * i < in->right)
-                            out[c * args->plane + a + 32 * i] =
+                            out[c * to->plane + a + 32 * i] =
                                 c < LAST ? __fmul_rn(v[i][c], v[i][LAST]) : v[i][LAST];
             }
             continue;
@@ -63,7 +53,7 @@ static __device__ __forceinline__ void stage_rows(float *staged, const struct de
         for (; a < in->right; a += 32)
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
-                __pipeline_memcpy_async(out + c * args->plane + a, row + a * CHANNELS + c,
+                __pipeline_memcpy_async(out + c * to->plane + a, row + a * CHANNELS + c,
                                         sizeof(float));
     }
     __pipeline_commit();
@@ -95,17 +85,17 @@ static __device__ __forceinline__ void stage_four(float *out, int plane, const u
             make_float4(v[c], v[CHANNELS + c], v[2 * CHANNELS + c], v[3 * CHANNELS + c]);
 }
 
-/* Integers: each thread, of some rows, the same 4 columns and 4 more half a row further on, so that
- * neighbours write to neighbouring banks. */
-template <int CHANNELS, typename T>
-static __device__ __forceinline__ void stage_rows(float *staged, const struct dense_args *args,
+/* Integers: each thread, of DEEP bytes of rows at once, the same 4 columns and 4 more half a row
+ * further on, so that neighbours write to neighbouring banks. */
+template <int CHANNELS, int DEEP, typename T>
+static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const T *from, int columns,
                                                   const struct inside *in)
 {
     enum {
         NBYTES = CHANNELS * (int)sizeof(T), /* of a pixel */
         WORDS = NBYTES + 1,
-        ROWS = NBYTES < DENSE_DEEP ? DENSE_DEEP / NBYTES : 1
+        ROWS = NBYTES < DEEP ? DEEP / NBYTES : 1 /* under way */
     };
     int fours = (columns + 7) / 8, step = (int)blockDim.x / fours;
     int u = (int)threadIdx.x % fours, r = in->top + (int)threadIdx.x / fours;
@@ -120,8 +110,7 @@ static __device__ __forceinline__ void stage_rows(float *staged, const struct de
         unsigned words[ROWS][2][WORDS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            const char *row =
-                first + (ptrdiff_t)min(r + i * step, in->bottom - 1) * args->src.stride;
+            const char *row = first + (ptrdiff_t)min(r + i * step, in->bottom - 1) * src->stride;
 #pragma unroll
             for (int h = 0; h < 2; h++)
 #pragma unroll
@@ -132,21 +121,20 @@ static __device__ __forceinline__ void stage_rows(float *staged, const struct de
         for (int i = 0; i < ROWS; i++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                stage_four<T, CHANNELS>(staged + min(r + i * step, in->bottom - 1) * args->pitch +
+                stage_four<T, CHANNELS>(to->at + min(r + i * step, in->bottom - 1) * to->pitch +
                                             at[h],
-                                        args->plane, words[i][h], shift, args->src.premultiply);
+                                        to->plane, words[i][h], shift, src->premultiply);
     }
 }
 
 /* `rows` rows from y0 on, `columns` columns from x0 on: what lies inside the image by rows, and
  * what does not, sample by sample. */
-template <typename T>
-static __device__ __forceinline__ void stage_tile(float *staged, const struct dense_args *args,
+template <typename T, int DEEP>
+static __device__ __forceinline__ void stage_tile(const struct planes *to, const struct source *src,
                                                   long long x0, int y0, int rows, int columns)
 {
     /* Integers: whole fours of columns, with the word after. */
     enum { ALIGN = sizeof(T) == 4 ? 1 : 4, AFTER = sizeof(T) == 4 ? 1 : 8 };
-    const struct source *src = &args->src;
     long long last = src->width - AFTER - x0;
     struct inside in = {
         max(0, -y0), min(rows, src->height - y0),
@@ -156,13 +144,13 @@ static __device__ __forceinline__ void stage_tile(float *staged, const struct de
     if (columns > 8 * (int)blockDim.x)
         in.bottom = in.top;
     else if (src->channels == 1)
-        stage_rows<1>(staged, args, from, columns, &in);
+        stage_rows<1, DEEP>(to, src, from, columns, &in);
     else if (src->channels == 2)
-        stage_rows<2>(staged, args, from, columns, &in);
+        stage_rows<2, DEEP>(to, src, from, columns, &in);
     else if (src->channels == 3)
-        stage_rows<3>(staged, args, from, columns, &in);
+        stage_rows<3, DEEP>(to, src, from, columns, &in);
     else
-        stage_rows<4>(staged, args, from, columns, &in);
+        stage_rows<4, DEEP>(to, src, from, columns, &in);
     if (in.top == 0 && in.bottom == rows && in.left == 0 && in.right == columns)
         return;
     for (int r = (int)threadIdx.x / 32; r < rows; r += (int)blockDim.x / 32) {
@@ -172,7 +160,7 @@ static __device__ __forceinline__ void stage_tile(float *staged, const struct de
             if (outside || a < in.left || a >= in.right)
 #pragma unroll 1
                 for (int c = 0; c < src->channels; c++)
-                    staged[c * args->plane + r * args->pitch + a] =
+                    to->at[c * to->plane + r * to->pitch + a] =
                         source_at<T>(src, x0 + a, y0 + r, c);
     }
 }
