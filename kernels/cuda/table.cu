@@ -4,6 +4,7 @@
 
 static const struct gi_ways *const ways[] = {
     &gi_cuda_convolve_2d_ways,
+    &gi_cuda_box_ways,
     &gi_cuda_gradient_ways,
     &gi_cuda_pointwise_ways,
     &gi_cuda_threshold_ways,

@@ -1,7 +1,5 @@
 /* The mean of k x k. Where strips of the image do not do: integer running sums down the columns
  * into a scratch, then prefix sums along its rows. SPDX-License-Identifier: MIT */
-#include <math.h>
-
 #include "kernels/cuda/box/box.cuh"
 
 enum {
@@ -237,23 +235,32 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     return GI_OK;
 }
 
-enum gi_status gi_cuda_box(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
-                           const struct gi_box *spec, struct gi_err *err)
+static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_box *spec,
+                                 struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_edge edge = spec->edge;
-    float full = gi_type_full_scale(src->type);
-    for (int c = 0; c < GI_MAX_CHANNELS; c++)
-        edge.value[c] = edge.value[c] > 0 ? fminf(rintf(edge.value[c]), full) : 0;
+    struct gi_edge edge = box_edge(src, &spec->edge);
     bool u8 = src->type == GI_U8;
-    bool fits;
-    enum gi_status status = gi_cuda_box_near(cu, &fits, dst, src, &edge, spec, err);
-    if (!status && !fits)
-        status = gi_cuda_box_strips(cu, &fits, dst, src, &edge, spec, err);
-    if (status || fits)
-        return status;
     if (u8 && sums_fit(src, spec))
         return launch_any<uint8_t, unsigned>(cu, dst, src, &edge, spec, err);
     return u8 ? launch_any<uint8_t, unsigned long long>(cu, dst, src, &edge, spec, err)
               : launch_any<uint16_t, unsigned long long>(cu, dst, src, &edge, spec, err);
+}
+
+static const struct gi_box_way ways[] = {
+    {{"near", "windows that reach 16 bytes at most: up to k = 31 of gray bytes"},
+     gi_cuda_box_near_takes,
+     gi_cuda_box_near},
+    {{"strips", "sums that fit in 32 bits"}, gi_cuda_box_strips_takes, gi_cuda_box_strips},
+    {{"passes", "everything"}, NULL, passes_run},
+};
+
+const struct gi_ways gi_cuda_box_ways = GI_WAYS(box, GI_INTEGER_TYPES, ways);
+
+enum gi_status gi_cuda_box(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_box *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_box_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }

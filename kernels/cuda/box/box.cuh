@@ -3,6 +3,8 @@
 #ifndef GI_KERNELS_CUDA_BOX_CUH
 #define GI_KERNELS_CUDA_BOX_CUH
 
+#include <math.h>
+
 #include "kernels/cuda/common/sample.cuh"
 
 /* A row goes in chunks of `unit` samples, a thread's. Those that do not lie wholly in the image are
@@ -21,14 +23,19 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_edge *edge, int unit,
                                 int halo, struct gi_err *err);
 
-/* The two ways of one pass; where one does not fit, *fits becomes false and nothing is done. The
- * edge's values are samples, k is more than 1. */
-enum gi_status gi_cuda_box_near(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_edge *edge,
-                                const struct gi_box *spec, struct gi_err *err);
-enum gi_status gi_cuda_box_strips(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_edge *edge,
-                                  const struct gi_box *spec, struct gi_err *err);
+/* The edge with values that are samples. */
+static inline struct gi_edge box_edge(const struct gi_image *src, const struct gi_edge *edge)
+{
+    struct gi_edge whole = *edge;
+    float full = gi_type_full_scale(src->type);
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        whole.value[c] = edge->value[c] > 0 ? fminf(rintf(edge->value[c]), full) : 0;
+    return whole;
+}
+
+/* The two ways of one pass. */
+gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
+gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
 
 /* A thread's chunks: at `first` in row 0 and `stride` bytes from row to row. */
 struct box_chunk {

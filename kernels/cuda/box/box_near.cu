@@ -387,12 +387,12 @@ static void borders_fill(struct near_args *args)
     }
 }
 
-enum gi_status gi_cuda_box_near(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_edge *edge,
-                                const struct gi_box *spec, struct gi_err *err)
+typedef enum gi_status launch_fn(struct gi_cuda_queue *cu, struct near_args *args,
+                                 struct gi_err *err);
+
+/* The kernel for the work; NULL: none. */
+static launch_fn *launcher(const struct gi_image *src, const struct gi_box *spec)
 {
-    typedef enum gi_status launch_fn(struct gi_cuda_queue * cu, struct near_args * args,
-                                     struct gi_err * err);
     /* By channels, then by k / 2 - 1, as far as 16 bytes reach and, at 16 bits, magic serves. */
     enum { LONGEST = 15 };
     static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
@@ -420,15 +420,25 @@ enum gi_status gi_cuda_box_near(struct gi_cuda_queue *cu, bool *fits, struct gi_
                                                 launch<uint8_t, 4, true, 5>};
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
     int i = spec->k / 2 - 1, c = src->channels - 1;
-    launch_fn *f = NULL;
-    if (i >= 0 && i < LONGEST)
-        f = !weigh ? (bytes ? u8 : u16)[c][i] : bytes && c == 3 ? weighed[i] : NULL;
-    *fits = f != NULL;
-    if (!*fits)
-        return GI_OK;
+    if (i < 0 || i >= LONGEST)
+        return NULL;
+    return !weigh ? (bytes ? u8 : u16)[c][i] : bytes && c == 3 ? weighed[i] : NULL;
+}
+
+bool gi_cuda_box_near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                            const struct gi_box *spec)
+{
+    return launcher(src, spec) != NULL;
+}
+
+enum gi_status gi_cuda_box_near(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_box *spec,
+                                struct gi_err *err)
+{
     struct near_args args = {};
-    args.src = source_of(src, edge, GI_ALPHA_PLAIN);
+    struct gi_edge edge = box_edge(src, &spec->edge);
+    args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
     borders_fill(&args);
-    return f(cu, &args, err);
+    return launcher(src, spec)(gi_cuda(queue), &args, err);
 }

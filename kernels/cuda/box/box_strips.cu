@@ -5,8 +5,9 @@
 #include "kernels/cuda/box/box.cuh"
 
 enum {
-    PIXELS = 8,   /* side by side, of a thread */
-    WARPS = 32,   /* of a block at most */
+    PIXELS = 8, /* side by side, of a thread */
+    WARPS = 32, /* of a block at most */
+    MOST_THREADS = 32 * WARPS,
     FEW_ROWS = 2, /* of gray a turn: so each barrier serves two */
 };
 
@@ -16,6 +17,7 @@ struct strips_args {
     int r, halo;        /* pixels of a strip beside those it makes: more than r, whole threads */
     int strips, across; /* strips of a row; pixels that each makes, whole threads */
     int band;           /* rows that a block makes */
+    int threads, shared_nbytes;    /* of a block */
     int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
                                     */
     unsigned n, half;              /* k * k; half of it rounded down */
@@ -165,7 +167,7 @@ static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *be
 
 template <typename T, int CHANNELS> struct strips_shape {
     enum {
-        THREADS = CHANNELS == 1 ? 1024 : 512,
+        THREADS = CHANNELS == 1 ? MOST_THREADS : MOST_THREADS / 2,
         ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
         VALUES = ROWS * CHANNELS, /* of a pixel in a turn */
     };
@@ -305,30 +307,45 @@ static int division_of_rows(struct strips_args *args, int width, int most)
     return threads;
 }
 
+/* How the work is divided, all of `args` but the images; false where it is not for strips. */
+static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
+                   const struct gi_image *src, const struct gi_box *spec)
+{
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, u8 = src->type == GI_U8;
+    int gray = src->channels == 1, values = gray ? (int)FEW_ROWS : src->channels;
+    double most = gi_type_full_scale(src->type) * (weigh ? 255.0 : 1.0) + 0.5;
+    args->r = spec->k / 2;
+    args->halo = (args->r / PIXELS + 1) * PIXELS;
+    args->n = (unsigned)(spec->k * spec->k);
+    args->half = args->n / 2;
+    if (spec->k <= 1 || src->channels == 2 || most * args->n >= 4294967296.0 || (!u8 && weigh) ||
+        (u8 && !division_of(args)))
+        return false;
+    args->threads = division_of_rows(args, src->width, gray ? MOST_THREADS : MOST_THREADS / 2);
+    args->shared_nbytes = args->threads * (PIXELS + 1) * values * (int)sizeof(unsigned);
+    for (int j = 0; j < PIXELS; j++) {
+        args->high[j] = padded(j + args->r) * values;
+        args->low[j] = padded(j - args->r - 1) * values;
+    }
+    return args->threads && args->shared_nbytes + 4096 <= cu->shared_nbytes;
+}
+
 template <typename T, int CHANNELS, bool WEIGH>
-static enum gi_status launch(struct gi_cuda_queue *cu, bool *fits, struct strips_args *args,
-                             const struct gi_image *src, const struct gi_edge *edge,
+static enum gi_status launch(struct gi_cuda_queue *cu, struct strips_args *args,
+                             const struct gi_image *src, const struct gi_box *spec,
                              struct gi_err *err)
 {
-    enum { VALUES = strips_shape<T, CHANNELS>::VALUES };
-    int threads = division_of_rows(args, src->width, strips_shape<T, CHANNELS>::THREADS);
-    size_t shared = (size_t)threads * (PIXELS + 1) * VALUES * sizeof(unsigned);
-    *fits = threads && shared + 4096 <= (size_t)cu->shared_nbytes;
-    if (!*fits)
-        return GI_OK;
-    for (int j = 0; j < PIXELS; j++) {
-        args->high[j] = padded(j + args->r) * VALUES;
-        args->low[j] = padded(j - args->r - 1) * VALUES;
-    }
-    enum gi_status status =
-        gi_cuda_box_rows(cu, &args->rows, src, edge, PIXELS * CHANNELS, args->halo * CHANNELS, err);
+    struct gi_edge edge = box_edge(src, &spec->edge);
+    enum gi_status status = gi_cuda_box_rows(cu, &args->rows, src, &edge, PIXELS * CHANNELS,
+                                             args->halo * CHANNELS, err);
     if (status)
         return status;
     void (*kernel)(const struct strips_args) = box_strips<T, CHANNELS, WEIGH>;
-    GI_CUDA_TRY(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    int threads = args->threads, shared = args->shared_nbytes;
+    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     int blocks = 1;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
     int bands = blocks * cu->units / args->strips; /* one wave */
     args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
     kernel<<<args->strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
@@ -337,30 +354,30 @@ static enum gi_status launch(struct gi_cuda_queue *cu, bool *fits, struct strips
     return GI_OK;
 }
 
-enum gi_status gi_cuda_box_strips(struct gi_cuda_queue *cu, bool *fits, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_edge *edge,
-                                  const struct gi_box *spec, struct gi_err *err)
+bool gi_cuda_box_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
+                              const struct gi_box *spec)
 {
     struct strips_args args = {};
-    args.dst = target_of(dst);
-    args.r = spec->k / 2;
-    args.halo = (args.r / PIXELS + 1) * PIXELS;
-    args.n = (unsigned)(spec->k * spec->k);
-    args.half = args.n / 2;
+    return divide(&args, (const struct gi_cuda_queue *)queue, src, spec);
+}
+
+enum gi_status gi_cuda_box_strips(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_box *spec,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, u8 = src->type == GI_U8;
-    double most = gi_type_full_scale(src->type) * (weigh ? 255.0 : 1.0) + 0.5;
-    *fits = spec->k > 1 && src->channels != 2 && most * args.n < 4294967296.0 && (u8 || !weigh) &&
-            (!u8 || division_of(&args));
-    if (!*fits)
-        return GI_OK;
+    struct strips_args args = {};
+    args.dst = target_of(dst);
+    divide(&args, cu, src, spec);
     if (src->channels == 1)
-        return u8 ? launch<uint8_t, 1, false>(cu, fits, &args, src, edge, err)
-                  : launch<uint16_t, 1, false>(cu, fits, &args, src, edge, err);
+        return u8 ? launch<uint8_t, 1, false>(cu, &args, src, spec, err)
+                  : launch<uint16_t, 1, false>(cu, &args, src, spec, err);
     if (src->channels == 3)
-        return u8 ? launch<uint8_t, 3, false>(cu, fits, &args, src, edge, err)
-                  : launch<uint16_t, 3, false>(cu, fits, &args, src, edge, err);
+        return u8 ? launch<uint8_t, 3, false>(cu, &args, src, spec, err)
+                  : launch<uint16_t, 3, false>(cu, &args, src, spec, err);
     if (weigh)
-        return launch<uint8_t, 4, true>(cu, fits, &args, src, edge, err);
-    return u8 ? launch<uint8_t, 4, false>(cu, fits, &args, src, edge, err)
-              : launch<uint16_t, 4, false>(cu, fits, &args, src, edge, err);
+        return launch<uint8_t, 4, true>(cu, &args, src, spec, err);
+    return u8 ? launch<uint8_t, 4, false>(cu, &args, src, spec, err)
+              : launch<uint16_t, 4, false>(cu, &args, src, spec, err);
 }
