@@ -174,7 +174,8 @@ gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
 
 /* The ways of those that have several, for struct gi_kernels. */
-extern const struct gi_ways gi_cuda_convolve_2d_ways, gi_cuda_box_ways;
+extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
+    gi_cuda_box_ways;
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
     gi_cuda_luma_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways, gi_cuda_select_ways,
     gi_cuda_label_ways, gi_cuda_region_stats_ways;

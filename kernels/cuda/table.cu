@@ -3,6 +3,7 @@
 #include "kernels/cuda/device/host.h"
 
 static const struct gi_ways *const ways[] = {
+    &gi_cuda_convolve_separable_ways,
     &gi_cuda_convolve_2d_ways,
     &gi_cuda_box_ways,
     &gi_cuda_gradient_ways,

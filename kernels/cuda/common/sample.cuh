@@ -159,53 +159,6 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
-/* Where float a lies in shared memory: threads read at a distance of RUN * channels from each
- * other, and one float more every 8 spreads that over the banks. */
-static __device__ __forceinline__ int skewed(int a)
-{
-    return a + (a >> 3);
-}
-
-/* n samples, from channel 0 of pixel x on, of the row y or its stand-in; inside the image by words.
- */
-template <typename T, int THREADS>
-static __device__ void stage(float *staged, const struct source *src, long long x, int y, int n)
-{
-    enum { PER_WORD = 4 / (int)sizeof(T) };
-    int channels = src->channels;
-    int yi = gi_border_index(y, src->height, src->border);
-    if (yi >= 0 && x >= 0 && x + n / channels <= src->width && !src->premultiply) {
-        const char *row = src->data + (size_t)yi * src->stride;
-        long long first = x * channels / PER_WORD; /* word that holds the first sample */
-        int skip = (int)(x * channels % PER_WORD), nwords = (n + skip + PER_WORD - 1) / PER_WORD;
-        for (int i = (int)threadIdx.x; i < nwords; i += THREADS) {
-            unsigned word = ((const unsigned *)row)[first + i];
-#pragma unroll
-            for (int k = 0; k < PER_WORD; k++) {
-                int a = i * PER_WORD + k - skip;
-                if (a >= 0 && a < n)
-                    staged[skewed(a)] = sample_unpack<T>(&word, k);
-            }
-        }
-        return;
-    }
-    for (int a = (int)threadIdx.x; a < n; a += THREADS)
-        staged[skewed(a)] = source_at<T>(src, x + a / channels, y, a % channels);
-}
-
-/* The same where the type is known only when running. */
-template <int THREADS>
-static __device__ __forceinline__ void stage_any(float *staged, const struct source *src,
-                                                 long long x, int y, int n)
-{
-    if (src->type == GI_U8)
-        stage<uint8_t, THREADS>(staged, src, x, y, n);
-    else if (src->type == GI_U16)
-        stage<uint16_t, THREADS>(staged, src, x, y, n);
-    else
-        stage<float, THREADS>(staged, src, x, y, n);
-}
-
 /* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
@@ -233,21 +186,6 @@ template <> __device__ __forceinline__ unsigned sample_pack<uint16_t>(const floa
 template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *v)
 {
     return __float_as_uint(canonical(v[0]));
-}
-
-/* Four samples at `x`, a multiple of 4, of row y: sums under a plain rule. Where they are floats
- * there is no alpha, and -0 becomes 0. */
-static __device__ __forceinline__ void store_four(const struct target *dst, enum gi_type type,
-                                                  size_t x, int y, const float *f)
-{
-    char *row = dst->data + (size_t)y * dst->stride;
-    if (type == GI_U8)
-        ((unsigned *)row)[x / 4] = sample_pack<uint8_t>(f);
-    else if (type == GI_U16)
-        ((uint2 *)row)[x / 4] = make_uint2(sample_pack<uint16_t>(f), sample_pack<uint16_t>(f + 2));
-    else
-        ((float4 *)row)[x / 4] = make_float4(canonical(f[0] + 0.0f), canonical(f[1] + 0.0f),
-                                             canonical(f[2] + 0.0f), canonical(f[3] + 0.0f));
 }
 
 /* The sum f at sample `at` of row y, finished and stored; a: the filtered alpha of its pixel. Never

@@ -1,6 +1,6 @@
-/* Separable convolution: by the march where the kernel is small, by the ribbon for more taps on
- * gray bytes, in one kernel with a ring of rows where that fits, else rows into a float scratch and
- * columns out of it.
+/* Separable convolution. Few taps slide: by the march, which keeps the rows under way in a ring and
+ * all sums in registers, or by the ribbon, which filters rows ahead into shared memory. More, and
+ * what is rare, go row by row through a scratch.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_separable.h"
 
@@ -91,25 +91,35 @@ static bool ribbon_takes(const struct gi_image *src, const struct gi_separable *
            raw_fits(src->type, spec->row, spec->nrow, 1);
 }
 
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_separable *spec)
+{
+    return march_size(src, spec) || ribbon_takes(src, spec);
+}
+
+static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int n = march_size(src, spec);
+    if (n == 0)
+        return gi_cuda_ribbon(cu, dst, src, spec, err);
+    GI_CUDA_TYPES(src->type, launch_type<T, 4>(cu, dst, src, spec, n, err));
+}
+
+static const struct gi_convolve_separable_way ways[] = {
+    {{"sliding", "few taps: the sums in flight stay in registers"}, sliding_takes, sliding_run},
+    {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},
+};
+
+const struct gi_ways gi_cuda_convolve_separable_ways =
+    GI_WAYS(convolve_separable, GI_SAMPLE_TYPES, ways);
+
 enum gi_status gi_cuda_convolve_separable(struct gi_queue *queue, struct gi_image *dst,
                                           const struct gi_image *src,
                                           const struct gi_separable *spec, struct gi_err *err)
 {
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    int n = march_size(src, spec);
-    if (n == 0 && ribbon_takes(src, spec))
-        return gi_cuda_ribbon(cu, dst, src, spec, err);
-    if (n == 0) {
-        bool done = false;
-        enum gi_status status = gi_cuda_fused(cu, dst, src, spec, &done, err);
-        return status || done ? status : gi_cuda_two_passes(cu, dst, src, spec, err);
-    }
-    switch (src->type) {
-    case GI_U8:
-        return launch_type<uint8_t, 4>(cu, dst, src, spec, n, err);
-    case GI_U16:
-        return launch_type<uint16_t, 4>(cu, dst, src, spec, n, err);
-    default:
-        return launch_type<float, 4>(cu, dst, src, spec, n, err);
-    }
+    GI_WAYS_RUN(gi_cuda_convolve_separable_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
 }
