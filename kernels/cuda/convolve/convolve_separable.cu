@@ -80,21 +80,10 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     return fits ? n : 0;
 }
 
-/* Is `spec` one for the ribbon? Below RIBBON_LEAST taps its zero taps would outweigh its gain. */
-static bool ribbon_takes(const struct gi_image *src, const struct gi_separable *spec)
-{
-    enum { RIBBON_LEAST = 16 };
-    int n = spec->nrow > spec->ncol ? spec->nrow : spec->ncol;
-    double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
-    return src->channels == 1 && src->type == GI_U8 && n >= RIBBON_LEAST && n <= GI_RIBBON_TAPS &&
-           march_holds(src, &spec->edge) && most < MARCH_MOST &&
-           raw_fits(src->type, spec->row, spec->nrow, 1);
-}
-
 static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_separable *spec)
 {
-    return march_size(src, spec) || ribbon_takes(src, spec);
+    return march_size(src, spec) || gi_cuda_ribbon_takes(src, spec);
 }
 
 static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,

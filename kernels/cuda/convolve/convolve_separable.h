@@ -8,10 +8,10 @@
 /* Any number of taps. */
 gi_convolve_separable_fn gi_cuda_separable_rows;
 
-enum { GI_RIBBON_TAPS = 61 };
-
-/* The same for gray of GI_U8, at most GI_RIBBON_TAPS each way, where sums stay finite, row taps go
- * in raw (march_raw.cuh) and border values are of the image's type. */
+/* The ribbon: up to 61 taps of gray, and of bytes of RGB and of RGBA with colour taken times alpha;
+ * where sums stay finite, row taps go in raw (march_raw.cuh), quotients by alpha are within
+ * march_divides() and border values are of the image's type. */
+bool gi_cuda_ribbon_takes(const struct gi_image *src, const struct gi_separable *spec);
 enum gi_status gi_cuda_ribbon(struct gi_cuda_queue *cu, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_separable *spec,
                               struct gi_err *err);

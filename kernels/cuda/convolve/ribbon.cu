@@ -1,14 +1,18 @@
-/* The ribbon: separable convolution of gray bytes by more taps than the march holds. A warp goes
- * down a strip of columns, TALL rows at a time: it filters rows, out of bytes as they lie in the
- * image, into shared memory, and takes them from there one by one into the sums in flight along
- * columns, which stay in registers: each moves one place on in the same fmaf. All its loops are
- * short, for the instruction cache. SPDX-License-Identifier: MIT */
+/* The ribbon: separable convolution by more taps than the march holds.
+ *
+ * A block is one warp; it owns a strip of WIDTH columns of samples and a band of its rows, and goes
+ * down them TALL rows at a time. A thread owns ACROSS of the columns: the sums in flight along them
+ * stay in registers, each moves one place on in the same fmaf. Along rows a thread filters RUN
+ * samples side by side at a time. In shared memory: the rows on their way in, as they lie in the
+ * image; TALL filtered ones, from where each thread takes its columns; the sums of first blocks of
+ * taps that wait for the second ones'. All loops are short, for the instruction cache.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_separable.h"
 
 #include <cuda_pipeline.h>
 #include <string.h>
 
-#include "kernels/cuda/common/march_raw.cuh"
+#include "kernels/cuda/common/march.cuh"
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
@@ -18,21 +22,28 @@ enum {
     WIDTH = 32 * ACROSS,
     PITCH = WIDTH + 4,       /* floats of a filtered row: 8 rows meet in no bank */
     DOWN = 32 * RUN / WIDTH, /* rows filtered at once */
-    SHORT = 31,              /* taps of the kernel for fewer than GI_RIBBON_TAPS */
+    LONGEST = 61,            /* taps: beyond it the sums in flight leave the registers */
+    /* With fewer taps the march is quicker, or the zero taps outweigh the gain. */
+    RIBBON_LEAST = 16,
+    RIBBON_LEAST_COLOUR = 10,
 };
 
-/* What depends on the number of taps. */
-template <int N> struct ribbon_shape {
+/* What depends on the samples and the number of taps. */
+template <typename T, int CHANNELS, int N> struct ribbon_shape {
     enum {
-        COUNT = WIDTH + N - 1,                   /* samples of a row that go in */
-        COPIERS = COUNT + 15 <= 8 * 16 ? 8 : 16, /* lanes that copy one row, 16 bytes each */
-        RAW = ((COUNT + 30) / 16 | 1) * 16,      /* bytes of it in shared memory, likewise apart */
+        COUNT = WIDTH + (N - 1) * CHANNELS, /* samples of a row that go in */
+        NBYTES = COUNT * (int)sizeof(T),
+        /* lanes that copy one row, 16 bytes each */
+        COPIERS = NBYTES + 15 <= 8 * 16    ? 8
+                  : NBYTES + 15 <= 16 * 16 ? 16
+                                           : 32,
+        RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes of it in shared memory, likewise apart */
         TWO = N > BLOCK,
         LATE = N - BLOCK,     /* rows from the last of a first block to the last of all */
         GROUP = TWO ? 4 : 8,  /* rows between two looks at whether they are to be stored */
         WARPS = TWO ? 8 : 16, /* of a multiprocessor: more need more rows besides their own */
     };
-    static_assert(COUNT + 15 <= 16 * COPIERS, "a lane copies at most 16 bytes of a row");
+    static_assert(NBYTES + 15 <= 16 * COPIERS, "a lane copies at most 16 bytes of a row");
 };
 
 template <int N> struct ribbon_args {
@@ -42,6 +53,8 @@ template <int N> struct ribbon_args {
     int left, above; /* pixels and rows before the first output's own, at the first tap */
     int band;        /* rows */
     float row[N], col[N];
+    bool weighs;       /* the rule is to divide colour by alpha, and nothing else */
+    struct rule as_is; /* for what is finished already */
 };
 
 /* gi_border_index(), out of the way. */
@@ -74,66 +87,76 @@ static __device__ __forceinline__ void ribbon_fetch(char *to, const struct sourc
     }
 }
 
-/* Samples of n columns outside the image, from sample k on, of TALL rows from y on: copies of
- * samples in the same rows, or what stands in the image, or the border's value. Sample 0 is pixel
- * x. */
-template <int COUNT, int RAW>
-static __device__ __forceinline__ void ribbon_side(char *raw, const struct source *src, long long x,
-                                                   int y, int k, int n)
+/* Samples k to k + n - 1 of a strip, outside the image, of TALL rows from y on: copies of samples
+ * in the same rows, or what stands in the image, or the border's value. `first`: sample 0 of the
+ * strip, counted from the row's first. */
+template <typename T, int CHANNELS, int COUNT, int RAW>
+static __device__ __forceinline__ void ribbon_side(T *raw, const struct source *src,
+                                                   long long first, int y, int k, int n)
 {
+    enum { STEP = RAW / (int)sizeof(T) };
     for (n += k, k += (int)threadIdx.x; k < n; k += 32) {
-        int xi = border_outside(x + k, src->width, src->border);
-        char *to = raw + k;
-        if (xi >= 0 && xi >= x && xi < x + COUNT) {
-            const char *from = raw + (xi - x);
+        long long at = first + k, x = (at < 0 ? at - (CHANNELS - 1) : at) / CHANNELS;
+        int c = (int)(at - x * CHANNELS);
+        int xi = border_outside(x, src->width, src->border);
+        long long from = (long long)xi * CHANNELS + c;
+        T *to = raw + k;
+        if (xi >= 0 && from >= first && from < first + COUNT) {
+            const T *near = raw + (from - first);
 #pragma unroll 8
             for (int r = 0; r < TALL; r++)
-                to[r * RAW] = from[r * RAW];
+                to[r * STEP] = near[r * STEP];
             continue;
         }
 #pragma unroll 1
         for (int r = 0; r < TALL; r++) {
             int yi = xi < 0 ? -1 : border_outside(y + r, src->height, src->border);
-            to[r * RAW] =
-                yi < 0 ? (char)(uint8_t)src->value[0] : src->data[(size_t)yi * src->stride + xi];
+            to[r * STEP] = yi < 0 ? (T)src->value[c]
+                                  : ((const T *)(src->data + (size_t)yi * src->stride))[from];
         }
     }
 }
 
 /* Samples outside the image, where a strip or rows from y on are not wholly inside. */
-template <int COUNT, int RAW>
-static __device__ __noinline__ void ribbon_patch(char *raw, const struct source *src, long long x,
+template <typename T, int CHANNELS, int COUNT, int RAW>
+static __device__ __noinline__ void ribbon_patch(T *raw, const struct source *src, long long first,
                                                  int y)
 {
-    int before = (int)min(max(-x, 0LL), (long long)COUNT);
-    int after = (int)min(max(x + COUNT - src->width, 0LL), (long long)(COUNT - before));
-    ribbon_side<COUNT, RAW>(raw, src, x, y, 0, before);
-    ribbon_side<COUNT, RAW>(raw, src, x, y, COUNT - after, after);
+    long long end = (long long)src->width * CHANNELS;
+    int before = (int)min(max(-first, 0LL), (long long)COUNT);
+    int after = (int)min(max(first + COUNT - end, 0LL), (long long)(COUNT - before));
+    ribbon_side<T, CHANNELS, COUNT, RAW>(raw, src, first, y, 0, before);
+    ribbon_side<T, CHANNELS, COUNT, RAW>(raw, src, first, y, COUNT - after, after);
     if (src->border == GI_BORDER_VALUE)
         for (int r = 0; r < TALL; r++)
             if (y + r < 0 || y + r >= src->height)
                 for (int k = (int)threadIdx.x; k < COUNT; k += 32)
-                    raw[r * RAW + k] = (char)(uint8_t)src->value[0];
+                    raw[r * RAW / (int)sizeof(T) + k] =
+                        (T)src->value[((first + k) % CHANNELS + CHANNELS) % CHANNELS];
 }
 
 /* The sums of N taps along a row, RUN of them, whose samples begin at byte `at` of `raw`. */
-template <int N>
+template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int at,
                                                 const float *tap)
 {
-    enum { WORDS = (RUN + N - 1 + 3) / 4 };
+    enum { PER_WORD = 4 / (int)sizeof(T) };
+    enum { WORDS = (RUN + (N - 1) * CHANNELS + PER_WORD - 1) / PER_WORD };
     const unsigned *from = (const unsigned *)(raw + (at & ~3));
     unsigned word[WORDS + 1];
-    float w[4 * WORDS], first[RUN];
+    float w[PER_WORD * WORDS], first[RUN];
 #pragma unroll
     for (int i = 0; i <= WORDS; i++)
         word[i] = from[i];
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
         word[i] = __funnelshift_r(word[i], word[i + 1], at * 8);
+        if (CHANNELS == 4)
+            raw_premultiply<T, CHANNELS>(w + PER_WORD * i, word, i);
+        else
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            w[4 * i + k] = raw_unpack<uint8_t>(&word[i], k);
+            for (int k = 0; k < PER_WORD; k++)
+                w[PER_WORD * i + k] = raw_unpack<T>(&word[i], k);
     }
 #pragma unroll
     for (int u = 0; u < N; u++)
@@ -141,7 +164,7 @@ static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int
         for (int k = 0; k < RUN; k++) {
             if (u == BLOCK)
                 first[k] = sum[k];
-            sum[k] = __fmaf_rn(tap[u], w[u + k], u % BLOCK ? sum[k] : 0.0f);
+            sum[k] = __fmaf_rn(tap[u], w[u * CHANNELS + k], u % BLOCK ? sum[k] : 0.0f);
         }
 #pragma unroll
     for (int k = 0; k < RUN; k++)
@@ -180,18 +203,23 @@ static __device__ __forceinline__ void two_load(float *v, const float *from)
 }
 
 /* Two sums at `out`, rounded. */
-static __device__ __forceinline__ void two_store(char *out, const float *f)
+template <typename T> static __device__ __forceinline__ void two_store(char *out, const float *f)
 {
     unsigned word;
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-        : "=r"(word)
-        : "r"(__float2int_rn(f[1])), "r"(__float2int_rn(f[0])), "r"(0));
-    *(uint16_t *)out = (uint16_t)word;
+    if constexpr (sizeof(T) == 1) {
+        asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+            : "=r"(word)
+            : "r"(__float2int_rn(f[1])), "r"(__float2int_rn(f[0])), "r"(0));
+        *(uint16_t *)out = (uint16_t)word;
+    } else {
+        *(unsigned *)out = sample_pack<T>(f);
+    }
 }
 
-/* Sums of those rows lo .. hi - 1 that are of a group, finished one by one; at pixel x of the
- * group's row y. They wait at `at`, where the rows lay that they are made of. */
-template <int GROUP>
+/* Sums of those rows lo .. hi - 1 that are of a group, finished one by one; at sample x of the
+ * group's row y. They wait at `at`, where the rows lay that they are made of, for the alpha of
+ * their pixel. */
+template <int GROUP, int CHANNELS>
 static __device__ __forceinline__ void
 group_store(const struct source *src, const struct target *dst, const struct rule *rule,
             const float f[][ACROSS], float *at, long long x, int y, int lo, int hi)
@@ -201,56 +229,97 @@ group_store(const struct source *src, const struct target *dst, const struct rul
 #pragma unroll
         for (int v = 0; v < ACROSS; v++)
             at[u * PITCH + v] = f[u][v];
+    int to_alpha = 0;
+    if (CHANNELS == 4) {
+        to_alpha = 3 - (int)(x & 3);
+        __syncwarp();
+    }
     lo = max(lo, 0), hi = min(hi, GROUP);
 #pragma unroll 1
     for (int u = lo; u < hi; u++)
 #pragma unroll 1
         for (int v = 0; v < ACROSS; v++)
-            store_any(src, dst, rule, (size_t)x + v, y + u, at[u * PITCH + v], 0.0f);
+            store_any(src, dst, rule, (size_t)x + v, y + u, at[u * PITCH + v],
+                      CHANNELS == 4 ? at[u * PITCH + to_alpha] : 0.0f);
+}
+
+/* Two sums of colour times alpha, or of colour and alpha, as GI_ALPHA_WEIGH stores them. */
+static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
+{
+    int last = (int)threadIdx.x % 2;
+    float a = __fmul_rn(__shfl_sync(~0u, f[1], (int)threadIdx.x | 1), inverse_sum);
+    float r = a > 0 ? march_inverse(a) : 0.0f;
+    f[0] = march_quotient(f[0], a, r);
+    f[1] = last ? a : march_quotient(f[1], a, r);
+}
+
+/* A group's sums of RGBA, from row y of the band on, which begins at row y0 and has `height` rows,
+ * for this lane `last`. The whole warp goes one way, since lanes meet on the slow one. */
+template <typename T, int GROUP, int N>
+static __device__ __forceinline__ void rgba_store(const struct ribbon_args<N> *args,
+                                                  float f[][ACROSS], float *at, char *out,
+                                                  long long x, int y0, int y, int height, int last)
+{
+    if (args->weighs)
+#pragma unroll
+        for (int u = 0; u < GROUP; u++)
+            two_weigh(f[u], args->rule.inverse_sum);
+    if (args->weighs && y >= 0 && y + GROUP <= height) {
+        if (last > 0)
+#pragma unroll
+            for (int u = 0; u < GROUP; u++)
+                two_store<T>(out + (size_t)u * args->dst.stride, f[u]);
+        return;
+    }
+    group_store<GROUP, 4>(&args->src, &args->dst, args->weighs ? &args->as_is : &args->rule, f, at,
+                          x, y0 + y, -y, last - y);
 }
 
 /* Filters TALL rows: a thread makes RUN sums of every DOWN-th. */
-template <int N>
+template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void rows_filter(float *to, const char *raw, int at,
                                                    const float *tap)
 {
-    enum { RAW = ribbon_shape<N>::RAW };
+    enum { RAW = ribbon_shape<T, CHANNELS, N>::RAW };
     int r = (int)threadIdx.x % DOWN, x = (int)threadIdx.x / DOWN * RUN;
     to += r * PITCH + x;
-    at += r * RAW + x;
+    at += r * RAW + x * (int)sizeof(T);
 #pragma unroll 1
     for (int i = 0; i < TALL; i += DOWN) {
         float f[RUN];
-        run_sums<N>(f, raw, at + i * RAW, tap);
+        run_sums<T, CHANNELS, N>(f, raw, at + i * RAW, tap);
 #pragma unroll
         for (int k = 0; k < RUN; k += 4)
             *(float4 *)(to + i * PITCH + k) = make_float4(f[k], f[k + 1], f[k + 2], f[k + 3]);
     }
 }
 
-template <int N>
-static __global__ void __launch_bounds__(32, ribbon_shape<N>::WARPS)
+template <typename T, int CHANNELS, int N>
+static __global__ void __launch_bounds__(32, ribbon_shape<T, CHANNELS, N>::WARPS)
     ribbon(const __grid_constant__ struct ribbon_args<N> args)
 {
-    typedef struct ribbon_shape<N> shape;
-    enum { COUNT = shape::COUNT, RAW = shape::RAW, GROUP = shape::GROUP };
+    typedef struct ribbon_shape<T, CHANNELS, N> shape;
+    enum { COUNT = shape::COUNT, NBYTES = shape::NBYTES, RAW = shape::RAW, GROUP = shape::GROUP };
+    enum { SIZE = (int)sizeof(T) };
     enum { COPIERS = shape::COPIERS, TWO = shape::TWO, LATE = shape::LATE };
     __shared__ __align__(16) float filtered[TALL * PITCH], waiting[TWO ? TALL * WIDTH : 4];
     __shared__ __align__(16) char raw[TALL * RAW + 16];
     const struct source *src = &args.src;
     int lane = (int)threadIdx.x, unit = lane % COPIERS * 16;
-    long long x = (long long)blockIdx.x * WIDTH, first = x - args.left;
-    int skip = (int)(first & 15); /* bytes */
-    long long byte = first - skip + unit;
-    bool copies = unit < skip + COUNT && byte >= 0 && byte < src->width;
-    bool edge = first < 0 || first + COUNT > src->width;
+    /* Samples, counted in their row. */
+    long long x = (long long)blockIdx.x * WIDTH, first = x - args.left * CHANNELS;
+    int samples = src->width * CHANNELS;
+    int skip = (int)((first * SIZE) & 15); /* bytes */
+    long long byte = first * SIZE - skip + unit;
+    bool copies = unit < skip + NBYTES && byte >= 0 && byte < (long long)samples * SIZE;
+    bool edge = first < 0 || first + COUNT > samples;
     char *to = raw + lane / COPIERS * RAW + unit;
 
     int y0 = (int)blockIdx.y * args.band, height = min(args.band, src->height - y0);
     int from = y0 - args.above;
     x += lane * ACROSS;
-    int last = x < src->width ? height : 0;
-    char *out = args.dst.data + ((long long)y0 - (N - 1)) * (long long)args.dst.stride + x;
+    int last = x < samples ? height : 0;
+    char *out = args.dst.data + ((long long)y0 - (N - 1)) * (long long)args.dst.stride + x * SIZE;
     float *mine = filtered + lane * ACROSS;
     float *wait = waiting + lane * ACROSS;
     struct flight<N> flight = {
@@ -263,10 +332,10 @@ static __global__ void __launch_bounds__(32, ribbon_shape<N>::WARPS)
         __pipeline_wait_prior(0);
         __syncwarp();
         if (edge || (src->border == GI_BORDER_VALUE && (from < 0 || from + TALL > src->height))) {
-            ribbon_patch<COUNT, RAW>(raw + skip, src, first, from);
+            ribbon_patch<T, CHANNELS, COUNT, RAW>((T *)(raw + skip), src, first, from);
             __syncwarp();
         }
-        rows_filter<N>(filtered, raw, skip, args.row);
+        rows_filter<T, CHANNELS, N>(filtered, raw, skip, args.row);
         __syncwarp();
         from += TALL;
         if (copies && y + TALL < height)
@@ -289,13 +358,15 @@ static __global__ void __launch_bounds__(32, ribbon_shape<N>::WARPS)
                     }
                 }
             }
-            if (args.rule.plain && y + i >= 0 && y + i + GROUP <= last)
+            if (CHANNELS == 4)
+                rgba_store<T, GROUP>(&args, f, mine + i * PITCH, out, x, y0, y + i, height, last);
+            else if (args.rule.plain && y + i >= 0 && y + i + GROUP <= last)
 #pragma unroll
                 for (int u = 0; u < GROUP; u++)
-                    two_store(out + (size_t)u * args.dst.stride, f[u]);
+                    two_store<T>(out + (size_t)u * args.dst.stride, f[u]);
             else
-                group_store<GROUP>(&args.src, &args.dst, &args.rule, f, mine + i * PITCH, x,
-                                   y0 + y + i, -(y + i), last - (y + i));
+                group_store<GROUP, CHANNELS>(&args.src, &args.dst, &args.rule, f, mine + i * PITCH,
+                                             x, y0 + y + i, -(y + i), last - (y + i));
             out += GROUP * args.dst.stride;
         }
     }
@@ -316,37 +387,74 @@ static int band_of(int height, int strips, int resident, int n)
     return band;
 }
 
-template <int N>
+template <typename T, int CHANNELS, int N>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_separable *spec,
                              struct gi_err *err)
 {
+    const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
     struct ribbon_args<N> args;
     struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
     memset(&args, 0, sizeof args);
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.dst = target_of(dst);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
+    args.weighs = args.rule.alpha == GI_ALPHA_WEIGH && finish_stores(&spec->finish);
+    args.as_is = rule_of(src, GI_ALPHA_PLAIN, &store, 1);
     args.left = spec->row_anchor;
     args.above = spec->col_anchor;
     weights_scale(args.row, spec->row, spec->nrow, scale.weights);
     weights_scale(args.col, spec->col, spec->ncol, scale.rest);
+    void (*kernel)(struct ribbon_args<N>) = ribbon<T, CHANNELS, N>;
     int warps = 0;
-    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, ribbon<N>, 32, 0));
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0));
     warps = warps > 4 ? warps / 4 * 4 : warps; /* all schedulers alike */
-    int strips = ceil_div(src->width, WIDTH);
+    int strips = ceil_div((long long)gi_row_samples(src), WIDTH);
     args.band = band_of(src->height, strips, warps * cu->units, N);
     dim3 grid(strips, ceil_div(src->height, args.band));
-    ribbon<N><<<grid, 32, 0, cu->stream>>>(args);
+    kernel<<<grid, 32, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
+}
+
+/* By the longest side: the least number of taps that is compiled and holds it. */
+template <typename T, int CHANNELS, int N, int... MORE>
+static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  struct gi_err *err)
+{
+    if constexpr (sizeof...(MORE) > 0)
+        if (spec->nrow > N || spec->ncol > N)
+            return launch_size<T, CHANNELS, MORE...>(cu, dst, src, spec, err);
+    return launch<T, CHANNELS, N>(cu, dst, src, spec, err);
+}
+
+bool gi_cuda_ribbon_takes(const struct gi_image *src, const struct gi_separable *spec)
+{
+    int n = spec->nrow > spec->ncol ? spec->nrow : spec->ncol, channels = src->channels;
+    double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
+    double least = march_least(spec->row, spec->nrow) * march_least(spec->col, spec->ncol);
+    bool gray = channels == 1, weighed = channels == 4 && spec->alpha != GI_ALPHA_PLAIN;
+    if (src->type == GI_U8 ? !gray && !weighed && channels != 3 : !gray || src->type == GI_F32)
+        return false;
+    return n >= (gray ? RIBBON_LEAST : RIBBON_LEAST_COLOUR) && n <= LONGEST &&
+           march_holds(src, &spec->edge) && most < MARCH_MOST &&
+           raw_fits(src->type, spec->row, spec->nrow, 1) &&
+           march_divides(src, spec->alpha, least, most, spec->sum);
 }
 
 enum gi_status gi_cuda_ribbon(struct gi_cuda_queue *cu, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_separable *spec,
                               struct gi_err *err)
 {
-    if (spec->nrow <= SHORT && spec->ncol <= SHORT)
-        return launch<SHORT>(cu, dst, src, spec, err);
-    return launch<GI_RIBBON_TAPS>(cu, dst, src, spec, err);
+    if (src->type == GI_U16)
+        return launch_size<uint16_t, 1, 23, 31, 61>(cu, dst, src, spec, err);
+    switch (src->channels) {
+    case 1:
+        return launch_size<uint8_t, 1, 19, 23, 27, 31, 39, 47, 55, 61>(cu, dst, src, spec, err);
+    case 3:
+        return launch_size<uint8_t, 3, 15, 23, 31, 61>(cu, dst, src, spec, err);
+    default:
+        return launch_size<uint8_t, 4, 15, 31, 61>(cu, dst, src, spec, err);
+    }
 }
