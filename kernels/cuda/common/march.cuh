@@ -237,9 +237,11 @@ static enum gi_status march_launch(struct gi_cuda_queue *cu, struct gi_image *ds
     /* Kernels of their own for what is common. */
     constexpr enum march_end plain =
         sizeof(T) == 1 || (KIND != MARCH_GRADIENT && CHANNELS < 4) ? MARCH_PLAIN : MARCH_ANY;
+    /* Dense kernels of more than 5 x 5 are rare with any other end: see convolve_2d.cu. */
+    constexpr enum march_end any = KIND == MARCH_DENSE && N > 5 ? plain : MARCH_ANY;
     constexpr enum march_end weigh =
-        KIND == MARCH_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? MARCH_WEIGH : MARCH_ANY;
-    void (*kernel)(struct march_args<KIND, N>) = march<KIND, T, CHANNELS, N, WORDS, MARCH_ANY>;
+        KIND == MARCH_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? MARCH_WEIGH : any;
+    void (*kernel)(struct march_args<KIND, N>) = march<KIND, T, CHANNELS, N, WORDS, any>;
     bool near = KIND != MARCH_GRADIENT || sizeof(T) > 1 || args->whole;
     if (args->rule.plain && near)
         kernel = march<KIND, T, CHANNELS, N, WORDS, plain>;

@@ -43,7 +43,8 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     }
 }
 
-/* As for separable kernels; padding must not cost more than it saves. */
+/* As for separable kernels; padding must not cost more than it saves. More than 5 x 5 weights are
+ * compiled for gray alone, stored as it is. */
 static int march_size(const struct gi_image *src, const struct gi_dense *spec)
 {
     int nx = march_centred(spec->width, spec->anchor_x);
@@ -51,7 +52,7 @@ static int march_size(const struct gi_image *src, const struct gi_dense *spec)
     n = n < 3 ? 3 : n;
     if (!march_holds(src, &spec->edge))
         return 0;
-    if (src->channels == 2 || n > (src->channels == 1 ? 9 : 5))
+    if (src->channels == 2 || n > (src->channels == 1 && finish_stores(&spec->finish) ? 9 : 5))
         return 0;
     if (src->type == GI_F32)
         return spec->width == n && spec->height == n ? n : 0;

@@ -23,41 +23,65 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return march_launch<MARCH_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
-/* The largest N that is compiled for a type and number of channels: beyond it the sums in flight no
- * longer fit in registers, or the case is rare. Rows of gray need the fewest. */
-static constexpr int march_limit(int channels, size_t sample_nbytes)
+/* The largest N that is compiled for a type and number of channels: beyond it the ribbon is
+ * quicker, the halo wider than a warp, or the case rare. */
+static int march_limit(int channels, enum gi_type type)
 {
-    bool u8 = sample_nbytes == 1;
-    return channels == 1 ? (u8 ? 15 : 9) : channels == 2 ? 0 : u8 ? 7 : 5;
+    static const int limits[GI_MAX_CHANNELS][3] = {
+        {15, 15, 15}, {15, 0, 0}, {11, 11, 7}, {9, 9, 5}};
+    return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
 }
 
-template <typename T, int CHANNELS, int WORDS>
+/* The least N of those that are compiled which holds n taps. */
+template <typename T, int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int n, struct gi_err *err)
 {
-    enum { LIMIT = march_limit(CHANNELS, sizeof(T)) };
-    if (n == 3)
-        return launch<T, CHANNELS, 3, WORDS>(cu, dst, src, spec, err);
-    if (n == 5)
-        return launch<T, CHANNELS, 5, WORDS>(cu, dst, src, spec, err);
-    if (n == 7)
-        return launch < T, CHANNELS, LIMIT < 7 ? LIMIT : 7, WORDS > (cu, dst, src, spec, err);
-    if (n == 9)
-        return launch < T, CHANNELS, LIMIT < 9 ? LIMIT : 9, WORDS > (cu, dst, src, spec, err);
-    return launch<T, CHANNELS, LIMIT, WORDS>(cu, dst, src, spec, err);
+    if constexpr (sizeof...(MORE) > 0)
+        if (n > N)
+            return launch_size<T, CHANNELS, MORE...>(cu, dst, src, spec, n, err);
+    return launch<T, CHANNELS, N, 4>(cu, dst, src, spec, err);
 }
 
-template <typename T, int WORDS>
+template <typename T>
 static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
-                                  int n, struct gi_err *err)
-{
-    if (src->channels == 1)
-        return launch_size<T, 1, WORDS>(cu, dst, src, spec, n, err);
-    if (src->channels == 3)
-        return launch_size<T, 3, WORDS>(cu, dst, src, spec, n, err);
-    return launch_size<T, 4, WORDS>(cu, dst, src, spec, n, err);
+                                  int n, struct gi_err *err);
+
+template <>
+enum gi_status launch_type<uint8_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_separable *spec,
+                                    int n, struct gi_err *err) {
+    switch (src->channels){
+        case 1 : return launch_size<uint8_t, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+        case 2 : return launch_size<uint8_t, 2, 5, 9, 15>(cu, dst, src, spec, n, err);
+        case 3 : return launch_size<uint8_t, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
+        default : return launch_size<uint8_t, 4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
+    }
+}
+
+template <>
+enum gi_status launch_type<uint16_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_separable *spec,
+                                     int n, struct gi_err *err) {
+    switch (src->channels){
+        case 1 : return launch_size<uint16_t, 1, 3, 5, 7, 9, 11, 15>(cu, dst, src, spec, n, err);
+        case 3 : return launch_size<uint16_t, 3, 3, 5, 7, 11>(cu, dst, src, spec, n, err);
+        default : return launch_size<uint16_t, 4, 3, 5, 9>(cu, dst, src, spec, n, err);
+    }
+}
+
+/* Without gaps: taps of floats are not padded. */
+template <>
+enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_separable *spec,
+                                  int n, struct gi_err *err) {
+    switch (src->channels){
+        case 1 : return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+        case 3 : return launch_size<float, 3, 3, 5, 7>(cu, dst, src, spec, n, err);
+        default : return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
+    }
 }
 
 /* The N of the march that takes `spec`, or 0. Taps may be padded with zeros to a centred N where
@@ -68,9 +92,8 @@ static int march_size(const struct gi_image *src, const struct gi_separable *spe
     int ncol = march_centred(spec->ncol, spec->col_anchor);
     int n = nrow > ncol ? nrow : ncol;
     n = n < 3 ? 3 : n;
-    if (n > march_limit(src->channels, gi_type_nbytes(src->type)) || !march_holds(src, &spec->edge))
+    if (n > march_limit(src->channels, src->type) || !march_holds(src, &spec->edge))
         return 0;
-    n = n == 11 || n == 13 ? 15 : n;
     if (src->type == GI_F32)
         return spec->nrow == n && spec->ncol == n ? n : 0;
     double most = march_most(spec->row, spec->nrow) * march_most(spec->col, spec->ncol);
@@ -94,11 +117,13 @@ static enum gi_status sliding_run(struct gi_queue *queue, struct gi_image *dst,
     int n = march_size(src, spec);
     if (n == 0)
         return gi_cuda_ribbon(cu, dst, src, spec, err);
-    GI_CUDA_TYPES(src->type, launch_type<T, 4>(cu, dst, src, spec, n, err));
+    GI_CUDA_TYPES(src->type, launch_type<T>(cu, dst, src, spec, n, err));
 }
 
 static const struct gi_convolve_separable_way ways[] = {
-    {{"sliding", "few taps: the sums in flight stay in registers"}, sliding_takes, sliding_run},
+    {{"sliding", "up to 15 taps, of gray, RGB and RGBA 61: sums in flight stay in registers"},
+     sliding_takes,
+     sliding_run},
     {{"rows", "any number of taps"}, NULL, gi_cuda_separable_rows},
 };
 
