@@ -171,11 +171,13 @@ def ways(bench, table):
 
 
 def growth(bench, table):
-    """Cost against size, and against k at the table's own size; without peers."""
+    """Cost against size, and against k at the table's own size; without peers. "on": one backend alone."""
     results = []
     for backend, server, threads in (("gpu", bench.cuda, 1), ("cpu", bench.cpu, max(bench.threads))):
         size = bench.size or table[backend]["size"]
         for line in filter(bench.wants, table["growth"]):
+            if backend not in line.get("on", backend):
+                continue
             over_k = line["over"] == "k"
             points = [(size, k) for k in line["k"]] if over_k else [(s, line.get("k")) for s in bench.sizes]
             for s, k in points:

@@ -76,7 +76,7 @@ static inline int bench_dst_channels(const struct bench_request *request)
     return request->work == BENCH_LUMA ? 1 : request->channels;
 }
 
-enum { BENCH_K_MAX = 1001, BENCH_DENSE_MAX = 89 };
+enum { BENCH_K_MAX = 4001, BENCH_DENSE_MAX = 89 };
 
 /* The weights and tables of a filter, host memory. */
 struct bench_weights {

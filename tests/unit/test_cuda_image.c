@@ -7,10 +7,11 @@
 
 enum { SEED = 20260111, TAPS_MAX = 4001, QUICK_FIRST = 3, QUICK_END = 5 };
 
-static const int taps[] = {1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 31, 32, 33, 64, 65, 101, 301};
+static const int taps[] = {1,  2,  3,  4,  5,  7,  9,  11, 13, 15,  18, 21,
+                           26, 31, 32, 33, 45, 55, 61, 64, 65, 101, 301};
 static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17, 33};
 static const int box_sides[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 29, 31, 33, 255, 301};
-enum { TAPS = 17, SIDES = 14, BOX_SIDES = 16 };
+enum { TAPS = 23, SIDES = 14, BOX_SIDES = 16 };
 
 static struct gi_queue *cpu, *cuda; /* cuda: NULL where there is no device */
 static char reason[800];
@@ -360,7 +361,7 @@ static void large_equals_cpu(void **state)
     walk_image(walk_large, 3000, 1200, 1, GI_U8, false, &seed);
 }
 
-/* Sizes and taps about those at which the ring's strips, steps and blocks of taps end. */
+/* Sizes and taps about those at which strips, bands and blocks of taps end. */
 static void walk_strips(struct operation *op, const struct gi_image *src,
                         const struct gi_image *device, uint64_t *seed)
 {
