@@ -5,7 +5,7 @@
 
 struct params {
     struct gi_level at;
-    bool invert;
+    bool invert, per_channel;
 };
 
 static const struct gi_option options[] = {
@@ -20,8 +20,18 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
      .help = "The other way round: samples above the level become zero"},
+    {.name = "per-channel",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, per_channel),
+     .help = "Compare each channel of a colour image by itself, and keep alpha"},
     {.name = NULL},
 };
+
+/* Whether it is the luma that is compared. */
+static bool by_luma(const struct gi_plan *plan)
+{
+    return plan->sources[0].channels > 1 && !((const struct params *)plan->params)->per_channel;
+}
 
 /* Looking for Otsu's threshold reads the image once more a pass. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -29,6 +39,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     (void)err;
     const struct params *p = plan->params;
     plan->cost.other = 1;
+    if (by_luma(plan)) {
+        plan->result.channels = 1;
+        plan->cost.nbytes = 2 * (double)gi_type_nbytes(plan->sources[0].type);
+    }
     if (p->at.kind == GI_LEVEL_OTSU) {
         plan->passes = gi_level_passes(plan->sources[0].type);
         plan->state_nbytes = sizeof(struct gi_level_state);
@@ -50,22 +64,35 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct params *p = plan->params;
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
     float level = gi_level_value(&p->at, plan->sources[0].type, otsu);
-    return queue->k->threshold(queue, work->dst, work->srcs, level, p->invert, err);
+    const struct gi_image *src = work->srcs;
+    if (!by_luma(plan))
+        return queue->k->threshold(queue, work->dst, src, level, p->invert, err);
+    struct gi_image gray;
+    enum gi_status status =
+        queue->k->alloc(queue, &gray, src->width, src->height, 1, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->luma(queue, &gray, src, err);
+    if (!status)
+        status = queue->k->threshold(queue, work->dst, &gray, level, p->invert, err);
+    queue->k->release(queue, &gray);
+    return status;
 }
 
 const struct gi_filter gi_filter_threshold = {
     .name = "threshold",
-    .summary = "Make every sample black or white",
+    .summary = "Make a mask: white what is above a level, black the rest",
     .manual =
-        "A sample above the level becomes full scale, any other zero; in a colour image each "
-        "channel is compared by itself, and alpha stays as it is.\n\n"
+        "A sample above the level becomes full scale, any other zero. A colour image is judged by "
+        "its luma (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; "
+        "with --per-channel each channel is compared by itself, and alpha stays as it is.\n\n"
         "The level is a sample value (127, or 0.5 in a float image; of a file whose own samples "
         "are "
         "not 0 to 255 or 0 to 65535 the value as it is read), a per cent of full scale "
         "(50%), or otsu: the value t that parts the image in two classes, v <= t and v > t, with "
         "the largest variance between them (N. Otsu, A threshold selection method from gray-level "
         "histograms, IEEE Trans. SMC 9(1), 1979); of equals the lowest. It is found from the gray "
-        "image, or from the luma of a colour image (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), "
+        "image, or from the luma of a colour image, also with --per-channel, "
         "value by value in 8 and 16 bits; in float images from 256 bins between the smallest and "
         "the largest finite value, as the centre of its bin. OpenCV and scikit-image find the "
         "same. Where all samples are equal, none is above.",

@@ -45,4 +45,16 @@ check "histogram: which scale" grep -qx 'hundred.pgm: 3 x 1, 1 channel, 8-bit, 0
 check "histogram --json: maxval" grep -q '"maxval": 100,' <(gpuimg histogram hundred.pgm --json)
 check "histogram of a plain file: no word" grep -qx 'in.pgm: 9 x 7, 1 channel, 8-bit' <(gpuimg histogram in.pgm)
 
+# A mask has one channel, whatever the picture has.
+printf 'P3 3 1 255  255 0 0  0 255 0  0 0 255\n' >rgb.ppm
+expect 0 gpuimg threshold rgb.ppm mask.pgm --at 60
+check "a mask of the luma: 54, 182, 18" cmp mask.pgm <(printf 'P5\n3 1\n255\n\x00\xff\x00')
+expect 0 gpuimg threshold rgb.ppm mask.png
+check "also as PNG" grep -q ', gray, ' <(gpuimg info mask.png)
+expect 0 gpuimg threshold rgb.ppm apart.ppm --at 60 --per-channel
+gpuimg convert rgb.ppm want.ppm # raw
+check "--per-channel" cmp apart.ppm want.ppm
+expect 0 gpuimg run 'threshold --at 60 | invert' rgb.ppm mask.pgm
+check "in a chain" cmp mask.pgm <(printf 'P5\n3 1\n255\n\xff\x00\xff')
+
 finish

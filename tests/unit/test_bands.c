@@ -95,6 +95,7 @@ static void compare(const struct gi_filter *filter, const void *params, const st
 static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1; 1 1 2",
                                      "anchor=0,5", NULL};
 static const char *const wide[] = {"k=31", NULL};
+static const char *const apart[] = {"per-channel", NULL};
 static const char *const deviant[] = {"sigma=1.7", NULL};
 
 static const struct {
@@ -102,7 +103,7 @@ static const struct {
     const char *const *words;
 } cases[] = {{"blur", NULL},     {"blur", wide},       {"gaussian", deviant},
              {"gaussian", wide}, {"sharpen", deviant}, {"convolve", uneven},
-             {"edges", NULL},    {"threshold", NULL}};
+             {"edges", NULL},    {"threshold", NULL},  {"threshold", apart}};
 
 static void test_same_bytes(void **unused)
 {

@@ -346,13 +346,60 @@ static void test_threshold(void **unused)
     gi_queue_close_alone(&queue);
 }
 
+/* A colour image is judged by its luma, here in whole tenths of thousands; or a channel at a time.
+ */
+static void test_threshold_colour(void **unused)
+{
+    (void)unused;
+    static const char *const luma[] = {"at=100", NULL};
+    static const char *const apart[] = {"at=100", "per-channel", NULL};
+    uint8_t pixels[64][4];
+    uint32_t seed = 5;
+    for (int i = 0; i < 256; i++)
+        pixels[i / 4][i % 4] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+    const struct gi_filter *filter = gi_filter_find("threshold");
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
+    struct gi_image src = {.data = pixels,
+                           .stride = 64,
+                           .width = 16,
+                           .height = 4,
+                           .channels = 4,
+                           .type = GI_U8},
+                    got;
+    void *params = fc_params(filter, luma);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+    assert_int_equal(got.channels, 1);
+    for (int i = 0; i < 64; i++) {
+        const uint8_t *p = pixels[i];
+        int sum = 2126 * p[0] + 7152 * p[1] + 722 * p[2]; /* luma rounds to more than 100 */
+        assert_true(fc_get(&got, i / 16, i % 16, 0) == (sum > 1005000 ? 255 : 0));
+    }
+    gi_image_free(&got);
+    free(params);
+    params = fc_params(filter, apart);
+    assert_int_equal(gi_run_one(queue, &got, NULL, &src, filter, params, NULL), GI_OK);
+    assert_int_equal(got.channels, 4);
+    for (int i = 0; i < 256; i++)
+        assert_true(fc_get(&got, i / 64, i / 4 % 16, i % 4) == (i % 4 == 3 ? pixels[i / 4][3]
+                                                                : pixels[i / 4][i % 4] > 100 ? 255
+                                                                                             : 0));
+    gi_image_free(&got);
+    free(params);
+    gi_queue_close_alone(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blur),     cmocka_unit_test(test_gaussian),
-        cmocka_unit_test(test_long),     cmocka_unit_test(test_sharpen),
-        cmocka_unit_test(test_convolve), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_otsu),     cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_blur),
+        cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_long),
+        cmocka_unit_test(test_sharpen),
+        cmocka_unit_test(test_convolve),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_otsu),
+        cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_threshold_colour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
