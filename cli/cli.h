@@ -38,6 +38,7 @@ struct gi_command {
     /* Ends with rows == NULL, or full. With a filter the first one may be left empty, and `summary`
      * and `manual` too: gi_command_at() fills them from the filter's row. */
     struct gi_option_set sets[GI_OPTION_SETS_MAX];
+    int trouble; /* exit status where a file or the operation failed; 0: GI_EXIT_FAILED */
     const struct gi_filter *filter; /* NULL: none. One of the sets holds its options; its check() is
                                        called before `run` */
     /* Runs; `params[i]` belongs to sets[i]. Prints its own data to stdout; on failure fills `err`

@@ -15,8 +15,9 @@ enum { SET_FILTER, SET_COMPARE, SET_INPUT, SET_DEVICE };
 enum { CELL = 12 };
 
 struct compare_params {
-    double max_diff, min_psnr; /* NAN: not asked */
-    int format;                /* 0 text, 1 JSON */
+    double max_diff, min_psnr, min_ssim; /* NAN: not asked */
+    const char *max_differing;           /* a count, or "0.1%"; NULL: not asked */
+    int format;                          /* 0 text, 1 JSON */
     const char *diff;
     double gain;
 };
@@ -43,6 +44,17 @@ static const struct gi_option options[] = {
      .unit = "dB",
      .metavar = "DB",
      .help = "Fail (exit status 1) where the PSNR is lower"},
+    {.name = "min-ssim",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct compare_params, min_ssim),
+     .min = -1,
+     .max = 1,
+     .help = "Fail (exit status 1) where the SSIM is lower"},
+    {.name = "max-differing",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct compare_params, max_differing),
+     .metavar = "N|X%",
+     .help = "Fail (exit status 1) where more samples differ: a count, or per cent of all samples"},
     {.name = "format",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct compare_params, format),
@@ -148,7 +160,22 @@ static enum gi_status save_picture(const struct gi_image *a, const struct gi_ima
     return status;
 }
 
-/* Whether the wishes of --max-diff and --min-psnr hold. NaN limits: none. */
+/* Reads "12" or "0.1%" of `samples` as a count. */
+static enum gi_status read_share(double *count, const char *text, double samples,
+                                 struct gi_err *err)
+{
+    const char *end;
+    bool number = gi_number_read(count, text, &end) && *count >= 0, share = number && *end == '%';
+    if (!number || end[share] || (share && *count > 100) || (!share && *count != floor(*count)))
+        return gi_fail(err, GI_E_USAGE,
+                       "--max-differing %s: want a whole number, or 0%% to 100%% of the samples",
+                       text);
+    if (share)
+        *count *= samples / 100;
+    return GI_OK;
+}
+
+/* Whether the wishes hold. NaN limits: none. What is no number meets no wish. */
 static enum gi_status judge(const struct gi_difference *all, const struct compare_params *p,
                             struct gi_err *err)
 {
@@ -158,6 +185,16 @@ static enum gi_status judge(const struct gi_difference *all, const struct compar
     if (all->psnr < p->min_psnr || (isnan(all->psnr) && !isnan(p->min_psnr)))
         return gi_fail(err, GI_E_DIFFERENT, "PSNR %.6g dB: want at least %.6g dB", all->psnr,
                        p->min_psnr);
+    if (all->ssim < p->min_ssim || (isnan(all->ssim) && !isnan(p->min_ssim)))
+        return gi_fail(err, GI_E_DIFFERENT, "SSIM %.6g: want at least %.6g", all->ssim,
+                       p->min_ssim);
+    double most = INFINITY;
+    if (p->max_differing)
+        read_share(&most, p->max_differing, (double)all->samples, NULL);
+    if ((double)all->differing > most)
+        return gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ: want at most %s",
+                       (unsigned long long)all->differing, (unsigned long long)all->samples,
+                       p->max_differing);
     return GI_OK;
 }
 
@@ -199,7 +236,10 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     io.compression = GI_DEFAULT_COMPRESSION;
     const char *const outputs[] = {"-", p->diff, NULL};
     const char *const inputs[] = {operands[0], operands[1], NULL};
+    double count;
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
+    if (!status && p->max_differing)
+        status = read_share(&count, p->max_differing, 1, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)
@@ -225,7 +265,7 @@ const struct gi_command gi_command_compare = {
     .name = "compare",
     .operands = "A B",
     .examples = "gpuimg compare before.png after.png\n"
-                "gpuimg compare a.png b.png --max-diff 1 --format json\n"
+                "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
                 "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8",
     .min_operands = 2,
     .max_operands = 2,
@@ -233,6 +273,7 @@ const struct gi_command gi_command_compare = {
              {"Options", options, sizeof(struct compare_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+    .trouble = GI_EXIT_USAGE,
     .filter = &gi_filter_compare,
     .run = run,
 };

@@ -84,11 +84,13 @@ static enum gi_status fail_command(const char *name, struct gi_err *err)
 }
 
 /* The outputs are committed and standard output was flushed: nothing is lost by leaving at once. */
-static int finish(enum gi_status status, const struct gi_err *err)
+static int finish(enum gi_status status, const struct gi_command *command, const struct gi_err *err)
 {
     if (status && status != GI_E_PIPE && *err->text)
         gi_cli_say("%s", err->text);
-    int code = !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : GI_EXIT_FAILED;
+    int failed =
+        status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
+    int code = !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : failed;
     if (!gi_cli_tears_down())
         _exit(code);
     return code;
@@ -107,17 +109,17 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
         printf("gpuimg %s\n", GI_VERSION);
-        return finish(flush_stdout(GI_OK, &err), &err);
+        return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
     if (strcmp(name, "__complete") == 0) { /* what the scripts of `gpuimg completion` call */
         gi_complete(argc - 2, argv + 2);
-        return finish(flush_stdout(GI_OK, &err), &err);
+        return finish(flush_stdout(GI_OK, &err), NULL, &err);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";
     struct gi_command command;
     if (!gi_command_find(&command, name))
-        return finish(fail_command(name, &err), &err);
+        return finish(fail_command(name, &err), NULL, &err);
     gi_cli_name(command.name);
-    return finish(run(&command, argc - 1, argv + 1, &err), &err);
+    return finish(run(&command, argc - 1, argv + 1, &err), &command, &err);
 }

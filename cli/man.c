@@ -107,11 +107,15 @@ static void more(FILE *out, const struct gi_command *command)
         fputs(".fi\n", out);
 }
 
-static void exit_status(FILE *out)
+/* command NULL: the program as a whole. */
+static void exit_status(FILE *out, const struct gi_command *command)
 {
-    fputs(".SH EXIT STATUS\n0 where all went well, 1 where a file or an operation failed, 2 where "
-          "the command line was wrong.\n",
-          out);
+    bool judges = command && command->trouble == GI_EXIT_USAGE;
+    fprintf(out,
+            ".SH EXIT STATUS\n0 where all went well, 1 where %s, 2 where %sthe command line was "
+            "wrong.\n",
+            judges ? "a limit does not hold" : "a file or an operation failed",
+            judges ? "a file or the operation failed or " : "");
 }
 
 void gi_man_command(FILE *out, const struct gi_command *command)
@@ -146,7 +150,7 @@ void gi_man_command(FILE *out, const struct gi_command *command)
             option(out, row);
     }
     more(out, command);
-    exit_status(out);
+    exit_status(out, command);
     if (command->examples)
         examples(out, command->examples);
     fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
@@ -199,7 +203,7 @@ void gi_man_all(FILE *out)
     }
     formats(out);
     fputs(environment, out);
-    exit_status(out);
+    exit_status(out, NULL);
     examples(out, "gpuimg blur in.png out.png --k 5\n"
                   "gpuimg gaussian photo.jpg - --sigma 3 --format png | gpuimg edges - edges.png\n"
                   "gpuimg help gaussian");

@@ -363,7 +363,8 @@ const struct gi_filter gi_filter_compare = {
         "pixels with sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population "
         "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
         "that fits.\n\n"
-        "Where a limit was given and does not hold, the exit status is 1.",
+        "The exit status is 0, or 1 where a limit was given and does not hold, and 2 where a file "
+        "can't be read or the images can't be compared.",
     .options = options,
     .params_nbytes = 1,
     .min_sources = 2,

@@ -197,10 +197,23 @@ check "says why" grep -qx 'gpuimg: compare: max difference 3: want at most 2' er
 check "and prints the numbers" grep -Eq '^mse +0.375$' out
 expect 1 gpuimg compare two.pgm near.pgm --min-psnr 60
 check "says why" grep -qx 'gpuimg: compare: PSNR 52.3905 dB: want at least 60 dB' err
+# 1 is "differs", 2 is trouble.
+expect_error 2 'compare: nothere.pgm: No such file or directory' compare two.pgm nothere.pgm --max-diff 0
+expect 1 gpuimg compare two.pgm near.pgm --min-ssim 1
+check "says why" grep -qE '^gpuimg: compare: SSIM 0\.9[0-9]*: want at least 1$' err
+expect 0 gpuimg compare two.pgm near.pgm --min-ssim 0.9
+expect 1 gpuimg compare two.pgm near.pgm --max-differing 0
+check "says why" grep -qx "gpuimg: compare: 1 of 24 samples differ: want at most 0" err
+expect 0 gpuimg compare two.pgm near.pgm --max-differing 1
+expect 1 gpuimg compare two.pgm near.pgm --max-differing 4.1% # 1 of 24 is 4.17 %
+expect 0 gpuimg compare two.pgm near.pgm --max-differing 4.2%
+for text in -1 0.5 101% few 1%% ''; do
+    expect_error 2 "compare: --max-differing $text: want a whole number, or 0% to 100% of the samples" compare two.pgm near.pgm "--max-differing=$text"
+done
 expect 0 gpuimg compare two.pgm near.pgm --diff d.pgm --gain 20
 check "picture" bash -c "tail -c 24 d.pgm | od -An -tu1 -w6 | tr -s ' ' | tail -1 | grep -qx ' 0 60 0 0 0 0'"
-expect_error 1 'compare: two.pgm and rgb.ppm: 6 x 4, * against 2 x 1, *' compare two.pgm rgb.ppm --diff made.png
-expect_error 1 'compare: *, 1 channel, * 3 channels, *' compare two.pgm rgb.ppm
+expect_error 2 'compare: two.pgm and rgb.ppm: 6 x 4, * against 2 x 1, *' compare two.pgm rgb.ppm --diff made.png
+expect_error 2 'compare: *, 1 channel, * 3 channels, *' compare two.pgm rgb.ppm
 printf 'Pf\n1 1\n-1.0\n\0\0\300\377' >nan.pfm
 expect 0 gpuimg compare nan.pfm nan.pfm
 check "no similarity without numbers" grep -Eq '^ssim +nan$' out
