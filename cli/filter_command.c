@@ -67,6 +67,7 @@ struct gi_command gi_filter_command(const struct gi_filter *filter)
         .operands = "INPUT OUTPUT",
         .summary = filter->summary,
         .manual = filter->manual,
+        .examples = filter->examples,
         .min_operands = 2,
         .max_operands = 2,
         .sets = {{"Options", filter->options, filter->params_nbytes},

@@ -16,6 +16,8 @@ struct gi_filter {
     const char *name;    /* the subcommand and the file in filters/ */
     const char *summary; /* one line, no full stop */
     const char *manual;  /* paragraphs, parted by blank lines; formulas with their source */
+    /* Of an operation of image to image: three lines "gpuimg blur in.png out.png --k 5". */
+    const char *examples;
     const struct gi_option *options;
     size_t params_nbytes;
     int min_sources, max_sources; /* images that it takes; 0 stands for 1 */

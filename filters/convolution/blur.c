@@ -55,6 +55,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_blur = {
     .name = "blur",
     .summary = "Blur by the mean of k x k pixels",
+    .examples = "gpuimg blur in.png out.png\n"
+                "gpuimg blur in.jpg out.png --k 31 --border mirror\n"
+                "gpuimg blur scan.tif out.png --k 9 --gray",
     .manual =
         "Each pixel becomes the mean of the k x k pixels around it:\n"
         "out(y, x) = sum of in(y + j, x + i) / k^2, for i and j from -(k - 1) / 2 to (k - 1) / 2. "

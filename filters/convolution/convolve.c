@@ -268,6 +268,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_convolve = {
     .name = "convolve",
     .summary = "Apply any kernel of weights",
+    .examples = "gpuimg convolve in.png out.png --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"\n"
+                "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
+                "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128",
     .manual =
         "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor x). The kernel "
         "is "

@@ -135,6 +135,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_edges = {
     .name = "edges",
     .summary = "Find edges by Sobel, Scharr, Prewitt or Laplace",
+    .examples = "gpuimg edges in.png out.png\n"
+                "gpuimg edges in.png out.png --operator scharr --gray\n"
+                "gpuimg edges in.png out.png --operator laplace --scale 4",
     .manual =
         "Sobel, Scharr and Prewitt take the difference of the two neighbours of a pixel, smoothed "
         "across: gx = S(y) D(x) with D = (-1, 0, 1), gy the same turned, S = (1, 2, 1) for Sobel, "

@@ -57,6 +57,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_gaussian = {
     .name = "gaussian",
     .summary = "Blur by a Gaussian",
+    .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
+                "gpuimg gaussian in.png out.png --k 5\n"
+                "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
     .manual =
         "Each pixel becomes the mean of its neighbours weighted by exp(-(x^2 + y^2) / (2 "
         "sigma^2)), "

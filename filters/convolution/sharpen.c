@@ -60,6 +60,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 const struct gi_filter gi_filter_sharpen = {
     .name = "sharpen",
     .summary = "Sharpen by an unsharp mask",
+    .examples = "gpuimg sharpen in.png out.png\n"
+                "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
+                "gpuimg sharpen noisy.png out.png --threshold 2",
     .manual =
         "Takes a Gaussian blur away: out = in + amount (in - blurred), wherever the difference "
         "|in - blurred| is larger than the threshold; elsewhere out = in. The Gaussian is the one "

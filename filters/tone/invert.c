@@ -36,6 +36,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_invert = {
     .name = "invert",
     .summary = "Make a negative",
+    .examples = "gpuimg invert in.png negative.png\n"
+                "gpuimg invert scan.jpg positive.png --depth 16\n"
+                "gpuimg invert mask.png hole.png --alpha",
     .manual = "Every colour sample v becomes full scale - v: 255 - v, 65535 - v, or 1 - v in a "
               "float image. Alpha stays as it is.",
     .options = options,

@@ -82,6 +82,9 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_threshold = {
     .name = "threshold",
     .summary = "Make a mask: white what is above a level, black the rest",
+    .examples = "gpuimg threshold in.png mask.png\n"
+                "gpuimg threshold in.png mask.png --at 50%\n"
+                "gpuimg threshold in.png mask.pgm --at 128 --invert",
     .manual =
         "A sample above the level becomes full scale, any other zero. A colour image is judged by "
         "its luma (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; "

@@ -37,6 +37,18 @@ else
     skip "man gpuimg: no mandoc here"
 fi
 
+# Examples come first, and are command lines.
+for command in $(gpuimg list --json | python3 -c 'import json, sys; print(*(o["name"] for o in json.load(sys.stdin)["operations"]))'); do
+    gpuimg help "$command" >help.txt
+    grep -nE "^  (.*\\| )?gpuimg $command " help.txt >examples
+    check "help $command: three examples" test "$(wc -l <examples)" -ge 3
+    check "help $command: before all else" test "$(head -1 examples | cut -d: -f1)" = 5
+    for option in $(grep -oE -- ' --[a-z-]+' examples); do
+        check "help $command: its example's $option" grep -qE -- "(^|[ ,])$option\\b" <(sed 1,8d help.txt)
+    done
+    check "man $command: examples" grep -q '^\.SH EXAMPLES' <(gpuimg help --man "$command")
+done
+
 # What operations share stands once.
 expect 0 gpuimg help common
 cp out common.txt
