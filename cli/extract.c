@@ -36,6 +36,11 @@ static const struct gi_option output_options[] = {
      .metavar = "FILE",
      .help = "Write the label of each pixel: 16 bits as .png, .pgm or .pam, float as .pfm, 32 bits "
              "as .npy"},
+    {.name = "labels-picture",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_extract_output, labels_picture),
+     .metavar = "FILE",
+     .help = "Write each region in a colour of its own on black, for people"},
     {.name = "mask",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, mask),
@@ -114,6 +119,8 @@ static enum gi_status check_paths(const char *image, const char *table,
         {"TABLE", table, table},
         {"--points", output->points, output->points},
         {"--labels", output->labels, output->labels ? gi_output_file(output->labels) : NULL},
+        {"--labels-picture", output->labels_picture,
+         output->labels_picture ? gi_output_file(output->labels_picture) : NULL},
         {"--mask", output->mask, output->mask ? gi_output_file(output->mask) : NULL},
         {"--overlay", output->overlay, output->overlay ? gi_output_file(output->overlay) : NULL},
         {"--crops", output->crops, output->crops}};
@@ -144,7 +151,7 @@ static enum gi_status check(const char *image, const char *table, const void *ar
     const struct gi_extract_output *output = arg;
     struct gi_extract_params *asked = params;
     enum gi_table_format format;
-    asked->labels = output->labels || output->mask;
+    asked->labels = output->labels || output->labels_picture || output->mask;
     asked->points = output->points;
     if (output->mask_image && asked->at.kind != GI_LEVEL_OTSU)
         return gi_fail(err, GI_E_USAGE,

@@ -3,6 +3,7 @@
 #include "cli/extract.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -69,6 +70,9 @@ enum gi_status gi_extract_check_images(const struct gi_extract_output *output, s
     if (output->overlay && asks_for(output->overlay, "pgm"))
         return gi_fail(err, GI_E_USAGE, "--overlay %s: want a format that holds colour",
                        output->overlay);
+    if (output->labels_picture && asks_for(output->labels_picture, "pgm"))
+        return gi_fail(err, GI_E_USAGE, "--labels-picture %s: want a format that holds colour",
+                       output->labels_picture);
     if (gi_save_check("-", output->crop_format, NULL))
         return gi_fail(err, GI_E_USAGE,
                        "--crop-format %s: want the suffix of a format that can be written "
@@ -76,6 +80,8 @@ enum gi_status gi_extract_check_images(const struct gi_extract_output *output, s
                        output->crop_format);
     if (format && format->type != GI_U32)
         status = gi_cli_check_save(output->labels, &io, err);
+    if (!status && output->labels_picture)
+        status = gi_cli_check_save(output->labels_picture, &io, err);
     if (!status && output->mask)
         status = gi_cli_check_save(output->mask, &io, err);
     if (!status && output->overlay)
@@ -135,6 +141,43 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
     if (format->type == GI_U32)
         return save_npy(&view->extract->labels, path, io.no_clobber, err);
     return save_as(view, format->type, path, err);
+}
+
+/* Red, green, blue of a label: hues a golden angle apart, so that neighbours in number, which are
+ * neighbours in place, differ most; three brightnesses in turn. */
+static void label_colour(uint8_t rgb[3], uint32_t label)
+{
+    const double pi = acos(-1), golden = pi * (3 - sqrt(5.0));
+    static const double most[] = {255, 205, 160};
+    for (int c = 0; c < 3; c++) {
+        double wave = 0.5 + 0.5 * cos(golden * label - c * 2 * pi / 3);
+        rgb[c] = (uint8_t)lrint(most[label % 3] * (0.25 + 0.75 * wave));
+    }
+}
+
+static enum gi_status save_labels_picture(const struct gi_extract_view *view, struct gi_err *err)
+{
+    const struct gi_image *labels = &view->extract->labels;
+    struct gi_io_params io = io_of(view->output);
+    struct gi_image image;
+    enum gi_status status = gi_image_alloc(&image, labels->width, labels->height, 3, GI_U8, err);
+    if (status)
+        return status;
+    for (int y = 0; y < image.height; y++) {
+        const uint32_t *from = gi_row(labels, y);
+        uint8_t *to = gi_row(&image, y);
+        for (int x = 0; x < image.width; x++, to += 3) {
+            if (x > 0 && from[x] == from[x - 1])
+                memcpy(to, to - 3, 3);
+            else if (from[x])
+                label_colour(to, from[x]);
+            else
+                memset(to, 0, 3);
+        }
+    }
+    status = gi_cli_save(&image, NULL, view->output->labels_picture, &io, view->threads, err);
+    gi_image_free(&image);
+    return status;
 }
 
 static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi_err *err)
@@ -207,6 +250,8 @@ enum gi_status gi_extract_images(const struct gi_extract_view *view, struct gi_e
     enum gi_status status = check_fit(view, err);
     if (!status && output->labels)
         status = save_labels(view, err);
+    if (!status && output->labels_picture)
+        status = save_labels_picture(view, err);
     if (!status && output->mask)
         status = save_as(view, GI_U8, output->mask, err);
     if (!status && output->overlay)

@@ -12,8 +12,10 @@ show() {
 show blur testdata/scene.png "$out/blur.png" --k 9
 show edges testdata/scene.png "$out/edges.png"
 show histogram testdata/coins.png --bins 16 --plot "$out/histogram.png"
-show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out/overlay.png" --labels "$out/labels.png"
+show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out/overlay.png" --labels-picture "$out/labels.png"
 head -4 "$out/regions.csv"
 echo
 echo "written:"
 ls -l "$out" | awk 'NR > 1 {printf "  %-44s %9d bytes\n", "'"$out"'/" $9, $5}'
+echo
+echo "open $out/overlay.png: each coin in a box with its number; $out/labels.png has each in its own colour"

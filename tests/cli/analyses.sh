@@ -184,6 +184,22 @@ check "66000 regions" test "$(wc -l <many.csv)" = 66001
 check "66000 labels" test "$(tail -c +129 many.npy | od -An -tu4 -v -w4 | sort -n | tail -1 | tr -d ' ')" = 66000
 expect_error 1 'extract: --labels made.png: 66000 regions, *want .npy' extract many.pgm made.csv --at 50 --labels made.png
 
+# Regions in colours: one a region, no two alike, black elsewhere.
+expect 0 gpuimg extract two.pgm two.csv --at 20 --labels-picture l.ppm --labels l.pgm
+check "--labels-picture: a colour a label" python3 -c '
+def raster(path, channels, depth):
+    data = open(path, "rb").read()
+    n = 6 * 4 * channels * depth
+    return data[-n:]
+labels, picture, colours = raster("l.pgm", 1, 2), raster("l.ppm", 3, 1), {}
+for i in range(24):
+    label = labels[2 * i] << 8 | labels[2 * i + 1]
+    colours.setdefault(label, set()).add(picture[3 * i:3 * i + 3])
+assert all(len(c) == 1 for c in colours.values()) and colours[0] == {b"\0\0\0"}, colours
+assert len(set.union(*colours.values())) == len(colours) == 3, colours'
+expect_error 2 'extract: --labels-picture made.pgm: want a format that holds colour' extract two.pgm two.csv --labels-picture made.pgm
+expect_error 2 'extract: --labels-picture l.png and --mask l.png: both go to one file*' extract two.pgm two.csv --labels-picture l.png --mask l.png
+
 # compare
 printf 'P2\n6 4\n255\n0 0 0 0 90 90\n0 0 0 0 90 90\n40 0 0 0 0 0\n0 53 0 0 0 0\n' >near.pgm
 expect 0 gpuimg compare two.pgm near.pgm
