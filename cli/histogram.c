@@ -21,7 +21,7 @@ struct output_params {
 };
 
 static const struct gi_choice formats[] = {
-    {"text", NULL, "a table for people, with bars on a terminal"},
+    {"text", NULL, "a table for people, with bars on a terminal, in colour unless NO_COLOR is set"},
     {"csv", NULL, "a line for each bin"},
     {"json", NULL, "an object with everything"},
     {0},
@@ -183,6 +183,13 @@ static bool shows_unicode(void)
     return false;
 }
 
+/* https://no-color.org */
+static bool shows_colour(void)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
+}
+
 /* Each bin counts itself and all below: a copy of the bins, which the caller frees. */
 static uint64_t *make_cumulative(struct gi_histogram *histogram, struct gi_err *err)
 {
@@ -252,6 +259,7 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
         .log = output->log,
         .bars = output->bars || (to_stdout && isatty(STDOUT_FILENO)),
         .unicode = shows_unicode(),
+        .colour = to_stdout && shows_colour(),
     };
     uint64_t *bins = NULL;
     if (output->cumulative && !(bins = make_cumulative(&histogram, err)))

@@ -17,7 +17,7 @@ struct gi_histogram_view {
     const double *percentiles; /* histogram->npercentiles */
     bool cumulative;           /* the bins hold running sums */
     bool log, bars;
-    bool unicode; /* what standard output shows */
+    bool unicode, colour; /* what standard output shows */
 };
 
 /* The lower end of bin i; of bin nbins the upper end of the last. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/plot.h"
 
 enum {
     CELL = 12,      /* width of a column of the tables */
@@ -153,6 +154,41 @@ static uint64_t bar_heights(int *eighths, const struct gi_histogram_view *view, 
     return most;
 }
 
+/* The axis below the bars, with a mark at each round value, and those values under it. */
+static void print_axis(FILE *out, const struct gi_histogram_view *view, int columns)
+{
+    const struct gi_histogram_channel *channel = &view->histogram->channels[0];
+    double span = channel->hi - channel->lo, step = gi_tick_step(span > 0 ? span : 1, 6);
+    bool marks[BAR_COLUMNS] = {false};
+    char words[BAR_COLUMNS + 32] = "";
+    size_t used = 0;
+    for (double i = ceil(channel->lo / step - 1e-9); i * step <= channel->hi + 1e-9 * step; i++) {
+        int at = span > 0 ? (int)floor((i * step - channel->lo) / span * columns) : 0;
+        at = at < columns ? at : columns - 1;
+        char value[32];
+        snprintf(value, sizeof value, "%.6g", i * step + 0.0);
+        marks[at] = true;
+        if (at > 0 && used > 0 && (size_t)at <= used) /* no room for a blank before it */
+            continue;
+        used +=
+            (size_t)snprintf(words + used, sizeof words - used, "%*s%s", at - (int)used, "", value);
+    }
+    fprintf(out, "%*s %s", CELL, "0", view->unicode ? "└" : "+");
+    for (int i = 0; i < columns; i++)
+        fputs(marks[i] ? (view->unicode ? "┬" : "+") : (view->unicode ? "─" : "-"), out);
+    fprintf(out, "\n%*s  %s\n", CELL, "", words);
+}
+
+/* The colour of a channel's bars, as a number of ECMA-48's SGR; NULL: that of the text. */
+static const char *sgr(const char *name)
+{
+    return strcmp(name, "red") == 0     ? "31"
+           : strcmp(name, "green") == 0 ? "32"
+           : strcmp(name, "blue") == 0  ? "34"
+           : strcmp(name, "alpha") == 0 ? "35"
+                                        : NULL;
+}
+
 static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
 {
     const struct gi_histogram *histogram = view->histogram;
@@ -160,7 +196,7 @@ static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
     while (columns > BAR_COLUMNS || (columns * 2 <= BAR_COLUMNS && columns < BAR_COLUMNS))
         columns = columns > BAR_COLUMNS ? BAR_COLUMNS : columns * 2;
     uint64_t most = bar_heights(eighths, view, c, columns);
-    char lo[32], hi[32];
+    const char *colour = view->colour ? sgr(histogram->channels[c].name) : NULL;
     fprintf(out, "\n%s%s\n", histogram->channels[c].name, view->log ? ", logarithmic" : "");
     for (int row = BAR_LINES - 1; row >= 0; row--) {
         if (row == BAR_LINES - 1)
@@ -168,16 +204,13 @@ static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
         else
             fprintf(out, "%*s ", CELL, "");
         fputs(view->unicode ? "│" : "|", out);
+        if (colour)
+            fprintf(out, "\033[%sm", colour);
         for (int i = 0; i < columns; i++)
             fputs(block(eighths[i], row * 8, view->unicode), out);
-        putc('\n', out);
+        fputs(colour ? "\033[0m\n" : "\n", out);
     }
-    fprintf(out, "%*s %s", CELL, "0", view->unicode ? "└" : "+");
-    for (int i = 0; i < columns; i++)
-        fputs(view->unicode ? "─" : "-", out);
-    snprintf(lo, sizeof lo, "%.6g", gi_histogram_edge(histogram, 0));
-    snprintf(hi, sizeof hi, "%.6g", gi_histogram_edge(histogram, histogram->nbins));
-    fprintf(out, "\n%*s  %s%*s\n", CELL, "", lo, columns - (int)strlen(lo), hi);
+    print_axis(out, view, columns);
 }
 
 void gi_histogram_text(FILE *out, const struct gi_histogram_view *view)

@@ -76,8 +76,7 @@ static void line(const struct canvas *canvas, double x0, double y0, double x1, d
     canvas->pen->stroke(canvas->pen, gray(darkness), 1);
 }
 
-/* The smallest of 1, 2, 5 times a power of ten that parts `span` in at most n. */
-static double tick_step(double span, int n)
+double gi_tick_step(double span, int n)
 {
     double power = pow(10, floor(log10(span / n))), times = span / n / power;
     return power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
@@ -111,7 +110,7 @@ static void draw_axes(const struct canvas *canvas)
 {
     const struct gi_plot *plot = canvas->plot;
     char words[32];
-    double step = canvas->plot->log ? 0 : tick_step(canvas->most, 6);
+    double step = canvas->plot->log ? 0 : gi_tick_step(canvas->most, 6);
     if (step < 1)
         step = 1;
     if (plot->log)
@@ -120,7 +119,7 @@ static void draw_axes(const struct canvas *canvas)
     else
         for (int i = 0; i * step <= canvas->most; i++)
             y_tick(canvas, i * step);
-    step = tick_step(plot->hi - plot->lo, 9);
+    step = gi_tick_step(plot->hi - plot->lo, 9);
     for (double i = ceil(plot->lo / step - 1e-9); i * step <= plot->hi + 1e-9 * step; i++) {
         double x = floor(x_at(canvas, i * step)) + 0.5;
         line(canvas, x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 6, 0.4);

@@ -26,6 +26,9 @@ struct gi_plot {
     struct gi_plot_series series[GI_PLOT_SERIES_MAX];
 };
 
+/* The smallest of 1, 2, 5 times a power of ten that parts `span`, above 0, in at most n. */
+double gi_tick_step(double span, int n);
+
 /* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
 enum gi_status gi_plot_check(const char *path, struct gi_err *err);
 

@@ -78,6 +78,40 @@ check "plot is kept" cmp plot.svg before.svg
 ln -s /dev/full full.svg
 expect 1 gpuimg histogram rgb.ppm --plot full.svg
 
+# Bars: marks at round values, and colour on a terminal only.
+expect 0 gpuimg histogram two.pgm --bars
+check "marks along the axis" test "$(tail -2 out)" = "           0 ++-----------+------------+-----------+------------+-----------+-
+              0           50           100         150          200         250"
+check "no colour in a file" test "$(grep -c $'\e' out)" = 0
+cat >terminal.py <<'END'
+import os, pty, subprocess, sys
+head, tail = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdout=tail)
+os.close(tail)
+text = b""
+while True:
+    try:
+        more = os.read(head, 65536)
+    except OSError:
+        break
+    if not more:
+        break
+    text += more
+child.wait()
+sys.stdout.buffer.write(text)
+END
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    TERM=xterm python3 terminal.py "$GPUIMG" histogram rgb.ppm >out
+    check "red bars are red on a terminal" grep -q $'\e\\[31m.*\e\\[0m' out
+    check "green and blue too" test "$(grep -c $'\e\\[3[24]m' out)" -ge 16
+    NO_COLOR=1 TERM=xterm python3 terminal.py "$GPUIMG" histogram rgb.ppm >out
+    check "NO_COLOR" test "$(grep -c $'\e' out)" = 0
+    TERM=dumb python3 terminal.py "$GPUIMG" histogram rgb.ppm >out
+    check "TERM=dumb" test "$(grep -c $'\e' out)" = 0
+else
+    skip "histogram on a terminal: no pseudo-terminals here"
+fi
+
 # extract
 expect_stdout "label,area,bbox_x,bbox_y,bbox_width,bbox_height,centroid_x,centroid_y,perimeter,mean,stddev,min,max
 1,4,4,0,2,2,4.5,0.5,4,90,0,90,90
