@@ -195,6 +195,16 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
+/* A second image stands behind the first in stereo and gain map files and where files were joined.
+ */
+static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
+{
+    for (; nbytes && *bytes == 0; nbytes--)
+        bytes++;
+    if (nbytes >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0 && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
+}
+
 /* Everything that may jump. */
 static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo, struct errors *e,
                                 struct gi_err *err)
@@ -229,6 +239,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
                                           (size_t)cinfo->output_width * 4);
     read_rows(decode, cinfo, cmyk);
     jpeg_finish_decompress(cinfo);
+    warn_of_more(decode, cinfo->src->next_input_byte, cinfo->src->bytes_in_buffer);
     return GI_OK;
 }
 

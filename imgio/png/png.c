@@ -179,6 +179,30 @@ static bool read_png(struct reader *r, struct gi_err *err)
     return true;
 }
 
+static uint32_t big32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Animations say how many frames they have before the pixels of the first (PNG, third edition,
+ * 11.3.6.1). */
+static void warn_of_frames(const struct gi_decode *decode)
+{
+    const unsigned char *bytes = decode->bytes;
+    for (size_t at = 8; decode->nbytes - at >= 16;) {
+        size_t nbytes = big32(bytes + at);
+        if (memcmp(bytes + at + 4, "IDAT", 4) == 0)
+            return;
+        uint32_t frames = memcmp(bytes + at + 4, "acTL", 4) == 0 ? big32(bytes + at + 8) : 0;
+        if (frames > 1 && !decode->warning->status)
+            gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                    "is an animation of %u frames; only the first is read", (unsigned)frames);
+        if (frames || nbytes > decode->nbytes - at - 12)
+            return;
+        at += 12 + nbytes;
+    }
+}
+
 static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
 {
     struct reader r = {.decode = decode};
@@ -190,8 +214,10 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     }
     bool whole = read_png(&r, err);
     png_destroy_read_struct(&r.png, &r.info, NULL);
-    if (whole)
+    if (whole) {
+        warn_of_frames(decode);
         return GI_OK;
+    }
     if (r.refused)
         return r.refused;
     if (!decode->image->data)

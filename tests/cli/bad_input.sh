@@ -23,6 +23,32 @@ for f in in.pgm in.png in.jpg; do
     check "$f cut: partial pixels" test -s partial.pgm
 done
 
+# More than one image in a file: the first is read, and that is said.
+cat in.jpg in.jpg >two.jpg
+{ cat in.jpg; head -c 99 /dev/zero; cat in.jpg; } >padded.jpg
+cat in.pgm in.pgm >two.pgm
+python3 - in.png <<'END'
+import struct, sys, zlib
+png = open(sys.argv[1], "rb").read()
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for name, frames in (("two.png", 2), ("still.png", 1)):
+    open(name, "wb").write(png[:33] + chunk(b"acTL", struct.pack(">II", frames, 0)) + png[33:])
+END
+for f in two.jpg padded.jpg two.pgm; do
+    expect 0 gpuimg blur $f got.pgm --k 1
+    check "$f: a warning" grep -qx "gpuimg: warning: blur: $f: holds more images; only the first is read" err
+    gpuimg blur in.${f#*.} want.pgm --k 1
+    check "$f: the first" cmp got.pgm want.pgm
+done
+expect 0 gpuimg blur two.png got.pgm --k 1
+check "two.png: a warning" grep -qx 'gpuimg: warning: blur: two.png: is an animation of 2 frames; only the first is read' err
+check "two.png: the first" cmp got.pgm in.pgm
+for f in still.png in.jpg in.png in.pgm; do
+    expect 0 gpuimg blur $f got.pgm --k 1
+    check "$f: no warning" test ! -s err
+done
+
 # A checksum that does not fit: one byte of the pixels.
 size=$(wc -c <in.png)
 cp in.png sum.png
