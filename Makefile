@@ -113,7 +113,8 @@ hash := \#
 $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
-	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h stb/stb_image_write.h cairo/cairo.h)
+	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h \
+	    stb/stb_image_write.h cairo/cairo.h)
 	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
