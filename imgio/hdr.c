@@ -1,5 +1,6 @@
-/* Radiance HDR out: a header of text, then rows of RGBE, run-length coded by component (Ward, "Real
- * Pixels", Graphics Gems II; the Radiance manual, "picture file format").
+/* Radiance HDR: a header of text, then rows of RGBE, plain or run-length coded, by component or by
+ * pixel (Ward, "Real Pixels", Graphics Gems II; the Radiance manual, "picture file format"). A
+ * mantissa of 0 to 255 under the exponent e is m * 2^(e - 136).
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
@@ -99,12 +100,177 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
     return status;
 }
 
+/* The bytes, and how far they are read. */
+struct cursor {
+    const unsigned char *at, *end;
+};
+
+/* Takes a line; its length without the newline. False where there is none. */
+static bool next_line(struct cursor *in, const char **line, size_t *n)
+{
+    const unsigned char *newline = memchr(in->at, '\n', (size_t)(in->end - in->at));
+    *line = (const char *)in->at;
+    if (!newline)
+        return false;
+    *n = (size_t)(newline - in->at);
+    in->at = newline + 1;
+    return true;
+}
+
+/* A size after "-Y " or "+X "; 0 where it is none. */
+static uint64_t read_size(const char **at, const char *axis)
+{
+    uint64_t v = 0;
+    if (strncmp(*at, axis, strlen(axis)) != 0)
+        return 0;
+    for (*at += strlen(axis); **at >= '0' && **at <= '9' && v < UINT32_MAX; ++*at)
+        v = 10 * v + (uint64_t)(**at - '0');
+    *at += **at == ' ';
+    return v;
+}
+
+/* The lines up to the sizes, which stand alone after an empty one. */
+static enum gi_status read_header(struct cursor *in, uint64_t *width, uint64_t *height,
+                                  struct gi_err *err)
+{
+    const char *line;
+    size_t n;
+    bool rgbe = true;
+    while (next_line(in, &line, &n) && n > 0)
+        if (n > 7 && strncmp(line, "FORMAT=", 7) == 0)
+            rgbe = n == 22 && strncmp(line, "FORMAT=32-bit_rle_rgbe", 22) == 0;
+    if (!rgbe)
+        return gi_fail(err, GI_E_UNSUPPORTED, "is a Radiance picture of another kind than RGBE");
+    char sizes[64] = "";
+    const char *at = sizes;
+    if (!next_line(in, &line, &n) || n >= sizeof sizes)
+        return gi_fail(err, GI_E_FORMAT, "has a damaged header: want its width and height");
+    memcpy(sizes, line, n);
+    *height = read_size(&at, "-Y ");
+    *width = read_size(&at, "+X ");
+    if (*at || !*width || !*height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "has the sizes \"%s\"; want \"-Y height +X width\", rows from the top",
+                       sizes);
+    return GI_OK;
+}
+
+/* One component of a row: runs of 128 + length and the byte, others as their count and themselves.
+ */
+static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
+{
+    while (n) {
+        if (in->end - in->at < 2)
+            return false;
+        size_t count = *in->at++;
+        bool run = count > 128;
+        count -= run ? 128 : 0;
+        if (!count || count > n || (!run && count > (size_t)(in->end - in->at)))
+            return false;
+        if (run)
+            memset(to, *in->at, count);
+        else
+            memcpy(to, in->at, count);
+        in->at += run ? 1 : count;
+        to += count;
+        n -= count;
+    }
+    return true;
+}
+
+/* Pixels as they are, of which one with mantissas 1, 1, 1 repeats the one before: as often as its
+ * exponent says, 256 times that where another such one stands before it, and so on. */
+static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
+{
+    unsigned shift = 0;
+    for (size_t x = 0; x < width;) {
+        if (in->end - in->at < 4)
+            return false;
+        const unsigned char *p = in->at;
+        in->at += 4;
+        if (p[0] != 1 || p[1] != 1 || p[2] != 1) {
+            for (size_t c = 0; c < 4; c++)
+                row[c * width + x] = p[c];
+            x++;
+            shift = 0;
+            continue;
+        }
+        size_t count = shift < 32 ? (size_t)p[3] << shift : SIZE_MAX;
+        if (!x || count > width - x)
+            return false;
+        for (size_t c = 0; c < 4; c++)
+            memset(row + c * width + x, row[c * width + x - 1], count);
+        x += count;
+        shift += 8;
+    }
+    return true;
+}
+
+/* `row` gets four components, each `width` bytes. */
+static bool read_row(struct cursor *in, uint8_t *row, size_t width)
+{
+    const unsigned char *p = in->at;
+    bool coded = width >= RLE_MIN && width <= RLE_MAX && in->end - p >= 4 && p[0] == 2 &&
+                 p[1] == 2 && p[2] < 128;
+    if (!coded)
+        return read_plain(in, row, width);
+    if ((size_t)(p[2] << 8 | p[3]) != width)
+        return false;
+    in->at += 4;
+    for (size_t c = 0; c < 4; c++)
+        if (!read_runs(in, row + c * width, width))
+            return false;
+    return true;
+}
+
+static enum gi_status decode_hdr(struct gi_decode *decode, struct gi_err *err)
+{
+    struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
+    uint64_t width = 0, height = 0;
+    enum gi_status status = read_header(&in, &width, &height, err);
+    if (status)
+        return status;
+    decode->info->bits = 32;
+    decode->info->detail = "RGBE";
+    status = gi_decode_alloc(decode, width, height, 3, GI_F32, err);
+    if (status || decode->options->header_only)
+        return status;
+    uint8_t *row = malloc(4 * (size_t)width);
+    if (!row)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    for (int y = 0; y < (int)height && !status; y++) {
+        if (!read_row(&in, row, (size_t)width)) {
+            status = gi_decode_damaged_at(decode, err, y,
+                                          in.end - in.at < 4 ? "ends early" : "is damaged");
+            break;
+        }
+        float *out = gi_row(decode->image, y);
+        for (size_t x = 0; x < width; x++) {
+            int exponent = row[3 * width + x];
+            float unit = exponent ? ldexpf(1, exponent - 136) : 0;
+            for (size_t c = 0; c < 3; c++)
+                out[3 * x + c] = (float)row[c * width + x] * unit;
+        }
+    }
+    free(row);
+    return status;
+}
+
+static bool probe_hdr(const unsigned char *bytes, size_t nbytes)
+{
+    return nbytes >= 11 &&
+           (memcmp(bytes, "#?RADIANCE\n", 11) == 0 || memcmp(bytes, "#?RGBE\n", 7) == 0);
+}
+
 const struct gi_format gi_format_hdr = {
     .info = {.name = "hdr",
              .suffixes = "hdr",
              .summary = "Radiance HDR (RGBE)",
+             .reads = true,
              .writes = true,
              .f32 = true},
+    .probe = probe_hdr,
+    .decode = decode_hdr,
     .encode = encode_hdr,
     .rgb = true,
 };

@@ -250,6 +250,7 @@ static void heads(void **state)
         "P4 16384 16384\n",
         "P5 16384 16384 65535\n",
         "P6 16384 16384 65535\n",
+        "#?RADIANCE\n\n-Y 16384 +X 16384\n",
         "PF 16384 16384 -1\n",
         "Pf 16384 16384 1\n",
         "P7\nWIDTH 16384\nHEIGHT 16384\nDEPTH 4\nMAXVAL 65535\nENDHDR\n",

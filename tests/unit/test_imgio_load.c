@@ -324,37 +324,6 @@ static void through_stb(void **state)
         }
 }
 
-/* HDR as stb_image reads it, within a mantissa of 8 bits: rows that are coded and too short for it,
- * runs that are longer than one code says. */
-static void hdr_through_stb(void **state)
-{
-    (void)state;
-    static const int widths[] = {1, 7, 8, 37, 128, 1000};
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-        struct gi_image image = random_image(widths[i], 11, 3, GI_F32, 4);
-        for (int y = 0; y < 11; y++) /* runs of 0 to all pixels */
-            for (size_t x = 0; x < gi_row_samples(&image) * (size_t)y / 10; x++)
-                ((float *)gi_row(&image, y))[x] = 0.25f;
-        struct gi_save_options options = {0};
-        const char *path = in_folder("a.hdr");
-        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
-        int w = 0, h = 0, n = 0;
-        float *got = stbi_loadf(path, &w, &h, &n, 3);
-        assert_non_null(got);
-        assert_true(w == widths[i] && h == 11);
-        for (int y = 0; y < h; y++)
-            for (int x = 0; x < w; x++) {
-                const float *want = (float *)gi_row(&image, y) + 3 * x,
-                            *have = got + 3 * (y * w + x);
-                float largest = fmaxf(fmaxf(want[0], 0), fmaxf(want[1], want[2]));
-                for (int c = 0; c < 3; c++)
-                    assert_true(fabsf(fmaxf(want[c], 0) - have[c]) <= largest / 100);
-            }
-        stbi_image_free(got);
-        gi_image_free(&image);
-    }
-}
-
 static void choice_of_format(void **state)
 {
     (void)state;
@@ -462,10 +431,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(shrinking_file),  TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
-        TEST(each_format),     TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
-        TEST(lost_metadata),   TEST(large_images), TEST(long_paths),  TEST(shape_is_told),
-        TEST(hdr_through_stb),
+        TEST(shrinking_file), TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
+        TEST(each_format),    TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
+        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),  TEST(shape_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

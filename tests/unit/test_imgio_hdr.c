@@ -1,0 +1,95 @@
+/* Radiance HDR: stb_image is the oracle.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <math.h>
+
+/* Without a pop: functions that stay unused are only found at the end of the file. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#include <stb/stb_image.h>
+
+static char folder[64], path[128];
+
+/* As stb_image reads it, and we, within a mantissa of 8 bits: rows that are coded and too short for
+ * it, runs that are longer than one code says. */
+static void as_stb(void **state)
+{
+    (void)state;
+    static const int widths[] = {1, 7, 8, 37, 128, 1000};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        struct gi_image image = random_image(widths[i], 11, 3, GI_F32, 4);
+        for (int y = 0; y < 11; y++) /* runs of 0 to all pixels */
+            for (size_t x = 0; x < gi_row_samples(&image) * (size_t)y / 10; x++)
+                ((float *)gi_row(&image, y))[x] = 0.25f;
+        struct gi_save_options options = {0};
+        assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+        int w = 0, h = 0, n = 0;
+        float *got = stbi_loadf(path, &w, &h, &n, 3);
+        assert_non_null(got);
+        assert_true(w == widths[i] && h == 11);
+        for (int y = 0; y < h; y++)
+            for (int x = 0; x < w; x++) {
+                const float *want = (float *)gi_row(&image, y) + 3 * x,
+                            *have = got + 3 * (y * w + x);
+                float largest = fmaxf(fmaxf(want[0], 0), fmaxf(want[1], want[2]));
+                for (int c = 0; c < 3; c++)
+                    assert_true(fabsf(fmaxf(want[c], 0) - have[c]) <= largest / 100);
+            }
+        struct gi_image back = load_or_fail(path);
+        for (int y = 0; y < h; y++)
+            assert_memory_equal(gi_row(&back, y), got + (size_t)y * gi_row_samples(&back),
+                                gi_row_nbytes(&back));
+        stbi_image_free(got);
+        gi_image_free(&back);
+        gi_image_free(&image);
+    }
+}
+
+/* What stb_image does not read: runs of pixels. */
+static void old_runs(void **state)
+{
+    (void)state;
+    static const unsigned char file[] = "#?RGBE\n# made by hand\n\n-Y 2 +X 300\n"
+                                        "\x80\x40\x20\x81\x01\x01\x01\x2b\x01\x01\x01\x01"
+                                        "\x10\x10\x10\x80\x01\x01\x01\x2b\x01\x01\x01\x01";
+    struct gi_image image;
+    struct gi_err err;
+    assert_int_equal(load_bytes(&image, file, sizeof file - 1, &strictly, NULL, &err), GI_OK);
+    assert_true(image.width == 300 && image.height == 2 && image.channels == 3);
+    for (int x = 0; x < 300; x++) { /* 128 * 2^(129 - 136), 16 * 2^(128 - 136) */
+        assert_true(((float *)gi_row(&image, 0))[3 * x] == 1);
+        assert_true(((float *)gi_row(&image, 0))[3 * x + 1] == 0.5f);
+        assert_true(((float *)gi_row(&image, 1))[3 * x + 2] == 0.0625f);
+    }
+    gi_image_free(&image);
+    check_truncations((struct bytes){(unsigned char *)file, sizeof file - 1}, sizeof file - 1);
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    struct gi_image image = random_image(40, 20, 3, GI_F32, 4);
+    struct gi_save_options options = {0};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes file = read_file(path);
+    check_truncations(file, file.n);
+    check_flips(file, 3000, 1);
+    free(file.at);
+    gi_image_free(&image);
+}
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.hdr", folder);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_stb), cmocka_unit_test(old_runs),
+                                       cmocka_unit_test(damage)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
