@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "cli/commands.h"
-#include "cli/npy.h"
+#include "imgio/npy.h"
 #include "cli/output.h"
 #include "cli/report.h"
 

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "cli/npy.h"
+#include "imgio/npy.h"
 #include "cli/output.h"
 #include "cli/overlay.h"
 

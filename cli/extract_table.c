@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/json.h"
-#include "cli/npy.h"
+#include "imgio/npy.h"
 #include "cli/number.h"
 
 enum { LINE = 1024, REALS = 7, POINTS_A_WRITE = 4096 };

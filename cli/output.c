@@ -29,7 +29,7 @@ const char *gi_output_file(const char *path)
     const char *colon = strchr(path, ':');
     size_t n = colon ? (size_t)(colon - path) : 0;
     const struct gi_format_info *format;
-    bool known = colon && is_one_of("npy", path, n);
+    bool known = false;
     for (int i = 0; colon && !known && (format = gi_format_at(i)); i++)
         known = is_one_of(format->suffixes, path, n);
     return known ? colon + 1 : path;

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-/* `path` without the prefix of an image format ("png:") or of "npy:". Points into `path`. */
+/* `path` without the prefix of an image format ("png:"). Points into `path`. */
 const char *gi_output_file(const char *path);
 
 /* Whether a file can come to stand at `path`, which has no prefix; "-" always can. Leaves nothing

@@ -274,6 +274,12 @@ static void heads(void **state)
         for (int partial = 0; partial < 2; partial++)
             expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
     }
+    struct draft npy = {malloc(FILE_MAX), 0};
+    put(&npy, "\x93NUMPY\1\0\x48\0", 10);
+    put(&npy, "{'descr': '<f4', 'fortran_order': False, 'shape': (16384, 16384, 4), }  \n", 73);
+    path = keep(npy, "head.npy");
+    for (int partial = 0; partial < 2; partial++)
+        expect(path, partial ? &partially : &strictly, GI_E_FORMAT);
     path = keep(make_tga(), "head.tga");
     for (int partial = 0; partial < 2; partial++)
         expect(path, partial ? &partially : &strictly, GI_E_FORMAT);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/npy.h"
+#include "imgio/npy.h"
 #include "cli/number.h"
 #include "cli/overlay.h"
 

@@ -1,10 +1,7 @@
-/* The head of NumPy's .npy files.
+/* NumPy's .npy files: the head, and images in and out.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_CLI_NPY_H
-#define GI_CLI_NPY_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#ifndef GI_IMGIO_NPY_H
+#define GI_IMGIO_NPY_H
 
 #include "imgio/imgio.h"
 
@@ -18,7 +15,7 @@
 /* Whether a file's name ends in .npy. */
 bool gi_npy_is(const char *path);
 
-/* Writes the head of an array of ndim (1 or 2) axes in C order; `type` is a Python literal such as
+/* Writes the head of an array of ndim (1 to 3) axes in C order; `type` is a Python literal such as
  * "'<u4'". The samples follow as they lie in memory. Errors: GI_E_IO. */
 enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
                            struct gi_err *err);
