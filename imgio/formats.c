@@ -143,8 +143,11 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     const struct gi_shape_listener *listener = decode->options->listener;
     if (listener)
         listener->tell(listener->arg, &shape);
-    enum gi_status status = gi_image_alloc_from(decode->image, decode->options->allocator,
-                                                shape.width, shape.height, channels, type, err);
+    /* Pinned memory is taken whole at once; a part of an image takes what it touches. */
+    const struct gi_allocator *allocator =
+        decode->options->allow_partial ? NULL : decode->options->allocator;
+    enum gi_status status = gi_image_alloc_from(decode->image, allocator, shape.width, shape.height,
+                                                channels, type, err);
     /* What a damaged file does not hold is 0. */
     if (!status && decode->options->allow_partial)
         zero(decode->image);
