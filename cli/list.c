@@ -154,8 +154,7 @@ static void list_text(void)
         printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)%s%s\n", f->name, f->reads ? "read" : "",
                f->writes ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
                f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes,
-               f->missing ? ": not in this build, which has no " : "",
-               f->missing ? f->missing : "");
+               f->missing ? ": this build has no " : "", f->missing ? f->missing : "");
     printf("\nBorders:\n");
     const struct gi_option row = {.type = GI_OPT_CHOICE, .choices = gi_border_choices};
     char text[256];

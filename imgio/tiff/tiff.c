@@ -128,7 +128,8 @@ static void map_samples(struct reader *r, int colours)
     r->channels = (colours == 1 ? 1 : 3) + alpha;
 }
 
-/* A palette's entries have 16 bits; some writers use 8 of them. True where all are gray. */
+/* A palette's entries have 16 bits: 257 or 256 times those of a byte, and of some writers the byte
+ * itself. True where all are gray. */
 static bool read_palette(struct reader *r)
 {
     bool gray = true, narrow = true;
@@ -313,7 +314,7 @@ static void put_line(const struct reader *r, uint32_t y, uint32_t x, uint32_t n,
         if (r->indexed) {
             uint32_t index = raw_sample(line, in, r->bits);
             for (size_t c = 0; c < channels; c++)
-                put(row, r->type, out + c, (r->palette[c][index] + 128u) / 257u);
+                put(row, r->type, out + c, r->palette[c][index] >> 8);
             continue;
         }
         if (r->cmyk) {

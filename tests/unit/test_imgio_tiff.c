@@ -19,11 +19,17 @@ struct kind {
 
 enum { WIDTH = 67, HEIGHT = 45, TILE = 32 };
 
+/* The largest whole number of a sample; floats are made from whole numbers too. */
+static unsigned most_of(const struct kind *k)
+{
+    return k->is_float ? UINT32_MAX : (1u << k->bits) - 1;
+}
+
 /* Sample s of pixel (x, y), as the file has it. */
 static unsigned sample(const struct kind *k, int x, int y, unsigned s)
 {
     unsigned v = (unsigned)(x * 3 + y * 5) + 40 * s + (unsigned)(x * y) % 7;
-    return v * (k->bits > 8 ? 257 : 1) & ((1u << k->bits) - 1);
+    return v * (k->bits > 8 ? 257 : 1) & most_of(k);
 }
 
 static void put_bits(unsigned char *line, size_t i, unsigned bits, unsigned v)
@@ -115,7 +121,7 @@ static void write_tiff(const struct kind *k, int orientation, int pages)
             uint16_t map[3][256];
             for (unsigned i = 0; i < 256; i++)
                 for (unsigned c = 0; c < 3; c++)
-                    map[c][i] = (uint16_t)((i * 3 + c * 50) % 256 * 257);
+                    map[c][i] = (uint16_t)((i * 3 + c * 50) % 256 * (c ? 257 : 256));
             TIFFSetField(tiff, TIFFTAG_COLORMAP, map[0], map[1], map[2]);
         }
         write_pixels(tiff, k);
@@ -127,7 +133,7 @@ static void write_tiff(const struct kind *k, int orientation, int pages)
 /* What channel c of a pixel must be. */
 static double expected(const struct kind *k, int x, int y, unsigned c)
 {
-    unsigned v = sample(k, x, y, c), most = (1u << k->bits) - 1, full = k->bits > 8 ? 65535 : 255;
+    unsigned v = sample(k, x, y, c), most = most_of(k), full = k->bits > 8 ? 65535 : 255;
     if (k->is_float)
         return (double)((float)v / 1000 - 1);
     if (k->photometric == PHOTOMETRIC_PALETTE)
