@@ -109,7 +109,8 @@ extern const struct gi_option gi_input_options[]; /* commands that only read one
 #define GI_COMPRESSION_OPTION(params)                                                              \
     {                                                                                              \
         .name = "compression", .type = GI_OPT_INT, .offset = offsetof(params, compression),        \
-        .default_text = "1", .min = 0, .max = 9, .help = "Effort to make PNG small; 0 stores"      \
+        .default_text = "1", .min = 0, .max = 9,                                                   \
+        .help = "Effort to make PNG and TIFF small; 0 stores"                                      \
     }
 
 /* Set "Running" (cli/device.c). */

@@ -114,7 +114,7 @@ enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 struct gi_save_options {
     const char *format; /* a suffix of a row; NULL: by prefix ("png:-") or suffix */
     int quality;        /* JPEG and WebP, 1 to 100 */
-    int compression;    /* PNG, 0 to 9 */
+    int compression;    /* PNG and TIFF, 0 to 9 */
     bool no_clobber;
     bool durable;
     /* Red, green and blue, 0 to 1, that alpha is laid over and dropped; NULL: over black where the

@@ -32,6 +32,7 @@ struct reader {
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
+    bool direct;                   /* lines are rows of the image, byte for byte */
     int channels, to[SAMPLES_MAX]; /* the channel that a sample goes to */
     enum gi_type type;
 };
@@ -98,13 +99,6 @@ static int map_bytes(thandle_t self, void **base, toff_t *nbytes)
     *base = (void *)r->decode->bytes; /* libtiff only reads there */
     *nbytes = r->decode->nbytes;
     return 1;
-}
-
-static void unmap_bytes(thandle_t self, void *base, toff_t nbytes)
-{
-    (void)self;
-    (void)base;
-    (void)nbytes;
 }
 
 static enum gi_status unsupported(struct gi_err *err, const char *what, unsigned value)
@@ -241,6 +235,9 @@ static enum gi_status read_header(struct reader *r, struct gi_err *err)
         return status;
     if (is_float && (r->cmyk || r->photometric == PHOTOMETRIC_MINISWHITE))
         return unsupported(err, "float samples and colours of kind", r->photometric);
+    r->direct = !r->indexed && !r->cmyk && r->photometric != PHOTOMETRIC_MINISWHITE &&
+                r->planar == PLANARCONFIG_CONTIG && r->samples == r->channels &&
+                r->bits == 8 * gi_type_nbytes(r->type);
     read_metadata(r);
     return GI_OK;
 }
@@ -308,8 +305,10 @@ static void put_line(const struct reader *r, uint32_t y, uint32_t x, uint32_t n,
                      int each, const unsigned char *line)
 {
     void *row = gi_row(r->decode->image, (int)y);
-    size_t channels = (size_t)r->channels;
-    for (size_t p = 0; p < n; p++) {
+    size_t channels = (size_t)r->channels, pixel = channels * gi_type_nbytes(r->type);
+    if (r->direct)
+        memcpy((char *)row + x * pixel, line, n * pixel);
+    for (size_t p = 0; p < n && !r->direct; p++) {
         size_t in = p * (size_t)each, out = (x + p) * channels;
         if (r->indexed) {
             uint32_t index = raw_sample(line, in, r->bits);
@@ -462,7 +461,7 @@ static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &r);
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);
     r.tiff = TIFFClientOpenExt("TIFF", "r", &r, read_bytes, read_bytes, seek_to, close_nothing,
-                               file_size, map_bytes, unmap_bytes, options);
+                               file_size, map_bytes, NULL, options);
     TIFFOpenOptionsFree(options);
     if (!r.tiff)
         return gi_fail(err, GI_E_FORMAT, "is damaged: %s",
