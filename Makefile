@@ -120,6 +120,14 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
 endif
 
+# A codec is made again when its library has come or gone.
+$(B)/imgio/tiff/tiff.o $(B)/imgio/webp.o: $(B)/codecs
+.PHONY: look
+look:
+$(B)/codecs: look | $(B)/headers
+	@now='$(call optional,tiffio.h,tiff) $(call optional,webp/encode.h,webp)'; \
+	[ "$$now" = "$$(cat $@ 2>/dev/null)" ] || echo "$$now" >$@
+
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
