@@ -386,34 +386,20 @@ static enum gi_status read_tiles(struct reader *r, unsigned char *tile, bool *wh
     return GI_OK;
 }
 
-/* Colour that alpha was multiplied into gets its own value back. */
-static void unmultiply(struct gi_image *image)
-{
-    size_t channels = (size_t)image->channels, colours = channels - 1;
-    uint32_t full = image->type == GI_U8 ? 255 : 65535;
-    for (int y = 0; y < image->height; y++)
-        for (size_t at = 0; at < gi_row_samples(image); at += channels)
-            for (size_t c = 0; c < colours; c++) {
-                uint8_t *v8 = (uint8_t *)gi_row(image, y) + at;
-                uint16_t *v16 = (uint16_t *)gi_row(image, y) + at;
-                float *f = (float *)gi_row(image, y) + at;
-                if (image->type == GI_F32) {
-                    f[c] = f[colours] > 0 ? f[c] / f[colours] : f[c];
-                    continue;
-                }
-                uint32_t v = image->type == GI_U8 ? v8[c] : v16[c];
-                uint32_t alpha = image->type == GI_U8 ? v8[colours] : v16[colours];
-                v = v >= alpha ? (alpha ? full : v) : (v * full + alpha / 2) / alpha;
-                put(image->type == GI_U8 ? (void *)v8 : (void *)v16, image->type, c, v);
-            }
-}
-
 /* Bytes of a line or a tile, which libtiff clears where it finds damage; 0 where that is out of all
- * proportion to the file. */
+ * proportion to the file, or less than put_line() reads. */
 static uint64_t piece_nbytes(const struct reader *r)
 {
-    uint64_t nbytes = TIFFIsTiled(r->tiff) ? TIFFTileSize64(r->tiff) : TIFFScanlineSize64(r->tiff);
-    return nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE ? nbytes : 0;
+    bool tiled = TIFFIsTiled(r->tiff);
+    uint32_t width = r->width;
+    if (tiled)
+        TIFFGetField(r->tiff, TIFFTAG_TILEWIDTH, &width);
+    uint64_t bits = (uint64_t)width * r->bits;
+    bits *= r->planar == PLANARCONFIG_SEPARATE ? 1 : r->samples;
+    uint64_t line = tiled ? TIFFTileRowSize64(r->tiff) : TIFFScanlineSize64(r->tiff);
+    uint64_t nbytes = tiled ? TIFFTileSize64(r->tiff) : line;
+    bool sane = nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE;
+    return sane && line >= (bits + 7) / 8 ? nbytes : 0;
 }
 
 static enum gi_status read_pixels(struct reader *r, struct gi_err *err)
@@ -432,7 +418,7 @@ static enum gi_status read_pixels(struct reader *r, struct gi_err *err)
     if (status)
         return status;
     if (r->premultiplied)
-        unmultiply(r->decode->image);
+        gi_tiff_unmultiply(r->decode->image);
     if (whole && !TIFFLastDirectory(r->tiff) && !r->decode->warning->status)
         gi_fail(r->decode->warning, GI_E_UNSUPPORTED, "holds more pages; only the first is read");
     return GI_OK;

@@ -17,6 +17,10 @@
 
 enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* bytes that libtiff may take at once */
 
+/* Gives colour that alpha was multiplied into its own value back (unmultiply.c). The last channel
+ * is alpha. */
+void gi_tiff_unmultiply(struct gi_image *image);
+
 /* As gi_format.encode (tiff_write.c): strips, deflate, predictor. Needs no libtiff. */
 enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
                               const struct gi_metadata *metadata,

@@ -1,0 +1,33 @@
+/* Associated alpha made straight.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/tiff.h"
+
+static uint32_t divide(uint32_t v, uint32_t alpha, uint32_t full)
+{
+    if (v >= alpha) /* more than there can be is cut; where nothing shows the colour stays */
+        return alpha ? full : v;
+    return (v * full + alpha / 2) / alpha; /* below 65536^2 */
+}
+
+static void unmultiply_row(void *row, const struct gi_image *image)
+{
+    size_t channels = (size_t)image->channels, alpha = channels - 1, n = gi_row_samples(image);
+    for (size_t at = 0; at < n; at += channels)
+        for (size_t c = at; c < at + alpha; c++) {
+            uint8_t *v8 = row;
+            uint16_t *v16 = row;
+            float *f = row;
+            if (image->type == GI_U8)
+                v8[c] = (uint8_t)divide(v8[c], v8[at + alpha], 255);
+            else if (image->type == GI_U16)
+                v16[c] = (uint16_t)divide(v16[c], v16[at + alpha], 65535);
+            else if (f[at + alpha] > 0)
+                f[c] /= f[at + alpha];
+        }
+}
+
+void gi_tiff_unmultiply(struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++)
+        unmultiply_row(gi_row(image, y), image);
+}
