@@ -169,44 +169,96 @@ static enum gi_status check_steps(const struct gi_chain *chain, const char *inpu
         void *const *params = step->args.params;
         if (step->reporter && step->reporter->check(input, step->to, params[SET_STEP_OUTPUT],
                                                     params[SET_STEP_FILTER], err))
-            return gi_err_prefix(err, "step %d: %s", i + 1, step->filter->name);
+            return gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
     }
     return GI_OK;
 }
 
-/* The image may be written over the one that was read, but over nothing else that is. */
-static enum gi_status check_image(const struct gi_chain *chain, const char *input, const char *path,
-                                  const struct gi_io_params *asked, struct gi_err *err)
+/* A file that the chain writes. */
+struct place {
+    int step;           /* from 0; that of the image is past the last */
+    const char *option; /* that names it; NULL: the table, or the image */
+    const char *path;
+};
+
+/* Files of step i, all but its table: paths in its output options that are not read. Fills places
+ * where that is not NULL. Returns how many. */
+static int option_places(struct place *places, const struct gi_chain *chain, int i)
 {
-    struct gi_io_params io = *asked;
-    const char *const outputs[] = {path, NULL};
-    enum gi_status status = gi_cli_check_way(input, path, &io, NULL, err);
-    for (int i = 0; i < chain->n && !status; i++) {
-        const struct gi_reporter *reporter = chain->steps[i].reporter;
-        const void *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
-        const char *other = reporter && reporter->other ? reporter->other(output) : NULL;
-        const char *const inputs[] = {other, NULL};
-        status = gi_output_check_inputs(outputs, inputs, err);
+    const struct gi_reporter *reporter = chain->steps[i].reporter;
+    const char *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
+    const char *other = reporter->other ? reporter->other(output) : NULL;
+    int n = 0;
+    for (const struct gi_option *row = reporter->options; row->name; row++) {
+        const char *path;
+        if (row->type != GI_OPT_PATH)
+            continue;
+        memcpy(&path, output + row->offset, sizeof path);
+        if (!path || path == other)
+            continue;
+        if (places)
+            places[n] = (struct place){i, row->name, path};
+        n++;
     }
-    return status;
+    return n;
 }
 
-/* No two outputs go to one place. */
+/* All files that the chain writes, as option_places(). */
+static int all_places(struct place *places, const struct gi_chain *chain, const char *path)
+{
+    int n = 0;
+    for (int i = 0; i < chain->n; i++) {
+        if (!chain->steps[i].reporter)
+            continue;
+        if (places)
+            places[n] = (struct place){i, NULL, chain->steps[i].to};
+        n++;
+        n += option_places(places ? places + n : NULL, chain, i);
+    }
+    if (path && places)
+        places[n] = (struct place){chain->n, NULL, path};
+    return n + (path != NULL);
+}
+
+static enum gi_status fail_same(const struct gi_chain *chain, const struct place *a,
+                                const struct place *b, struct gi_err *err)
+{
+    char other[80];
+    snprintf(other, sizeof other, "the %s%s of step %d", b->option ? "--" : "",
+             b->option ? b->option : "table", b->step + 1);
+    return gi_fail(err, GI_E_USAGE, "step %d, %s: its %s%s and %s both go to %s: want %s",
+                   a->step + 1, chain->steps[a->step].filter->name, a->option ? "--" : "",
+                   a->option ? a->option : "table", b->step == chain->n ? "the image" : other,
+                   strcmp(a->path, "-") == 0 ? "standard output" : a->path,
+                   a->option ? "another file" : "--to FILE");
+}
+
+/* No two files go to one place, nor over a second source of any step. The image may be written
+ * over the one that was read. */
 static enum gi_status check_places(const struct gi_chain *chain, const char *path,
                                    struct gi_err *err)
 {
-    for (int i = 0; i <= chain->n; i++) {
-        const char *a = i < chain->n ? chain->steps[i].to : path ? gi_output_file(path) : NULL;
-        for (int j = 0; a && j < i; j++) {
-            const char *b = chain->steps[j].to;
-            if (b && gi_output_same(a, b))
-                return gi_fail(err, GI_E_USAGE,
-                               "step %d, %s: its table and %s both go to %s: want --to FILE", j + 1,
-                               chain->steps[j].filter->name, i < chain->n ? "another" : "the image",
-                               strcmp(b, "-") == 0 ? "standard output" : b);
+    int n = all_places(NULL, chain, path);
+    struct place *places = calloc((size_t)n + 1, sizeof *places);
+    enum gi_status status = places ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
+    if (places)
+        all_places(places, chain, path);
+    for (int b = 0; b < n && !status; b++) {
+        const char *file = gi_output_file(places[b].path);
+        const char *const outputs[] = {places[b].path, NULL};
+        for (int a = 0; a < b && !status; a++)
+            if (gi_output_same(gi_output_file(places[a].path), file))
+                status = fail_same(chain, &places[a], &places[b], err);
+        for (int i = 0; i < chain->n && !status; i++) {
+            const struct gi_reporter *reporter = chain->steps[i].reporter;
+            const void *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
+            const char *const inputs[] = {
+                reporter && reporter->other ? reporter->other(output) : NULL, NULL};
+            status = gi_output_check_inputs(outputs, inputs, err);
         }
     }
-    return GI_OK;
+    free(places);
+    return status;
 }
 
 static enum gi_status run_chain(const struct gi_chain *chain, const char *input, const char *path,
@@ -214,13 +266,14 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
 {
     struct gi_runner *runner = NULL;
     struct ready ready;
+    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     bool ends_in_table = chain->steps[chain->n - 1].reporter != NULL;
     if (!path && !ends_in_table)
         return gi_fail(err, GI_E_USAGE, "want OUTPUT for the image that %s makes",
                        chain->steps[chain->n - 1].filter->name);
     enum gi_status status = check_steps(chain, input, err);
     if (!status && path)
-        status = check_image(chain, input, path, params[SET_IO], err);
+        status = gi_cli_check_way(input, path, &io, NULL, err);
     if (!status)
         status = check_places(chain, path, err);
     if (!status)

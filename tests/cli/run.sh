@@ -61,7 +61,13 @@ expect_error 2 "run: step 1: compare: can't stand in a chain*" run 'compare' in.
 expect_error 2 'run: step 1: gaussian: in.pgm: one operand too many*' run 'gaussian in.pgm' in.pgm made.pgm
 expect_error 2 'run: want OUTPUT for the image that edges makes' run 'blur | edges' in.pgm
 expect_error 2 'run: step 1, histogram: its table and the image both go to standard output: want --to FILE' run 'histogram | edges' in.pgm pgm:-
-expect_error 2 'run: step 1, histogram: its table and another both go to made.x*' run 'histogram --to made.x | extract --format csv --to made.x' in.pgm
+expect_error 2 'run: step 1, histogram: its table and the table of step 2 both go to made.x: want --to FILE' run 'histogram --to made.x | extract --format csv --to made.x' in.pgm
+expect_error 2 'run: step 1, histogram: its --plot and the image both go to made.png: want another file' run 'histogram --to made.txt --plot made.png | blur' in.pgm png:made.png
+expect_error 2 'run: step 1, histogram: its table and the --plot of step 1 both go to made.svg: want --to FILE' run 'histogram --to made.svg --plot made.svg' in.pgm
+expect_error 2 'run: step 1, extract: its --overlay and the --mask of step 3 both go to ./made.png: want another file' run 'extract --to made.csv --overlay ./made.png | blur | extract --to made2.csv --mask made.png' in.pgm
+expect_error 2 'run: step 1, extract: its --points and the table of step 2 both go to standard output: want another file' run 'extract --to made.csv --points - | histogram' in.pgm
+cp in.pgm a.pgm
+expect_error 2 'run: a.pgm: would be written over the input a.pgm, want another file' run 'histogram --to a.pgm | extract --to made.csv --mask-image a.pgm' in.pgm
 expect_error 2 'run: want CHAIN INPUT*' run blur
 expect_error 2 'run: want INPUT*with --file*' run --file steps.txt in.pgm made.pgm made2.pgm
 expect_error 1 'run: step 1, extract: *' run 'extract --mask-image no-such.pgm --to made.csv' in.pgm
