@@ -114,7 +114,7 @@ $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
 	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h \
-	    stb/stb_image_write.h cairo/cairo.h)
+	    stb/stb_image_write.h)
 	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
@@ -150,7 +150,7 @@ include tests/tests.mk
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libtiff-dev libwebp-dev libcairo2-dev $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
+            libtiff-dev libwebp-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:

@@ -44,8 +44,9 @@ enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
     void *library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "plots need the cairo library, which is not installed (Debian and Ubuntu: "
-                       "package libcairo2)");
+                       "plots as PNG need the cairo library, which is not installed (as .svg they "
+                       "do not; Debian "
+                       "and Ubuntu: package libcairo2)");
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(library, functions[i].symbol);
         if (!found)

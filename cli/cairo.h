@@ -3,34 +3,58 @@
 #ifndef GI_CLI_CAIRO_H
 #define GI_CLI_CAIRO_H
 
-#include <cairo/cairo.h>
-
 #include "imgio/status.h"
 
-/* The functions that plots use, under cairo's names without the prefix. */
+/* Of cairo 1's binary interface (its manual, "cairo_t" to "PNG Support"), so that building needs no
+ * headers of it: they bring 77 MB of packages. */
+enum {
+    GI_CAIRO_SUCCESS = 0,
+    GI_CAIRO_NO_MEMORY = 1,
+    GI_CAIRO_WRITE_ERROR = 11,
+    GI_CAIRO_RGB24 = 1,
+    GI_CAIRO_SLANT_NORMAL = 0,
+    GI_CAIRO_WEIGHT_NORMAL = 0,
+    GI_CAIRO_WEIGHT_BOLD = 1,
+};
+
+struct gi_cairo_extents {
+    double x_bearing, y_bearing, width, height, x_advance, y_advance;
+};
+
+struct gi_cairo_context; /* cairo_t */
+struct gi_cairo_surface; /* cairo_surface_t */
+
+/* The functions that plots use, under cairo's names without the prefix. An enum of cairo's is an
+ * int. */
 struct gi_cairo {
-    __typeof__(cairo_create) *create;
-    __typeof__(cairo_destroy) *destroy;
-    __typeof__(cairo_status) *status;
-    __typeof__(cairo_status_to_string) *status_to_string;
-    __typeof__(cairo_image_surface_create) *image_surface_create;
-    __typeof__(cairo_surface_write_to_png_stream) *surface_write_to_png_stream;
-    __typeof__(cairo_surface_destroy) *surface_destroy;
-    __typeof__(cairo_set_source_rgba) *set_source_rgba;
-    __typeof__(cairo_set_line_width) *set_line_width;
-    __typeof__(cairo_move_to) *move_to;
-    __typeof__(cairo_line_to) *line_to;
-    __typeof__(cairo_fill) *fill;
-    __typeof__(cairo_stroke) *stroke;
-    __typeof__(cairo_paint) *paint;
-    __typeof__(cairo_save) *save;
-    __typeof__(cairo_restore) *restore;
-    __typeof__(cairo_translate) *translate;
-    __typeof__(cairo_rotate) *rotate;
-    __typeof__(cairo_select_font_face) *select_font_face;
-    __typeof__(cairo_set_font_size) *set_font_size;
-    __typeof__(cairo_text_extents) *text_extents;
-    __typeof__(cairo_show_text) *show_text;
+    struct gi_cairo_context *(*create)(struct gi_cairo_surface *surface);
+    void (*destroy)(struct gi_cairo_context *cr);
+    int (*status)(struct gi_cairo_context *cr);
+    const char *(*status_to_string)(int status);
+    struct gi_cairo_surface *(*image_surface_create)(int format, int width, int height);
+    int (*surface_write_to_png_stream)(struct gi_cairo_surface *surface,
+                                       int (*write)(void *closure, const unsigned char *bytes,
+                                                    unsigned nbytes),
+                                       void *closure);
+    void (*surface_destroy)(struct gi_cairo_surface *surface);
+    void (*set_source_rgba)(struct gi_cairo_context *cr, double red, double green, double blue,
+                            double alpha);
+    void (*set_line_width)(struct gi_cairo_context *cr, double width);
+    void (*move_to)(struct gi_cairo_context *cr, double x, double y);
+    void (*line_to)(struct gi_cairo_context *cr, double x, double y);
+    void (*fill)(struct gi_cairo_context *cr);
+    void (*stroke)(struct gi_cairo_context *cr);
+    void (*paint)(struct gi_cairo_context *cr);
+    void (*save)(struct gi_cairo_context *cr);
+    void (*restore)(struct gi_cairo_context *cr);
+    void (*translate)(struct gi_cairo_context *cr, double x, double y);
+    void (*rotate)(struct gi_cairo_context *cr, double angle);
+    void (*select_font_face)(struct gi_cairo_context *cr, const char *family, int slant,
+                             int weight);
+    void (*set_font_size)(struct gi_cairo_context *cr, double size);
+    void (*text_extents)(struct gi_cairo_context *cr, const char *text,
+                         struct gi_cairo_extents *extents);
+    void (*show_text)(struct gi_cairo_context *cr, const char *text);
 };
 
 /* Loads the library, which then stays for the life of the process: the fonts that it caches would

@@ -10,8 +10,8 @@
 struct png {
     struct gi_pen base;
     struct gi_cairo c;
-    cairo_surface_t *surface;
-    cairo_t *cr;
+    struct gi_cairo_surface *surface;
+    struct gi_cairo_context *cr;
     struct gi_sink *sink;
     struct gi_err err; /* of the sink */
 };
@@ -52,10 +52,10 @@ static void text(struct gi_pen *pen, double x, double y, struct gi_lettering let
                  struct gi_ink ink, const char *words)
 {
     struct png *png = (struct png *)pen;
-    cairo_text_extents_t box;
+    struct gi_cairo_extents box;
     dip(png, ink);
-    png->c.select_font_face(png->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                            lettering.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    png->c.select_font_face(png->cr, "sans-serif", GI_CAIRO_SLANT_NORMAL,
+                            lettering.bold ? GI_CAIRO_WEIGHT_BOLD : GI_CAIRO_WEIGHT_NORMAL);
     png->c.set_font_size(png->cr, lettering.size);
     png->c.text_extents(png->cr, words, &box);
     png->c.save(png->cr);
@@ -67,17 +67,17 @@ static void text(struct gi_pen *pen, double x, double y, struct gi_lettering let
     png->c.restore(png->cr);
 }
 
-static cairo_status_t write_bytes(void *closure, const unsigned char *bytes, unsigned nbytes)
+static int write_bytes(void *closure, const unsigned char *bytes, unsigned nbytes)
 {
     struct png *png = closure;
-    return gi_sink_write(png->sink, bytes, nbytes, &png->err) ? CAIRO_STATUS_WRITE_ERROR
-                                                              : CAIRO_STATUS_SUCCESS;
+    return gi_sink_write(png->sink, bytes, nbytes, &png->err) ? GI_CAIRO_WRITE_ERROR
+                                                              : GI_CAIRO_SUCCESS;
 }
 
 static enum gi_status finish(struct gi_pen *pen, struct gi_err *err)
 {
     struct png *png = (struct png *)pen;
-    cairo_status_t status = png->c.status(png->cr);
+    int status = png->c.status(png->cr);
     if (!status)
         status = png->c.surface_write_to_png_stream(png->surface, write_bytes, png);
     png->c.destroy(png->cr);
@@ -89,7 +89,7 @@ static enum gi_status finish(struct gi_pen *pen, struct gi_err *err)
         *err = fault;
         return fault.status;
     }
-    return status ? gi_fail(err, status == CAIRO_STATUS_NO_MEMORY ? GI_E_MEMORY : GI_E_UNSUPPORTED,
+    return status ? gi_fail(err, status == GI_CAIRO_NO_MEMORY ? GI_E_MEMORY : GI_E_UNSUPPORTED,
                             "--plot: %s", words)
                   : GI_OK;
 }
@@ -107,7 +107,7 @@ enum gi_status gi_pen_png(struct gi_pen **pen, struct gi_sink *sink, int width, 
     }
     png->base = (struct gi_pen){move_to, line_to, fill, stroke, text, finish};
     png->sink = sink;
-    png->surface = png->c.image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    png->surface = png->c.image_surface_create(GI_CAIRO_RGB24, width, height);
     png->cr = png->c.create(png->surface);
     dip(png, (struct gi_ink){1, 1, 1, 1});
     png->c.paint(png->cr);
