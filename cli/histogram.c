@@ -268,6 +268,8 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     if (!status)
         status = to_stdout ? print(stdout, &view, output->format, err)
                            : print_to_file(report->to, &view, output, err);
+    if (!status && to_stdout)
+        status = gi_cli_flush(err); /* before the image of a chain is written */
     free(bins);
     return status;
 }

@@ -48,6 +48,10 @@ check "a table last goes to standard output" cmp out want.csv
 expect 0 gpuimg run 'gaussian | extract --to got.csv --mask-image in.pgm' in.pgm
 expect 1 gpuimg run 'gaussian | extract --to made.csv --mask-image in.pgm' "$tests/../../testdata/coins.png"
 check "a mask of another size is named with its step" grep -q 'step 2, extract: .*mask' err
+"$GPUIMG" run 'blur | histogram | edges' in.pgm made.pgm >/dev/full 2>err
+check "a table that can't be printed is the error of its step" grep -q 'run: step 2, histogram: standard output: No space' err
+if [ -e made.pgm ]; then fail "tables come before the image" "made.pgm is there"; else pass; fi
+expect_error 2 'run: step 1, extract: --mask-image -: standard input is the image already' run 'extract --mask-image -' -
 
 # Errors name the step and the word, and come before any work.
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'blur | edgez' in.pgm made.pgm
