@@ -157,6 +157,8 @@ static enum gi_status check(const char *image, const char *table, const void *ar
         return gi_fail(err, GI_E_USAGE,
                        "--mask-image %s: stands in place of --at, want one of them",
                        output->mask_image);
+    if (output->mask_image && strcmp(image, "-") == 0 && strcmp(output->mask_image, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "--mask-image -: standard input is the image already");
     enum gi_status status = pick_format(&format, table, output->format, err);
     if (!status && output->points && strcmp(output->points, "-") != 0 &&
         !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
