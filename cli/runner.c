@@ -361,10 +361,10 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                              const struct gi_side *sides, struct gi_err *err)
 {
     struct gi_pipeline *pipeline;
-    int failed = 0;
+    int failed = -1;
     enum gi_status status = gi_pipeline_new(&pipeline, steps, nsteps, src, &failed, err);
     if (status)
-        return nsteps == 1
+        return nsteps == 1 || failed < 0
                    ? status
                    : gi_err_prefix(err, "step %d, %s", failed + 1, steps[failed].filter->name);
     struct job job = {.pipeline = pipeline,

@@ -21,7 +21,8 @@ struct gi_pipeline;
 
 /* Makes the plans of `nsteps` steps, 1 or more, for a first source of the shape of `src`. Freed by
  * gi_pipeline_free(), which nulls. Read-only while it runs: many threads may run one, each on its
- * own queue. Errors: as gi_plan_make(); `*failed` (may be NULL) is the step that failed. */
+ * own queue. Errors: as gi_plan_make(); `*failed` (may be NULL) becomes the step
+ * that failed, and stays where it was none. */
 enum gi_status gi_pipeline_new(struct gi_pipeline **pipeline, const struct gi_step *steps,
                                int nsteps, const struct gi_image *src, int *failed,
                                struct gi_err *err);
