@@ -162,10 +162,11 @@ static void similarity_row(const struct work *work, int y0, double *scratch)
 static void band_job(void *arg, int index, void *scratch)
 {
     const struct work *work = arg;
-    int height = work->a->height, end = (index + 1) * BAND < height ? (index + 1) * BAND : height;
-    for (int y = index * BAND; y < end; y++) {
+    int height = work->a->height, top = index * BAND;
+    int end = height - top < BAND ? height : top + BAND;
+    for (int y = top; y < end; y++) {
         measure_row(work, y);
-        if (y + work->ny <= height)
+        if (work->ny <= height - y)
             similarity_row(work, y, scratch);
     }
 }
@@ -281,7 +282,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     if (!work.rows)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: sums of %d rows", a->height);
     if (!status)
-        status = queue->k->jobs(queue, (a->height + BAND - 1) / BAND, band_job, &work,
+        status = queue->k->jobs(queue, (a->height - 1) / BAND + 1, band_job, &work,
                                 4 * scratch_samples(a) * sizeof(double), err);
     if (!status)
         sum_up(result, &work);
