@@ -30,8 +30,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (plan->nsources > 1 &&
         (mask->width != src->width || mask->height != src->height || mask->channels != 1))
         return gi_fail(err, GI_E_UNSUPPORTED,
-                       "mask: %d x %d pixels of %d channels: want %d x %d of one, as the image",
-                       mask->width, mask->height, mask->channels, src->width, src->height);
+                       "mask: %d x %d px, %d channel%s: want %d x %d px, 1 channel, as the image",
+                       mask->width, mask->height, mask->channels, mask->channels == 1 ? "" : "s",
+                       src->width, src->height);
     plan->reach = GI_REACH_ALL;
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                                   .nbytes = 6.0 / src->channels}; /* labels, written and read */
