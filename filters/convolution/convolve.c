@@ -179,8 +179,10 @@ static enum gi_status kernel_make(struct kernel *k, const struct params *p, stru
         return gi_fail(err, GI_E_USAGE, "--kernel: missing: want rows of weights such as \"%s\"",
                        options[0].example);
     enum gi_status status = gi_kernel_read(&k->kernel, p->kernel, err);
-    if (status)
-        return gi_err_prefix(err, "--kernel");
+    if (status) {
+        gi_err_prefix(err, "--kernel"); /* without `err` it says GI_OK */
+        return status;
+    }
     status = kernel_fill(k, p, err);
     if (status)
         kernel_free(k);
