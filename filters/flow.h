@@ -24,12 +24,7 @@ struct gi_flow {
 /* Reads of an image's samples and writes: bytes. */
 double gi_image_nbytes(const struct gi_image *image);
 
-/* Starts and stops the stopwatch around work of one kind, where times are wanted. Errors: as sync.
- */
-void gi_flow_start(struct gi_flow *flow);
-enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err);
-
-/* Uploads and downloads, timed. */
+/* Uploads and downloads, timed and named for profilers. */
 enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
                               const struct gi_image *host, struct gi_err *err);
 enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,

@@ -74,55 +74,60 @@ double gi_image_nbytes(const struct gi_image *image)
     return (double)gi_row_nbytes(image) * image->height;
 }
 
-void gi_flow_start(struct gi_flow *flow)
+/* Around work of one kind: names it for profilers, and times it where times are wanted. */
+static void start(struct gi_flow *flow, const char *name)
 {
-    if (flow->times)
-        flow->queue->k->stopwatch_mark(flow->watch, START);
+    flow->queue->k->range(flow->queue, name);
+    flow->queue->k->stopwatch_mark(flow->watch, START);
 }
 
-enum gi_status gi_flow_stop(struct gi_flow *flow, double *ms, struct gi_err *err)
+/* `status` is that of the work; *ms (NULL: no times are wanted) grows by its time. Errors: as sync.
+ */
+static enum gi_status stop(struct gi_flow *flow, enum gi_status status, double *ms,
+                           struct gi_err *err)
 {
     struct gi_queue *queue = flow->queue;
-    if (!flow->times)
-        return GI_OK;
     queue->k->stopwatch_mark(flow->watch, STOP);
-    enum gi_status status = queue->k->sync(queue, err);
-    if (!status)
+    if (!status && ms)
+        status = queue->k->sync(queue, err);
+    if (!status && ms)
         *ms += queue->k->stopwatch_ms(flow->watch, START, STOP);
+    queue->k->range(queue, NULL);
     return status;
 }
 
 enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,
                               const struct gi_image *host, struct gi_err *err)
 {
-    gi_flow_start(flow);
+    struct gi_times *times = flow->times;
+    start(flow, "upload");
     enum gi_status status = flow->queue->k->upload(flow->queue, image, host, NULL, err);
-    if (status || !flow->times)
-        return status;
-    flow->times->uploads++;
-    status = gi_flow_stop(flow, &flow->times->upload_ms, err);
-    if (status)
+    bool made = !status;
+    status = stop(flow, status, times ? &times->upload_ms : NULL, err);
+    if (made && status)
         flow->queue->k->release(flow->queue, image);
+    if (made && times)
+        times->uploads++;
     return status;
 }
 
-static enum gi_status note_download(struct gi_flow *flow, struct gi_err *err)
+/* `status` is that of the download. */
+static enum gi_status stop_download(struct gi_flow *flow, enum gi_status status, struct gi_err *err)
 {
-    if (!flow->times)
-        return GI_OK;
-    flow->times->downloads++;
-    return gi_flow_stop(flow, &flow->times->download_ms, err);
+    struct gi_times *times = flow->times;
+    if (!status && times)
+        times->downloads++;
+    return stop(flow, status, times ? &times->download_ms : NULL, err);
 }
 
 enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, struct gi_image *image,
                                 struct gi_err *err)
 {
-    gi_flow_start(flow);
+    start(flow, "download");
     enum gi_status status = flow->queue->k->download(flow->queue, host, image, NULL, err);
-    if (status)
-        return status;
-    status = note_download(flow, err);
-    if (status)
+    bool made = !status;
+    status = stop_download(flow, status, err);
+    if (made && status)
         gi_image_free(host);
     return status;
 }
@@ -130,9 +135,9 @@ enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, str
 enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image *host,
                                      struct gi_image *image, struct gi_err *err)
 {
-    gi_flow_start(flow);
-    enum gi_status status = flow->queue->k->download_into(flow->queue, host, image, NULL, err);
-    return status ? status : note_download(flow, err);
+    start(flow, "download");
+    return stop_download(flow, flow->queue->k->download_into(flow->queue, host, image, NULL, err),
+                         err);
 }
 
 enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
@@ -166,21 +171,21 @@ enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const stru
                                struct gi_err *err)
 {
     const struct gi_plan *plan = &flow->pipeline->plans[i];
-    gi_flow_start(flow);
+    start(flow, plan->filter->name);
     enum gi_status status =
         plan->filter->measure(plan, flow->queue, flow->states[i], pass, srcs, err);
     note_nbytes(flow, i, all_nbytes(srcs, plan->nsources));
-    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+    return stop(flow, status, step_ms(flow, i), err);
 }
 
 enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *work,
                             struct gi_err *err)
 {
     const struct gi_plan *plan = &flow->pipeline->plans[i];
-    gi_flow_start(flow);
+    start(flow, plan->filter->name);
     enum gi_status status = plan->filter->run(plan, flow->queue, work, err);
     note_nbytes(flow, i, all_nbytes(work->srcs, plan->nsources) + gi_image_nbytes(work->dst));
-    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+    return stop(flow, status, step_ms(flow, i), err);
 }
 
 void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs)
@@ -218,12 +223,12 @@ static enum gi_status analyse_on_host(struct gi_flow *flow, int i, struct gi_ima
         hosts[0] = srcs[0];
     for (int j = 1; j < plan->nsources; j++)
         hosts[j] = flow->sides[i].others[j - 1];
-    gi_flow_start(flow);
+    start(flow, plan->filter->name);
     if (!status)
         status = plan->filter->analyse(plan, flow->queue, flow->sides[i].result, hosts, err);
     if (down)
         gi_image_free(&hosts[0]);
-    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+    return stop(flow, status, step_ms(flow, i), err);
 }
 
 static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs,
@@ -236,9 +241,9 @@ static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs
         return analyse_on_host(flow, i, srcs, err);
     if (plan->filter->conclude)
         return plan->filter->conclude(plan, result, flow->states[i], err);
-    gi_flow_start(flow);
+    start(flow, plan->filter->name);
     enum gi_status status = plan->filter->analyse(plan, flow->queue, result, srcs, err);
-    return status ? status : gi_flow_stop(flow, step_ms(flow, i), err);
+    return stop(flow, status, step_ms(flow, i), err);
 }
 
 /* Step i on *image, all of its first source; *image becomes what it passes on. */

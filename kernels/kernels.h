@@ -350,6 +350,10 @@ struct gi_kernels {
     double (*stopwatch_ms)(const struct gi_stopwatch *watch, int from, int to);
     void (*stopwatch_free)(struct gi_stopwatch **watch);
 
+    /* What is called and enqueued from here on is `name` to a profiler (NVTX on CUDA); NULL ends
+     * the last name that has not ended. On the thread that goes on with the work. */
+    void (*range)(struct gi_queue *queue, const char *name);
+
     /* Measures, in about 0.2 s. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
     enum gi_status (*roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                struct gi_err *err);

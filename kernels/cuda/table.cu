@@ -42,6 +42,7 @@ static const struct gi_kernels kernels = {
     .stopwatch_mark = gi_cuda_stopwatch_mark,
     .stopwatch_ms = gi_cuda_stopwatch_ms,
     .stopwatch_free = gi_cuda_stopwatch_free,
+    .range = gi_cuda_range,
     .roofline = gi_cuda_roofline,
     .convolve_separable = gi_cuda_convolve_separable,
     .convolve_2d = gi_cuda_convolve_2d,

@@ -8,6 +8,8 @@
 static struct {
     size_t nbytes, row_nbytes;
     int rows, upload_rows, uploads;
+    int depth;       /* ranges that have not ended */
+    char names[512]; /* of those that began */
 } small;
 
 static enum gi_status (*real_upload)(struct gi_queue *queue, struct gi_image *dst,
@@ -30,6 +32,15 @@ static enum gi_status small_upload(struct gi_queue *queue, struct gi_image *dst,
     return real_upload(queue, dst, host, ticket, err);
 }
 
+static void small_range(struct gi_queue *unused, const char *name)
+{
+    size_t n = strlen(small.names);
+    (void)unused;
+    small.depth += name ? 1 : -1;
+    if (name)
+        snprintf(small.names + n, sizeof small.names - n, " %s", name);
+}
+
 static struct gi_kernels small_kernels;
 static struct gi_queue *queue;
 
@@ -41,6 +52,7 @@ static int open_cpu(void **unused)
     real_upload = small_kernels.upload;
     small_kernels.limits = small_limits;
     small_kernels.upload = small_upload;
+    small_kernels.range = small_range;
     return 0;
 }
 
@@ -59,6 +71,7 @@ static void take(int rows, int upload_rows)
     small.rows = rows;
     small.upload_rows = upload_rows;
     small.uploads = 0;
+    small.names[0] = 0;
 }
 
 static struct gi_image image_of(int width, int height, int channels, enum gi_type type)
@@ -169,6 +182,29 @@ static void test_too_little(void **unused)
     free(params);
 }
 
+/* What a profiler is told: a range for each stage, every one ended, after failures too. */
+static void test_ranges(void **unused)
+{
+    (void)unused;
+    const struct gi_filter *filter = gi_filter_find("threshold");
+    void *params = fc_params(filter, (const char *const[]){"at=otsu", NULL});
+    struct gi_image src = image_of(10, 40, 1, GI_U8), dst;
+    take(40, 40);
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_OK);
+    assert_string_equal(small.names, " upload threshold threshold download");
+    gi_image_free(&dst);
+    take(40, 39);
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_OK);
+    assert_string_equal(small.names, " upload upload threshold upload threshold"
+                                     " upload threshold download upload threshold download");
+    gi_image_free(&dst);
+    take(40, 0);
+    assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_E_DEVICE_MEMORY);
+    assert_int_equal(small.depth, 0);
+    gi_image_free(&src);
+    free(params);
+}
+
 /* Every ninth sample or so becomes odd; `whole_channel`: the first channel holds nothing but NaN.
  */
 static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
@@ -252,11 +288,9 @@ static void test_analysis_of_the_whole(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_bytes_limit),
-        cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_analysis),
-        cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_bytes_limit),
+        cmocka_unit_test(test_too_little), cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_analysis),   cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

@@ -42,6 +42,7 @@ enum gi_status gi_cpu_host_stopwatch_new(struct gi_stopwatch **watch, struct gi_
 void gi_cpu_host_stopwatch_mark(struct gi_stopwatch *watch, int mark);
 double gi_cpu_host_stopwatch_ms(const struct gi_stopwatch *watch, int from, int to);
 void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch);
+void gi_cpu_host_range(struct gi_queue *queue, const char *name);
 
 /* The slots of struct gi_kernels that do not depend on the level. */
 #define GI_CPU_HOST_SLOTS                                                                          \
@@ -54,6 +55,6 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch);
     .wait = gi_cpu_host_wait, .sync = gi_cpu_host_sync, .copy = gi_cpu_host_copy,                  \
     .jobs = gi_cpu_host_jobs, .stopwatch_new = gi_cpu_host_stopwatch_new,                          \
     .stopwatch_mark = gi_cpu_host_stopwatch_mark, .stopwatch_ms = gi_cpu_host_stopwatch_ms,        \
-    .stopwatch_free = gi_cpu_host_stopwatch_free
+    .stopwatch_free = gi_cpu_host_stopwatch_free, .range = gi_cpu_host_range
 
 #endif

@@ -39,6 +39,7 @@ enum gi_status gi_cuda_stopwatch_new(struct gi_stopwatch **watch, struct gi_queu
 void gi_cuda_stopwatch_mark(struct gi_stopwatch *watch, int mark);
 double gi_cuda_stopwatch_ms(const struct gi_stopwatch *watch, int from, int to);
 void gi_cuda_stopwatch_free(struct gi_stopwatch **watch);
+void gi_cuda_range(struct gi_queue *queue, const char *name);
 enum gi_status gi_cuda_roofline(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
 

@@ -1,8 +1,18 @@
-/* CUDA queues: a stream each, the tickets of its copies, stopwatches.
+/* CUDA queues: a stream each, the tickets of its copies, stopwatches, names for profilers.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <stdlib.h>
+
+/* All in the header, which asks for a profiler once; some toolkits are installed without it. */
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define RANGE_PUSH(name) nvtxRangePushA(name)
+#define RANGE_POP()      nvtxRangePop()
+#else
+#define RANGE_PUSH(name) (void)0
+#define RANGE_POP()      (void)0
+#endif
 
 /* The parts of a queue that can fail; gi_cuda_queue_close() takes what was made. */
 static enum gi_status queue_fill(struct gi_cuda_queue *cu, struct gi_err *err)
@@ -157,4 +167,13 @@ void gi_cuda_stopwatch_free(struct gi_stopwatch **out)
             cudaEventDestroy(watch->marks[i]);
     free(watch->marks);
     free(watch);
+}
+
+void gi_cuda_range(struct gi_queue *queue, const char *name)
+{
+    (void)queue;
+    if (name)
+        RANGE_PUSH(name);
+    else
+        RANGE_POP();
 }
