@@ -358,6 +358,8 @@ struct gi_kernels {
     enum gi_status (*roofline)(struct gi_queue *queue, struct gi_roofline *roofline,
                                struct gi_err *err);
 
+    const struct gi_ways *const *ways; /* of the primitives (kernels/ways.h); NULL ends them */
+
     /* Primitives, each defined at its type above. */
     gi_convolve_separable_fn *convolve_separable;
     gi_convolve_2d_fn *convolve_2d;
@@ -371,8 +373,6 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
-
-    const struct gi_ways *const *ways; /* how they are done (kernels/ways.h); NULL ends them */
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

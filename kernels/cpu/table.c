@@ -31,6 +31,7 @@ const struct gi_kernels GI_CPU(kernels) = {
     GI_CPU_HOST_SLOTS,
     .device_open = device_open,
     .roofline = GI_CPU(roofline),
+    .ways = ways,
     .convolve_separable = GI_CPU(convolve_separable),
     .convolve_2d = GI_CPU(convolve_2d),
     .box = GI_CPU(box),
@@ -43,5 +44,4 @@ const struct gi_kernels GI_CPU(kernels) = {
     .select = GI_CPU(select),
     .label = GI_CPU(label),
     .region_stats = GI_CPU(region_stats),
-    .ways = ways,
 };

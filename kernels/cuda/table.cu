@@ -44,6 +44,7 @@ static const struct gi_kernels kernels = {
     .stopwatch_free = gi_cuda_stopwatch_free,
     .range = gi_cuda_range,
     .roofline = gi_cuda_roofline,
+    .ways = ways,
     .convolve_separable = gi_cuda_convolve_separable,
     .convolve_2d = gi_cuda_convolve_2d,
     .box = gi_cuda_box,
@@ -56,7 +57,6 @@ static const struct gi_kernels kernels = {
     .select = gi_cuda_select,
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
-    .ways = ways,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)
