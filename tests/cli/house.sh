@@ -34,6 +34,11 @@ long_functions=$(for f in $(find cli imgio kernels filters -name '*.[ch]' -o -na
 done)
 check "no function over 60 lines, no kernel over 80" "$long_functions"
 
+check "operations stand in folders by family, machinery at the top of filters/" \
+    "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_flow_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
+check "primitives stand in folders by family" \
+    "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
+
 check "nothing else stands at the top" \
     "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
 
