@@ -95,7 +95,7 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
         else
             snprintf(name, sizeof name, "%s", column->what);
         column->rates.open_s = cpu ? 0 : column->open_s;
-        status = gi_rates_measure(&column->rates, column->queue, &bench->images[0], err);
+        status = gi_rates_measure(&column->rates, column->queue, err);
         if (!status)
             status = gi_rates_store(&path, name, &column->rates, err);
         if (!status)
@@ -105,11 +105,12 @@ static enum gi_status save_rates(struct bench *bench, struct gi_err *err)
     return status;
 }
 
+/* `start`: when the first look at the device began. */
 static enum gi_status add_column(struct bench *bench, const struct gi_kernels *k,
-                                 const struct gi_open_options *options, struct gi_err *err)
+                                 const struct gi_open_options *options, double start,
+                                 struct gi_err *err)
 {
     struct column *column = &bench->columns[bench->ncolumns];
-    double start = gi_now_ms();
     enum gi_status status = gi_queue_open_alone(&column->queue, k, options, err);
     if (status)
         return status;
@@ -131,7 +132,7 @@ static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
     snprintf(column->name, sizeof column->name, "cpu");
     snprintf(column->what, sizeof column->what, "%s, %d thread%s", gi_cpu_level(), bench->threads,
              bench->threads == 1 ? "" : "s");
-    return add_column(bench, gi_kernels_cpu(), &options, err);
+    return add_column(bench, gi_kernels_cpu(), &options, gi_now_ms(), err);
 }
 
 /* The device that was asked for must be there; `auto` does without. */
@@ -146,6 +147,7 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
     if (status || choice == GI_CHOOSE_CPU)
         return status;
     const struct gi_kernels *k = gi_kernels_cuda();
+    double start = gi_now_ms();
     int n = k ? k->probe(infos, DEVICES_MAX, &bench->no_cuda) : 0;
     if (!k)
         gi_fail(&bench->no_cuda, GI_E_DEVICE, "this build has no CUDA backend");
@@ -159,7 +161,7 @@ static enum gi_status add_cuda(struct bench *bench, struct gi_err *err)
     snprintf(column->name, sizeof column->name, "cuda:%d", options.ordinal);
     if (options.ordinal < DEVICES_MAX)
         snprintf(column->what, sizeof column->what, "%s", infos[options.ordinal].name);
-    status = add_column(bench, k, &options, err);
+    status = add_column(bench, k, &options, start, err);
     if (!status || choice == GI_CHOOSE_CUDA)
         return status;
     bench->no_cuda = *err;

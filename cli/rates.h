@@ -25,11 +25,10 @@ bool gi_cuda_is_likely(void);
 enum gi_status gi_rates_store(char **path, const char *device, const struct gi_rates *rates,
                               struct gi_err *err);
 
-/* Measures on a copy of `src`, in about a second: a negative, which moves bytes, and a Gaussian of
- * sigma 10, which multiplies. What is not seen from here stays as it is in `rates`: opening the
+/* Measures on an image of 64 MB, in about a second: a negative, which moves bytes, and a Gaussian
+ * of sigma 10, which multiplies. What is not seen from here stays as it is in `rates`: opening the
  * device, and how the process ends. Errors: as the primitives'. */
-enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue,
-                                const struct gi_image *src, struct gi_err *err);
+enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err);
 
 /* The name that the CPU's rates are stored under. Returns buffer. */
 const char *gi_rates_cpu_name(int threads, char *buffer, size_t nbytes);

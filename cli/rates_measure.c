@@ -65,8 +65,8 @@ static enum gi_status time_step(struct step_times *best, const char *name, const
     return status;
 }
 
-enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue,
-                                const struct gi_image *src, struct gi_err *err)
+static enum gi_status measure(struct gi_rates *rates, struct gi_queue *queue,
+                              const struct gi_image *src, struct gi_err *err)
 {
     double nbytes = (double)gi_row_nbytes(src) * src->height;
     struct step_times moves, multiplies;
@@ -82,4 +82,18 @@ enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue,
         rates->down = 1e3 * nbytes / moves.down_ms;
     }
     return GI_OK;
+}
+
+enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err)
+{
+    enum { SIDE = 8192 };
+    struct gi_image src;
+    enum gi_status status = gi_image_alloc(&src, SIDE, SIDE, 1, GI_U8, err);
+    if (status)
+        return status;
+    for (int y = 0; y < SIDE; y++)
+        memset(gi_row(&src, y), y * 37, gi_row_nbytes(&src));
+    status = measure(rates, queue, &src, err);
+    gi_image_free(&src);
+    return status;
 }
