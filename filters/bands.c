@@ -23,7 +23,7 @@ static struct gi_image shape_after(const struct gi_flow *flow, int i)
     return i < 0 ? flow->pipeline->source : flow->pipeline->plans[i].result;
 }
 
-/* As rows_of() for a span that reaches past the ends, where the image stands again: in pieces. */
+/* As rows_of() for a span that reaches past the ends: in pieces. */
 static enum gi_status wrapped_rows_of(struct gi_flow *flow, int i, struct gi_span span,
                                       struct rows *rows, struct gi_err *err)
 {
@@ -86,21 +86,38 @@ static enum gi_status run_plan(struct gi_flow *flow, int i, struct gi_span span,
     return status;
 }
 
-/* The rows of `span`, within the image, of what step i gives. */
+static bool past_ends(struct gi_span span, int height)
+{
+    return span.top < 0 || span.bottom > height;
+}
+
+/* Whether a step is the same on an image that stands again past its ends: it wraps itself, or looks
+ * at one row alone. Then only the source is put together from pieces; pieces of each step would
+ * double with every one. */
+static bool repeats(const struct gi_plan *plan, struct gi_span span)
+{
+    long long in = (long long)span.bottom - span.top + 2LL * plan->halo;
+    return plan->reach == GI_REACH_NEAR && plan->nsources == 1 && in < plan->sources[0].height &&
+           (plan->border == GI_BORDER_WRAP || plan->halo == 0);
+}
+
+/* The rows of `span` of what step i gives; past its ends it stands again. */
 static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
                               struct gi_err *err)
 {
     while (i >= 0 && !flow->pipeline->plans[i].filter->run)
         i--; /* an analysis passes on */
-    if (i < 0)
+    const struct gi_plan *plan = i < 0 ? NULL : &flow->pipeline->plans[i];
+    bool past = past_ends(span, shape_after(flow, i).height);
+    if (past && !(plan && repeats(plan, span)))
+        return wrapped_rows_of(flow, i, span, rows, err);
+    if (!plan)
         return source_rows(flow, span, rows, err);
-    const struct gi_plan *plan = &flow->pipeline->plans[i];
-    struct gi_span need = gi_plan_needs(plan, span.top, span.bottom);
-    bool wraps = need.top < 0 || need.bottom > plan->sources[0].height;
+    struct gi_span need = past ? (struct gi_span){span.top - plan->halo, span.bottom + plan->halo}
+                               : gi_plan_needs(plan, span.top, span.bottom);
     struct rows in;
     struct gi_image srcs[GI_SOURCES_MAX];
-    enum gi_status status =
-        wraps ? wrapped_rows_of(flow, i - 1, need, &in, err) : rows_of(flow, i - 1, need, &in, err);
+    enum gi_status status = rows_of(flow, i - 1, need, &in, err);
     if (status)
         return status;
     srcs[0] = in.view;

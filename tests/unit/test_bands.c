@@ -285,12 +285,47 @@ static void test_analysis_of_the_whole(void **unused)
     free(params);
 }
 
+/* A band at an end of an image that stands again is made of two pieces of the source, however many
+ * steps are in between. */
+static void test_many_that_wrap(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 14, HEIGHT = 200, BANDS = 4 };
+    const struct gi_filter *filter = gi_filter_find("blur"), *other = gi_filter_find("invert");
+    void *params = fc_params(filter, (const char *const[]){"k=3", "border=wrap", NULL});
+    void *none = fc_params(other, NULL);
+    struct gi_image src = image_of(16, HEIGHT, 3, GI_U8), whole, cut;
+    struct gi_err err = {0};
+    struct gi_step steps[STEPS];
+    struct gi_pipeline *pipeline;
+    for (int i = 0; i < STEPS; i++)
+        steps[i] = i % 3 ? (struct gi_step){.filter = filter, .params = params}
+                         : (struct gi_step){.filter = other, .params = none};
+    assert_int_equal(gi_pipeline_new(&pipeline, steps, STEPS, &src, NULL, &err), GI_OK);
+    queue->k = gi_kernels_cpu();
+    assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, NULL, NULL, &err), GI_OK);
+    take(HEIGHT / BANDS + 2 * STEPS, HEIGHT);
+    assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, NULL, NULL, &err), GI_OK);
+    assert_true(fc_equal(&whole, &cut));
+    assert_in_range(small.uploads, 2, 2 * BANDS);
+    gi_pipeline_free(&pipeline);
+    gi_image_free(&whole);
+    gi_image_free(&cut);
+    gi_image_free(&src);
+    free(params);
+    free(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_bytes_limit),
-        cmocka_unit_test(test_too_little), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_analysis),   cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_bytes_limit),
+        cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_many_that_wrap),
+        cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
