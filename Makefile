@@ -120,13 +120,12 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
 endif
 
-# A codec is made again when its library has come or gone.
-$(B)/imgio/tiff/tiff.o $(B)/imgio/webp.o: $(B)/codecs
-.PHONY: look
-look:
-$(B)/codecs: look | $(B)/headers
-	@now='$(call optional,tiffio.h,tiff) $(call optional,webp/encode.h,webp)'; \
-	[ "$$now" = "$$(cat $@ 2>/dev/null)" ] || echo "$$now" >$@
+# A codec is made again when its library has come or gone: the file is named by those that are there.
+CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)
+$(B)/imgio/tiff/tiff.o $(B)/imgio/webp.o: $(CODECS)
+$(CODECS): | $(B)/headers
+	@rm -f $(B)/codecs*
+	@touch $@
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
