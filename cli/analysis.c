@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/process.h"
 #include "cli/report.h"
 #include "cli/runner.h"
 

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
 #include "cli/json.h"
+#include "cli/process.h"
 #include "cli/rates.h"
+#include "cli/say.h"
 #include "filters/pipeline.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* libcairo at run time.
  * SPDX-License-Identifier: MIT */
 #include "cli/cairo.h"
+#include "cli/command.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* Chains: text to words, words to steps.
  * SPDX-License-Identifier: MIT */
 #include "cli/chain.h"
+#include "cli/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef GI_CLI_CHAIN_H
 #define GI_CLI_CHAIN_H
 
+#include "cli/command.h"
 #include "cli/report.h"
 
 /* One step. Its options are read by the rows of its operation, as those of a command are. */

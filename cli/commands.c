@@ -1,6 +1,8 @@
 /* The list of commands: filters of image to image first, then those with a file of their own.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/files.h"
 
 #include <string.h>
 

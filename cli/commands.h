@@ -3,7 +3,7 @@
 #ifndef GI_CLI_COMMANDS_H
 #define GI_CLI_COMMANDS_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
 
 extern const struct gi_command gi_command_run, gi_command_histogram, gi_command_extract,
     gi_command_compare, gi_command_info, gi_command_devices, gi_command_list, gi_command_selftest,

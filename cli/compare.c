@@ -4,10 +4,15 @@
 
 #include <math.h>
 
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "cli/output.h"
+#include "cli/process.h"
 #include "cli/runner.h"
+#include "cli/say.h"
 #include "filters/statistics/histogram.h"
 
 enum { SET_FILTER, SET_COMPARE, SET_INPUT, SET_DEVICE };

@@ -1,7 +1,9 @@
 /* gpuimg completion: small scripts that ask the program itself, which answers from the rows.
  * SPDX-License-Identifier: MIT */
 #include "cli/chain.h"
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/files.h"
 
 #include <string.h>
 

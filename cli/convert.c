@@ -1,6 +1,9 @@
 /* gpuimg convert: another format, depth or colour, the same pixels.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
 
 enum { SET_OWN, SET_IO };
 

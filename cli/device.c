@@ -1,7 +1,9 @@
 /* The options of the set "Running", and what --device names.
  * SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/device.h"
+#include "cli/command.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,4 +61,15 @@ enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, cons
     else if (*rest)
         return gi_fail(err, GI_E_USAGE, "%s%s: want auto, cpu, cuda or cuda:N", option, text);
     return GI_OK;
+}
+
+int gi_cpu_count(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+int gi_thread_count(int asked)
+{
+    return asked ? asked : gi_cpu_count();
 }

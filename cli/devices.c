@@ -1,7 +1,9 @@
 /* gpuimg devices: where this machine can compute.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/say.h"
 
 enum { DEVICES_MAX = 64 };
 

@@ -1,14 +1,17 @@
 /* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
  * SPDX-License-Identifier: MIT */
 #include "cli/extract.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/output.h"
+#include "cli/report.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "cli/commands.h"
 #include "imgio/npy.h"
-#include "cli/output.h"
-#include "cli/report.h"
 
 static const struct gi_choice formats[] = {
     {"auto", NULL, "by the table's suffix; CSV on standard output"},

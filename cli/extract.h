@@ -3,7 +3,8 @@
 #ifndef GI_CLI_EXTRACT_H
 #define GI_CLI_EXTRACT_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "imgio/imgio.h"
 #include "filters/regions/extract.h"
 
 enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };

@@ -1,6 +1,10 @@
 /* The outputs of extract that are images: labels, mask, overlay, crops.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/extract.h"
+#include "cli/files.h"
+#include "cli/output.h"
+#include "cli/overlay.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,8 +14,6 @@
 #include <sys/stat.h>
 
 #include "imgio/npy.h"
-#include "cli/output.h"
-#include "cli/overlay.h"
 
 enum { PATH_NBYTES = 4096 };
 

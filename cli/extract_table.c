@@ -1,14 +1,16 @@
 /* Tables of regions and points. Rows are printed one by one: there may be millions.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/extract.h"
+#include "cli/json.h"
+#include "cli/number.h"
+#include "imgio/imgio.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "imgio/npy.h"
-#include "cli/number.h"
 
 enum { LINE = 1024, REALS = 7, POINTS_A_WRITE = 4096 };
 

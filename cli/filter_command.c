@@ -1,7 +1,11 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
 #include "cli/output.h"
+#include "cli/process.h"
 #include "cli/runner.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* What a word that is no command or option may have meant: its beginning, another program's name
  * for it, or a slip of a key; never a word of another meaning. SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
 
 #include <string.h>

@@ -1,6 +1,10 @@
 /* Help, printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
+#include "cli/help.h"
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
 
 #include <string.h>
 

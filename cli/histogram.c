@@ -1,16 +1,19 @@
 /* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
 #include "cli/histogram.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/plot.h"
+#include "cli/process.h"
+#include "cli/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/commands.h"
-#include "cli/json.h"
-#include "cli/output.h"
-#include "cli/plot.h"
-#include "cli/report.h"
 
 enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 

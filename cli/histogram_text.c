@@ -1,12 +1,11 @@
 /* The histogram for people: a table of statistics, then counts or bars.
  * SPDX-License-Identifier: MIT */
 #include "cli/histogram.h"
+#include "cli/plot.h"
+#include "cli/say.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "cli/cli.h"
-#include "cli/plot.h"
 
 enum {
     CELL = 12,      /* width of a column of the tables */

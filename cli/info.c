@@ -1,7 +1,10 @@
 /* gpuimg info: what files hold.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/json.h"
+#include "cli/say.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* JSON through jansson, which refuses what is no UTF-8 and no number: here that becomes valid.
  * SPDX-License-Identifier: MIT */
 #include "cli/json.h"
-
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/say.h"
 
 #include <errno.h>
 #include <math.h>

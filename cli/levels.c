@@ -1,6 +1,8 @@
 /* Levels that were given as sample values, held against the samples of the file.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/runner.h"
+#include "cli/say.h"
 
 /* A value meant on another scale than that of the samples. */
 static void warn_of_scale(const struct gi_option *row, double value, unsigned full, unsigned maxval)

@@ -1,7 +1,10 @@
 /* gpuimg list: what there is, for people and, as JSON, for programs.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/json.h"
+#include "imgio/imgio.h"
 #include "kernels/ways.h"
 
 #include <string.h>

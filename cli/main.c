@@ -1,7 +1,12 @@
 /* The program: finds the command, runs it, and says what went wrong.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/files.h"
+#include "cli/help.h"
 #include "cli/json.h"
+#include "cli/process.h"
+#include "cli/say.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* Manual pages for man(7), printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "imgio/imgio.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* Outputs of a command, looked at before any work.
  * SPDX-License-Identifier: MIT */
 #include "cli/output.h"
+#include "cli/command.h"
+#include "cli/say.h"
+#include "imgio/imgio.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_OUTPUT_H
 #define GI_CLI_OUTPUT_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
 
 /* `path` without the prefix of an image format ("png:"). Points into `path`. */
 const char *gi_output_file(const char *path);

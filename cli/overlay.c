@@ -1,6 +1,7 @@
 /* Boxes and numbers drawn on an image. Lines and digits grow with the image, so that they can be
  * read when it is looked at whole. SPDX-License-Identifier: MIT */
 #include "cli/overlay.h"
+#include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>

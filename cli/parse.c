@@ -1,6 +1,9 @@
 /* argv to parameter structs: the tables of getopt_long are made from the option rows.
  * SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/help.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,12 @@
 /* PNG through cairo, which is loaded when a plot is asked for.
  * SPDX-License-Identifier: MIT */
+#include "cli/cairo.h"
+#include "cli/command.h"
 #include "cli/pen.h"
+#include "imgio/imgio.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "cli/cairo.h"
 
 struct png {
     struct gi_pen base;

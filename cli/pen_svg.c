@@ -1,6 +1,8 @@
 /* SVG as text, letters as letters. SVG 1.1, W3C 2011.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/pen.h"
+#include "imgio/imgio.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,14 @@
 /* A chart of counts over bins.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot.h"
+#include "cli/command.h"
+#include "cli/pen.h"
+#include "imgio/imgio.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-#include "cli/pen.h"
 
 enum {
     WIDTH = 1000,

@@ -1,6 +1,9 @@
 /* Rates in a JSON object: device names to objects of numbers.
  * SPDX-License-Identifier: MIT */
 #include "cli/rates.h"
+#include "cli/command.h"
+#include "cli/json.h"
+#include "imgio/imgio.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cli/json.h"
 
 static const struct {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_RATES_H
 #define GI_CLI_RATES_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "filters/pipeline.h"
 
 /* The CPU's under `threads` threads. */

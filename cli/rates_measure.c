@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/rates.h"
 
 /* What one step took: milliseconds, the best of three. */

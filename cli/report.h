@@ -3,7 +3,8 @@
 #ifndef GI_CLI_REPORT_H
 #define GI_CLI_REPORT_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/files.h"
 
 /* A finished analysis. */
 struct gi_report {

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "cli/chain.h"
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
 #include "cli/output.h"
+#include "cli/process.h"
 #include "cli/runner.h"
 
 enum { SET_CHAIN, SET_IO, SET_DEVICE };

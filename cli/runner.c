@@ -1,7 +1,12 @@
 /* Choosing a device for a command, opening it beside the decoder, and falling back.
  * SPDX-License-Identifier: MIT */
-#include "cli/rates.h"
 #include "cli/runner.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/process.h"
+#include "cli/rates.h"
+#include "cli/say.h"
 
 #include <pthread.h>
 #include <stdlib.h>

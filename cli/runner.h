@@ -4,7 +4,9 @@
 #ifndef GI_CLI_RUNNER_H
 #define GI_CLI_RUNNER_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/files.h"
 #include "filters/pipeline.h"
 
 struct gi_runner;

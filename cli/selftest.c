@@ -1,8 +1,11 @@
 /* gpuimg selftest: every operation on every backend of this machine must give the same bytes as the
  * plain C of one thread does.
  * SPDX-License-Identifier: MIT */
-#include "cli/commands.h"
 #include "cli/selftest.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef GI_CLI_SELFTEST_H
 #define GI_CLI_SELFTEST_H
 
-#include "cli/cli.h"
+#include "cli/command.h"
 
 /* One set of parameters for a filter. */
 struct gi_variant {

@@ -1,5 +1,6 @@
 /* Parameters and images for selftest, made from the option rows: a new filter needs no line here.
  * SPDX-License-Identifier: MIT */
+#include "cli/command.h"
 #include "cli/selftest.h"
 
 #include <math.h>

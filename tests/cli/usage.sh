@@ -17,7 +17,7 @@ for word in bar canny e; do # near in letters, not in meaning
 done
 expect_error 2 'in.pgm: is a file, want a command before it, as in gpuimg info in.pgm (try gpuimg help)' in.pgm made.pgm
 expect_error 2 'help: gausian: no such command, did you mean gaussian?' help gausian
-expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/cli.h")" gpuimg --version
+expect_stdout "$(sed -n 's/#define GI_VERSION  *"\(.*\)"/gpuimg \1/p' "$tests/../../cli/command.h")" gpuimg --version
 
 # Options.
 expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur --foo in.pgm made.pgm

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
+#include "cli/command.h"
 #include "cli/json.h"
 #include "failing_memory.h"
 

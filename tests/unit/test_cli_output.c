@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "cli/command.h"
 #include "cli/output.h"
 
 static enum gi_status check(const char *output, const char *input, struct gi_err *err)

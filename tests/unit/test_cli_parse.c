@@ -8,7 +8,10 @@
 
 #include <cmocka.h>
 
-#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/help.h"
 
 /* Reads a command line whose words are parted by blanks. */
 static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)

@@ -1,15 +1,14 @@
-/* What commands share: loading and saving with their options, messages, clocks.
+/* Images from files and into them.
  * SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/command.h"
+#include "cli/device.h"
 #include "cli/output.h"
+#include "cli/say.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernels/parallel.h"
@@ -130,133 +129,6 @@ const struct gi_option gi_io_options[] = {
     IO_INPUT,
     {0},
 };
-
-/* What is the same for every message of a process. */
-static const char *command_name;
-static bool is_quiet;
-
-void gi_cli_name(const char *name)
-{
-    command_name = name;
-}
-
-void gi_cli_quiet(bool quiet)
-{
-    is_quiet = quiet;
-}
-
-/* RFC 3629: shortest form, no surrogates, up to U+10FFFF. */
-size_t gi_utf8_nbytes(const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    if (*p < 0x80)
-        return 1;
-    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
-    if (*p < 0xc2 || *p > 0xf4)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) /* a zero byte too */
-            return 0;
-    bool wrong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-                 (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f);
-    return wrong ? 0 : n;
-}
-
-void gi_print_safe(FILE *out, const char *text)
-{
-    for (size_t n; *text; text += n) {
-        const unsigned char *p = (const unsigned char *)text;
-        n = gi_utf8_nbytes(text);
-        bool bad = n == 0 || *p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
-        n += n == 0;
-        for (size_t i = 0; i < n; i++)
-            if (bad)
-                fprintf(out, "\\x%02x", p[i]);
-            else
-                putc(p[i], out);
-    }
-}
-
-static void say(const char *kind, const char *format, va_list args)
-{
-    char text[1024];
-    vsnprintf(text, sizeof text, format, args);
-    const char *name = command_name;
-    flockfile(stderr);
-    fprintf(stderr, "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
-    gi_print_safe(stderr, text);
-    putc('\n', stderr);
-    funlockfile(stderr);
-}
-
-void gi_cli_say(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say("", format, args);
-    va_end(args);
-}
-
-void gi_cli_warn(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (!is_quiet)
-        say("warning: ", format, args);
-    va_end(args);
-}
-
-const char *gi_text_nbytes(double nbytes, char buffer[32])
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    int unit = 0;
-    for (; nbytes >= 999.5 && unit < 4; unit++)
-        nbytes /= 1000;
-    snprintf(buffer, 32, "%.*f %s", unit && nbytes < 99.95 ? 1 : 0, nbytes, units[unit]);
-    return buffer;
-}
-
-#if defined __SANITIZE_ADDRESS__
-#define LEAKS_ARE_SOUGHT 1
-#elif defined __has_feature
-#define LEAKS_ARE_SOUGHT __has_feature(address_sanitizer)
-#else
-#define LEAKS_ARE_SOUGHT 0
-#endif
-
-bool gi_cli_tears_down(void)
-{
-    return LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
-}
-
-enum gi_status gi_cli_flush(struct gi_err *err)
-{
-    bool bad = ferror(stdout) != 0;
-    errno = 0;
-    if (fflush(stdout) == 0 && !bad)
-        return GI_OK;
-    if (errno == EPIPE)
-        return GI_E_PIPE;
-    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
-}
-
-double gi_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-int gi_cpu_count(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-}
-
-int gi_thread_count(int asked)
-{
-    return asked ? asked : gi_cpu_count();
-}
 
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored)
 {

@@ -1,0 +1,40 @@
+/* The process: its clock, its end, its standard output.
+ * SPDX-License-Identifier: MIT */
+#include "cli/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define LEAKS_ARE_SOUGHT 1
+#elif defined __has_feature
+#define LEAKS_ARE_SOUGHT __has_feature(address_sanitizer)
+#else
+#define LEAKS_ARE_SOUGHT 0
+#endif
+
+bool gi_cli_tears_down(void)
+{
+    return LEAKS_ARE_SOUGHT || getenv("GPUIMG_TEAR_DOWN");
+}
+
+enum gi_status gi_cli_flush(struct gi_err *err)
+{
+    bool bad = ferror(stdout) != 0;
+    errno = 0;
+    if (fflush(stdout) == 0 && !bad)
+        return GI_OK;
+    if (errno == EPIPE)
+        return GI_E_PIPE;
+    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
+}
+
+double gi_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
