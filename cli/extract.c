@@ -181,12 +181,8 @@ static void mark_foreground(struct gi_image *mask, const struct gi_image *image)
         for (size_t x = 0; x < (size_t)image->width; x++) {
             to[x] = 0;
             for (size_t c = 0; c < (size_t)gi_colour_channels(image); c++) {
-                size_t i = x * (size_t)image->channels + c;
-                bool on = image->type == GI_U8 ? ((const uint8_t *)row)[i] != 0
-                          : image->type == GI_U16
-                              ? ((const uint16_t *)row)[i] != 0
-                              : ((const float *)row)[i] < 0 || ((const float *)row)[i] > 0;
-                to[x] |= on;
+                double v = gi_sample(row, x * (size_t)image->channels + c, image->type);
+                to[x] |= v < 0 || v > 0; /* NaN is neither */
             }
         }
     }

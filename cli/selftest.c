@@ -134,14 +134,6 @@ static void describe_case(struct test *test, const struct backend *backend, cons
              *test->variant->text ? test->variant->text : "defaults", what);
 }
 
-static double sample(const struct gi_image *image, int y, size_t i)
-{
-    const void *row = gi_row(image, y);
-    return image->type == GI_U8    ? ((const uint8_t *)row)[i]
-           : image->type == GI_U16 ? ((const uint16_t *)row)[i]
-                                   : (double)((const float *)row)[i];
-}
-
 static bool compare_images(struct test *test, const struct backend *backend,
                            const struct gi_image *want, const struct gi_image *got)
 {
@@ -154,8 +146,9 @@ static bool compare_images(struct test *test, const struct backend *backend,
         while (memcmp(a + i * size, b + i * size, size) == 0)
             i++;
         snprintf(what, sizeof what, "pixel (%zu, %d) channel %zu is %.9g, want %.9g",
-                 i / (size_t)want->channels, y, i % (size_t)want->channels, sample(got, y, i),
-                 sample(want, y, i));
+                 i / (size_t)want->channels, y, i % (size_t)want->channels,
+                 gi_sample(gi_row(got, y), i, got->type),
+                 gi_sample(gi_row(want, y), i, want->type));
         describe_case(test, backend, what);
         return false;
     }

@@ -68,23 +68,11 @@ struct gi_image gi_image_rows(const struct gi_image *image, int y0, int y1)
     return view;
 }
 
-static float sample_get(const void *row, size_t i, enum gi_type type)
-{
-    switch (type) {
-    case GI_U8:
-        return ((const uint8_t *)row)[i];
-    case GI_U16:
-        return ((const uint16_t *)row)[i];
-    default:
-        return ((const float *)row)[i];
-    }
-}
-
 static void row_convert(void *dst, enum gi_type to, const void *src, enum gi_type from, size_t n)
 {
     double full_to = (double)gi_type_full_scale(to), full_from = (double)gi_type_full_scale(from);
     for (size_t i = 0; i < n; i++) {
-        double v = (double)sample_get(src, i, from) * full_to / full_from;
+        double v = gi_sample(src, i, from) * full_to / full_from;
         if (to == GI_F32) {
             ((float *)dst)[i] = (float)v;
             continue;
@@ -134,9 +122,9 @@ enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
         const void *in = gi_row(src, y);
         void *out = gi_row(dst, y);
         for (size_t x = 0; x < (size_t)src->width; x++) {
-            float v = weights[0] * sample_get(in, x * from, src->type);
-            v = weigh(weights[1], sample_get(in, x * from + 1, src->type), v, whole);
-            v = weigh(weights[2], sample_get(in, x * from + 2, src->type), v, whole);
+            float v = weights[0] * (float)gi_sample(in, x * from, src->type);
+            v = weigh(weights[1], (float)gi_sample(in, x * from + 1, src->type), v, whole);
+            v = weigh(weights[2], (float)gi_sample(in, x * from + 2, src->type), v, whole);
             if (src->type == GI_F32)
                 ((float *)out)[x * to] = v;
             else if (src->type == GI_U16)

@@ -96,6 +96,14 @@ static inline void *gi_row(const struct gi_image *image, int y)
     return (char *)image->data + (size_t)y * image->stride;
 }
 
+/* Sample i of a row of GI_U8, GI_U16 or GI_F32 as a number; every one of them is exact. */
+static inline double gi_sample(const void *row, size_t i, enum gi_type type)
+{
+    return type == GI_U8    ? ((const uint8_t *)row)[i]
+           : type == GI_U16 ? ((const uint16_t *)row)[i]
+                            : (double)((const float *)row)[i];
+}
+
 /* a * b in *product; false where it does not fit in a size_t. The only place sizes multiply. */
 static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 {

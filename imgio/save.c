@@ -143,13 +143,6 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
     }
 }
 
-static double sample_at(const void *row, size_t i, enum gi_type type)
-{
-    return type == GI_U8    ? ((const uint8_t *)row)[i]
-           : type == GI_U16 ? ((const uint16_t *)row)[i]
-                            : (double)((const float *)row)[i];
-}
-
 static void set_sample(void *row, size_t i, enum gi_type type, double value)
 {
     if (type == GI_U8)
@@ -186,9 +179,9 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
         void *out = gi_row(dst, y);
         for (int x = 0; x < src->width; x++) {
             size_t from = (size_t)x * (size_t)src->channels, to = (size_t)x * (size_t)channels;
-            double opacity = alpha ? sample_at(in, from + (size_t)colours, src->type) / full : 1;
+            double opacity = alpha ? gi_sample(in, from + (size_t)colours, src->type) / full : 1;
             for (int c = 0; c < (to_rgb ? 3 : colours); c++) {
-                double v = sample_at(in, from + (size_t)(colours == 1 ? 0 : c), src->type);
+                double v = gi_sample(in, from + (size_t)(colours == 1 ? 0 : c), src->type);
                 double below = full * behind(options, to_rgb ? 3 : colours, c) * (1 - opacity);
                 set_sample(out, to + (size_t)c, src->type, keep_alpha ? v : v * opacity + below);
             }

@@ -30,13 +30,6 @@ struct work {
     double c1, c2; /* (K * full scale)^2 */
 };
 
-static double sample(const struct gi_image *image, const void *row, size_t i)
-{
-    return image->type == GI_U8    ? ((const uint8_t *)row)[i]
-           : image->type == GI_U16 ? ((const uint16_t *)row)[i]
-                                   : (double)((const float *)row)[i];
-}
-
 static double distance(double a, double b)
 {
     if (a == b || (isnan(a) && isnan(b)))
@@ -54,7 +47,7 @@ static void measure_row(const struct work *work, int y)
         double squares = 0, max = 0;
         uint64_t differing = 0;
         for (size_t i = (size_t)c; i < gi_row_samples(work->a); i += (size_t)channels) {
-            double d = distance(sample(work->a, a, i), sample(work->b, b, i));
+            double d = distance(gi_sample(a, i, work->a->type), gi_sample(b, i, work->b->type));
             squares += d * d;
             max = d > max ? d : max;
             differing += d > 0;
@@ -337,10 +330,12 @@ enum gi_status gi_compare_picture(struct gi_image *picture, const struct gi_imag
         void *row = gi_row(picture, y);
         for (size_t x = 0; x < (size_t)a->width; x++) {
             size_t i = x * (size_t)a->channels, last = i + (size_t)a->channels - 1;
-            double alpha =
-                gi_has_alpha(a) ? distance(sample(a, row_a, last), sample(b, row_b, last)) : 0;
+            double alpha = gi_has_alpha(a) ? distance(gi_sample(row_a, last, a->type),
+                                                      gi_sample(row_b, last, b->type))
+                                           : 0;
             for (size_t c = 0; c < (size_t)picture->channels; c++) {
-                double d = distance(sample(a, row_a, i + c), sample(b, row_b, i + c));
+                double d =
+                    distance(gi_sample(row_a, i + c, a->type), gi_sample(row_b, i + c, b->type));
                 store(picture, row, x * (size_t)picture->channels + c, fmax(d, alpha) * gain);
             }
         }
