@@ -61,14 +61,6 @@ static bool wants_all(const struct gi_plan *plan)
     return plan->reach == GI_REACH_ALL || plan->filter->analyse;
 }
 
-bool gi_pipeline_in_bands(const struct gi_pipeline *pipeline)
-{
-    for (int i = 0; i < pipeline->n; i++)
-        if (wants_all(&pipeline->plans[i]))
-            return false;
-    return true;
-}
-
 double gi_image_nbytes(const struct gi_image *image)
 {
     return (double)gi_row_nbytes(image) * image->height;

@@ -31,9 +31,6 @@ void gi_pipeline_free(struct gi_pipeline **pipeline);
 /* The shape of the image that comes out; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
 
-/* Whether every step makes an image in bands, so that any size can go through any device. */
-bool gi_pipeline_in_bands(const struct gi_pipeline *pipeline);
-
 /* What goes in and comes out beside the image, a step. */
 struct gi_side {
     const struct gi_image *others; /* host images of the shapes that the step names */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "image_cases.h"
+#include "cuda_pair.h"
 
 enum { SEED = 20260111, TAPS_MAX = 4001, QUICK_FIRST = 3, QUICK_END = 5 };
 
@@ -12,42 +12,6 @@ static const int taps[] = {1,  2,  3,  4,  5,  7,  9,  11, 13, 15,  18, 21,
 static const int sides[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 17, 33};
 static const int box_sides[] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 29, 31, 33, 255, 301};
 enum { TAPS = 23, SIDES = 14, BOX_SIDES = 16 };
-
-static struct gi_queue *cpu, *cuda; /* cuda: NULL where there is no device */
-static char reason[800];
-
-static int open_both(void **state)
-{
-    (void)state;
-    const struct gi_kernels *k = gi_kernels_cuda();
-    struct gi_open_options options = {.threads = 4};
-    struct gi_err err = {0};
-    case_open(&cpu, gi_kernels_cpu(), (int)sysconf(_SC_NPROCESSORS_ONLN));
-    int n = k ? k->probe(NULL, 0, &err) : 0;
-    if (n < 1) {
-        snprintf(reason, sizeof reason, "%s",
-                 !k  ? "built without CUDA"
-                 : n ? err.text
-                     : "no device");
-        return 0;
-    }
-    return gi_queue_open_alone(&cuda, k, &options, &err) == GI_OK ? 0 : -1;
-}
-
-static int close_both(void **state)
-{
-    (void)state;
-    if (cuda)
-        gi_queue_close_alone(&cuda);
-    gi_queue_close_alone(&cpu);
-    return 0;
-}
-
-/* Under compute-sanitizer, which is slow, GPUIMG_TEST_QUICK leaves out most images. */
-static bool quick(void)
-{
-    return getenv("GPUIMG_TEST_QUICK") != NULL;
-}
 
 static bool no_device(void)
 {

@@ -1,46 +1,12 @@
 /* Point operations of CUDA give the bytes of the CPU's, which test_cpu_point.c holds to their
  * definitions: for every type, channel count, alpha rule and size, in place too.
  * SPDX-License-Identifier: MIT */
+#include "cuda_pair.h"
 #include "point_cases.h"
 
 enum { SEED = 20260119, PLACES = 3 };
 
-static struct gi_queue *cpu, *cuda; /* cuda: NULL where there is no device */
-static char reason[800];
 static struct point_tables tables;
-
-static int open_both(void **state)
-{
-    (void)state;
-    const struct gi_kernels *k = gi_kernels_cuda();
-    struct gi_open_options options = {.threads = 4};
-    struct gi_err err = {0};
-    case_open(&cpu, gi_kernels_cpu(), (int)sysconf(_SC_NPROCESSORS_ONLN));
-    int n = k ? k->probe(NULL, 0, &err) : 0;
-    if (n < 1) {
-        snprintf(reason, sizeof reason, "%s",
-                 !k  ? "built without CUDA"
-                 : n ? err.text
-                     : "no device");
-        return 0;
-    }
-    return gi_queue_open_alone(&cuda, k, &options, &err) == GI_OK ? 0 : -1;
-}
-
-static int close_both(void **state)
-{
-    (void)state;
-    if (cuda)
-        gi_queue_close_alone(&cuda);
-    gi_queue_close_alone(&cpu);
-    return 0;
-}
-
-/* Under compute-sanitizer, which is slow, GPUIMG_TEST_QUICK leaves out most images. */
-static bool quick(void)
-{
-    return getenv("GPUIMG_TEST_QUICK") != NULL;
-}
 
 static void want_device(void)
 {
