@@ -32,7 +32,8 @@ static void count_job(void *arg, int index, void *scratch)
     int now = atomic_fetch_add(&tally->now, 1) + 1, most = atomic_load(&tally->most);
     while (now > most && !atomic_compare_exchange_weak(&tally->most, &most, now))
         ;
-    memset(scratch, index + 1, tally->scratch_nbytes);
+    if (tally->scratch_nbytes)
+        memset(scratch, index + 1, tally->scratch_nbytes);
     if (tally->depth > 0) {
         struct tally inner = {.scratch_nbytes = 40, .pool = tally->pool, .depth = tally->depth - 1};
         if (gi_pool_run(tally->pool, 5, count_job, &inner, 40, NULL))
