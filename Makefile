@@ -60,10 +60,12 @@ SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-f
 # What the compiler has of it: tests/cli/hardening.sh reads the program. FORTIFY needs optimisation, and level 3 a recent libc.
 accepts = $(shell echo '$(hash)include <string.h>' | $(CC) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
 hash := \#
-FORTIFY := $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-HARDEN := $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clash-protection) \
-          $(or $(call accepts,-fcf-protection=full),$(call accepts,-mbranch-protection=standard)) \
-          $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(FORTIFY))
+FORTIFY = $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clash-protection) \
+            $(or $(call accepts,-fcf-protection=full),$(call accepts,-mbranch-protection=standard)) \
+            $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),$(FORTIFY))
+# Asked at the first compilation: `make deps demo` starts where there is no compiler yet.
+HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics

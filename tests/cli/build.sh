@@ -61,6 +61,13 @@ rm apt
 mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
 check "deps beside a goal that tests: all" grep -q '^apt-get install .* libcmocka-dev' apt
 
+# Where the compiler comes by make deps, what it accepts is asked then: hardening is not lost.
+ln -s "$(command -v as)" bin/as
+fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
+expect 0 mk -j1 deps "$work/b2/cli/say.o" CUDA=0 CC=latecc B="$work/b2"
+check "deps: hardened from the first object on" grep -q -- '-fstack-protector-strong .*say.c' out
+rm -f bin/as bin/latecc
+
 # What `make test` has built, installed and taken away again.
 if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1; then
     expect 0 make -s -C "$top" install DESTDIR="$work/root" PREFIX=/usr
