@@ -23,12 +23,12 @@ says "no nvcc: said" '^building build/cpu: CPU only \(no nvcc found\)$'
 says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
 fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
 says "no GPU: all" '^building build/cuda: .* for every GPU'
-says "all: code for the majors, PTX for the rest" '"arch=compute_90,code=\[sm_90,[^]]*,compute_90\]"'
+says "all: code for the majors, PTX for the rest" '"arch=compute_90,code=\[sm_90,[^]]*,compute_90\]"' B="$work/new"
 fake nvidia-smi 'exit 9'
 says "nvidia-smi fails: all" '^building build/cuda: .* for every GPU'
 fake nvidia-smi 'echo 9.0; echo 9.0'
 says "the GPU at hand" '^building build/cuda-sm_90: .* for sm_90 \(the GPU here'
-says "its code and PTX" 'nvcc .*-gencode "arch=compute_90,code=\[sm_90,compute_90\]"'
+says "its code and PTX" 'nvcc .*-gencode "arch=compute_90,code=\[sm_90,compute_90\]"' B="$work/new"
 says "CUDA_ARCH says otherwise" '^building build/cuda-sm_75-sm_80: ' CUDA_ARCH='sm_75 sm_80'
 says "CUDA_ARCH=all too" '^building build/cuda: ' CUDA_ARCH=all
 fake nvidia-smi 'echo 6.1'
