@@ -20,7 +20,7 @@ static void release(struct gi_flow *flow, struct rows *rows)
 /* What step i gives, -1: the source. */
 static struct gi_image shape_after(const struct gi_flow *flow, int i)
 {
-    return i < 0 ? flow->pipeline->source : flow->pipeline->plans[i].result;
+    return i < 0 ? flow->pipeline->plans[0].sources[0] : flow->pipeline->plans[i].result;
 }
 
 /* As rows_of() for a span that reaches past the ends: in pieces. */

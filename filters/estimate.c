@@ -73,7 +73,7 @@ static double larger(double a, double b)
 static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rates *rates,
                          const struct gi_rates *host)
 {
-    double seconds = gi_image_nbytes(&pipeline->source) / rates->up;
+    double seconds = gi_image_nbytes(&pipeline->plans[0].sources[0]) / rates->up;
     for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
         const struct gi_rates *by = plan->on_host ? host : rates;
@@ -96,7 +96,8 @@ struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int 
 {
     /* A second thread opens the device while the image is decoded, which at best is a copy into
      * fresh memory. */
-    double decode_s = threads > 1 ? gi_image_nbytes(&pipeline->source) / cpu->memory : 0;
+    double decode_s =
+        threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;
     double start_s = larger(cuda->open_s - decode_s, 0) + cuda->close_s;
     return (struct gi_estimate){.cpu_s = images * seconds_of(pipeline, cpu, cpu),
                                 .cuda_s = start_s + images * seconds_of(pipeline, cuda, cpu)};

@@ -8,7 +8,6 @@
 struct gi_pipeline {
     int n;
     struct gi_plan *plans;
-    struct gi_image source; /* shape */
 };
 
 struct gi_flow {

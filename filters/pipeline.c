@@ -20,7 +20,6 @@ enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *s
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
     }
     pipeline->plans = plans;
-    pipeline->source = *src;
     struct gi_image sources[GI_SOURCES_MAX] = {*src};
     for (int i = 0; i < nsteps; i++) {
         const struct gi_step *step = &steps[i];
