@@ -83,7 +83,7 @@ FLAGS_scalar :=
 FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
 
-SRC     := $(wildcard imgio/*.c imgio/*/*.c kernels/*.c kernels/cpu/device/*.c filters/*.c filters/*/*.c cli/*.c)
+SRC     := $(wildcard imgio/*.c imgio/*/*.c kernels/*.c kernels/cpu/device/*.c filters/*.c filters/*/*.c cli/*.c cli/*/*.c)
 CPU_SRC := $(filter-out kernels/cpu/device/%,$(wildcard kernels/cpu/*.c kernels/cpu/*/*.c))
 CU_SRC  := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu))
 MAIN    := $(B)/cli/main.o
