@@ -69,9 +69,9 @@ HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
-# Codecs that are left out where their library is not there: the sources ask __has_include.
+# Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) -E -x c -o /dev/null - 2>/dev/null && echo $2)
-LIBS   = $(call optional,tiffio.h,-ltiff) $(call optional,webp/encode.h,-lwebp) -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
+LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
@@ -124,7 +124,7 @@ endif
 
 # A codec is made again when its library has come or gone: the file is named by those that are there.
 CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)
-$(B)/imgio/tiff/tiff.o $(B)/imgio/webp.o: $(CODECS)
+$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o: $(CODECS)
 $(CODECS): | $(B)/headers
 	@rm -f $(B)/codecs*
 	@touch $@

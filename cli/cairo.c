@@ -1,59 +1,48 @@
 /* libcairo at run time.
  * SPDX-License-Identifier: MIT */
 #include "cli/cairo.h"
-#include "cli/command.h"
+#include "imgio/library.h"
 
-#include <dlfcn.h>
-#include <stddef.h>
-#include <string.h>
-
-#define FUNCTION(name)                                                                             \
-    {                                                                                              \
-        "cairo_" #name, offsetof(struct gi_cairo, name)                                            \
-    }
-
-static const struct {
-    const char *symbol;
-    size_t offset;
-} functions[] = {
-    FUNCTION(create),
-    FUNCTION(destroy),
-    FUNCTION(status),
-    FUNCTION(status_to_string),
-    FUNCTION(image_surface_create),
-    FUNCTION(surface_write_to_png_stream),
-    FUNCTION(surface_destroy),
-    FUNCTION(set_source_rgba),
-    FUNCTION(set_line_width),
-    FUNCTION(move_to),
-    FUNCTION(line_to),
-    FUNCTION(fill),
-    FUNCTION(stroke),
-    FUNCTION(paint),
-    FUNCTION(save),
-    FUNCTION(restore),
-    FUNCTION(translate),
-    FUNCTION(rotate),
-    FUNCTION(select_font_face),
-    FUNCTION(set_font_size),
-    FUNCTION(text_extents),
-    FUNCTION(show_text),
+/* In the order of struct gi_cairo. */
+static const char *const symbols[] = {
+    "cairo_create",
+    "cairo_destroy",
+    "cairo_status",
+    "cairo_status_to_string",
+    "cairo_image_surface_create",
+    "cairo_surface_write_to_png_stream",
+    "cairo_surface_destroy",
+    "cairo_set_source_rgba",
+    "cairo_set_line_width",
+    "cairo_move_to",
+    "cairo_line_to",
+    "cairo_fill",
+    "cairo_stroke",
+    "cairo_paint",
+    "cairo_save",
+    "cairo_restore",
+    "cairo_translate",
+    "cairo_rotate",
+    "cairo_select_font_face",
+    "cairo_set_font_size",
+    "cairo_text_extents",
+    "cairo_show_text",
 };
+static struct gi_cairo functions;
+static const struct gi_library library = {
+    .file = "libcairo.so.2",
+    .name = "cairo",
+    .package = "libcairo2",
+    .symbols = symbols,
+    .nsymbols = sizeof symbols / sizeof *symbols,
+    .functions = &functions,
+};
+_Static_assert(sizeof functions == sizeof symbols, "a symbol for each function of the table");
 
 enum gi_status gi_cairo_open(struct gi_cairo *cairo, struct gi_err *err)
 {
-    void *library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "plots as PNG need the cairo library, which is not installed (as .svg they "
-                       "do not; Debian "
-                       "and Ubuntu: package libcairo2)");
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *found = dlsym(library, functions[i].symbol);
-        if (!found)
-            return gi_fail(err, GI_E_UNSUPPORTED, "the cairo library here lacks %s",
-                           functions[i].symbol);
-        memcpy((char *)cairo + functions[i].offset, &found, sizeof found);
-    }
+    if (gi_library_load(&library, err))
+        return gi_err_prefix(err, "a plot as PNG, unlike .svg,");
+    *cairo = functions;
     return GI_OK;
 }

@@ -104,8 +104,11 @@ static json_t *operation_json(const struct gi_command *command)
     return operation;
 }
 
-static json_t *format_json(const struct gi_format_info *format)
+static json_t *format_json(int index)
 {
+    const struct gi_format_info *format = gi_format_at(index);
+    struct gi_err why;
+    bool ready = gi_format_ready(index, &why) == GI_OK;
     json_t *object = json_object(), *depths = json_array();
     set(object, "name", gi_json_text(format->name));
     set(object, "suffixes", gi_json_text(format->suffixes));
@@ -120,7 +123,7 @@ static json_t *format_json(const struct gi_format_info *format)
     if (format->f32)
         json_array_append_new(depths, json_string("float"));
     set(object, "depths", depths);
-    set(object, "missing", gi_json_text(format->missing));
+    set(object, "missing", gi_json_text(ready ? NULL : why.text));
     return object;
 }
 
@@ -135,7 +138,7 @@ static enum gi_status list_json(struct gi_err *err)
             json_array_append_new(operations, operation_json(&command));
     }
     for (int i = 0; gi_format_at(i); i++)
-        json_array_append_new(formats, format_json(gi_format_at(i)));
+        json_array_append_new(formats, format_json(i));
     set(all, "version", json_string(GI_VERSION));
     set(all, "operations", operations);
     set(all, "commands", commands);
@@ -153,11 +156,14 @@ static void list_text(void)
             printf("  %-12s%s\n", command.name, command.summary);
     printf("\nFormats:\n");
     const struct gi_format_info *f;
-    for (int i = 0; (f = gi_format_at(i)); i++)
+    for (int i = 0; (f = gi_format_at(i)); i++) {
+        struct gi_err why;
+        bool ready = gi_format_ready(i, &why) == GI_OK;
         printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)%s%s\n", f->name, f->reads ? "read" : "",
                f->writes ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
                f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes,
-               f->missing ? ": this build has no " : "", f->missing ? f->missing : "");
+               ready ? "" : ": ", ready ? "" : why.text);
+    }
     printf("\nBorders:\n");
     const struct gi_option row = {.type = GI_OPT_CHOICE, .choices = gi_border_choices};
     char text[256];

@@ -4,6 +4,7 @@
 #define GI_IMGIO_FORMAT_H
 
 #include "imgio/imgio.h"
+#include "imgio/library.h"
 
 /* What a decoder gets: all bytes of the file, and where to put things. */
 struct gi_decode {
@@ -38,6 +39,8 @@ struct gi_format {
     enum gi_status (*encode)(struct gi_sink *sink, const struct gi_image *image,
                              const struct gi_metadata *metadata,
                              const struct gi_save_options *options, struct gi_err *err);
+    /* Loaded before `decode` and `encode` are called. NULL: none. */
+    const struct gi_library *reads_by, *writes_by;
     bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
     bool metadata;  /* writes ICC profile, EXIF and resolution */
     bool no_exif, no_resolution; /* but not that of these */

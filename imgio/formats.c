@@ -26,6 +26,15 @@ const struct gi_format_info *gi_format_at(int index)
     return index >= 0 && index < count ? &gi_formats[index]->info : NULL;
 }
 
+enum gi_status gi_format_ready(int index, struct gi_err *err)
+{
+    const struct gi_format *format = gi_formats[index];
+    if (format->info.missing)
+        return gi_fail(err, GI_E_UNSUPPORTED, "this build has no %s", format->info.missing);
+    enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
+    return !status && format->writes_by ? gi_library_load(format->writes_by, err) : status;
+}
+
 void gi_metadata_free(struct gi_metadata *metadata)
 {
     free(metadata->icc);
@@ -208,7 +217,9 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
                        format->info.name, format->info.missing);
     decode->info->detail = "";
     decode->info->nbytes = decode->nbytes;
-    enum gi_status status = format->decode(decode, err);
+    enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
+    if (!status)
+        status = format->decode(decode, err);
     if (!decode->info->maxval && decode->info->bits < 32)
         decode->info->maxval = decode->image->type == GI_U16 ? 65535 : 255;
     if (!status)

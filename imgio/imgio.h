@@ -147,4 +147,8 @@ struct gi_format_info {
 };
 const struct gi_format_info *gi_format_at(int index);
 
+/* Whether all is there that the format of that row needs; loads its libraries.
+ * Errors: GI_E_UNSUPPORTED: "this build has no libtiff", or it is not installed. */
+enum gi_status gi_format_ready(int index, struct gi_err *err);
+
 #endif

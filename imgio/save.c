@@ -69,6 +69,8 @@ static enum gi_status choose(const struct gi_format **chosen, const char **path,
         return fail_usage(err, format, whole);
     if (!**path)
         return gi_fail(err, GI_E_USAGE, "%s: want a file name or - after the prefix", whole);
+    if ((*chosen)->writes_by && gi_library_load((*chosen)->writes_by, err))
+        return gi_err_prefix(err, "%s: %s", whole, (*chosen)->info.name);
     return GI_OK;
 }
 

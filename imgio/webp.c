@@ -10,7 +10,30 @@
 #include <webp/decode.h>
 #include <webp/encode.h>
 #define HAVE_WEBP 1
+
+#define FUNCTIONS(X)                                                                               \
+    X(WebPGetFeaturesInternal)                                                                     \
+    X(WebPInitDecoderConfigInternal)                                                               \
+    X(WebPIDecode)                                                                                 \
+    X(WebPIUpdate)                                                                                 \
+    X(WebPIDecGetRGB)                                                                              \
+    X(WebPIDelete)                                                                                 \
+    X(WebPConfigInitInternal)                                                                      \
+    X(WebPPictureInitInternal)                                                                     \
+    X(WebPPictureImportRGB)                                                                        \
+    X(WebPPictureImportRGBA)                                                                       \
+    X(WebPPictureFree)                                                                             \
+    X(WebPMemoryWriterInit)                                                                        \
+    X(WebPMemoryWrite)                                                                             \
+    X(WebPMemoryWriterClear)                                                                       \
+    X(WebPEncode)
+GI_LIBRARY_TABLE(webp_table, FUNCTIONS);
+static struct webp_table webp;
+static const struct gi_library library =
+    GI_LIBRARY(FUNCTIONS, webp, "libwebp.so.7", "libwebp", "libwebp7");
+#define LIBRARY &library
 #else
+#define LIBRARY   NULL
 #define HAVE_WEBP 0
 #endif
 
@@ -81,26 +104,27 @@ static VP8StatusCode decode_rows(struct gi_decode *decode, int *rows)
     const struct gi_image *image = decode->image;
     WebPDecoderConfig config;
     *rows = 0;
-    if (!WebPInitDecoderConfig(&config))
+    if (!webp.WebPInitDecoderConfigInternal(&config, WEBP_DECODER_ABI_VERSION))
         return VP8_STATUS_INVALID_PARAM;
     config.output.colorspace = image->channels == 4 ? MODE_RGBA : MODE_RGB;
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = image->data;
     config.output.u.RGBA.stride = (int)image->stride;
     config.output.u.RGBA.size = image->stride * (size_t)image->height;
-    WebPIDecoder *decoder = WebPIDecode(NULL, 0, &config);
+    WebPIDecoder *decoder = webp.WebPIDecode(NULL, 0, &config);
     if (!decoder)
         return VP8_STATUS_OUT_OF_MEMORY;
-    VP8StatusCode code = WebPIUpdate(decoder, decode->bytes, decode->nbytes);
-    WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
-    WebPIDelete(decoder);
+    VP8StatusCode code = webp.WebPIUpdate(decoder, decode->bytes, decode->nbytes);
+    webp.WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
+    webp.WebPIDelete(decoder);
     return code;
 }
 
 static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
 {
     WebPBitstreamFeatures features;
-    VP8StatusCode code = WebPGetFeatures(decode->bytes, decode->nbytes, &features);
+    VP8StatusCode code = webp.WebPGetFeaturesInternal(decode->bytes, decode->nbytes, &features,
+                                                      WEBP_DECODER_ABI_VERSION);
     if (code != VP8_STATUS_OK)
         return gi_fail(err, GI_E_FORMAT,
                        code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early, in its header"
@@ -187,8 +211,9 @@ static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int
 {
     WebPConfig config;
     WebPPicture picture;
-    WebPMemoryWriterInit(writer);
-    if (!WebPConfigInit(&config) || !WebPPictureInit(&picture))
+    webp.WebPMemoryWriterInit(writer);
+    if (!webp.WebPConfigInitInternal(&config, WEBP_PRESET_DEFAULT, 75, WEBP_ENCODER_ABI_VERSION) ||
+        !webp.WebPPictureInitInternal(&picture, WEBP_ENCODER_ABI_VERSION))
         return false;
     config.quality = (float)quality;
     config.lossless = quality == 100;
@@ -198,13 +223,13 @@ static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int
     picture.use_argb = config.lossless;
     picture.width = image->width;
     picture.height = image->height;
-    picture.writer = WebPMemoryWrite;
+    picture.writer = webp.WebPMemoryWrite;
     picture.custom_ptr = writer;
     bool ok = image->channels == 4
-                  ? WebPPictureImportRGBA(&picture, image->data, (int)image->stride)
-                  : WebPPictureImportRGB(&picture, image->data, (int)image->stride);
-    ok = ok && WebPEncode(&config, &picture);
-    WebPPictureFree(&picture);
+                  ? webp.WebPPictureImportRGBA(&picture, image->data, (int)image->stride)
+                  : webp.WebPPictureImportRGB(&picture, image->data, (int)image->stride);
+    ok = ok && webp.WebPEncode(&config, &picture);
+    webp.WebPPictureFree(&picture);
     return ok;
 }
 
@@ -223,7 +248,7 @@ static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *i
         status = write_extended(sink, image, metadata, writer.mem, writer.size, err);
     else
         status = gi_sink_write(sink, writer.mem, writer.size, err);
-    WebPMemoryWriterClear(&writer);
+    webp.WebPMemoryWriterClear(&writer);
     return status;
 }
 
@@ -244,6 +269,8 @@ const struct gi_format gi_format_webp = {
     .probe = probe_webp,
     .decode = decode_webp,
     .encode = encode_webp,
+    .reads_by = LIBRARY,
+    .writes_by = LIBRARY,
     .rgb = true,
     .metadata = true,
     .no_resolution = true,

@@ -13,7 +13,7 @@ $(B)/headers-of-tests: | $(B)/headers
 
 $(B)/tests/unit/%: tests/unit/%.c $(UNIT_SHARED) $(LIB) | $(B)/headers-of-tests
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I tests/unit -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lcmocka
+	$(CC) $(ALL_CFLAGS) -I tests/unit -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
 
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)

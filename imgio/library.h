@@ -1,0 +1,39 @@
+/* Libraries that are loaded when they are needed and not before: the program starts without them
+ * and runs where they are not installed. SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_LIBRARY_H
+#define GI_IMGIO_LIBRARY_H
+
+#include <stddef.h>
+
+#include "imgio/status.h"
+
+struct gi_library {
+    const char *file;    /* as the loader knows it: "libtiff.so.6" */
+    const char *name;    /* as people do: "libtiff" */
+    const char *package; /* of Debian and Ubuntu */
+    const char *const *symbols;
+    size_t nsymbols;
+    void *functions; /* as many pointers to functions, filled by gi_library_load() */
+};
+
+/* A table of functions, each a member under its own name and of the type that its header gives it,
+ * from a list of the form LIST(X) = X(first) X(second): GI_LIBRARY_TABLE(tiff_table, LIST), then
+ * `static struct tiff_table tiff` and GI_LIBRARY(LIST, tiff, "libtiff.so.6", ...). */
+#define GI_LIBRARY_MEMBER(function) __typeof__(function) *function;
+#define GI_LIBRARY_SYMBOL(function) #function,
+#define GI_LIBRARY_TABLE(tag, list)                                                                \
+    struct tag {                                                                                   \
+        list(GI_LIBRARY_MEMBER)                                                                    \
+    }
+#define GI_LIBRARY(list, table, file_, name_, package_)                                            \
+    {                                                                                              \
+        .file = (file_), .name = (name_), .package = (package_),                                   \
+        .symbols = (const char *const[]){list(GI_LIBRARY_SYMBOL)},                                 \
+        .nsymbols = sizeof(table) / sizeof(void *), .functions = &(table),                         \
+    }
+
+/* Loads the library, once, for the life of the process. Any thread may call it.
+ * Errors: GI_E_UNSUPPORTED where it is not installed or lacks a function. */
+enum gi_status gi_library_load(const struct gi_library *library, struct gi_err *err);
+
+#endif

@@ -1,0 +1,198 @@
+/* Samples of a TIFF to the image's: strips and tiles, planes, any depth.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tiff/reader.h"
+
+#if GI_HAVE_TIFF
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE_MIN = 16 << 20, /* piece_nbytes() */
+    PIECE_A_BYTE = 32,
+};
+
+/* Sample i of a line of whole numbers, as the file has it. */
+static uint32_t raw_sample(const unsigned char *line, size_t i, unsigned bits)
+{
+    if (bits == 8)
+        return line[i];
+    if (bits == 16) {
+        uint16_t v;
+        memcpy(&v, line + 2 * i, sizeof v);
+        return v;
+    }
+    size_t at = i * bits;
+    const unsigned char *p = line + at / 8; /* a line has two bytes more than it needs */
+    uint32_t v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+    return v >> (24 - at % 8 - bits) & ((1u << bits) - 1);
+}
+
+static float float_sample(const unsigned char *line, size_t i, unsigned bits)
+{
+    float narrow;
+    double wide;
+    if (bits == 32) {
+        memcpy(&narrow, line + 4 * i, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, line + 8 * i, sizeof wide);
+    return (float)wide;
+}
+
+/* As the image has it: full scale is full scale. */
+static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
+{
+    uint32_t full = r->type == GI_U8 ? 255 : 65535, most = (1u << r->bits) - 1;
+    uint32_t v = raw_sample(line, i, r->bits);
+    if (most != full)
+        v = (v * full + most / 2) / most;
+    return r->photometric == PHOTOMETRIC_MINISWHITE ? full - v : v;
+}
+
+static void put(void *row, enum gi_type type, size_t at, uint32_t v)
+{
+    if (type == GI_U8)
+        ((uint8_t *)row)[at] = (uint8_t)v;
+    else
+        ((uint16_t *)row)[at] = (uint16_t)v;
+}
+
+/* Each of red, green and blue is what its ink and the black leave. */
+static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const unsigned char *line,
+                     size_t i)
+{
+    uint64_t full = r->type == GI_U8 ? 255 : 65535;
+    uint64_t black = full - scaled_sample(r, line, i + 3);
+    for (size_t c = 0; c < 3; c++)
+        put(row, r->type, 3 * x + c,
+            (uint32_t)(((full - scaled_sample(r, line, i + c)) * black + full / 2) / full));
+}
+
+/* Puts `n` pixels from `x` on of row `y`; `line` has their samples from `first` on, `each` a pixel.
+ */
+static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
+                     int each, const unsigned char *line)
+{
+    void *row = gi_row(r->decode->image, (int)y);
+    size_t channels = (size_t)r->channels, pixel = channels * gi_type_nbytes(r->type);
+    if (r->direct)
+        memcpy((char *)row + x * pixel, line, n * pixel);
+    for (size_t p = 0; p < n && !r->direct; p++) {
+        size_t in = p * (size_t)each, out = (x + p) * channels;
+        if (r->indexed) {
+            uint32_t index = raw_sample(line, in, r->bits);
+            for (size_t c = 0; c < channels; c++)
+                put(row, r->type, out + c, r->palette[c][index] >> 8);
+            continue;
+        }
+        if (r->cmyk) {
+            put_inks(r, row, x + p, line, in);
+            continue;
+        }
+        for (int s = 0; s < each; s++) {
+            int c = r->to[first + s];
+            if (c == GI_TIFF_DROPPED)
+                continue;
+            if (r->type == GI_F32)
+                ((float *)row)[out + (size_t)c] = float_sample(line, in + (size_t)s, r->bits);
+            else
+                put(row, r->type, out + (size_t)c, scaled_sample(r, line, in + (size_t)s));
+        }
+    }
+}
+
+/* A read that failed, or of which libtiff complained. */
+static enum gi_status damaged(struct gi_tiff_reader *r, uint32_t y, struct gi_err *err)
+{
+    return gi_decode_damaged_at(r->decode, err, (int)y, "is damaged: %s",
+                                *r->fault.text ? r->fault.text : "its pixels end early");
+}
+
+/* *whole: whether there was no damage. */
+static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line, bool *whole,
+                                  struct gi_err *err)
+{
+    bool planar = r->planar == PLANARCONFIG_SEPARATE;
+    for (int s = 0; s < (planar ? r->samples : 1); s++) {
+        if (planar && r->to[s] == GI_TIFF_DROPPED)
+            continue;
+        for (uint32_t y = 0; y < r->height; y++) {
+            int read = gi_tiff.TIFFReadScanline(r->file, line, y, (uint16_t)s);
+            if (read < 0 || r->fault.status) {
+                *whole = false;
+                return damaged(r, planar && s ? r->height : y, err);
+            }
+            put_line(r, y, 0, r->width, s, planar ? 1 : r->samples, line);
+        }
+    }
+    return GI_OK;
+}
+
+static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, bool *whole,
+                                 struct gi_err *err)
+{
+    bool planar = r->planar == PLANARCONFIG_SEPARATE;
+    uint32_t w = 0, h = 0;
+    gi_tiff.TIFFGetField(r->file, TIFFTAG_TILEWIDTH, &w);
+    gi_tiff.TIFFGetField(r->file, TIFFTAG_TILELENGTH, &h);
+    size_t row_nbytes = (size_t)gi_tiff.TIFFTileRowSize(r->file);
+    for (int s = 0; s < (planar ? r->samples : 1); s++) {
+        if (planar && r->to[s] == GI_TIFF_DROPPED)
+            continue;
+        for (uint32_t y = 0; y < r->height; y += h < r->height - y ? h : r->height - y)
+            for (uint32_t x = 0; x < r->width; x += w < r->width - x ? w : r->width - x) {
+                tmsize_t read = gi_tiff.TIFFReadTile(r->file, tile, x, y, 0, (uint16_t)s);
+                if (read < 0 || r->fault.status) {
+                    *whole = false;
+                    return damaged(r, planar && s ? r->height : y, err);
+                }
+                uint32_t n = w < r->width - x ? w : r->width - x;
+                uint32_t rows = h < r->height - y ? h : r->height - y;
+                for (uint32_t i = 0; i < rows; i++)
+                    put_line(r, y + i, x, n, s, planar ? 1 : r->samples, tile + i * row_nbytes);
+            }
+    }
+    return GI_OK;
+}
+
+/* Bytes of a line or a tile, which libtiff clears where it finds damage; 0 where that is out of all
+ * proportion to the file, or less than put_line() reads. */
+static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
+{
+    bool tiled = gi_tiff.TIFFIsTiled(r->file);
+    uint32_t width = r->width;
+    if (tiled)
+        gi_tiff.TIFFGetField(r->file, TIFFTAG_TILEWIDTH, &width);
+    uint64_t bits = (uint64_t)width * r->bits;
+    bits *= r->planar == PLANARCONFIG_SEPARATE ? 1 : r->samples;
+    uint64_t line =
+        tiled ? gi_tiff.TIFFTileRowSize64(r->file) : gi_tiff.TIFFScanlineSize64(r->file);
+    uint64_t nbytes = tiled ? gi_tiff.TIFFTileSize64(r->file) : line;
+    bool sane = nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE;
+    return sane && line >= (bits + 7) / 8 ? nbytes : 0;
+}
+
+enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
+{
+    uint64_t nbytes = piece_nbytes(r);
+    if (!nbytes)
+        return gi_fail(err, GI_E_FORMAT, "is damaged: the size of its tiles or rows");
+    unsigned char *piece = calloc(1, (size_t)nbytes + 4); /* raw_sample() looks 2 bytes ahead */
+    if (!piece)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    bool whole = true;
+    r->pixels = true;
+    enum gi_status status = gi_tiff.TIFFIsTiled(r->file) ? read_tiles(r, piece, &whole, err)
+                                                         : read_strips(r, piece, &whole, err);
+    free(piece);
+    if (status)
+        return status;
+    if (r->premultiplied)
+        gi_tiff_unmultiply(r->decode->image);
+    if (whole && !gi_tiff.TIFFLastDirectory(r->file) && !r->decode->warning->status)
+        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, "holds more pages; only the first is read");
+    return GI_OK;
+}
+
+#endif
