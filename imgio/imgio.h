@@ -103,8 +103,32 @@ enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const ch
 enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err);
 /* Forgets everything; takes and nulls. NULL: nothing happens. */
 void gi_sink_abandon(struct gi_sink **sink);
-/* Removes the temporary files of every open sink. Safe to call in a signal handler, and only there:
- * the process is expected to end next. */
+/* Outputs that belong together: all come to stand under their names by gi_bundle_commit(), or none.
+ * One thread at a time. */
+struct gi_bundle;
+
+enum gi_status gi_bundle_new(struct gi_bundle **bundle, struct gi_err *err);
+/* gi_sink_open() for a file of the bundle, and in place of gi_sink_commit() what keeps the written
+ * file for the bundle's; takes and nulls the sink. With NULL for a bundle they are just these. */
+enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, const char *path,
+                              bool no_clobber, struct gi_err *err);
+enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, bool durable,
+                              struct gi_err *err);
+/* A folder of the bundle, which files go to that gi_bundle_open() is told to open in it:
+ * `path`/name. It takes the place of an older folder that holds nothing; with `ours` also of one
+ * that holds nothing but files of which that says yes, and these are removed. Errors: GI_E_IO,
+ * GI_E_MEMORY. */
+enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
+                                bool (*ours)(const char *name), struct gi_err *err);
+/* Puts everything in place; takes and nulls. Bytes to standard output, pipes and devices went out
+ * with gi_bundle_keep(). On an error nothing appears and what was there stays (where the file
+ * system can't exchange names, a file that was replaced before another failed is replaced). */
+enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err);
+/* Forgets everything; takes and nulls. NULL: nothing happens. */
+void gi_bundle_abandon(struct gi_bundle **bundle);
+
+/* Removes the temporary files and folders of every open sink and bundle. Safe to call in a signal
+ * handler, and only there: the process is expected to end next. */
 void gi_sink_signal_cleanup(void);
 
 /* JPEG quality and PNG compression for who has no wish: 1 is within 3 % of the size of libpng's
@@ -122,6 +146,7 @@ struct gi_save_options {
     const double *background;
     bool strict;                        /* what the format cannot hold is an error, not a warning */
     const struct gi_parallel *parallel; /* NULL: one thread. The bytes are the same */
+    struct gi_bundle *bundle;           /* that the file belongs to; NULL: it stands for itself */
 };
 
 /* Writes `image` to `path`, which may carry a prefix "png:"; "-" is standard output. A type that

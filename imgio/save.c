@@ -243,7 +243,7 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
                               struct gi_err *err)
 {
     struct gi_sink *sink;
-    enum gi_status status = gi_sink_open(&sink, path, options->no_clobber, err);
+    enum gi_status status = gi_bundle_open(options->bundle, &sink, path, options->no_clobber, err);
     if (status)
         return status;
     if (warning)
@@ -251,7 +251,7 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     struct gi_err fault = {0};
     status = convert_and_encode(sink, format, image, metadata, options, &fault);
     if (!status)
-        return gi_sink_commit(&sink, options->durable, err);
+        return gi_bundle_keep(options->bundle, &sink, options->durable, err);
     gi_sink_abandon(&sink);
     /* The sink's own errors name the file already. */
     if (err)

@@ -1,0 +1,233 @@
+/* Outputs that belong together: written under temporary names, exchanged with what stands in their
+ * places, and exchanged back where one of them fails.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/sink.h"
+#include "imgio/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file or a folder. */
+struct member {
+    struct gi_sink *sink; /* NULL: a folder */
+    char *name, *target;  /* a folder's, as the caller gave it, and where it goes */
+    char *temporary;      /* NULL: written directly */
+    bool (*ours)(const char *name);
+    bool durable, moved, exchanged;
+};
+
+struct gi_bundle {
+    struct member *members;
+    size_t n;
+};
+
+enum gi_status gi_bundle_new(struct gi_bundle **bundle, struct gi_err *err)
+{
+    *bundle = calloc(1, sizeof **bundle);
+    return *bundle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+}
+
+/* NULL: out of memory. */
+static struct member *add(struct gi_bundle *bundle)
+{
+    struct member *grown = realloc(bundle->members, (bundle->n + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    bundle->members = grown;
+    grown[bundle->n] = (struct member){0};
+    return &grown[bundle->n++];
+}
+
+/* The folder of the bundle that `path` lies in, and *file its name there. NULL: in none. */
+static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
+                                      const char **file)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+    for (size_t i = 0; slash && i < bundle->n; i++) {
+        const struct member *m = &bundle->members[i];
+        if (!m->sink && strlen(m->name) == n && memcmp(m->name, path, n) == 0) {
+            *file = slash + 1;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, const char *path,
+                              bool no_clobber, struct gi_err *err)
+{
+    const char *file;
+    const struct member *folder = bundle ? folder_of(bundle, path, &file) : NULL;
+    char *staged;
+    if (!folder)
+        return gi_sink_open(sink, path, no_clobber, err);
+    *sink = NULL;
+    if (asprintf(&staged, "%s/%s", folder->temporary, file) < 0)
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    enum gi_status status = gi_sink_open_as(sink, path, staged, no_clobber, err);
+    free(staged);
+    return status;
+}
+
+enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, bool durable,
+                              struct gi_err *err)
+{
+    const char *file;
+    if (!bundle || folder_of(bundle, (*sink)->name, &file))
+        return gi_sink_commit(sink, durable, err);
+    struct member *member = add(bundle);
+    if (!member) {
+        gi_sink_abandon(sink);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+    }
+    member->sink = *sink;
+    member->durable = durable;
+    *sink = NULL;
+    return gi_sink_prepare(member->sink, durable, false, err);
+}
+
+static int make_folder(void *arg, const char *name)
+{
+    (void)arg;
+    return mkdir(name, 0777);
+}
+
+/* `path` without slashes at its end. */
+static char *trimmed(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return strndup(path, n);
+}
+
+enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
+                                bool (*ours)(const char *name), struct gi_err *err)
+{
+    struct member *m = add(bundle);
+    if (!m)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+    m->ours = ours;
+    m->name = trimmed(path);
+    /* Of "a/." and "..", which name no place in a folder, the place that they mean. */
+    m->target = m->name ? realpath(m->name, NULL) : NULL;
+    if (m->name && !m->target)
+        m->target = gi_path_resolve(m->name);
+    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, NULL) : NULL;
+    if (!m->temporary)
+        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
+    struct stat st;
+    if (stat(m->target, &st) == 0)
+        chmod(m->temporary, st.st_mode & 07777);
+    return GI_OK;
+}
+
+/* Whether what stood there and now stands under the temporary name may go: a file for a file, a
+ * folder that holds what is ours alone for a folder. Returns 0 or errno. */
+static int look_at_older(const struct member *m)
+{
+    struct stat st;
+    if (m->sink)
+        return lstat(m->sink->temporary, &st) ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    DIR *folder = opendir(m->temporary);
+    if (!folder)
+        return errno;
+    int why = 0;
+    for (struct dirent *entry; !why && (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !(m->ours && m->ours(entry->d_name)))
+            why = ENOTEMPTY;
+    closedir(folder);
+    return why;
+}
+
+/* Returns 0 or errno. */
+static int move(struct member *m)
+{
+    struct gi_sink *sink = m->sink;
+    const char *temporary = sink ? sink->temporary : m->temporary;
+    if (!temporary)
+        return 0;
+    int why = gi_temporary_exchange(temporary, sink ? sink->target : m->target,
+                                    sink && sink->no_clobber, &m->exchanged);
+    m->moved = !why;
+    return m->exchanged ? look_at_older(m) : why;
+}
+
+static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
+{
+    int why = 0;
+    size_t i = 0;
+    for (; i < bundle->n && !why; i++)
+        why = move(&bundle->members[i]);
+    if (!why)
+        return GI_OK;
+    const struct member *failed = &bundle->members[i - 1];
+    gi_fail(err, GI_E_IO, "%s: %s", failed->sink ? failed->sink->name : failed->name,
+            strerror(why));
+    for (; i-- > 0;) {
+        struct member *m = &bundle->members[i];
+        if (m->moved)
+            gi_temporary_undo(m->sink ? m->sink->temporary : m->temporary,
+                              m->sink ? m->sink->target : m->target, m->exchanged);
+        m->moved = false;
+    }
+    return GI_E_IO;
+}
+
+/* Everything is in place: under the temporary names stands what was there before. */
+static void drop_older(struct gi_bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->n; i++) {
+        struct member *m = &bundle->members[i];
+        char **temporary = m->sink ? &m->sink->temporary : &m->temporary;
+        if (!m->moved)
+            continue;
+        if (m->exchanged)
+            gi_temporary_remove(*temporary);
+        if (m->durable)
+            gi_path_sync(m->sink->target);
+        gi_temporary_forget(temporary);
+    }
+}
+
+enum gi_status gi_bundle_commit(struct gi_bundle **bundle, struct gi_err *err)
+{
+    sigset_t all, before;
+    /* A signal between two moves would leave one half here and the other there. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    enum gi_status status = move_all(*bundle, err);
+    if (!status)
+        drop_older(*bundle);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    gi_bundle_abandon(bundle);
+    return status;
+}
+
+void gi_bundle_abandon(struct gi_bundle **bundle)
+{
+    struct gi_bundle *b = *bundle;
+    *bundle = NULL;
+    for (size_t i = 0; b && i < b->n; i++) {
+        struct member *m = &b->members[i];
+        gi_sink_abandon(&m->sink);
+        if (m->temporary) {
+            gi_temporary_remove(m->temporary);
+            gi_temporary_forget(&m->temporary);
+        }
+        free(m->name);
+        free(m->target);
+    }
+    if (b)
+        free(b->members);
+    free(b);
+}

@@ -1,0 +1,180 @@
+/* Temporary names, and what replaces what.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/temporary.h"
+#include "imgio/imgio.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    NAME_TRIES = 100,
+    NAMES = 64, /* that a signal handler knows of; more than that are not cleaned */
+};
+
+/* A signal handler can be told nothing, so the names that it must remove are global. */
+static _Atomic(const char *) names[NAMES];
+
+static void replace_name(const char *from, const char *to)
+{
+    for (int i = 0; i < NAMES; i++) {
+        const char *expected = from;
+        if (atomic_compare_exchange_strong(&names[i], &expected, to))
+            return;
+    }
+}
+
+/* The files of the folder at `fd`, once over. Returns how many were removed. opendir() would take
+ * memory, which a signal handler must not. */
+static int remove_files(int fd)
+{
+    _Alignas(struct dirent64) char entries[4096];
+    int removed = 0;
+    for (long n; (n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < n;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+            removed += unlinkat(fd, entry->d_name, 0) == 0; /* "." and ".." are folders */
+            at += entry->d_reclen;
+        }
+    return removed;
+}
+
+void gi_temporary_remove(const char *name)
+{
+    if (unlink(name) == 0 || errno != EISDIR)
+        return;
+    int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    /* Over again: files may hide while others go. */
+    while (fd >= 0 && remove_files(fd) > 0)
+        lseek(fd, 0, SEEK_SET);
+    if (fd >= 0)
+        close(fd);
+    rmdir(name);
+}
+
+void gi_sink_signal_cleanup(void)
+{
+    int saved = errno;
+    for (int i = 0; i < NAMES; i++) {
+        const char *name = atomic_load(&names[i]);
+        if (name)
+            gi_temporary_remove(name);
+    }
+    errno = saved;
+}
+
+char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
+{
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash - target) + 1 : 0;
+    for (int i = 0; i < NAME_TRIES; i++) {
+        unsigned long long word = 0;
+        if (getrandom(&word, sizeof word, 0) != sizeof word)
+            return NULL;
+        char *name;
+        if (asprintf(&name, "%.*s.gpuimg-%016llx", folder, target, word) < 0) {
+            errno = ENOMEM;
+            return NULL;
+        }
+        replace_name(NULL, name); /* before it exists, so that no signal falls between */
+        if (make(arg, name) == 0)
+            return name;
+        int why = errno;
+        gi_temporary_forget(&name);
+        errno = why;
+        if (why != EEXIST)
+            return NULL;
+    }
+    errno = EEXIST;
+    return NULL;
+}
+
+void gi_temporary_forget(char **name)
+{
+    replace_name(*name, NULL);
+    free(*name);
+    *name = NULL;
+}
+
+/* Returns 0 or errno. */
+static int move_new(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (link(from, to))
+        return errno;
+    unlink(from);
+    return 0;
+}
+
+int gi_temporary_move(const char *temporary, const char *target, bool no_clobber)
+{
+    if (no_clobber)
+        return move_new(temporary, target);
+    return rename(temporary, target) ? errno : 0;
+}
+
+int gi_temporary_exchange(const char *temporary, const char *target, bool no_clobber,
+                          bool *exchanged)
+{
+    *exchanged =
+        !no_clobber && renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0;
+    if (*exchanged)
+        return 0;
+    if (no_clobber || errno == ENOENT)
+        return move_new(temporary, target);
+    return errno == EINVAL || errno == ENOSYS ? gi_temporary_move(temporary, target, false) : errno;
+}
+
+void gi_temporary_undo(const char *temporary, const char *target, bool exchanged)
+{
+    if (exchanged)
+        renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE);
+    else
+        rename(target, temporary);
+}
+
+char *gi_path_resolve(const char *path)
+{
+    char *name = strdup(path);
+    for (int links = 0; name; links++) {
+        char to[PATH_MAX];
+        ssize_t n = readlink(name, to, sizeof to - 1);
+        if (n < 0)
+            return name;
+        to[n] = 0;
+        const char *slash = strrchr(name, '/');
+        int folder = to[0] != '/' && slash ? (int)(slash - name) + 1 : 0;
+        char *next = NULL;
+        if (links < 40 && asprintf(&next, "%.*s%s", folder, name, to) < 0)
+            next = NULL;
+        free(name);
+        name = next;
+        if (links >= 40)
+            errno = ELOOP;
+    }
+    return NULL;
+}
+
+void gi_path_sync(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd); /* some file systems refuse it for folders; the file itself is safe */
+        close(fd);
+    }
+    free(folder);
+}
