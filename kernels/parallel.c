@@ -3,6 +3,7 @@
 #include "kernels/parallel.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -78,9 +79,21 @@ static struct run *run_to_join(void)
     return best;
 }
 
+/* Signals that end the process are for the threads that the caller made. */
+static void refuse_signals(void)
+{
+    sigset_t deadly;
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGINT);
+    sigaddset(&deadly, SIGTERM);
+    sigaddset(&deadly, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &deadly, NULL);
+}
+
 static void *worker_main(void *unused)
 {
     (void)unused;
+    refuse_signals();
     pthread_mutex_lock(&crew.lock);
     for (;;) {
         struct run *run = run_to_join();
