@@ -51,6 +51,9 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter
     if (!status)
         status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
     double start = gi_now_ms();
+    struct gi_bundle *bundle = NULL;
+    if (!status)
+        status = gi_bundle_new(&bundle, err);
     struct gi_report report = {.params = params[GI_SET_FILTER],
                                .output = params[GI_SET_OUTPUT],
                                .result = result,
@@ -58,9 +61,13 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter
                                .maxval = gi_cli_maxval(&image, &info, params[GI_SET_INPUT]),
                                .file = path,
                                .to = to,
-                               .threads = gi_thread_count(device->threads)};
+                               .threads = gi_thread_count(device->threads),
+                               .bundle = bundle};
     if (!status)
         status = reporter->write(&report, err);
+    if (!status)
+        status = gi_bundle_commit(&bundle, err);
+    gi_bundle_abandon(&bundle);
     gi_runner_note(runner, "report", gi_now_ms() - start);
     gi_image_free(&other);
     gi_image_free(&image);

@@ -203,6 +203,27 @@ static enum gi_status judge(const struct gi_difference *all, const struct compar
     return GI_OK;
 }
 
+/* Prints, and puts the picture in place once that is out. */
+static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
+                             const struct gi_image *b, char **names, const struct compare_params *p,
+                             const struct gi_io_params *io, int threads, struct gi_err *err)
+{
+    struct gi_io_params bundled = *io;
+    enum gi_status status = gi_bundle_new(&bundled.bundle, err);
+    if (!status && p->diff)
+        status = save_picture(a, b, p, &bundled, threads, err);
+    if (!status && p->format == 1)
+        status = print_json(comparison, a, names, err);
+    else if (!status)
+        print_text(comparison, a, names);
+    if (!status)
+        status = gi_cli_flush(err);
+    if (!status)
+        status = gi_bundle_commit(&bundled.bundle, err);
+    gi_bundle_abandon(&bundled.bundle);
+    return status;
+}
+
 /* Both images are there; `io` says how to write a picture. */
 static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a,
                               const struct gi_image *b, char **names, void *const *params,
@@ -219,12 +240,7 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
         gi_err_prefix(err, "%s and %s", names[0], names[1]);
         return status;
     }
-    if (p->diff)
-        status = save_picture(a, b, p, io, gi_thread_count(device->threads), err);
-    if (!status && p->format == 1)
-        status = print_json(&comparison, a, names, err);
-    else if (!status)
-        print_text(&comparison, a, names);
+    status = report(&comparison, a, b, names, p, io, gi_thread_count(device->threads), err);
     return status ? status : judge(&comparison.all, p, err);
 }
 

@@ -59,7 +59,11 @@ static const struct gi_option output_options[] = {
      .offset = offsetof(struct gi_extract_output, crops),
      .metavar = "DIR",
      .help = "Write each region's part of the input to region-000001.png and so on, by label, into "
-             "a folder that holds none yet"},
+             "a new or empty folder"},
+    {.name = "force",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_extract_output, force),
+     .help = "Let --crops replace a folder that holds nothing but crops"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_extract_output, crop_margin),
@@ -140,11 +144,20 @@ static enum gi_status check_paths(const char *image, const char *table,
     for (size_t i = 0, used = 0; i < n; i++)
         if (results[i].path)
             outputs[used++] = results[i].path;
-    enum gi_status status = gi_output_check_inputs(outputs, inputs, err);
+    enum gi_status status = gi_output_check_plain("TABLE", table, err);
+    if (!status)
+        status = gi_output_check_plain("--points", output->points, err);
+    if (!status)
+        status = gi_output_check_plain("--crops", output->crops, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
     for (size_t i = 0; i < n - 1 && !status; i++)
         if (results[i].path)
             status = gi_output_check(results[i].file, output->no_clobber, err);
-    return !status && output->crops ? gi_output_check_crops(output->crops, err) : status;
+    return !status && output->crops
+               ? gi_output_check_crops(output->crops, output->force ? gi_extract_is_crop : NULL,
+                                       err)
+               : status;
 }
 
 /* What the result must hold for these outputs. */
@@ -223,7 +236,6 @@ static bool wants_image(const void *arg)
     return output->overlay || output->crops;
 }
 
-/* The table and the points: nothing stands under their names before all else has been written. */
 struct sinks {
     struct gi_sink *table, *points;
 };
@@ -237,9 +249,9 @@ static enum gi_status write_all(struct sinks *sinks, const struct gi_extract_vie
     if (!status)
         status = gi_extract_table(sinks->table, view, format, err);
     if (!status && sinks->points)
-        status = gi_sink_commit(&sinks->points, false, err);
+        status = gi_bundle_keep(view->bundle, &sinks->points, false, err);
     if (!status)
-        status = gi_sink_commit(&sinks->table, false, err);
+        status = gi_bundle_keep(view->bundle, &sinks->table, false, err);
     return status;
 }
 
@@ -255,12 +267,14 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
                                    .connectivity = asked->connectivity ? 8 : 4,
                                    .masked = output->mask_image != NULL,
                                    .output = output,
-                                   .threads = report->threads};
+                                   .threads = report->threads,
+                                   .bundle = report->bundle};
     enum gi_status status = pick_format(&format, report->to, output->format, err);
     if (!status)
-        status = gi_sink_open(&sinks.table, report->to, output->no_clobber, err);
+        status = gi_bundle_open(report->bundle, &sinks.table, report->to, output->no_clobber, err);
     if (!status && output->points)
-        status = gi_sink_open(&sinks.points, output->points, output->no_clobber, err);
+        status =
+            gi_bundle_open(report->bundle, &sinks.points, output->points, output->no_clobber, err);
     if (!status)
         status = write_all(&sinks, &view, format, err);
     gi_sink_abandon(&sinks.points);

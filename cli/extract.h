@@ -15,7 +15,7 @@ struct gi_extract_output {
     const char *mask_image, *labels, *labels_picture, *mask, *overlay, *crops, *crop_format,
         *points;
     int crop_margin, compression;
-    bool no_clobber;
+    bool no_clobber, force;
 };
 
 /* A finished extraction and where it came from. */
@@ -27,6 +27,7 @@ struct gi_extract_view {
     bool masked;      /* by an image: there is no threshold */
     const struct gi_extract_output *output;
     int threads; /* for writing images */
+    struct gi_bundle *bundle;
 };
 
 /* The table of regions, streamed (cli/extract_table.c). */
@@ -35,6 +36,9 @@ enum gi_status gi_extract_table(struct gi_sink *sink, const struct gi_extract_vi
 /* The points, as .npy or CSV by `path`. */
 enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_view *view,
                                  const char *path, struct gi_err *err);
+
+/* Whether a file of a folder of crops is one, by its name. */
+bool gi_extract_is_crop(const char *name);
 
 /* Whether the outputs that are images can be written at all, before any work; and writes those that
  * were asked for (cli/extract_images.c). */

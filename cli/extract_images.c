@@ -6,12 +6,11 @@
 #include "cli/output.h"
 #include "cli/overlay.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "imgio/npy.h"
 
@@ -43,26 +42,39 @@ static const struct label_format *label_format(const char *path)
     return NULL;
 }
 
-static struct gi_io_params io_of(const struct gi_extract_output *output)
+static struct gi_io_params io_of(const struct gi_extract_output *output, struct gi_bundle *bundle)
 {
     return (struct gi_io_params){.quality = GI_DEFAULT_QUALITY,
                                  .compression = output->compression,
-                                 .no_clobber = output->no_clobber};
+                                 .no_clobber = output->no_clobber,
+                                 .bundle = bundle};
+}
+
+static const char crop_start[] = "region-";
+
+bool gi_extract_is_crop(const char *name)
+{
+    size_t n = sizeof crop_start - 1;
+    return strncmp(name, crop_start, n) == 0 && isdigit((unsigned char)name[n]);
 }
 
 static enum gi_status crop_path(char path[PATH_NBYTES], const struct gi_extract_output *output,
                                 uint32_t label, struct gi_err *err)
 {
-    int n =
-        snprintf(path, PATH_NBYTES, "%s/region-%06u.%s", output->crops, label, output->crop_format);
-    return n < PATH_NBYTES
+    const char *folder = output->crops;
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    int used = snprintf(path, PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, crop_start, label,
+                        output->crop_format);
+    return used < PATH_NBYTES
                ? GI_OK
-               : gi_fail(err, GI_E_USAGE, "--crops %.40s...: the name is too long", output->crops);
+               : gi_fail(err, GI_E_USAGE, "--crops %.40s...: the name is too long", folder);
 }
 
 enum gi_status gi_extract_check_images(const struct gi_extract_output *output, struct gi_err *err)
 {
-    struct gi_io_params io = io_of(output);
+    struct gi_io_params io = io_of(output, NULL);
     enum gi_status status = GI_OK;
     const struct label_format *format = output->labels ? label_format(output->labels) : NULL;
     if (output->labels && !format)
@@ -91,19 +103,21 @@ enum gi_status gi_extract_check_images(const struct gi_extract_output *output, s
     return status;
 }
 
-static enum gi_status save_npy(const struct gi_image *labels, const char *path, bool no_clobber,
+static enum gi_status save_npy(const struct gi_extract_view *view, const char *path,
                                struct gi_err *err)
 {
     struct gi_sink *sink;
+    const struct gi_image *labels = &view->extract->labels;
     const uint64_t shape[] = {(uint64_t)labels->height, (uint64_t)labels->width};
-    enum gi_status status = gi_sink_open(&sink, gi_output_file(path), no_clobber, err);
+    enum gi_status status =
+        gi_bundle_open(view->bundle, &sink, gi_output_file(path), view->output->no_clobber, err);
     if (status)
         return status;
     status = gi_npy_head(sink, "'" GI_NPY_ORDER "u4'", shape, 2, err);
     for (int y = 0; y < labels->height && !status; y++)
         status = gi_sink_write(sink, gi_row(labels, y), gi_row_nbytes(labels), err);
     if (!status)
-        status = gi_sink_commit(&sink, false, err);
+        status = gi_bundle_keep(view->bundle, &sink, false, err);
     gi_sink_abandon(&sink);
     return status;
 }
@@ -113,7 +127,7 @@ static enum gi_status save_as(const struct gi_extract_view *view, enum gi_type t
                               const char *path, struct gi_err *err)
 {
     const struct gi_image *labels = &view->extract->labels;
-    struct gi_io_params io = io_of(view->output);
+    struct gi_io_params io = io_of(view->output, view->bundle);
     struct gi_image image;
     enum gi_status status = gi_image_alloc(&image, labels->width, labels->height, 1, type, err);
     if (status)
@@ -139,9 +153,8 @@ static enum gi_status save_labels(const struct gi_extract_view *view, struct gi_
 {
     const char *path = view->output->labels;
     const struct label_format *format = label_format(path);
-    struct gi_io_params io = io_of(view->output);
     if (format->type == GI_U32)
-        return save_npy(&view->extract->labels, path, io.no_clobber, err);
+        return save_npy(view, path, err);
     return save_as(view, format->type, path, err);
 }
 
@@ -160,7 +173,7 @@ static void label_colour(uint8_t rgb[3], uint32_t label)
 static enum gi_status save_labels_picture(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_image *labels = &view->extract->labels;
-    struct gi_io_params io = io_of(view->output);
+    struct gi_io_params io = io_of(view->output, view->bundle);
     struct gi_image image;
     enum gi_status status = gi_image_alloc(&image, labels->width, labels->height, 3, GI_U8, err);
     if (status)
@@ -185,7 +198,7 @@ static enum gi_status save_labels_picture(const struct gi_extract_view *view, st
 static enum gi_status save_overlay(const struct gi_extract_view *view, struct gi_err *err)
 {
     struct gi_image image;
-    struct gi_io_params io = io_of(view->output);
+    struct gi_io_params io = io_of(view->output, view->bundle);
     enum gi_status status = gi_overlay(&image, view->image, view->extract, err);
     if (status)
         return status;
@@ -214,10 +227,9 @@ static struct gi_image crop_of(const struct gi_image *image, const struct gi_reg
 static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_err *err)
 {
     const struct gi_extract_output *output = view->output;
-    struct gi_io_params io = io_of(output);
-    enum gi_status status = GI_OK;
-    if (mkdir(output->crops, 0777) != 0 && errno != EEXIST)
-        return gi_fail(err, GI_E_IO, "--crops %s: %s", output->crops, strerror(errno));
+    struct gi_io_params io = io_of(output, view->bundle);
+    enum gi_status status = gi_bundle_folder(view->bundle, output->crops,
+                                             output->force ? gi_extract_is_crop : NULL, err);
     for (uint32_t i = 0; i < view->extract->n && !status; i++) {
         char path[PATH_NBYTES];
         struct gi_image crop =

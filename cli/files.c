@@ -221,11 +221,9 @@ unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *
                                                       : (unsigned)gi_type_full_scale(image->type);
 }
 
-/* "png:-" and "-" are standard output; "a:-" in general is what imgio takes for it. */
 static bool is_stdout(const char *path)
 {
-    const char *colon = strrchr(path, ':');
-    return strcmp(colon ? colon + 1 : path, "-") == 0;
+    return strcmp(gi_output_file(path), "-") == 0;
 }
 
 enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io,
@@ -243,7 +241,7 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                              "%s: standard output is a terminal, want a file or a pipe", path)
                    : GI_OK;
     struct stat st;
-    if (stat(path, &st) != 0)
+    if (stat(gi_output_file(path), &st) != 0)
         return GI_OK;
     if (S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "%s: is a folder, want a file", path);
@@ -290,6 +288,7 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
         .no_clobber = io->no_clobber,
         .durable = io->durable,
         .strict = io->strict,
+        .bundle = io->bundle,
         .parallel = threads > 1 ? &parallel : NULL,
     };
     struct gi_err warning = {0};

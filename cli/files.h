@@ -15,7 +15,8 @@ struct gi_io_params {
     int strip; /* enum gi_strip */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet;
-    bool header_only; /* no option: gi_load_options */
+    bool header_only;         /* no option: gi_load_options */
+    struct gi_bundle *bundle; /* no option: gi_save_options */
     uint64_t max_pixels, max_bytes;
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };

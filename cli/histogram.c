@@ -131,7 +131,7 @@ static void print_csv(FILE *out, const struct gi_histogram_view *view)
 }
 
 static enum gi_status draw(const struct gi_histogram_view *view, const struct output_params *output,
-                           struct gi_err *err)
+                           struct gi_bundle *bundle, struct gi_err *err)
 {
     static const struct {
         const char *name;
@@ -169,7 +169,7 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
                 plot.series[c].blue = inks[i].blue;
             }
     }
-    enum gi_status status = gi_plot_save(&plot, output->plot, output->no_clobber, err);
+    enum gi_status status = gi_plot_save(&plot, output->plot, output->no_clobber, bundle, err);
     json_decref(title);
     return status;
 }
@@ -223,9 +223,10 @@ static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int
     return GI_OK;
 }
 
-/* The print as the file `to`, whole or not at all. */
+/* The print as the file `to`. */
 static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
-                                    const struct output_params *output, struct gi_err *err)
+                                    const struct output_params *output, struct gi_bundle *bundle,
+                                    struct gi_err *err)
 {
     char *text = NULL;
     size_t nbytes = 0;
@@ -236,11 +237,11 @@ static enum gi_status print_to_file(const char *to, const struct gi_histogram_vi
     if (out && fclose(out) && !status)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %s", to);
     if (!status)
-        status = gi_sink_open(&sink, to, output->no_clobber, err);
+        status = gi_bundle_open(bundle, &sink, to, output->no_clobber, err);
     if (!status)
         status = gi_sink_write(sink, text, nbytes, err);
     if (!status)
-        status = gi_sink_commit(&sink, false, err);
+        status = gi_bundle_keep(bundle, &sink, false, err);
     gi_sink_abandon(&sink);
     free(text);
     return status;
@@ -267,10 +268,10 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     uint64_t *bins = NULL;
     if (output->cumulative && !(bins = make_cumulative(&histogram, err)))
         return GI_E_MEMORY;
-    enum gi_status status = output->plot ? draw(&view, output, err) : GI_OK;
+    enum gi_status status = output->plot ? draw(&view, output, report->bundle, err) : GI_OK;
     if (!status)
         status = to_stdout ? print(stdout, &view, output->format, err)
-                           : print_to_file(report->to, &view, output, err);
+                           : print_to_file(report->to, &view, output, report->bundle, err);
     if (!status && to_stdout)
         status = gi_cli_flush(err); /* before the image of a chain is written */
     free(bins);
@@ -284,6 +285,10 @@ static enum gi_status check(const char *input, const char *to, const void *arg, 
     const struct output_params *output = arg;
     const char *const outputs[] = {to, output->plot, NULL}, *const inputs[] = {input, NULL};
     enum gi_status status = output->plot ? gi_plot_check(output->plot, err) : GI_OK;
+    if (!status)
+        status = gi_output_check_plain("--plot", output->plot, err);
+    if (!status)
+        status = gi_output_check_plain("--to", to, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status && output->plot)

@@ -5,7 +5,6 @@
 #include "cli/say.h"
 #include "imgio/imgio.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -116,48 +115,63 @@ enum gi_status gi_output_check_inputs(const char *const *outputs, const char *co
     return GI_OK;
 }
 
-static bool is_crop(const char *name)
+enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err)
 {
-    static const char start[] = "region-";
-    size_t n = sizeof start - 1;
-    return strncmp(name, start, n) == 0 && isdigit((unsigned char)name[n]);
+    return !path || gi_output_file(path) == path
+               ? GI_OK
+               : gi_fail(err, GI_E_USAGE,
+                         "%s %s: takes no prefix of a format, want another name (or ./%s)", option,
+                         path, path);
 }
 
-/* `path` is still to be made. */
+/* A folder comes to stand at `path` by a rename where its name is. */
 static enum gi_status check_parent(const char *path, struct gi_err *err)
 {
-    char *name = strdup(path);
-    if (!name)
+    struct stat inside, outside;
+    char *name = realpath(path, NULL);
+    if (!name && !(name = strdup(path)))
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
         name[n - 1] = '\0';
     char *slash = strrchr(name, '/');
     if (slash)
         slash[1] = '\0';
+    const char *parent = slash ? name : ".";
     enum gi_status status = GI_OK;
-    if (faccessat(AT_FDCWD, slash ? name : ".", W_OK | X_OK, AT_EACCESS))
+    if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS))
         status = gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+    else if (stat(path, &inside) == 0 && stat(parent, &outside) == 0 &&
+             (inside.st_dev != outside.st_dev || inside.st_ino == outside.st_ino))
+        status = gi_fail(err, GI_E_IO,
+                         "--crops %s: is the top of a file system, want a folder in it", path);
     free(name);
     return status;
 }
 
-enum gi_status gi_output_check_crops(const char *path, struct gi_err *err)
+enum gi_status gi_output_check_crops(const char *path, bool (*ours)(const char *name),
+                                     struct gi_err *err)
 {
     DIR *folder = opendir(path);
-    if (!folder && errno == ENOENT)
-        return check_parent(path, err);
-    if (!folder || faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS)) {
-        int why = errno;
-        if (folder)
-            closedir(folder);
-        return gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(why));
-    }
+    if (!folder && errno != ENOENT)
+        return gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
     enum gi_status status = GI_OK;
-    for (struct dirent *entry; !status && (entry = readdir(folder));)
-        if (is_crop(entry->d_name))
-            status = gi_fail(err, GI_E_IO,
-                             "--crops %s: holds crops already (%s): want an empty or a new folder",
-                             path, entry->d_name);
-    closedir(folder);
-    return status;
+    /* Its own permissions would not matter, but a read-only folder says no, as a file does. */
+    if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
+        status = gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+    for (struct dirent *entry; folder && !status && (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (ours && ours(name)))
+            continue;
+        status = ours ? gi_fail(err, GI_E_IO,
+                                "--crops %s: holds %s, which is no crop, and --force replaces "
+                                "nothing but crops",
+                                path, name)
+                      : gi_fail(err, GI_E_IO,
+                                "--crops %s: holds %s: want a new or an empty folder, or --force "
+                                "to replace crops",
+                                path, name);
+    }
+    if (folder)
+        closedir(folder);
+    return status ? status : check_parent(path, err);
 }

@@ -22,8 +22,14 @@ bool gi_output_same(const char *a, const char *b);
 enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
                                       struct gi_err *err);
 
-/* Whether crops can come to stand in the folder `path`: an empty one, one without crops, or one
- * still to be made in a folder that there is. Errors: GI_E_IO. */
-enum gi_status gi_output_check_crops(const char *path, struct gi_err *err);
+/* Refuses the prefix of an image format on what is no image. `option` as it was given: "--plot".
+ * `path` NULL: it was not. Errors: GI_E_USAGE. */
+enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err);
+
+/* Whether a folder of crops can come to stand at `path`, as gi_bundle_folder() has it: new, in a
+ * folder that there is, or in place of an empty one or of one where all is `ours`. Errors: GI_E_IO.
+ */
+enum gi_status gi_output_check_crops(const char *path, bool (*ours)(const char *name),
+                                     struct gi_err *err);
 
 #endif

@@ -211,11 +211,11 @@ static double highest(const struct gi_plot *plot)
 }
 
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
-                            struct gi_err *err)
+                            struct gi_bundle *bundle, struct gi_err *err)
 {
     struct canvas canvas = {.plot = plot, .most = highest(plot)};
     struct gi_sink *sink;
-    enum gi_status status = gi_sink_open(&sink, path, no_clobber, err);
+    enum gi_status status = gi_bundle_open(bundle, &sink, path, no_clobber, err);
     if (status)
         return status;
     bool svg = strcasecmp(suffix(path), ".svg") == 0;
@@ -225,7 +225,7 @@ enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool n
         status = canvas.pen->finish(canvas.pen, err);
     }
     if (!status)
-        return gi_sink_commit(&sink, false, err);
+        return gi_bundle_keep(bundle, &sink, false, err);
     gi_sink_abandon(&sink);
     return status;
 }

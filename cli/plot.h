@@ -32,9 +32,12 @@ double gi_tick_step(double span, int n);
 /* Whether gi_plot_save() would know the format, by suffix: .png or .svg. Errors: GI_E_USAGE. */
 enum gi_status gi_plot_check(const char *path, struct gi_err *err);
 
-/* Draws `plot` to `path`. Errors: GI_E_UNSUPPORTED (PNG, and no cairo here), GI_E_IO, GI_E_MEMORY.
+struct gi_bundle;
+
+/* Draws `plot` to `path`, a file of `bundle`. Errors: GI_E_UNSUPPORTED (PNG, and no cairo here),
+ * GI_E_IO, GI_E_MEMORY.
  */
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
-                            struct gi_err *err);
+                            struct gi_bundle *bundle, struct gi_err *err);
 
 #endif

@@ -16,6 +16,7 @@ struct gi_report {
     const char *file;             /* where that came from: a path, for people */
     const char *to;               /* the path of the table; "-": standard output */
     int threads;                  /* for writing images */
+    struct gi_bundle *bundle;     /* that everything it writes belongs to */
 };
 
 struct gi_reporter {

@@ -99,10 +99,9 @@ static enum gi_status ready_make(struct ready *ready, const struct gi_chain *cha
     return status;
 }
 
-/* Tables first: the image comes last, so that what is there is whole. */
 static enum gi_status write_reports(const struct ready *ready, struct gi_runner *runner,
                                     const char *input, unsigned maxval, int threads,
-                                    struct gi_err *err)
+                                    struct gi_bundle *bundle, struct gi_err *err)
 {
     double start = gi_now_ms();
     enum gi_status status = GI_OK;
@@ -118,7 +117,8 @@ static enum gi_status write_reports(const struct ready *ready, struct gi_runner 
                                                : maxval,
                                    .file = input,
                                    .to = from->to,
-                                   .threads = threads};
+                                   .threads = threads,
+                                   .bundle = bundle};
         status = from->reporter->write(&report, err);
         if (status)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
@@ -154,11 +154,17 @@ static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, c
     status = gi_runner_run(runner, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
     gi_image_free(&src);
     if (!status)
-        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads, err);
+        status = gi_bundle_new(&io.bundle, err);
+    if (!status)
+        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads,
+                               io.bundle, err);
     if (!status && path)
         status = gi_cli_check_way(input, path, &io, &info, err);
     if (!status && path)
         status = encode(&dst, &metadata, runner, path, &io, threads, err);
+    if (!status)
+        status = gi_bundle_commit(&io.bundle, err);
+    gi_bundle_abandon(&io.bundle);
     gi_image_free(&dst);
     gi_metadata_free(&metadata);
     return status;

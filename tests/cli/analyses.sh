@@ -197,12 +197,11 @@ expect 0 gpuimg extract two.pgm /dev/null --format csv --labels null.png --mask 
 expect 0 gpuimg extract two.pgm /dev/null --format csv --labels npy:labels.bin
 check "a prefix is no part of the name" grep -q NUMPY labels.bin
 
-# Crops never mix with those of an earlier run.
-expect_error 1 'extract: --crops crops: holds crops already (region-00000?.png): want an empty *' extract nothere.pgm made.csv --crops crops
+# Crops never mix with those of an earlier run, nor with other files.
+expect_error 1 'extract: --crops crops: holds region-00000?.png: want a new or an empty *' extract nothere.pgm made.csv --crops crops
 mkdir -p some
 : >some/notes.txt
-expect 0 gpuimg extract two.pgm some.csv --at 20 --crops some --crop-format pgm
-check "crops beside other files" test "$(echo some/*)" = "some/notes.txt some/region-000001.pgm some/region-000002.pgm"
+expect_error 1 'extract: --crops some: holds notes.txt: want a new or an empty *' extract nothere.pgm made.csv --crops some
 expect 0 bash -c "'$GPUIMG' extract two.pgm --at 20 | head -1"
 
 # More regions than a 16-bit label image can hold: an error that names what can, and no table.
