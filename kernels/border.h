@@ -3,6 +3,8 @@
 #ifndef GI_KERNELS_BORDER_H
 #define GI_KERNELS_BORDER_H
 
+#include "imgio/image.h"
+
 #ifdef __CUDACC__
 #define GI_HOST_DEVICE __host__ __device__
 #else
@@ -16,6 +18,13 @@ enum gi_border {
     GI_BORDER_WRAP,       /* the image again                         b c d  |  a b c */
     GI_BORDER_MIRROR,     /* the image mirrored, edge pixel twice    c b a  |  d c b */
     GI_BORDER_REFLECT101, /* the image mirrored, edge pixel once     d c b  |  c b a */
+};
+
+/* The neighbours outside the image. */
+struct gi_edge {
+    enum gi_border border;
+    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one a channel, alpha too; a
+                                     rule that premultiplies premultiplies these as well */
 };
 
 /* The index (0 <= index < n) whose pixel stands at position i of an axis of n pixels; any i,

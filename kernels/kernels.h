@@ -14,6 +14,7 @@
 #include "imgio/image.h"
 #include "kernels/border.h"
 #include "kernels/device.h"
+#include "kernels/move.h"
 #include "kernels/parallel.h"
 
 #ifdef __cplusplus
@@ -27,13 +28,6 @@ enum {
                               longer ones */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
-};
-
-/* The neighbours outside the image. */
-struct gi_edge {
-    enum gi_border border;
-    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one a channel, alpha too; a
-                                     rule that premultiplies premultiplies these as well */
 };
 
 /* How a primitive that mixes pixels treats alpha; images without alpha take GI_ALPHA_PLAIN always
@@ -373,6 +367,7 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
+    gi_window_fn *window; /* kernels/move.h */
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

@@ -63,6 +63,7 @@ gi_moments_fn GI_CPU(moments);
 gi_select_fn GI_CPU(select);
 gi_label_fn GI_CPU(label);
 gi_region_stats_fn GI_CPU(region_stats);
+gi_window_fn GI_CPU(window);
 
 extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
@@ -76,5 +77,6 @@ extern const struct gi_ways GI_CPU(moments_ways);
 extern const struct gi_ways GI_CPU(select_ways);
 extern const struct gi_ways GI_CPU(label_ways);
 extern const struct gi_ways GI_CPU(region_stats_ways);
+extern const struct gi_ways GI_CPU(window_ways);
 
 #endif

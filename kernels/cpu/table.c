@@ -24,6 +24,7 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(select_ways),
     &GI_CPU(label_ways),
     &GI_CPU(region_stats_ways),
+    &GI_CPU(window_ways),
     NULL,
 };
 
@@ -44,4 +45,5 @@ const struct gi_kernels GI_CPU(kernels) = {
     .select = GI_CPU(select),
     .label = GI_CPU(label),
     .region_stats = GI_CPU(region_stats),
+    .window = GI_CPU(window),
 };

@@ -172,6 +172,7 @@ gi_moments_fn gi_cuda_moments;
 gi_select_fn gi_cuda_select;
 gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
+gi_window_fn gi_cuda_window;
 
 /* The ways of those that have several, for struct gi_kernels. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
@@ -179,5 +180,6 @@ extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
     gi_cuda_luma_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways, gi_cuda_select_ways,
     gi_cuda_label_ways, gi_cuda_region_stats_ways;
+extern const struct gi_ways gi_cuda_window_ways;
 
 #endif

@@ -15,6 +15,7 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_select_ways,
     &gi_cuda_label_ways,
     &gi_cuda_region_stats_ways,
+    &gi_cuda_window_ways,
     NULL,
 };
 
@@ -57,6 +58,7 @@ static const struct gi_kernels kernels = {
     .select = gi_cuda_select,
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
+    .window = gi_cuda_window,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

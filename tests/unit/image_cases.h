@@ -35,7 +35,7 @@ static float case_real(uint64_t *seed)
 }
 
 /* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. */
-static void case_fill(struct gi_image *image, uint64_t *seed)
+static inline void case_fill(struct gi_image *image, uint64_t *seed)
 {
     for (int y = 0; y < image->height; y++)
         for (size_t i = 0; i < gi_row_samples(image); i++) {
@@ -61,7 +61,7 @@ static inline struct gi_edge case_edge(uint64_t *seed, enum gi_border border, en
     return edge;
 }
 
-static void case_open(struct gi_queue **queue, const struct gi_kernels *k, int threads)
+static inline void case_open(struct gi_queue **queue, const struct gi_kernels *k, int threads)
 {
     struct gi_open_options options = {.threads = threads};
     struct gi_err err = {0};

@@ -1,0 +1,26 @@
+/* Pixels as bytes, for what moves them.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_MOVE_H
+#define GI_KERNELS_CPU_MOVE_H
+
+#include "kernels/cpu/cpu.h"
+
+#include <string.h>
+
+static inline size_t pixel_nbytes(const struct gi_image *image)
+{
+    return (size_t)image->channels * gi_type_nbytes(image->type);
+}
+
+/* n times the pixel at `from`, which may be the first one of `to`. */
+static inline void repeat_pixel(char *to, const char *from, size_t pixel, size_t n)
+{
+    size_t have = 1;
+    if (n == 0)
+        return;
+    memmove(to, from, pixel);
+    for (; have < n; have *= 2)
+        memcpy(to + have * pixel, to, (have < n - have ? have : n - have) * pixel);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* Primitives that move samples and compute nothing: what comes out are samples that went in, to the
+ * bit, NaN too, or constants. Included by kernels/kernels.h, whose rules hold here too.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_MOVE_H
+#define GI_KERNELS_MOVE_H
+
+#include "imgio/image.h"
+#include "kernels/border.h"
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GI_PIXEL_NBYTES_MAX = 16 };
+
+/* A window on an image: dst(y, x) is the image's sample at (y + top, x + left), outside the image
+ * what `edge` says (its values by the last step). `src` may hold rows src_y and on of an image
+ * `image_height` rows high, among them all that the window looks at; image_height 0: it is the
+ * whole image. */
+struct gi_window {
+    int left, top; /* of dst's first pixel in the image; any, inside or out */
+    int src_y, image_height;
+    struct gi_edge edge;
+};
+
+/* `dst`: of any width and height, channels and type of `src`. */
+typedef enum gi_status gi_window_fn(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_window *spec,
+                                    struct gi_err *err);
+
+/* The row of `src` that stands in row y of a window; -1: the border value. */
+GI_HOST_DEVICE static inline int gi_window_row(const struct gi_window *spec,
+                                               const struct gi_image *src, int y)
+{
+    int height = spec->image_height ? spec->image_height : src->height;
+    int row = gi_border_index((long long)y + spec->top, height, spec->edge.border);
+    return row < 0 ? -1 : row - spec->src_y;
+}
+
+/* The pixel of the edge's values, by the last step, as an image of that shape holds it: at most
+ * GI_PIXEL_NBYTES_MAX bytes. */
+void gi_edge_pixel(void *pixel, const struct gi_edge *edge, const struct gi_image *image);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
