@@ -256,14 +256,15 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
     bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
     if (info && keep) /* what comes out of a bitmap is seldom one */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
+    const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
+    /* Over its own input it may write, through a temporary file; not so where that holds more, nor
+     * into standard output. */
     if (info)
-        return GI_OK;
+        return info->images == 1 ? GI_OK : gi_output_check_inputs(outputs, inputs, err);
     struct gi_io_params any = *io;
     if (keep)
         any.format = "png";
     enum gi_status status = gi_cli_check_save(output, &any, err);
-    /* Over its own input it may write, through a temporary file; not so into standard output. */
-    const char *const outputs[] = {"-", NULL}, *const inputs[] = {input, NULL};
     return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
 }
 

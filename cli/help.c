@@ -244,7 +244,7 @@ void gi_help_all(FILE *out)
     wrap(out,
          "gpuimg help COMMAND tells all about one, gpuimg help common what most of them share. An "
          "operand - is standard input or output; "
-         "png:- names the format too.",
+         "png:- names the format too, scan.tif[3] the fourth page of a TIFF.",
          0, 0);
 }
 

@@ -45,6 +45,8 @@ static void print_text(const char *path, const struct gi_image *image,
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
         printf(", 0 to %u read as 0 to %u", info->maxval, full);
+    if (info->images > 1)
+        printf(", %d images", info->images);
     if (info->orientation > 1)
         printf(", orientation %d (applied)", info->orientation);
     if (metadata->dpi_x > 0)
@@ -70,6 +72,7 @@ static enum gi_status print_json(const char *path, const struct gi_image *image,
     json_object_set_new(object, "maxval", info->maxval ? json_integer(info->maxval) : json_null());
     json_object_set_new(object, "float", json_boolean(info->bits == 32));
     json_object_set_new(object, "detail", gi_json_text(info->detail));
+    json_object_set_new(object, "images", json_integer(info->images));
     json_object_set_new(object, "orientation", json_integer(info->orientation));
     json_object_set_new(object, "dpi_x",
                         metadata->dpi_x > 0 ? gi_json_real(metadata->dpi_x) : json_null());
@@ -126,7 +129,9 @@ const struct gi_command gi_command_info = {
     .manual =
         "Format, size, channels, depth, resolution and profiles, as the header says: no pixels are "
         "read and no limit holds. --check decodes the whole file within the limits, so that a "
-        "damaged one is found out. The size is that after the orientation was applied.",
+        "damaged one is found out. The size is that after the orientation was applied. Of a TIFF "
+        "of "
+        "several pages the first is told; scan.tif[3] is the fourth.",
     .examples = "gpuimg info photo.jpg\ngpuimg info --json *.png",
     .min_operands = 1,
     .max_operands = -1,

@@ -98,6 +98,17 @@ static bool stat_file(struct stat *st, const char *path, int standard)
     return !failed && S_ISREG(st->st_mode);
 }
 
+/* The same of an input, which may be one of several images of its file. */
+static bool stat_input(struct stat *st, const char *path)
+{
+    int image;
+    size_t length = gi_path_file(path, &image);
+    char *file = image ? strndup(path, length) : NULL;
+    bool found = stat_file(st, file ? file : path, STDIN_FILENO);
+    free(file);
+    return found;
+}
+
 enum gi_status gi_output_check_inputs(const char *const *outputs, const char *const *inputs,
                                       struct gi_err *err)
 {
@@ -106,8 +117,7 @@ enum gi_status gi_output_check_inputs(const char *const *outputs, const char *co
         if (!stat_file(&out, gi_output_file(outputs[o]), STDOUT_FILENO))
             continue;
         for (int i = 0; inputs[i]; i++)
-            if (stat_file(&in, inputs[i], STDIN_FILENO) && in.st_dev == out.st_dev &&
-                in.st_ino == out.st_ino)
+            if (stat_input(&in, inputs[i]) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
                 return gi_fail(err, GI_E_USAGE,
                                "%s: would be written over the input %s, want another file",
                                outputs[o], inputs[i]);

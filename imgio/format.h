@@ -41,6 +41,7 @@ struct gi_format {
                              const struct gi_save_options *options, struct gi_err *err);
     /* Loaded before `decode` and `encode` are called. NULL: none. */
     const struct gi_library *reads_by, *writes_by;
+    bool images;    /* decode() knows options->image */
     bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
     bool metadata;  /* writes ICC profile, EXIF and resolution */
     bool no_exif, no_resolution; /* but not that of these */

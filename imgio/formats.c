@@ -215,7 +215,11 @@ static enum gi_status decode_bytes(struct gi_decode *decode, struct gi_err *err)
     if (!format->decode)
         return gi_fail(err, GI_E_UNSUPPORTED, "is a %s file, and this build of gpuimg has no %s",
                        format->info.name, format->info.missing);
+    if (decode->options->image > 1 && !format->images)
+        return gi_fail(err, GI_E_UNSUPPORTED, "of a %s file the first image can be read: want [0]",
+                       format->info.name);
     decode->info->detail = "";
+    decode->info->images = 1;
     decode->info->nbytes = decode->nbytes;
     enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
     if (!status)
@@ -265,6 +269,48 @@ enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metada
     return status;
 }
 
+size_t gi_path_file(const char *path, int *image)
+{
+    size_t length = strlen(path), digits = 0;
+    *image = 0;
+    if (length < 3 || path[length - 1] != ']' || access(path, F_OK) == 0)
+        return length;
+    size_t at = length - 1;
+    for (; at && path[at - 1] >= '0' && path[at - 1] <= '9' && digits < 9; at--)
+        digits++;
+    if (!digits || at < 2 || path[at - 1] != '[')
+        return length;
+    *image = 1 + atoi(path + at);
+    return at - 1;
+}
+
+/* Opens the file of `path`, and sets options->image where the path says which. */
+static enum gi_status open_path(struct gi_source *source, struct gi_load_options *options,
+                                const char *path, struct gi_err *err)
+{
+    int image;
+    char *file = strndup(path, gi_path_file(path, &image));
+    if (!file)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    if (!options->image)
+        options->image = image;
+    enum gi_status status = gi_source_open(source, file, &options->limits, err);
+    free(file);
+    return status;
+}
+
+enum gi_status gi_count_images(int *n, const char *path, const struct gi_load_options *options,
+                               struct gi_err *err)
+{
+    struct gi_load_options header = *options;
+    struct gi_image image;
+    struct gi_file_info info;
+    header.header_only = true;
+    enum gi_status status = gi_load(&image, NULL, &info, path, &header, NULL, err);
+    *n = !status && info.images ? info.images : 1;
+    return status;
+}
+
 enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
                        struct gi_file_info *info, const char *path,
                        const struct gi_load_options *options, struct gi_err *warning,
@@ -277,12 +323,13 @@ enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
     if (warning)
         *warning = (struct gi_err){0};
     struct gi_source source;
-    enum gi_status status = gi_source_open(&source, path, &options->limits, err);
+    struct gi_load_options which = *options;
+    enum gi_status status = open_path(&source, &which, path, err);
     if (status) {
         gi_err_prefix(err, "%s", name);
         return status;
     }
-    status = gi_load_memory(image, metadata, info, source.bytes, source.nbytes, name, options,
+    status = gi_load_memory(image, metadata, info, source.bytes, source.nbytes, name, &which,
                             warning, err);
     enum gi_status closed = gi_source_close(&source, status ? NULL : err);
     if (status || !closed)

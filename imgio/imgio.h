@@ -33,6 +33,7 @@ struct gi_load_options {
     const struct gi_shape_listener *listener; /* NULL: nobody */
     const struct gi_parallel *parallel;       /* NULL: one thread. The image is the same */
     const struct gi_allocator *allocator;     /* where the samples go; NULL: plain memory */
+    int image;        /* of a file that holds several, from 1; 0: the first, with a warning */
     bool header_only; /* no samples: the image has its shape and NULL data, no limit holds, and what
                          the file does not say in its header (damage, more images) is not seen */
 };
@@ -46,6 +47,7 @@ struct gi_file_info {
     const char *detail;  /* static words: "palette, interlaced", "progressive"; "" for none */
     int orientation;     /* EXIF, 1 to 8; 1 where none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 where unknown */
+    int images;          /* pages of a TIFF; 0: damaged, so that nobody knows; else 1 */
     uint64_t nbytes;     /* of the file */
 };
 
@@ -66,7 +68,17 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
 /* Forgets an ICC profile that is not for gray (1) or colour (3). */
 void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels);
 
-/* Reads the image at `path`; "-" is standard input. `image` is made here and freed by the caller,
+/* Bytes of `path` that are the file's name: "scan.tif[3]" is the fourth image of scan.tif, unless a
+ * file has that whole name. *image: which, from 1; 0 where the path says none. */
+size_t gi_path_file(const char *path, int *image);
+
+/* *n: images in the file at `path`, each of which loads by its number in brackets. 1 in formats
+ * whose further images are not read. Errors: as gi_load(), of whose work it does the least. */
+enum gi_status gi_count_images(int *n, const char *path, const struct gi_load_options *options,
+                               struct gi_err *err);
+
+/* Reads the image at `path`, which may name one of several (gi_path_file()) unless options->image
+ * does; "-" is standard input. `image` is made here and freed by the caller,
  * also `metadata`. info, metadata and warning may be NULL. The error text starts with the path.
  * Errors: GI_E_IO, GI_E_FORMAT, GI_E_UNSUPPORTED, GI_E_LIMIT, GI_E_MEMORY. */
 enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,

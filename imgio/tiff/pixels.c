@@ -190,8 +190,11 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
         return status;
     if (r->premultiplied)
         gi_tiff_unmultiply(r->decode->image);
-    if (whole && !gi_tiff.TIFFLastDirectory(r->file) && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, "holds more pages; only the first is read");
+    int pages = r->decode->info->images;
+    if (whole && pages != 1 && !r->decode->options->image && !r->decode->warning->status)
+        gi_fail(r->decode->warning, GI_E_UNSUPPORTED,
+                "holds more pages%s; only the first is read ([1] after the name picks the second)",
+                pages ? "" : ", in a circle");
     return GI_OK;
 }
 

@@ -24,7 +24,7 @@ enum {
     X(TIFFTileRowSize64)                                                                           \
     X(TIFFScanlineSize64)                                                                          \
     X(TIFFTileSize64)                                                                              \
-    X(TIFFLastDirectory)                                                                           \
+    X(TIFFSetSubDirectory)                                                                         \
     X(TIFFOpenOptionsAlloc)                                                                        \
     X(TIFFOpenOptionsSetErrorHandlerExtR)                                                          \
     X(TIFFOpenOptionsSetWarningHandlerExtR)                                                        \

@@ -1,5 +1,5 @@
 /* TIFF in through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits or float, in strips or
- * tiles, planar or not, with any compression that libtiff has. Of several pages the first is read.
+ * tiles, planar or not, with any compression that libtiff has.
  * Without libtiff at build time only the message remains. SPDX-License-Identifier: MIT */
 #include "imgio/tiff/reader.h"
 
@@ -240,23 +240,48 @@ static enum gi_status decode_open(struct gi_tiff_reader *r, struct gi_err *err)
     return gi_tiff_read_pixels(r, err);
 }
 
+/* Opens the file; of its pages the first is read already, unless `rest` is to come. NULL: r.fault
+ * says why. */
+static TIFF *open_file(struct gi_tiff_reader *r, bool rest)
+{
+    TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();
+    if (!options) {
+        gi_fail(&r->fault, GI_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    gi_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, r);
+    gi_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, r);
+    gi_tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);
+    TIFF *file =
+        gi_tiff.TIFFClientOpenExt("TIFF", rest ? "rh" : "r", r, read_bytes, read_bytes, seek_to,
+                                  close_nothing, file_size, map_bytes, NULL, options);
+    gi_tiff.TIFFOpenOptionsFree(options);
+    return file;
+}
+
 static enum gi_status decode_tiff(struct gi_decode *decode, struct gi_err *err)
 {
     struct gi_tiff_reader r = {.decode = decode};
-    TIFFOpenOptions *options = gi_tiff.TIFFOpenOptionsAlloc();
-    if (!options)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
-    gi_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &r);
-    gi_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &r);
-    gi_tiff.TIFFOpenOptionsSetMaxSingleMemAlloc(options, GI_TIFF_MEMORY_MAX);
-    r.file = gi_tiff.TIFFClientOpenExt("TIFF", "r", &r, read_bytes, read_bytes, seek_to,
-                                       close_nothing, file_size, map_bytes, NULL, options);
-    gi_tiff.TIFFOpenOptionsFree(options);
-    if (!r.file)
-        return gi_fail(err, GI_E_FORMAT, "is damaged: %s",
-                       *r.fault.text ? r.fault.text : "no image in it");
-    enum gi_status status = decode_open(&r, err);
-    gi_tiff.TIFFClose(r.file);
+    int image = decode->options->image;
+    uint64_t offset;
+    int pages = decode->info->images =
+        gi_tiff_find_page(&offset, decode->bytes, decode->nbytes, image - 1);
+    if (image > 1 && !offset)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       pages == 1  ? "holds one page: want [0]"
+                       : pages > 1 ? "holds %d pages: want [0] to [%d]"
+                                   : "is damaged: its pages go in a circle",
+                       pages, pages - 1);
+    r.file = open_file(&r, image > 1);
+    enum gi_status status = GI_OK;
+    if (!r.file || (image > 1 && !gi_tiff.TIFFSetSubDirectory(r.file, offset)))
+        status = gi_fail(err, r.fault.status ? r.fault.status : GI_E_FORMAT, "%s%s",
+                         r.fault.status == GI_E_MEMORY ? "" : "is damaged: ",
+                         *r.fault.text ? r.fault.text : "no image in it");
+    if (!status)
+        status = decode_open(&r, err);
+    if (r.file)
+        gi_tiff.TIFFClose(r.file);
     return status;
 }
 
@@ -280,6 +305,7 @@ const struct gi_format gi_format_tiff = {
     .decode = decode_tiff,
     .encode = gi_tiff_encode,
     .reads_by = LIBRARY,
+    .images = true,
     .gray = true,
     .rgb = true,
     .metadata = true,

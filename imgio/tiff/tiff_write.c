@@ -1,6 +1,7 @@
-/* TIFF out: strips, each deflated after a predictor, 8 and 16 bits and float (TIFF 6.0 and its
- * Technical Notes 2 and 3); BigTIFF where offsets of 32 bits would not do. The directory stands
- * before the strips and names their lengths, so these are in memory until all are made.
+/* TIFF out: strips, or of large images tiles (TIFF 6.0, section 15), each deflated after a
+ * predictor, 8 and 16 bits and float (TIFF 6.0 and its Technical Notes 2 and 3); BigTIFF where
+ * offsets of 32 bits would not do. The directory stands before the strips and names their lengths,
+ * so these are in memory until all are made. Below, a tile is a strip too.
  * SPDX-License-Identifier: MIT */
 #include "imgio/tiff/tiff.h"
 
@@ -22,6 +23,7 @@ enum {
     MINISBLACK = 1,
     RGB = 2,
     RESOLUTION_UNIT = 10000, /* denominator of a resolution */
+    TILE = 512,              /* pixels a side; a multiple of 16 */
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
@@ -29,17 +31,18 @@ enum field_type { ASCII_BYTE = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 
 
 struct writer {
     const struct gi_image *image;
-    size_t row_nbytes;
-    int strip_rows, nstrips, level;
+    size_t row_nbytes; /* of a strip */
+    int strip_width, strip_rows, across, nstrips, level;
+    bool tiles;
     uint64_t *strip_nbytes; /* of each */
     unsigned char *strips;  /* all of them */
     size_t used, capacity;
 };
 
-/* A row's samples, each less the one a pixel before (TIFF 6.0, section 14). */
-static void predict_whole(void *to, const void *row, const struct gi_image *image)
+/* `n` samples of a row, each less the one a pixel before (TIFF 6.0, section 14). */
+static void predict_whole(void *to, const void *row, size_t n, const struct gi_image *image)
 {
-    size_t n = gi_row_samples(image), step = (size_t)image->channels;
+    size_t step = (size_t)image->channels;
     const uint8_t *in8 = row;
     const uint16_t *in16 = row;
     for (size_t i = 0; i < n; i++)
@@ -49,15 +52,17 @@ static void predict_whole(void *to, const void *row, const struct gi_image *imag
             ((uint16_t *)to)[i] = (uint16_t)(in16[i] - (i < step ? 0 : in16[i - step]));
 }
 
-/* All first bytes of a row's samples, the one of sign and exponent, then all second ones; each less
- * the one a pixel before (Technical Note 3). */
-static void predict_float(uint8_t *to, const void *row, const struct gi_image *image)
+/* All first bytes of `n` samples, the one of sign and exponent, then all second ones; each less the
+ * one a pixel before (Technical Note 3). Samples from `have` on are 0. */
+static void predict_float(uint8_t *to, const void *row, size_t n, size_t have,
+                          const struct gi_image *image)
 {
-    size_t n = gi_row_samples(image), step = (size_t)image->channels;
+    size_t step = (size_t)image->channels;
     const float *in = row;
     for (size_t i = 0; i < n; i++) {
-        uint32_t v;
-        memcpy(&v, in + i, sizeof v);
+        uint32_t v = 0;
+        if (i < have)
+            memcpy(&v, in + i, sizeof v);
         for (size_t b = 0; b < 4; b++)
             to[b * n + i] = (uint8_t)(v >> (24 - 8 * b));
     }
@@ -65,20 +70,34 @@ static void predict_float(uint8_t *to, const void *row, const struct gi_image *i
         to[i] = (uint8_t)(to[i] - to[i - step]);
 }
 
+/* The samples of a strip after the predictor, into `to`, which is zeroed where a tile has none.
+ * Returns their bytes. */
+static size_t fill_strip(const struct writer *w, int number, uint8_t *to)
+{
+    const struct gi_image *image = w->image;
+    int x0 = number % w->across * w->strip_width, y0 = number / w->across * w->strip_rows;
+    int rows = image->height - y0 < w->strip_rows ? image->height - y0 : w->strip_rows;
+    int width = image->width - x0 < w->strip_width ? image->width - x0 : w->strip_width;
+    size_t channels = (size_t)image->channels, n = (size_t)w->strip_width * channels;
+    size_t have = (size_t)width * channels;
+    if (w->tiles)
+        memset(to, 0, (size_t)w->strip_rows * w->row_nbytes);
+    for (int y = 0; y < rows; y++, to += w->row_nbytes) {
+        const char *row = gi_row(image, y0 + y);
+        row += (size_t)x0 * channels * gi_type_nbytes(image->type);
+        if (image->type == GI_F32)
+            predict_float(to, row, n, have, image);
+        else
+            predict_whole(to, row, have, image);
+    }
+    return (size_t)(w->tiles ? w->strip_rows : rows) * w->row_nbytes;
+}
+
 static enum gi_status make_strip(void *self, struct gi_piece *strip, int number, void *scratch,
                                  struct gi_err *err)
 {
     const struct writer *w = self;
-    int y0 = number * w->strip_rows, rows = w->image->height - y0;
-    rows = rows < w->strip_rows ? rows : w->strip_rows;
-    size_t nraw = (size_t)rows * w->row_nbytes;
-    for (int y = 0; y < rows; y++) {
-        uint8_t *to = (uint8_t *)scratch + (size_t)y * w->row_nbytes;
-        if (w->image->type == GI_F32)
-            predict_float(to, gi_row(w->image, y0 + y), w->image);
-        else
-            predict_whole(to, gi_row(w->image, y0 + y), w->image);
-    }
+    size_t nraw = fill_strip(w, number, scratch);
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(w->level);
     size_t room = c ? libdeflate_zlib_compress_bound(c, nraw) : 0;
     strip->bytes = c ? malloc(room) : NULL;
@@ -182,16 +201,24 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     add_number(d, 258, SHORT, channels, 8 * gi_type_nbytes(image->type));
     add_number(d, 259, SHORT, 1, DEFLATE);
     add_number(d, 262, SHORT, 1, gi_colour_channels(image) == 3 ? RGB : MINISBLACK);
-    unsigned char *offsets = add(d, 273, offset, n);
+    unsigned char *offsets = w->tiles ? NULL : add(d, 273, offset, n), *lengths = NULL;
     add_number(d, 277, SHORT, 1, channels);
-    add_number(d, 278, LONG, 1, (uint64_t)w->strip_rows);
-    unsigned char *lengths = add(d, 279, offset, n);
+    if (!w->tiles) {
+        add_number(d, 278, LONG, 1, (uint64_t)w->strip_rows);
+        lengths = add(d, 279, offset, n);
+    }
     if (resolution) {
         add_resolution(d, 282, metadata->dpi_x);
         add_resolution(d, 283, metadata->dpi_y);
         add_number(d, 296, SHORT, 1, UNIT_INCH);
     }
     add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
+    if (w->tiles) {
+        add_number(d, 322, LONG, 1, (uint64_t)w->strip_width);
+        add_number(d, 323, LONG, 1, (uint64_t)w->strip_rows);
+        offsets = add(d, 324, offset, n);
+        lengths = add(d, 325, offset, n);
+    }
     if (gi_has_alpha(image))
         add_number(d, 338, SHORT, 1, ALPHA_UNASSOCIATED);
     add_number(d, 339, SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
@@ -219,7 +246,7 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     struct directory d = {.spare = 32 + ENTRIES_MAX * 20};
     d.end = d.spare + 16 * (size_t)w->nstrips + icc + 128; /* and values of a few bytes */
     d.end = (d.end + 7) / 8 * 8;
-    d.big = d.end + w->used > big_from_nbytes;
+    d.big = w->tiles || d.end + w->used > big_from_nbytes;
     d.bytes = calloc(1, d.end);
     if (!d.bytes)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
@@ -229,14 +256,25 @@ static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
     return status ? status : gi_sink_write(sink, w->strips, w->used, err);
 }
 
-enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
-                              const struct gi_metadata *metadata,
-                              const struct gi_save_options *options, struct gi_err *err)
+/* Cuts the image: strips are rows of it, for threads; tiles let readers take a part. */
+static void choose_strips(struct writer *w)
 {
-    struct writer w = {
-        .image = image, .row_nbytes = gi_row_nbytes(image), .level = options->compression};
-    w.strip_rows = gi_piece_rows(w.row_nbytes, image->height);
-    w.nstrips = 1 + (image->height - 1) / w.strip_rows;
+    const struct gi_image *image = w->image;
+    size_t row_nbytes = gi_row_nbytes(image), pixel = row_nbytes / (size_t)image->width;
+    w->strip_width = w->tiles ? TILE : image->width;
+    w->strip_rows = w->tiles ? TILE : gi_piece_rows(row_nbytes, image->height);
+    w->row_nbytes = (size_t)w->strip_width * pixel;
+    w->across = 1 + (image->width - 1) / w->strip_width;
+    w->nstrips = w->across * (1 + (image->height - 1) / w->strip_rows);
+}
+
+enum gi_status gi_tiff_encode_tiles(struct gi_sink *sink, const struct gi_image *image,
+                                    const struct gi_metadata *metadata,
+                                    const struct gi_save_options *options, bool tiles,
+                                    struct gi_err *err)
+{
+    struct writer w = {.image = image, .tiles = tiles, .level = options->compression};
+    choose_strips(&w);
     w.strip_nbytes = calloc((size_t)w.nstrips, sizeof *w.strip_nbytes);
     if (!w.strip_nbytes)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
@@ -251,4 +289,12 @@ enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image
     free(w.strip_nbytes);
     free(w.strips);
     return status;
+}
+
+enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *err)
+{
+    bool large = (uint64_t)gi_row_nbytes(image) * (uint64_t)image->height > big_from_nbytes;
+    return gi_tiff_encode_tiles(sink, image, metadata, options, large, err);
 }

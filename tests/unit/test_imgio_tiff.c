@@ -83,20 +83,21 @@ static void write_pixels(TIFF *tiff, const struct kind *k)
     }
 }
 
-static void write_tiff(const struct kind *k, int orientation, int pages)
+/* Orientation 0: each page its own, from 1 on. */
+static void write_tiff(const struct kind *k, int orientation, int npages)
 {
     char mode[8];
     snprintf(mode, sizeof mode, "w%s%s", k->big_endian ? "b" : "l", k->bigtiff ? "8" : "");
     TIFF *tiff = TIFFOpen(path, mode);
     assert_non_null(tiff);
-    for (int page = 0; page < pages; page++) {
+    for (int page = 0; page < npages; page++) {
         TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH);
         TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, HEIGHT);
         TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, k->bits);
         TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, k->samples);
         TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, k->photometric);
         TIFFSetField(tiff, TIFFTAG_COMPRESSION, k->compression);
-        TIFFSetField(tiff, TIFFTAG_ORIENTATION, orientation);
+        TIFFSetField(tiff, TIFFTAG_ORIENTATION, orientation ? orientation : page + 1);
         TIFFSetField(tiff, TIFFTAG_PLANARCONFIG,
                      k->planar ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
         if (k->is_float)
@@ -249,6 +250,87 @@ static void orientation_and_pages(void **state)
     gi_image_free(&image);
 }
 
+/* Each page by its number; the n-th is turned as EXIF's n. */
+static void pages(void **state)
+{
+    (void)state;
+    struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_LZW, .alpha = -1};
+    for (int form = 0; form < 4; form++) {
+        struct gi_image image;
+        struct gi_file_info info;
+        struct gi_err err, warning;
+        char page[160];
+        int n;
+        k.big_endian = form & 1;
+        k.bigtiff = form & 2;
+        write_tiff(&k, 0, 4);
+        assert_int_equal(gi_count_images(&n, path, &strictly, NULL), GI_OK);
+        assert_int_equal(n, 4);
+        for (int i = 0; i < 4; i++) {
+            snprintf(page, sizeof page, "%s[%d]", path, i);
+            assert_int_equal(gi_load(&image, NULL, &info, page, &strictly, &warning, NULL), GI_OK);
+            assert_true(info.images == 4 && info.orientation == i + 1 && !warning.status);
+            assert_int_equal(*(uint8_t *)gi_row(&image, i < 2 ? 0 : HEIGHT - 1),
+                             sample(&k, i == 1 || i == 2 ? WIDTH - 1 : 0, 0, 0));
+            gi_image_free(&image);
+        }
+        snprintf(page, sizeof page, "%s[4]", path);
+        assert_int_equal(gi_load(&image, NULL, NULL, page, &strictly, NULL, &err),
+                         GI_E_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "holds 4 pages: want [0] to [3]"));
+    }
+}
+
+/* A chain whose third page is followed by the first is read as far as it is one. */
+static void circle(void **state)
+{
+    (void)state;
+    struct kind k = {8, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = -1};
+    struct gi_image image;
+    struct gi_err err, warning;
+    uint64_t first, last;
+    uint16_t entries;
+    write_tiff(&k, 1, 3);
+    struct bytes file = read_file(path);
+    assert_int_equal(gi_tiff_find_page(&first, file.at, file.n, 0), 3);
+    assert_int_equal(gi_tiff_find_page(&last, file.at, file.n, 2), 3);
+    memcpy(&entries, file.at + last, sizeof entries);
+    unsigned char *next = file.at + last + 2 + 12 * (size_t)entries;
+    for (int i = 0; i < 4; i++)
+        next[i] = (unsigned char)(first >> (8 * i));
+    assert_int_equal(gi_tiff_find_page(&first, file.at, file.n, 0), 0);
+    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+    assert_non_null(strstr(warning.text, "circle"));
+    gi_image_free(&image);
+    struct gi_load_options fifth = strictly;
+    fifth.image = 5;
+    assert_int_equal(load_bytes(&image, file.at, file.n, &fifth, NULL, &err), GI_E_UNSUPPORTED);
+    free(file.at);
+}
+
+/* What files of more than 4 GB are like, in small. */
+static void tiles(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 4; channels++)
+        for (int type = GI_U8; type <= GI_F32; type++) {
+            struct gi_image image = random_image(700, 1100, channels, (enum gi_type)type, 5), back;
+            struct gi_save_options options = {.compression = 1};
+            struct gi_sink *sink;
+            assert_int_equal(gi_sink_open(&sink, path, false, NULL), GI_OK);
+            assert_int_equal(gi_tiff_encode_tiles(sink, &image, NULL, &options, true, NULL), GI_OK);
+            assert_int_equal(gi_sink_commit(&sink, false, NULL), GI_OK);
+            TIFF *tiff = TIFFOpen(path, "r");
+            assert_non_null(tiff);
+            assert_true(TIFFIsTiled(tiff) && TIFFIsBigTIFF(tiff));
+            TIFFClose(tiff);
+            back = load_or_fail(path);
+            assert_same_image(&image, &back);
+            gi_image_free(&back);
+            gi_image_free(&image);
+        }
+}
+
 static void there_and_back(void **state)
 {
     (void)state;
@@ -298,6 +380,7 @@ static void damage(void **state)
 
 #define TESTS                                                                                      \
     cmocka_unit_test(kinds), cmocka_unit_test(odd_kinds), cmocka_unit_test(orientation_and_pages), \
+        cmocka_unit_test(pages), cmocka_unit_test(circle), cmocka_unit_test(tiles),                \
         cmocka_unit_test(there_and_back), cmocka_unit_test(damage)
 
 #else
