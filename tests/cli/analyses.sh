@@ -71,6 +71,12 @@ check "plot is XML" python3 -c 'import xml.dom.minidom as m; m.parse("plot.svg")
 for words in 'a&lt;b&amp;c.*ppm' 'sample value' 'samples up to here' red 250; do
     check "plot's text is text: $words" grep -qE ">$words</text>" plot.svg
 done
+# Lines of one pixel lie in the middle of pixels. Of 1000 x 560 the chart is 84 to 972 by 74 to 498, and 250 of 0 to 255
+# stands at floor(84 + 250 / 255 * 888).
+for path in 'M84 498.5L972 498.5' 'M84.5 498L84.5 504' 'M954.5 498L954.5 504'; do
+    check "plot's axis: $path" grep -q "<path d=\"$path\" fill=\"none\"" plot.svg
+done
+check "no line of one pixel lies between two" test -z "$(grep 'stroke-width="1"' plot.svg | grep -vE 'd="M([0-9]+\.5 [0-9.]+L[0-9]+\.5 |[0-9.]+ [0-9]+\.5L[0-9.]+ [0-9]+\.5")')"
 check "plot has its curves" test "$(grep -c '<path [^>]*fill-opacity' plot.svg)" = 6
 cp plot.svg before.svg
 expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber
