@@ -1,6 +1,7 @@
 /* A chart of counts over bins.
  * SPDX-License-Identifier: MIT */
 #include "cli/plot.h"
+#include "cli/apart.h"
 #include "cli/command.h"
 #include "cli/pen.h"
 #include "imgio/imgio.h"
@@ -17,6 +18,7 @@ enum {
     RIGHT = 28,
     TOP = 74,
     BOTTOM = 62,
+    DRAWING_S = 20,     /* to draw a PNG; fontconfig may have to look at all fonts first */
     COLUMNS_MAX = 2048, /* more bins than this share a column: the fullest shows */
 };
 
@@ -210,20 +212,37 @@ static double highest(const struct gi_plot *plot)
     return (double)most * (plot->log ? 1.3 : 1.04);
 }
 
+typedef enum gi_status gi_pen_fn(struct gi_pen **pen, struct gi_sink *sink, int width, int height,
+                                 struct gi_err *err);
+
+static enum gi_status draw_with(gi_pen_fn *new_pen, struct gi_sink *sink,
+                                const struct gi_plot *plot, struct gi_err *err)
+{
+    struct canvas canvas = {.plot = plot, .most = highest(plot)};
+    enum gi_status status = new_pen(&canvas.pen, sink, WIDTH, HEIGHT, err);
+    if (status)
+        return status;
+    draw(&canvas);
+    return canvas.pen->finish(canvas.pen, err);
+}
+
+static enum gi_status draw_png(struct gi_sink *sink, const void *plot, struct gi_err *err)
+{
+    return draw_with(gi_pen_png, sink, plot, err);
+}
+
 enum gi_status gi_plot_save(const struct gi_plot *plot, const char *path, bool no_clobber,
                             struct gi_bundle *bundle, struct gi_err *err)
 {
-    struct canvas canvas = {.plot = plot, .most = highest(plot)};
     struct gi_sink *sink;
     enum gi_status status = gi_bundle_open(bundle, &sink, path, no_clobber, err);
     if (status)
         return status;
-    bool svg = strcasecmp(suffix(path), ".svg") == 0;
-    status = (svg ? gi_pen_svg : gi_pen_png)(&canvas.pen, sink, WIDTH, HEIGHT, err);
-    if (!status) {
-        draw(&canvas);
-        status = canvas.pen->finish(canvas.pen, err);
-    }
+    /* Where memory runs out cairo and fontconfig crash or hang. */
+    if (strcasecmp(suffix(path), ".svg") == 0)
+        status = draw_with(gi_pen_svg, sink, plot, err);
+    else
+        status = gi_apart(sink, path, DRAWING_S, draw_png, plot, err);
     if (!status)
         return gi_bundle_keep(bundle, &sink, false, err);
     gi_sink_abandon(&sink);
