@@ -1,5 +1,5 @@
 /* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5) say.
- * Only the first image of a file is read.
+ * Of a file that holds more images this is the first; pnm_stream.c has them all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -7,132 +7,10 @@
 
 #include "imgio/codecs.h"
 #include "imgio/pieces.h"
+#include "imgio/pnm_header.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The bytes, and how far they are read. */
-struct cursor {
-    const unsigned char *at, *end;
-};
-
-struct header {
-    char magic; /* '1' to '7' */
-    unsigned width, height, channels, maxval;
-};
-
-static bool is_space(int c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Skips white space and comments, which run from '#' to the end of a line. */
-static void skip_space(struct cursor *in)
-{
-    for (; in->at < in->end; in->at++) {
-        if (*in->at == '#')
-            while (in->at < in->end && *in->at != '\n' && *in->at != '\r')
-                in->at++;
-        else if (!is_space(*in->at))
-            return;
-        if (in->at == in->end)
-            return;
-    }
-}
-
-/* A decimal number up to INT_MAX. False where there is none, or a larger one. */
-static bool read_number(struct cursor *in, unsigned *value)
-{
-    skip_space(in);
-    const unsigned char *start = in->at;
-    unsigned v = 0;
-    for (; in->at < in->end && *in->at >= '0' && *in->at <= '9'; in->at++) {
-        unsigned digit = (unsigned)(*in->at - '0');
-        if (v > (INT_MAX - digit) / 10)
-            return false;
-        v = v * 10 + digit;
-    }
-    *value = v;
-    return in->at > start;
-}
-
-static enum gi_status fail_header(struct gi_err *err, const char *what)
-{
-    return gi_fail(err, GI_E_FORMAT, "has a damaged header: want %s", what);
-}
-
-static enum gi_status read_pnm_header(struct cursor *in, struct header *head, struct gi_err *err)
-{
-    if (!read_number(in, &head->width) || !read_number(in, &head->height))
-        return fail_header(err, "width and height, 1 to 2147483647");
-    bool bits = head->magic == '1' || head->magic == '4';
-    head->maxval = 1;
-    if (!bits && !read_number(in, &head->maxval))
-        return fail_header(err, "the largest sample value, 1 to 65535");
-    head->channels = head->magic == '3' || head->magic == '6' ? 3 : 1;
-    /* One white space ends the header; a raw raster may start with bytes that look like more. */
-    if (in->at == in->end || !is_space(*in->at))
-        return fail_header(err, "white space before the raster");
-    in->at++;
-    return GI_OK;
-}
-
-static bool starts_with(const struct cursor *in, const char *word)
-{
-    size_t n = strlen(word);
-    return (size_t)(in->end - in->at) >= n && memcmp(in->at, word, n) == 0;
-}
-
-static void skip_line(struct cursor *in)
-{
-    while (in->at < in->end && *in->at != '\n')
-        in->at++;
-    in->at += in->at < in->end;
-}
-
-static enum gi_status read_pam_header(struct cursor *in, struct header *head, struct gi_err *err)
-{
-    static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH", "MAXVAL"};
-    unsigned *const values[] = {&head->width, &head->height, &head->channels, &head->maxval};
-    unsigned seen = 0;
-    for (;;) {
-        skip_space(in);
-        if (in->at == in->end)
-            return fail_header(err, "ENDHDR");
-        if (starts_with(in, "ENDHDR")) {
-            skip_line(in);
-            break;
-        }
-        for (unsigned i = 0; i < 4; i++) {
-            if (!starts_with(in, words[i]))
-                continue;
-            in->at += strlen(words[i]);
-            if (!read_number(in, values[i]))
-                return fail_header(err, "a number after WIDTH, HEIGHT, DEPTH and MAXVAL");
-            seen |= 1u << i;
-        }
-        skip_line(in); /* TUPLTYPE says nothing that DEPTH does not */
-    }
-    if (seen != 15)
-        return fail_header(err, "each of WIDTH, HEIGHT, DEPTH and MAXVAL");
-    if (head->channels < 1 || head->channels > GI_MAX_CHANNELS)
-        return gi_fail(err, GI_E_UNSUPPORTED, "has %u channels; 1 to 4 can be read",
-                       head->channels);
-    return GI_OK;
-}
-
-static enum gi_status read_header(struct cursor *in, struct header *head, struct gi_err *err)
-{
-    head->magic = (char)in->at[1];
-    in->at += 2;
-    enum gi_status status =
-        head->magic == '7' ? read_pam_header(in, head, err) : read_pnm_header(in, head, err);
-    if (!status && (head->maxval < 1 || head->maxval > 65535))
-        return gi_fail(err, GI_E_FORMAT, "has %u as its largest sample value; want 1 to 65535",
-                       head->maxval);
-    return status;
-}
 
 /* v of 0..maxval as 0..full, rounded to nearest; more than maxval is cut. */
 static unsigned scale(unsigned v, unsigned maxval, unsigned full)
@@ -143,7 +21,7 @@ static unsigned scale(unsigned v, unsigned maxval, unsigned full)
 /* Samples of one row from the raster into an image row. Returns the largest value seen, which is
  * not computed (0) where every value is allowed. */
 static unsigned unpack_row(void *row, const unsigned char *raster, size_t samples,
-                           const struct header *head, const uint8_t *table)
+                           const struct gi_pnm_header *head, const uint8_t *table)
 {
     unsigned largest = 0;
     uint8_t *out8 = row;
@@ -170,7 +48,7 @@ static unsigned unpack_row(void *row, const unsigned char *raster, size_t sample
 }
 
 static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
-                                  const struct header *head, int y, struct gi_err *err)
+                                  const struct gi_pnm_header *head, int y, struct gi_err *err)
 {
     return gi_decode_damaged(decode, err, "row %d has the sample %u, over its own maximum %u", y,
                              value, head->maxval);
@@ -179,7 +57,7 @@ static enum gi_status over_maxval(struct gi_decode *decode, unsigned value,
 /* Rows of a raw raster, unpacked in pieces by several threads. */
 struct raw {
     const struct gi_image *image;
-    const struct header *head;
+    const struct gi_pnm_header *head;
     const unsigned char *at; /* row 0 */
     size_t row_nbytes;
     int rows, piece_rows;
@@ -223,14 +101,16 @@ static enum gi_status unpack_all(struct gi_decode *decode, struct raw *raw, stru
     return status;
 }
 
-static enum gi_status read_raw(struct gi_decode *decode, struct cursor *in,
-                               const struct header *head, struct gi_err *err)
+static enum gi_status read_raw(struct gi_decode *decode, struct gi_pnm_cursor *in,
+                               const struct gi_pnm_header *head, struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
-    size_t samples = gi_row_samples(image), have = (size_t)(in->end - in->at);
-    struct raw raw = {.image = image, .head = head, .at = in->at, .rows = image->height};
-    raw.row_nbytes =
-        head->magic == '4' ? (samples + 7) / 8 : samples * (head->maxval > 255 ? 2 : 1);
+    size_t have = (size_t)(in->end - in->at);
+    struct raw raw = {.image = image,
+                      .head = head,
+                      .at = in->at,
+                      .row_nbytes = gi_pnm_row_nbytes(head),
+                      .rows = image->height};
     raw.piece_rows = gi_piece_rows(gi_row_nbytes(image), image->height);
     for (unsigned v = 0; head->maxval < 256 && v < 256; v++)
         raw.table[v] = (uint8_t)scale(v, head->maxval, 255);
@@ -246,11 +126,11 @@ static enum gi_status read_raw(struct gi_decode *decode, struct cursor *in,
 }
 
 /* One sample of a plain raster; P1's digits may stand without white space. */
-static bool read_plain(struct cursor *in, const struct header *head, unsigned *value)
+static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *head, unsigned *value)
 {
     if (head->magic != '1')
-        return read_number(in, value);
-    skip_space(in);
+        return gi_pnm_read_number(in, value);
+    gi_pnm_skip_space(in);
     if (in->at == in->end || (*in->at != '0' && *in->at != '1'))
         return false;
     *value = *in->at++ == '0'; /* 1 is black */
@@ -260,22 +140,22 @@ static bool read_plain(struct cursor *in, const struct header *head, unsigned *v
 /* A file that is cut inside its last number ends without white space, as some whole ones do. Where
  * another digit would go past the maximum, or the number starts with 0, there can't have been one.
  */
-static void warn_of_cut(const struct gi_decode *decode, const struct cursor *in,
-                        const struct header *head)
+static void warn_of_cut(const struct gi_decode *decode, const struct gi_pnm_cursor *in,
+                        const struct gi_pnm_header *head)
 {
-    struct cursor last = *in;
+    struct gi_pnm_cursor last = *in;
     unsigned v;
     if (head->magic == '1' || in->at != in->end)
         return;
     while (last.at > decode->bytes && last.at[-1] >= '0' && last.at[-1] <= '9')
         last.at--;
-    if (read_number(&last, &v) && v && v <= head->maxval / 10 && !decode->warning->status)
+    if (gi_pnm_read_number(&last, &v) && v && v <= head->maxval / 10 && !decode->warning->status)
         gi_fail(decode->warning, GI_E_FORMAT,
                 "ends in the number %u without white space after it, and may be cut there", v);
 }
 
-static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor *in,
-                                        const struct header *head, struct gi_err *err)
+static enum gi_status read_plain_raster(struct gi_decode *decode, struct gi_pnm_cursor *in,
+                                        const struct gi_pnm_header *head, struct gi_err *err)
 {
     const struct gi_image *image = decode->image;
     size_t samples = gi_row_samples(image);
@@ -304,8 +184,8 @@ static enum gi_status read_plain_raster(struct gi_decode *decode, struct cursor 
 }
 
 /* A plain sample takes two characters (P1: one), so a short file can't claim a huge raster. */
-static enum gi_status check_plain_length(struct gi_decode *decode, const struct cursor *in,
-                                         const struct header *head, struct gi_err *err)
+static enum gi_status check_plain_length(struct gi_decode *decode, const struct gi_pnm_cursor *in,
+                                         const struct gi_pnm_header *head, struct gi_err *err)
 {
     uint64_t samples = (uint64_t)head->width * head->height; /* without channels: a lower bound */
     uint64_t have = (uint64_t)(in->end - in->at);
@@ -326,23 +206,22 @@ static int bits_of(unsigned maxval)
 }
 
 /* netpbm's files are streams that may go on with the next image. */
-static void warn_of_more(const struct gi_decode *decode, struct cursor in)
+static void warn_of_more(const struct gi_decode *decode, struct gi_pnm_cursor in)
 {
-    skip_space(&in);
-    bool more = in.end - in.at >= 3 && in.at[0] == 'P' && in.at[1] >= '1' && in.at[1] <= '7' &&
-                is_space(in.at[2]);
+    gi_pnm_skip_space(&in);
+    bool more = gi_pnm_starts(in.at, (size_t)(in.end - in.at));
     if (more && !decode->warning->status)
         gi_fail(decode->warning, GI_E_UNSUPPORTED, "holds more images; only the first is read");
 }
 
 static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
 {
-    struct cursor in = {decode->bytes, decode->bytes + decode->nbytes};
-    struct header head = {0};
-    enum gi_status status = read_header(&in, &head, err);
+    struct gi_pnm_cursor in = {decode->bytes, decode->bytes + decode->nbytes};
+    struct gi_pnm_header head = {0};
+    enum gi_status status = gi_pnm_read_header(&in, &head, err);
     if (status)
         return status;
-    bool plain = head.magic <= '3';
+    bool plain = gi_pnm_is_plain(&head);
     decode->info->bits = bits_of(head.maxval);
     decode->info->maxval = head.maxval;
     decode->info->detail = plain ? "plain" : "";
@@ -361,8 +240,7 @@ static enum gi_status decode_pnm(struct gi_decode *decode, struct gi_err *err)
 
 static bool has_magic(const unsigned char *bytes, size_t nbytes, char plain, char raw)
 {
-    return nbytes >= 3 && bytes[0] == 'P' && (bytes[1] == plain || bytes[1] == raw) &&
-           (is_space(bytes[2]) || bytes[2] == '#');
+    return gi_pnm_starts(bytes, nbytes) && (bytes[1] == plain || bytes[1] == raw);
 }
 
 static bool probe_pbm(const unsigned char *bytes, size_t nbytes)

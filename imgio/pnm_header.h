@@ -1,0 +1,46 @@
+/* The heads of PBM, PGM, PPM and PAM, as netpbm's manual pages pbm(5) to pam(5) say.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_PNM_HEADER_H
+#define GI_IMGIO_PNM_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "imgio/status.h"
+
+/* The bytes, and how far they are read. */
+struct gi_pnm_cursor {
+    const unsigned char *at, *end;
+};
+
+struct gi_pnm_header {
+    char magic; /* '1' to '7' */
+    unsigned width, height, channels, maxval;
+};
+
+bool gi_pnm_is_space(int c);
+
+/* Whether an image starts here: P, a digit from 1 to 7, and white space or a comment. */
+bool gi_pnm_starts(const unsigned char *bytes, size_t nbytes);
+
+/* Plain: samples as decimal numbers. */
+static inline bool gi_pnm_is_plain(const struct gi_pnm_header *head)
+{
+    return head->magic <= '3';
+}
+
+/* Bytes of a row of a raw raster. */
+size_t gi_pnm_row_nbytes(const struct gi_pnm_header *head);
+
+/* Skips white space and comments, which run from '#' to the end of a line. */
+void gi_pnm_skip_space(struct gi_pnm_cursor *in);
+
+/* A decimal number up to INT_MAX. False where there is none, or a larger one. */
+bool gi_pnm_read_number(struct gi_pnm_cursor *in, unsigned *value);
+
+/* Reads the head of an image that starts here, up to its raster. At `in->end` after an error more
+ * bytes might have helped. Errors: GI_E_FORMAT, GI_E_UNSUPPORTED (more than 4 channels). */
+enum gi_status gi_pnm_read_header(struct gi_pnm_cursor *in, struct gi_pnm_header *head,
+                                  struct gi_err *err);
+
+#endif

@@ -1,0 +1,158 @@
+/* Reading from front to end. Long reads go straight to where the bytes belong.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What Linux gives everybody (/proc/sys/fs/pipe-max-size): a pipe of 64 KiB wakes both its ends 16
+ * times as often. */
+enum { PIPE_NBYTES = 1 << 20 };
+
+struct gi_reader {
+    char *name;
+    int fd;
+    bool ended;
+    size_t from, to;          /* of buffer: what is visible */
+    unsigned long long taken; /* from the descriptor */
+    unsigned char buffer[GI_READER_AHEAD];
+};
+
+static enum gi_status fail(const struct gi_reader *reader, int why, struct gi_err *err)
+{
+    return gi_fail(err, GI_E_IO, "%s: %s", reader->name, strerror(why));
+}
+
+static int open_path(const char *path)
+{
+    int fd;
+    if (strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct gi_err *err)
+{
+    *out = NULL;
+    struct gi_reader *reader = malloc(sizeof *reader);
+    char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (!reader || !name) {
+        free(reader);
+        free(name);
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    }
+    reader->name = name;
+    reader->ended = false;
+    reader->from = reader->to = 0;
+    reader->taken = 0;
+    reader->fd = open_path(path);
+    struct stat st;
+    enum gi_status status = GI_OK;
+    if (reader->fd < 0 || fstat(reader->fd, &st))
+        status = fail(reader, errno, err);
+    else if (S_ISDIR(st.st_mode))
+        status = gi_fail(err, GI_E_IO, "%s: is a directory, want a file", name);
+    else if (S_ISFIFO(st.st_mode))
+        fcntl(reader->fd, F_SETPIPE_SZ, PIPE_NBYTES);
+    else if (S_ISREG(st.st_mode))
+        posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    *out = reader;
+    if (status)
+        gi_reader_close(out);
+    return status;
+}
+
+void gi_reader_close(struct gi_reader **out)
+{
+    struct gi_reader *reader = *out;
+    *out = NULL;
+    if (!reader)
+        return;
+    if (reader->fd > STDIN_FILENO)
+        close(reader->fd);
+    free(reader->name);
+    free(reader);
+}
+
+const char *gi_reader_name(const struct gi_reader *reader)
+{
+    return reader->name;
+}
+
+unsigned long long gi_reader_at(const struct gi_reader *reader)
+{
+    return reader->taken - (reader->to - reader->from);
+}
+
+/* One read() of 1 to `nbytes` bytes; *got is 0 at the end. */
+static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                           struct gi_err *err)
+{
+    ssize_t n = 0;
+    if (!reader->ended)
+        do
+            n = read(reader->fd, to, nbytes);
+        while (n < 0 && errno == EINTR);
+    *got = n > 0 ? (size_t)n : 0;
+    reader->ended = n == 0; /* a terminal would give more after its end */
+    reader->taken += *got;
+    return n < 0 ? fail(reader, errno, err) : GI_OK;
+}
+
+enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **bytes, size_t *nbytes,
+                              size_t least, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    if (reader->to - reader->from < least && reader->from) {
+        memmove(reader->buffer, reader->buffer + reader->from, reader->to - reader->from);
+        reader->to -= reader->from;
+        reader->from = 0;
+    }
+    while (!status && !reader->ended && reader->to - reader->from < least) {
+        size_t got;
+        status = take(reader, reader->buffer + reader->to, sizeof reader->buffer - reader->to, &got,
+                      err);
+        reader->to += got;
+    }
+    *bytes = reader->buffer + reader->from;
+    *nbytes = reader->to - reader->from;
+    return status;
+}
+
+void gi_reader_skip(struct gi_reader *reader, size_t nbytes)
+{
+    reader->from += nbytes;
+}
+
+enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                              struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    unsigned char *at = to;
+    size_t left = nbytes;
+    while (left && !status) {
+        size_t n = reader->to - reader->from;
+        const unsigned char *ahead;
+        if (!n && left >= sizeof reader->buffer) {
+            status = take(reader, at, left, &n, err);
+        } else {
+            status = gi_reader_peek(reader, &ahead, &n, 1, err);
+            n = n < left ? n : left;
+            memcpy(at, ahead, n);
+            gi_reader_skip(reader, n);
+        }
+        if (!n)
+            break;
+        at += n;
+        left -= n;
+    }
+    *got = nbytes - left;
+    return status;
+}

@@ -1,0 +1,41 @@
+/* An input that is read once, from front to end: a pipe, a socket, a file from where it stands.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_READER_H
+#define GI_IMGIO_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "imgio/status.h"
+
+struct gi_reader;
+
+/* Opens `path`; "-" is standard input, which stays open when the reader is closed. A pipe gets as
+ * much room as the system gives without asking. Errors: GI_E_IO (also a directory), GI_E_MEMORY;
+ * texts start with the path, here and below. */
+enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
+/* Nulls; NULL: nothing happens. */
+void gi_reader_close(struct gi_reader **reader);
+
+/* "standard input", or the path. */
+const char *gi_reader_name(const struct gi_reader *reader);
+
+/* Bytes that were taken, those before the file's position when it was opened not counted. */
+unsigned long long gi_reader_at(const struct gi_reader *reader);
+
+enum { GI_READER_AHEAD = 256 << 10 };
+
+/* Makes what comes next visible without taking it: *nbytes at *bytes, `least` or more (1 to
+ * GI_READER_AHEAD), fewer only before the end. Waits for no more than `least`. Valid until the next
+ * call. Errors: GI_E_IO. */
+enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **bytes, size_t *nbytes,
+                              size_t least, struct gi_err *err);
+
+/* Takes `nbytes` of those that are visible. */
+void gi_reader_skip(struct gi_reader *reader, size_t nbytes);
+
+/* Takes `nbytes` into `to`; *got is smaller only at the end. Errors: GI_E_IO. */
+enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
+                              struct gi_err *err);
+
+#endif

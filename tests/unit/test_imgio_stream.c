@@ -1,0 +1,269 @@
+/* Streams: PNM images one behind the other, through files and through pipes that give a byte at a
+ * time.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "imgio/pnm_stream.h"
+
+static char folder[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder, make_folder());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove_folder(folder);
+    return 0;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* Bytes that go into a pipe, so many at a time. */
+struct trickle {
+    const char *path;
+    struct bytes bytes;
+    size_t step;
+};
+
+static void *pour(void *arg)
+{
+    const struct trickle *t = arg;
+    int fd = open(t->path, O_WRONLY);
+    for (size_t n = 0; fd >= 0 && n < t->bytes.n; n += t->step) {
+        size_t left = t->bytes.n - n;
+        if (write(fd, t->bytes.at + n, left < t->step ? left : t->step) < 0)
+            break;
+    }
+    close(fd);
+    return NULL;
+}
+
+/* What each image of a stream must be: the bytes of a file that holds it alone. */
+struct expected {
+    const void *bytes;
+    size_t n;
+};
+
+static void expect_images(struct gi_reader *reader, const struct expected *want, int n)
+{
+    struct gi_buffer buffer = {0};
+    struct gi_err err = {0};
+    bool end = false;
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+        assert_false(end);
+        assert_int_equal(buffer.nbytes, want[i].n);
+        assert_memory_equal(buffer.at, want[i].bytes, want[i].n);
+    }
+    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+    assert_true(end);
+    free(buffer.at);
+}
+
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        (text), sizeof(text) - 1                                                                   \
+    }
+
+/* Every kind, two of them separated by white space that the stream's reader lets by. */
+static const struct expected kinds[] = {
+    TEXT("P5 3 2 255\nabcdef"),
+    TEXT("P6 # a comment\n1 2\n65535 P5P6P7P1P2P3"),
+    TEXT("P4\n9 2\nabcd"),
+    TEXT("P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\n\n  abcd"),
+    TEXT("P2 2 2 9\n1 2 # 3 4\n3 4\n"),
+    TEXT("P1 4 2 0110 10 01"),
+    TEXT("P3 1 1 255 7 8 9\n"),
+    TEXT("P5 1 1 1023\n\3\377"),
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static struct bytes join(const struct expected *images, int n, const char *between)
+{
+    struct gi_buffer all = {0};
+    for (int i = 0; i < n; i++) {
+        gi_buffer_append(&all, images[i].bytes, images[i].n, NULL);
+        gi_buffer_append(&all, between, strlen(between), NULL);
+    }
+    return (struct bytes){all.at, all.nbytes};
+}
+
+static void all_kinds_from_files(void **state)
+{
+    (void)state;
+    static const char *const between[] = {"", "\n", " \n\t "};
+    for (int i = 0; i < 3; i++) {
+        struct bytes all = join(kinds, KINDS, between[i]);
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        write_file(in_folder("all"), all.at, all.n);
+        assert_int_equal(gi_reader_open(&reader, in_folder("all"), &err), GI_OK);
+        expect_images(reader, kinds, KINDS);
+        assert_int_equal(gi_reader_at(reader), all.n);
+        gi_reader_close(&reader);
+        assert_null(reader);
+        free(all.at);
+    }
+}
+
+static void all_kinds_from_pipes(void **state)
+{
+    (void)state;
+    static const size_t steps[] = {1, 2, 7, 64};
+    char path[256];
+    strcpy(path, in_folder("pipe"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (int i = 0; i < 4; i++) {
+        struct trickle t = {path, join(kinds, KINDS, ""), steps[i]};
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
+        assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
+        expect_images(reader, kinds, KINDS);
+        gi_reader_close(&reader);
+        pthread_join(thread, NULL);
+        free(t.bytes.at);
+    }
+}
+
+/* An image is there as soon as its bytes are: who asks and waits for the answer must get it. */
+static void does_not_wait(void **state)
+{
+    (void)state;
+    int ends[2];
+    int before = dup(STDIN_FILENO);
+    struct gi_buffer buffer = {0};
+    struct gi_reader *reader;
+    struct gi_err err = {0};
+    bool end;
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    assert_int_equal(gi_reader_open(&reader, "-", &err), GI_OK);
+    assert_string_equal(gi_reader_name(reader), "standard input");
+    for (int i = 0; i < KINDS; i++) {
+        if (i == 5) /* a plain bitmap has an end, a plain number needs what follows it */
+            continue;
+        assert_int_equal(write(ends[1], kinds[i].bytes, kinds[i].n), kinds[i].n);
+        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+        assert_int_equal(buffer.nbytes, kinds[i].n);
+    }
+    gi_reader_close(&reader);
+    free(buffer.at);
+    dup2(before, STDIN_FILENO);
+    close(before);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Cut anywhere, the images before the cut are whole, and the cut one is refused when decoded or by
+ * its head. */
+static void breaks_off(void **state)
+{
+    (void)state;
+    struct bytes all = join(kinds, KINDS, "");
+    for (size_t n = 0; n < all.n; n++) {
+        struct gi_buffer buffer = {0};
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        size_t start = 0;
+        bool end = false;
+        write_file(in_folder("cut"), all.at, n);
+        assert_int_equal(gi_reader_open(&reader, in_folder("cut"), &err), GI_OK);
+        for (int i = 0; start < n; start += kinds[i++].n) {
+            enum gi_status status = gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err);
+            struct gi_image image = {0};
+            struct gi_err warning = {0}, fault;
+            bool whole = start + kinds[i].n <= n;
+            if (!status && !end)
+                status = load_bytes(&image, buffer.at, buffer.nbytes, &strictly, &warning, &fault);
+            gi_image_free(&image);
+            if (whole)
+                assert_int_equal(status, GI_OK);
+            else if (start + kinds[i].n - n > 1 || i == 0) /* the last white space may be missing */
+                assert_true(status == GI_E_FORMAT || end);
+            if (!whole)
+                break;
+        }
+        gi_reader_close(&reader);
+        free(buffer.at);
+    }
+    free(all.at);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum gi_status status;
+        const char *says;
+    } cases[] = {
+        {"P5 1 1 255\nxGARBAGE", GI_E_FORMAT, "byte 12 and on are no PNM or PAM image"},
+        {"P5 1 1 255\nxP9 1 1 255\n", GI_E_FORMAT, "byte 12 and on are no PNM or PAM image"},
+        {"P5 1 1 255\nxP5 1 99999999999 255\n", GI_E_FORMAT, "width and height"},
+        {"P5 1 1 255\nxP6 2147483647 2147483647 65535\nabc", GI_E_LIMIT, "--max-bytes"},
+        {"P5 1 1 255\nxP7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 1\nENDHDR\n", GI_E_UNSUPPORTED,
+         "5 channels"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_buffer buffer = {0};
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        bool end;
+        write_file(in_folder("bad"), cases[i].text, strlen(cases[i].text));
+        assert_int_equal(gi_reader_open(&reader, in_folder("bad"), &err), GI_OK);
+        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err),
+                         cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].says));
+        assert_int_equal(strncmp(err.text, folder, strlen(folder)), 0);
+        gi_reader_close(&reader);
+        free(buffer.at);
+    }
+}
+
+/* A head that claims gigabytes takes no more memory than twice what there is. */
+static void claims(void **state)
+{
+    (void)state;
+    static const char text[] = "P6 60000 60000 255\nonly so much";
+    struct gi_buffer buffer = {0};
+    struct gi_reader *reader;
+    struct gi_err err = {0};
+    bool end;
+    write_file(in_folder("claim"), text, sizeof text - 1);
+    assert_int_equal(gi_reader_open(&reader, in_folder("claim"), &err), GI_OK);
+    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
+    assert_int_equal(buffer.nbytes, sizeof text - 1);
+    assert_true(buffer.capacity < 100 << 20);
+    gi_reader_close(&reader);
+    free(buffer.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_kinds_from_files),
+        cmocka_unit_test(all_kinds_from_pipes),
+        cmocka_unit_test(does_not_wait),
+        cmocka_unit_test(breaks_off),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(claims),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
