@@ -108,6 +108,9 @@ unsigned long gi_sink_other_links(const struct gi_sink *sink);
 /* Appends bytes; buffered. After an error every further write is quietly refused. */
 enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nbytes,
                              struct gi_err *err);
+/* Hands on what was appended so far: to a pipe at once, to a file that is still without its name.
+ */
+enum gi_status gi_sink_flush(struct gi_sink *sink, struct gi_err *err);
 enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Makes the file appear under its name, whole; takes and nulls the sink. On an error nothing

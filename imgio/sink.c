@@ -180,6 +180,11 @@ enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nby
     return GI_OK;
 }
 
+enum gi_status gi_sink_flush(struct gi_sink *sink, struct gi_err *err)
+{
+    return sink->failed ? GI_E_IO : flush(sink, err);
+}
+
 enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const char *format, ...)
 {
     char *text;
