@@ -30,6 +30,10 @@ const char *gi_option_metavar(const struct gi_option *row)
         return "LEVEL";
     case GI_OPT_SIZE:
         return "SIZE";
+    case GI_OPT_EXTENT:
+        return "WxH";
+    case GI_OPT_RECT:
+        return "WxH[+X+Y]";
     case GI_OPT_TEXT:
         return "TEXT";
     case GI_OPT_CONTENT:

@@ -75,6 +75,12 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         add(trials, row, "37%", false);
         add(trials, row, "0", false);
         break;
+    case GI_OPT_EXTENT:
+    case GI_OPT_RECT: /* that images of any size have room for */
+        add(trials, row, "30%", false);
+        add(trials, row, "x70%", false);
+        add(trials, row, "100%x10%", false);
+        break;
     default:
         break;
     }

@@ -146,6 +146,10 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
         return read_level(value, row, text);
     case GI_OPT_SIZE:
         return read_size(value, row, text);
+    case GI_OPT_EXTENT:
+        return gi_extent_read(value, text);
+    case GI_OPT_RECT:
+        return gi_rect_read(value, text);
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
@@ -190,6 +194,12 @@ static void unset(void *value, enum gi_option_type type)
         break;
     case GI_OPT_SIZE:
         *(uint64_t *)value = 0;
+        break;
+    case GI_OPT_EXTENT:
+        *(struct gi_extent *)value = GI_EXTENT_UNSET;
+        break;
+    case GI_OPT_RECT:
+        *(struct gi_rect *)value = (struct gi_rect){.extent = GI_EXTENT_UNSET};
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
@@ -294,6 +304,12 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
     case GI_OPT_SIZE:
         add_range(&line, row, "a whole number");
         add(&line, ", also with K, M, G, T or Ki, Mi, Gi, Ti");
+        break;
+    case GI_OPT_EXTENT:
+        add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%");
+        break;
+    case GI_OPT_RECT:
+        add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y");
         break;
     case GI_OPT_TEXT:
         add(&line, "text");

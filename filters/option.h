@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "filters/geometry/size.h"
 #include "imgio/status.h"
 
 enum gi_option_type {
@@ -20,6 +21,8 @@ enum gi_option_type {
                      */
     GI_OPT_SIZE,    /* uint64_t: a whole number with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti
                        (powers of 1024); unset: 0 */
+    GI_OPT_EXTENT,  /* struct gi_extent: a size in pixels or per cent, "800x600"; unset: open */
+    GI_OPT_RECT,    /* struct gi_rect: the same, also placed, "800x600+10+20"; unset: open */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
     GI_OPT_CONTENT, /* const char *: text as given, or where it names a readable file the content of
                        that file (the reader of options owns it); unset: NULL */

@@ -46,6 +46,10 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
             n = add(variants, n, row, "0");
             n = add(variants, n, row, "50%");
         }
+        if (row->type == GI_OPT_EXTENT || row->type == GI_OPT_RECT) {
+            n = add(variants, n, row, "30%");
+            n = add(variants, n, row, "x70%");
+        }
         if (row->type == GI_OPT_CHOICE)
             for (const struct gi_choice *c = row->choices; c->name; c++)
                 n = c->alias_of ? n : add(variants, n, row, c->name);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "filters/geometry/gravity.h"
 #include "filters/option.h"
 
 struct params {
@@ -13,6 +14,9 @@ struct params {
     struct gi_reals reals;
     struct gi_level level;
     uint64_t size;
+    struct gi_extent extent;
+    struct gi_rect rect;
+    int gravity;
     const char *text;
 };
 
@@ -33,6 +37,9 @@ static const struct gi_option rows[] = {
     ROW(reals, GI_OPT_REALS, .help = "", .example = "4,5"),
     ROW(level, GI_OPT_LEVEL, .default_text = "50%"),
     ROW(size, GI_OPT_SIZE, .help = ""),
+    ROW(extent, GI_OPT_EXTENT, .help = ""),
+    ROW(rect, GI_OPT_RECT, .help = ""),
+    GI_GRAVITY_OPTION(struct params, "center", ""),
     ROW(text, GI_OPT_TEXT, .help = ""),
     {0},
 };
@@ -160,6 +167,98 @@ static void test_size(void **unused)
         refused("size", bad[i], NULL);
 }
 
+static void is_length(struct gi_length got, double value, bool percent)
+{
+    assert_true(isnan(value) ? gi_length_is_open(&got) : got.value == value);
+    assert_int_equal(got.percent, percent);
+}
+
+static void test_extent(void **unused)
+{
+    (void)unused;
+    struct gi_extent extent = read_ok("extent", "800x600").extent;
+    is_length(extent.width, 800, false);
+    is_length(extent.height, 600, false);
+    extent = read_ok("extent", "800x").extent;
+    is_length(extent.width, 800, false);
+    is_length(extent.height, NAN, false);
+    extent = read_ok("extent", "x33.3%").extent;
+    is_length(extent.width, NAN, false);
+    is_length(extent.height, 33.3, true);
+    extent = read_ok("extent", "50%").extent;
+    is_length(extent.width, 50, true);
+    is_length(extent.height, 50, true);
+    extent = read_ok("extent", "150%x20").extent;
+    is_length(extent.width, 150, true);
+    is_length(extent.height, 20, false);
+    static const char *const bad[] = {
+        "",       "x",       "800",   "0x5",   "5x0",  "0%",    "-5x5",        "5x-5", "5 x5",
+        "5x5 ",   "5X5",     "5.5x5", "1e3x5", "0x10", "5x5x5", "%x5",         "5%%",  "nanx5",
+        "5x5+1+", "5x5+1+1", "x%",    ".x5",   "+5x5", "1..5%", "inf%",        "5,5",  "5x5!",
+        "1e9%",   "x5x",     "5x%5",  "%",     "50 %", "x1.5",  "1000000001x5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("extent", bad[i], NULL);
+    refused("extent", "800", "--extent 800: want WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
+}
+
+static void test_rect(void **unused)
+{
+    (void)unused;
+    struct gi_rect rect = read_ok("rect", "80x60+5-7").rect;
+    is_length(rect.extent.width, 80, false);
+    assert_true(rect.placed);
+    is_length(rect.x, 5, false);
+    is_length(rect.y, -7, false);
+    rect = read_ok("rect", "50%+10%+0").rect;
+    is_length(rect.extent.height, 50, true);
+    is_length(rect.x, 10, true);
+    is_length(rect.y, 0, false);
+    rect = read_ok("rect", "x5").rect;
+    assert_false(rect.placed);
+    is_length(rect.x, 0, false);
+    static const char *const bad[] = {
+        "",         "+1+1",     "5x5+1",     "5x5+1+", "5x5++1+1", "5x5+1.5", "5x5+1+1 ",
+        "5x5+1+1x", "5x5+-1+1", "5x5+1e1+1", "5+1+1",  "5x5 +1+1", "5x5+a+b", "5x5+2000000000+1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("rect", bad[i], NULL);
+}
+
+static void test_lengths(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double value;
+        bool percent;
+        int whole, pixels, side;
+    } cases[] = {{80, false, 5, 80, 80}, {50, true, 5, 3, 3},
+                 {50, true, 1, 1, 1},    {1, true, 20, 0, 1},
+                 {-50, true, 5, -2, 1},  {33.3, true, 1000, 333, 333},
+                 {-7, false, 5, -7, 1},  {1e9, true, 1000, 1000000000, 1000000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_length length = {cases[i].value, cases[i].percent};
+        assert_int_equal(gi_length_pixels(&length, cases[i].whole), cases[i].pixels);
+        assert_int_equal(gi_side_pixels(&length, cases[i].whole), cases[i].side);
+    }
+    struct gi_length open = {NAN, false};
+    assert_int_equal(gi_side_pixels(&open, 12), 12);
+}
+
+static void test_gravity(void **unused)
+{
+    (void)unused;
+    assert_int_equal(read_ok("gravity", "centre").gravity, GI_CENTER);
+    assert_int_equal(read_ok("gravity", "top-left").gravity, GI_NORTHWEST);
+    assert_int_equal(read_ok("gravity", "bottom").gravity, GI_SOUTH);
+    static const int left[] = {0, 3, 7}, negative[] = {0, -4, -7}, is[] = {1, 1, -1};
+    for (int g = GI_NORTHWEST; g <= GI_SOUTHEAST; g++) {
+        assert_int_equal(gi_gravity_left((enum gi_gravity)g, 7), left[g % 3]);
+        assert_int_equal(gi_gravity_above((enum gi_gravity)g, 7), left[g / 3]);
+        assert_int_equal(gi_gravity_left((enum gi_gravity)g, -7), negative[g % 3]);
+        assert_int_equal(gi_gravity_right_is((enum gi_gravity)g), is[g % 3]);
+        assert_int_equal(gi_gravity_down_is((enum gi_gravity)g), is[g / 3]);
+    }
+}
+
 static void test_flag_and_text(void **unused)
 {
     (void)unused;
@@ -201,7 +300,9 @@ int main(void)
         cmocka_unit_test(test_whole),    cmocka_unit_test(test_odd),
         cmocka_unit_test(test_real),     cmocka_unit_test(test_reals),
         cmocka_unit_test(test_choice),   cmocka_unit_test(test_level),
-        cmocka_unit_test(test_size),     cmocka_unit_test(test_flag_and_text),
+        cmocka_unit_test(test_size),     cmocka_unit_test(test_extent),
+        cmocka_unit_test(test_rect),     cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_gravity),  cmocka_unit_test(test_flag_and_text),
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_want_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

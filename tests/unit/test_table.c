@@ -21,6 +21,10 @@ static size_t value_nbytes(enum gi_option_type type)
         return sizeof(struct gi_level);
     case GI_OPT_SIZE:
         return sizeof(uint64_t);
+    case GI_OPT_EXTENT:
+        return sizeof(struct gi_extent);
+    case GI_OPT_RECT:
+        return sizeof(struct gi_rect);
     default:
         return sizeof(const char *);
     }
