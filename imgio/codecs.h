@@ -19,6 +19,7 @@ extern const struct gi_format gi_format_hdr;
 extern const struct gi_format gi_format_npy;
 extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;
+extern const struct gi_format gi_format_gif;
 
 /* A copy of `nbytes` at `bytes`, owned by the caller. NULL where memory is out or nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);

@@ -1,0 +1,298 @@
+/* GIF: files made code by code, and netpbm's writer as the other side.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+static char folder[64], path[128];
+
+static bool missing(void)
+{
+    const struct gi_format_info *format;
+    for (int i = 0; (format = gi_format_at(i)); i++)
+        if (strcmp(format->name, "gif") == 0)
+            return format->missing;
+    return true;
+}
+
+/* A file while it is made. */
+struct made {
+    unsigned char at[1 << 16];
+    size_t n, block;       /* where the block being filled has its length */
+    unsigned bits, n_bits; /* of codes not yet put */
+};
+
+static void put(struct made *m, int n, ...)
+{
+    va_list args;
+    va_start(args, n);
+    while (n--)
+        m->at[m->n++] = (unsigned char)va_arg(args, int);
+    va_end(args);
+}
+
+static void put16(struct made *m, int v)
+{
+    put(m, 2, v & 255, v >> 8);
+}
+
+static void put_byte(struct made *m, unsigned v)
+{
+    if (m->at[m->block] == 255) {
+        m->block = m->n;
+        put(m, 1, 0);
+    }
+    put(m, 1, (int)v);
+    m->at[m->block]++;
+}
+
+static void put_code(struct made *m, unsigned code, unsigned width)
+{
+    m->bits |= code << m->n_bits;
+    for (m->n_bits += width; m->n_bits >= 8; m->n_bits -= 8, m->bits >>= 8)
+        put_byte(m, m->bits & 255);
+}
+
+/* What a frame is like; its colour c is (3 c, 5 c, 7 c), or c times 255 / (colours - 1) in gray. */
+struct frame {
+    int left, top, width, height, bits, transparent; /* -1: none */
+    bool interlaced, own_palette, gray;
+};
+
+static int index_at(const struct frame *f, int x, int y)
+{
+    return (x * 7 + y * 3 + x * y) % (1 << f->bits);
+}
+
+static int colour_at(const struct frame *f, int index, int c)
+{
+    return f->gray ? index * 255 / ((1 << f->bits) - 1) : index * (3 + 2 * c) % 256;
+}
+
+static void put_palette(struct made *m, const struct frame *f)
+{
+    for (int i = 0; i < 1 << f->bits; i++)
+        for (int c = 0; c < 3; c++)
+            put(m, 1, colour_at(f, i, c));
+}
+
+static void put_head(struct made *m, int width, int height, const struct frame *f)
+{
+    memcpy(m->at, "GIF89a", m->n = 6);
+    put16(m, width);
+    put16(m, height);
+    put(m, 3, f->own_palette ? 0 : 0x80 | (f->bits - 1), 0, 0);
+    if (!f->own_palette)
+        put_palette(m, f);
+}
+
+/* Codes that never outgrow their first width: the table is cleared before. */
+static void put_frame(struct made *m, const struct frame *f)
+{
+    static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
+    unsigned least = f->bits < 2 ? 2 : (unsigned)f->bits, clear = 1u << least, n = 0;
+    if (f->transparent >= 0)
+        put(m, 8, 0x21, 0xf9, 4, 1, 0, 0, f->transparent, 0);
+    put(m, 1, 0x2c);
+    put16(m, f->left);
+    put16(m, f->top);
+    put16(m, f->width);
+    put16(m, f->height);
+    put(m, 1, (f->own_palette ? 0x80 | (f->bits - 1) : 0) | (f->interlaced ? 0x40 : 0));
+    if (f->own_palette)
+        put_palette(m, f);
+    put(m, 1, (int)least);
+    m->block = m->n;
+    put(m, 1, 0);
+    for (int pass = 0; pass < (f->interlaced ? 4 : 1); pass++)
+        for (int y = f->interlaced ? starts[pass] : 0; y < f->height;
+             y += f->interlaced ? steps[pass] : 1)
+            for (int x = 0; x < f->width; x++, n++) {
+                if (n % (clear - 2) == 0)
+                    put_code(m, clear, least + 1);
+                put_code(m, (unsigned)index_at(f, x, y), least + 1);
+            }
+    put_code(m, clear + 1, least + 1);
+    put_code(m, 0, 7); /* the last byte's rest */
+    m->bits = m->n_bits = 0;
+    put(m, 1, 0);
+}
+
+static void check_frame(const struct made *m, const struct frame *f, int width, int height)
+{
+    struct gi_image image;
+    struct gi_err warning, err;
+    if (load_bytes(&image, m->at, m->n, &strictly, &warning, &err))
+        fail_msg("%s", err.text);
+    bool alpha = f->transparent >= 0 || f->width < width || f->height < height;
+    int colours = f->gray ? 1 : 3;
+    assert_true(image.width == width && image.height == height && image.type == GI_U8);
+    assert_int_equal(image.channels, colours + alpha);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const uint8_t *pixel = (uint8_t *)gi_row(&image, y) + x * image.channels;
+            bool inside =
+                x >= f->left && x < f->left + f->width && y >= f->top && y < f->top + f->height;
+            int index = inside ? index_at(f, x - f->left, y - f->top) : -1;
+            for (int c = 0; c < colours; c++)
+                assert_int_equal(pixel[c], inside ? colour_at(f, index, c) : 0);
+            if (alpha)
+                assert_int_equal(pixel[colours], inside && index != f->transparent ? 255 : 0);
+        }
+    gi_image_free(&image);
+}
+
+static void frames(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    for (int bits = 1; bits <= 8; bits++)
+        for (int form = 0; form < 32; form++) {
+            struct frame f = {0, 0, 21, 19, bits, form & 1 ? 1 : -1, form & 2, form & 4, form & 8};
+            int width = form & 16 ? 30 : 21, height = form & 16 ? 27 : 19;
+            if (form & 16) {
+                f.left = 5;
+                f.top = 7;
+            }
+            struct made m = {0};
+            put_head(&m, width, height, &f);
+            put_frame(&m, &f);
+            put(&m, 1, 0x3b);
+            check_frame(&m, &f, width, height);
+        }
+}
+
+/* A frame beyond the screen widens it; further frames are told; a comment is passed over. */
+static void odd_files(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    struct frame f = {3, 2, 21, 19, 4, -1, false, false, false};
+    struct made m = {0};
+    struct gi_image image;
+    struct gi_err warning, err;
+    put_head(&m, 8, 8, &f);
+    put(&m, 8, 0x21, 0xfe, 4, 'n', 'o', 't', 'e', 0);
+    put_frame(&m, &f);
+    size_t first = m.n;
+    put(&m, 1, 0x3b);
+    check_frame(&m, &f, 24, 21);
+    m.n = first;
+    put_frame(&m, &f);
+    put(&m, 1, 0x3b);
+    assert_int_equal(load_bytes(&image, m.at, m.n, &strictly, &warning, &err), GI_OK);
+    assert_non_null(strstr(warning.text, "more frames"));
+    gi_image_free(&image);
+
+    struct made empty = {0}, bare = {0}, few = {0};
+    put_head(&empty, 8, 8, &f);
+    put(&empty, 1, 0x3b);
+    assert_int_equal(load_bytes(&image, empty.at, empty.n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "no image"));
+    f.own_palette = true; /* of which the frame then says nothing */
+    put_head(&bare, 8, 8, &f);
+    f.own_palette = false;
+    put_frame(&bare, &f);
+    assert_int_equal(load_bytes(&image, bare.at, bare.n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "palette"));
+    f.bits = 1;
+    put_head(&few, 24, 21, &f);
+    f.bits = 4;
+    put_frame(&few, &f);
+    assert_int_equal(load_bytes(&image, few.at, few.n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "beyond its palette"));
+}
+
+static void as_netpbm(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    if (system("command -v pamtogif ppmquant >/dev/null 2>&1") != 0) {
+        print_message("skipped: no netpbm\n");
+        skip();
+    }
+    struct gi_image image = random_image(301, 203, 3, GI_U8, 3), want, got;
+    struct gi_save_options options = {.format = "ppm"};
+    char ppm[160], command[900];
+    snprintf(ppm, sizeof ppm, "%s/a.ppm", folder);
+    assert_int_equal(gi_save(&image, NULL, ppm, &options, NULL, NULL), GI_OK);
+    for (int interlaced = 0; interlaced < 2; interlaced++) {
+        snprintf(command, sizeof command,
+                 "cd %s && ppmquant 200 a.ppm >q.ppm 2>/dev/null && pamtogif %s q.ppm >a.gif "
+                 "2>/dev/null",
+                 folder, interlaced ? "-interlace" : "");
+        assert_int_equal(system(command), 0);
+        snprintf(ppm, sizeof ppm, "%s/q.ppm", folder);
+        want = load_or_fail(ppm);
+        got = load_or_fail(path);
+        assert_same_image(&want, &got);
+        gi_image_free(&want);
+        gi_image_free(&got);
+    }
+    gi_image_free(&image);
+}
+
+static void damage(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    for (int interlaced = 0; interlaced < 2; interlaced++) {
+        struct frame f = {2, 1, 40, 33, 5, 3, interlaced, interlaced, false};
+        struct made m = {0};
+        put_head(&m, 44, 40, &f);
+        put_frame(&m, &f);
+        size_t pixels = m.n - 8; /* the codes end before */
+        put_frame(&m, &f);
+        put(&m, 1, 0x3b);
+        struct bytes file = {m.at, m.n};
+        check_truncations(file, pixels);
+        check_flips(file, 5000, (uint64_t)interlaced);
+    }
+}
+
+/* A screen of 65535 x 65535 takes 13 bytes. */
+static void bomb(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    struct frame f = {0, 0, 3, 3, 2, -1, false, false, false};
+    struct made m = {0};
+    struct gi_image image;
+    struct gi_err err;
+    put_head(&m, 65535, 65535, &f);
+    put_frame(&m, &f);
+    struct gi_load_options options = partially;
+    options.limits.max_pixels = UINT64_C(1) << 33;
+    assert_int_equal(load_bytes(&image, m.at, m.n, &options, NULL, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-pixels"));
+}
+
+/* What a build without giflib says. */
+static void left_out(void **state)
+{
+    (void)state;
+    struct gi_image image;
+    struct gi_err err;
+    if (!missing())
+        return;
+    assert_int_equal(load_bytes(&image, "GIF89a", 6, &strictly, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "giflib"));
+    print_message("skipped: this build has no giflib\n");
+    skip();
+}
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.gif", folder);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_out),  cmocka_unit_test(frames), cmocka_unit_test(odd_files),
+        cmocka_unit_test(as_netpbm), cmocka_unit_test(damage), cmocka_unit_test(bomb),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
