@@ -27,15 +27,17 @@ ifeq ($(HAVE_CUDA),1)
   endif
   CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
   # A row is a virtual architecture and the real ones made from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
-  # on; a GPU for which there is none compiles the last row's PTX when it first runs.
-  GENCODE_all := arch=compute_75,code=sm_75 arch=compute_80,code=sm_80 arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
+  # on; a GPU for which there is none compiles the last row's PTX when it first runs. A row is a whole pass of the
+  # compiler: what has nothing of its own for 9.0 (CU_90, below) goes from 8.0 to the same machine code.
+  GENCODE_all := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
+  GENCODE_90  := arch=compute_75,code=sm_75 arch=compute_80,code=sm_80 arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
   ifndef CUDA_ARCH
     ARCH_HERE := $(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
                                 sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p'))
     ARCH_KNOWN := $(filter $(shell $(NVCC_PATH) --list-gpu-code),$(ARCH_HERE))
   endif
   CUDA_ARCH ?= $(if $(ARCH_KNOWN),$(ARCH_KNOWN),all)
-  GENCODE := $(if $(filter all,$(CUDA_ARCH)),$(GENCODE_all),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
+  GENCODE = $(if $(filter all,$(CUDA_ARCH)),$(GENCODE_all),$(foreach a,$(CUDA_ARCH:sm_%=%),arch=compute_$a,code=[sm_$a,compute_$a]))
 endif
 
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.
@@ -139,6 +141,10 @@ $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 	$$(CC) $$(ALL_CFLAGS) -O3 -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
+
+# Their machine code for 9.0 and later differs from what 8.0 would give them.
+CU_90 := kernels/cuda/point/pointwise.cu kernels/cuda/regions/region_stats.cu
+$(CU_90:%=$(B)/%.o): GENCODE_all = $(GENCODE_90)
 
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
