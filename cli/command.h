@@ -10,9 +10,11 @@
 #define GI_VERSION      "0.1.0"
 #define GI_VERSION_DATE "2026-11-21" /* of the manual pages */
 
-enum { GI_EXIT_OK = 0, GI_EXIT_FAILED = 1, GI_EXIT_USAGE = 2 };
+/* GI_EXIT_AGAIN: the machine failed, not the file; the same may work later (EX_TEMPFAIL of
+ * sysexits.h). */
+enum { GI_EXIT_OK = 0, GI_EXIT_FAILED = 1, GI_EXIT_USAGE = 2, GI_EXIT_AGAIN = 75 };
 
-enum { GI_OPTION_SETS_MAX = 4 };
+enum { GI_OPTION_SETS_MAX = 5 };
 
 /* A set of rows and the struct their values go to. */
 struct gi_option_set {

@@ -68,6 +68,7 @@ enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err
     free(text);
     if (!ferror(out))
         return GI_OK;
-    return errno == EPIPE ? GI_E_PIPE
-                          : gi_fail(err, GI_E_IO, "cannot write JSON: %s", strerror(errno));
+    return errno == EPIPE
+               ? GI_E_PIPE
+               : gi_fail(err, gi_status_of_errno(errno), "cannot write JSON: %s", strerror(errno));
 }

@@ -29,7 +29,8 @@ enum gi_status gi_cli_flush(struct gi_err *err)
         return GI_OK;
     if (errno == EPIPE)
         return GI_E_PIPE;
-    return gi_fail(err, GI_E_IO, "standard output: %s", errno ? strerror(errno) : "write error");
+    return gi_fail(err, gi_status_of_errno(errno), "standard output: %s",
+                   errno ? strerror(errno) : "write error");
 }
 
 double gi_now_ms(void)

@@ -98,9 +98,15 @@ struct gi_sink;
 /* Opens a sink for `path`; "-" is standard output (bytes go out as they come). With `no_clobber` an
  * existing file is an error, also one that appears meanwhile. A path that is a symbolic link is
  * written through: the link stays. Device files, pipes and the like are written directly.
- * Errors: GI_E_IO, GI_E_MEMORY; from writing also GI_E_PIPE. EFBIG and EPIPE arrive as errors only
- * where the process ignores SIGXFSZ and SIGPIPE. */
+ * Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY; from writing also GI_E_PIPE. EFBIG and EPIPE arrive as
+ * errors only where the process ignores SIGXFSZ and SIGPIPE. */
 enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
+                            struct gi_err *err);
+/* A sink that gathers what is written in memory; `name` stands in messages. It ends with
+ * gi_sink_take(), which gives the bytes, malloc()ed, to the caller (NULL where none were written),
+ * or with gi_sink_abandon(). Errors: GI_E_MEMORY. */
+enum gi_status gi_sink_open_memory(struct gi_sink **sink, const char *name, struct gi_err *err);
+enum gi_status gi_sink_take(struct gi_sink **sink, void **bytes, size_t *nbytes,
                             struct gi_err *err);
 /* Names by which the older file goes on to be known (hard links), besides the one that is replaced.
  */
@@ -146,6 +152,10 @@ void gi_bundle_abandon(struct gi_bundle **bundle);
  * handler, and only there: the process is expected to end next. */
 void gi_sink_signal_cleanup(void);
 
+/* Removes temporaries that processes left in `folder` when they were killed; those of living ones
+ * stay. What can't be removed stays too. */
+void gi_sink_clear_dead(const char *folder);
+
 /* JPEG quality and PNG compression for who has no wish: 1 is within 3 % of the size of libpng's
  * level 6 on photographs, at a tenth of its time. */
 enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
@@ -171,6 +181,13 @@ struct gi_save_options {
 enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
                        const char *path, const struct gi_save_options *options,
                        struct gi_err *warning, struct gi_err *err);
+
+/* The same into memory: *bytes are malloc()ed and the caller's. The format is that of
+ * options->format, or of the suffix of `name`, which stands in messages. */
+enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
+                              const struct gi_metadata *metadata, const char *name,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err);
 
 /* Whether gi_save() would know the format, so that a command can refuse before it works.
  * Errors: GI_E_USAGE with the list of what can be written. */

@@ -256,9 +256,40 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     /* The sink's own errors name the file already. */
     if (err)
         *err = fault;
-    if (status != GI_E_IO && status != GI_E_PIPE)
+    if (status != GI_E_IO && status != GI_E_PIPE && status != GI_E_AGAIN)
         gi_err_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard output" : path);
     return status;
+}
+
+/* The format, and what it can't hold: an error under --strict, else in `warning`. `name` is for
+ * messages; *path loses its prefix. */
+static enum gi_status prepare(const struct gi_format **format, const char **path, const char *name,
+                              const struct gi_image *image, const struct gi_metadata *metadata,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    enum gi_status status = choose(format, path, options->format, err);
+    if (status)
+        return status;
+    if (!name)
+        name = strcmp(*path, "-") == 0 ? "standard output" : *path;
+    if (warning)
+        *warning = (struct gi_err){0};
+    if (image->type == GI_U32)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: no format holds 32-bit integers", name);
+    if (gi_colour_channels(image) == 3 && !(*format)->rgb)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: %s holds gray only, and the image has colour: add --gray", name,
+                       (*format)->info.name);
+    char losses[256];
+    list_losses(losses, sizeof losses, *format, image, metadata, options);
+    if (losses[0] && options->strict)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s cannot hold %s", name,
+                       (*format)->info.name, losses);
+    if (losses[0])
+        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s cannot hold %s", name, (*format)->info.name,
+                losses);
+    return GI_OK;
 }
 
 enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
@@ -266,25 +297,26 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
                        struct gi_err *warning, struct gi_err *err)
 {
     const struct gi_format *format;
-    enum gi_status status = choose(&format, &path, options->format, err);
+    enum gi_status status = prepare(&format, &path, NULL, image, metadata, options, warning, err);
+    return status ? status : save_to(path, format, image, metadata, options, warning, err);
+}
+
+enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
+                              const struct gi_metadata *metadata, const char *name,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    const struct gi_format *format;
+    const char *path = name;
+    struct gi_sink *sink;
+    enum gi_status status = prepare(&format, &path, name, image, metadata, options, warning, err);
+    if (!status)
+        status = gi_sink_open_memory(&sink, name, err);
     if (status)
         return status;
-    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
-    if (warning)
-        *warning = (struct gi_err){0};
-    if (image->type == GI_U32)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s: no format holds 32-bit integers", name);
-    if (gi_colour_channels(image) == 3 && !format->rgb)
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "%s: %s holds gray only, and the image has colour: add --gray", name,
-                       format->info.name);
-    char losses[256];
-    list_losses(losses, sizeof losses, format, image, metadata, options);
-    if (losses[0] && options->strict)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%s: --strict: %s cannot hold %s", name,
-                       format->info.name, losses);
-    if (losses[0])
-        gi_fail(warning, GI_E_UNSUPPORTED, "%s: %s cannot hold %s", name, format->info.name,
-                losses);
-    return save_to(path, format, image, metadata, options, warning, err);
+    status = convert_and_encode(sink, format, image, metadata, options, err);
+    if (!status)
+        return gi_sink_take(&sink, bytes, nbytes, err);
+    gi_sink_abandon(&sink);
+    return gi_err_prefix(err, "%s", name);
 }

@@ -8,16 +8,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static enum gi_status sink_fail(struct gi_sink *sink, int why, struct gi_err *err)
 {
     sink->failed = true;
-    return gi_fail(err, why == EPIPE ? GI_E_PIPE : GI_E_IO, "%s: %s", sink->name, strerror(why));
+    return gi_fail(err, gi_status_of_errno(why), "%s: %s", sink->name, strerror(why));
 }
 
 /* Nulls; `remove_it`: also from the disk. */
@@ -30,11 +32,22 @@ static void forget_temporary(struct gi_sink *sink, bool remove_it)
     gi_temporary_forget(&sink->temporary);
 }
 
+/* Locked, so that gi_sink_clear_dead() of another process leaves it alone. That may have come
+ * between: then the name is gone, and as good as taken. */
 static int make_open(void *arg, const char *name)
 {
     struct gi_sink *sink = arg;
+    struct stat st;
     sink->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return sink->fd < 0 ? -1 : 0;
+    if (sink->fd < 0)
+        return -1;
+    flock(sink->fd, LOCK_EX); /* a file system without locks has nobody who clears by them */
+    if (fstat(sink->fd, &st) || st.st_nlink > 0)
+        return 0;
+    close(sink->fd);
+    sink->fd = -1;
+    errno = EEXIST;
+    return -1;
 }
 
 /* Links the open file under `name`. */
@@ -43,6 +56,7 @@ static int make_link(void *arg, const char *name)
     const struct gi_sink *sink = arg;
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", sink->fd);
+    flock(sink->fd, LOCK_EX);
     return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
@@ -96,27 +110,41 @@ static int open_target(struct gi_sink *sink, const char *path)
     return sink->fd >= 0 ? 0 : name_temporary(sink, make_open);
 }
 
+/* A sink that is open nowhere. NULL with `err`: out of memory. The buffer is left as it comes: it
+ * costs what is touched of it. */
+static struct gi_sink *new_sink(const char *name, struct gi_err *err)
+{
+    struct gi_sink *sink = malloc(sizeof *sink);
+    char *copy = strdup(name);
+    if (!sink || !copy) {
+        free(sink);
+        free(copy);
+        gi_fail(err, GI_E_MEMORY, "%s: out of memory", name);
+        return NULL;
+    }
+    memset(sink, 0, offsetof(struct gi_sink, buffer));
+    sink->name = copy;
+    sink->fd = sink->lock = sink->mode = -1;
+    return sink;
+}
+
+enum gi_status gi_sink_open_memory(struct gi_sink **out, const char *name, struct gi_err *err)
+{
+    *out = new_sink(name, err);
+    if (*out)
+        (*out)->in_memory = true;
+    return *out ? GI_OK : GI_E_MEMORY;
+}
+
 enum gi_status gi_sink_open_as(struct gi_sink **out, const char *name_words, const char *path,
                                bool no_clobber, struct gi_err *err)
 {
+    struct gi_sink *sink = new_sink(name_words, err);
     *out = NULL;
-    struct gi_sink *sink = malloc(sizeof *sink);
-    char *name = strdup(name_words);
-    if (!sink || !name) {
-        free(sink);
-        free(name);
-        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", name_words);
-    }
-    sink->name = name;
-    sink->target = sink->temporary = NULL;
-    sink->fd = -1;
-    sink->mode = -1;
-    sink->links = 0;
-    sink->stands = false;
+    if (!sink)
+        return GI_E_MEMORY;
     sink->standard = strcmp(path, "-") == 0;
     sink->no_clobber = no_clobber;
-    sink->failed = false;
-    sink->used = 0;
     if (sink->standard)
         sink->fd = STDOUT_FILENO;
     int why = sink->standard ? 0 : open_target(sink, path);
@@ -141,9 +169,28 @@ unsigned long gi_sink_other_links(const struct gi_sink *sink)
     return sink->links > 1 ? sink->links - 1 : 0;
 }
 
+static enum gi_status gather(struct gi_sink *sink, const unsigned char *bytes, size_t nbytes,
+                             struct gi_err *err)
+{
+    if (nbytes > sink->room - sink->nbytes) {
+        size_t room = sink->nbytes + nbytes;
+        room += sink->nbytes ? room / 2 : 0; /* the first piece may be all */
+        unsigned char *grown = realloc(sink->bytes, room);
+        if (!grown)
+            return sink_fail(sink, ENOMEM, err);
+        sink->bytes = grown;
+        sink->room = room;
+    }
+    memcpy(sink->bytes + sink->nbytes, bytes, nbytes);
+    sink->nbytes += nbytes;
+    return GI_OK;
+}
+
 static enum gi_status write_through(struct gi_sink *sink, const unsigned char *bytes, size_t nbytes,
                                     struct gi_err *err)
 {
+    if (sink->in_memory && nbytes)
+        return gather(sink, bytes, nbytes, err);
     while (nbytes) {
         ssize_t n = write(sink->fd, bytes, nbytes);
         if (n < 0 && errno == EINTR)
@@ -242,6 +289,8 @@ static int prepare(struct gi_sink *sink, bool durable, bool alone)
         }
         why = sink->stands ? 0 : name_temporary(sink, make_link);
     }
+    if (sink->temporary) /* closing may fail; the lock stays until the file has its name */
+        sink->lock = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
     return why ? why : close_fd(sink);
 }
 
@@ -270,6 +319,20 @@ enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err
     return status;
 }
 
+enum gi_status gi_sink_take(struct gi_sink **sink, void **bytes, size_t *nbytes, struct gi_err *err)
+{
+    struct gi_sink *s = *sink;
+    enum gi_status status =
+        s->failed ? gi_fail(err, GI_E_IO, "%s: was not written", s->name) : flush(s, err);
+    if (!status) {
+        *bytes = s->bytes;
+        *nbytes = s->nbytes;
+        s->bytes = NULL;
+    }
+    gi_sink_abandon(sink);
+    return status;
+}
+
 void gi_sink_abandon(struct gi_sink **sink)
 {
     struct gi_sink *s = *sink;
@@ -277,7 +340,10 @@ void gi_sink_abandon(struct gi_sink **sink)
         return;
     close_fd(s);
     forget_temporary(s, true);
+    if (s->lock >= 0)
+        close(s->lock);
     free(s->target);
+    free(s->bytes);
     free(s->name);
     free(s);
     *sink = NULL;

@@ -14,12 +14,16 @@ struct gi_sink {
     char *target; /* what comes to stand there, symbolic links resolved; NULL: written directly */
     char *temporary; /* NULL while the file has no name, and once it stands at its target */
     int fd;
+    int lock;    /* of the temporary, once `fd` is closed; -1: none */
     int mode;    /* permissions of the older file, kept; -1: there is none */
     uid_t owner; /* of the older file, kept where the system allows it */
     gid_t group;
     nlink_t links;                     /* names of the older file */
     bool standard, no_clobber, failed; /* standard: `fd` is standard output, and stays open */
     bool stands;                       /* at its target already */
+    bool in_memory; /* what is written is gathered in `bytes`; there is no file */
+    unsigned char *bytes;
+    size_t nbytes, room;
     size_t used;
     unsigned char buffer[GI_SINK_NBYTES];
 };

@@ -115,7 +115,7 @@ static enum gi_status read_all(struct gi_source *source, int fd, size_t expected
         if (n < 0) {
             int why = errno;
             free(buffer);
-            return gi_fail(err, GI_E_IO, "%s", strerror(why));
+            return gi_fail(err, gi_status_of_errno(why), "%s", strerror(why));
         }
         if (n == 0) {
             *source = (struct gi_source){.bytes = buffer, .nbytes = used, .guard = -1};
@@ -169,7 +169,7 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
         fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return gi_fail(err, GI_E_IO, "%s", strerror(errno));
+        return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
     enum gi_status status = open_fd(source, fd, limits, err);
     close(fd);
     return status;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,4 +61,14 @@ enum gi_status gi_err_prefix(struct gi_err *err, const char *format, ...)
     gi_fail(err, rest.status, "%s: %s", prefix, rest.text);
     free(prefix);
     return err->status;
+}
+
+enum gi_status gi_status_of_errno(int why)
+{
+    static const int again[] = {ENOSPC, EDQUOT, EIO,    ENOMEM,   EMFILE,
+                                ENFILE, ESTALE, ENODEV, ENETDOWN, ETIMEDOUT};
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++)
+        if (why == again[i])
+            return GI_E_AGAIN;
+    return why == EPIPE ? GI_E_PIPE : GI_E_IO;
 }

@@ -18,6 +18,8 @@ enum gi_status {
     GI_E_DEVICE_MEMORY, /* device memory ran out: `auto` may fall back, `cuda` may cut bands */
     GI_E_DEVICE,        /* no such device, no driver, or a failed CUDA call */
     GI_E_DIFFERENT,     /* a comparison asked for on the command line did not hold */
+    GI_E_AGAIN,         /* the system failed, not the file: disk full, I/O error; the same may work
+                           later (exit 75) */
     GI_E_PIPE,          /* whoever read our output went away (EPIPE): exit 1, say nothing */
 };
 
@@ -32,6 +34,10 @@ struct gi_err {
  * characters in the text are replaced by '?', so that a file name can't write to the terminal. */
 enum gi_status gi_fail(struct gi_err *err, enum gi_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* What `why`, an errno of reading or writing, comes to: GI_E_PIPE, GI_E_AGAIN where the system
+ * failed rather than the file, else GI_E_IO. */
+enum gi_status gi_status_of_errno(int why);
 
 /* Puts the printf text and ": " in front of an error that is already there. Returns its status. */
 enum gi_status gi_err_prefix(struct gi_err *err, const char *format, ...)

@@ -12,9 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Before 16 hexadecimal digits. */
+static const char prefix[] = ".gpuimg-";
 
 enum {
     NAME_TRIES = 100,
@@ -81,7 +85,7 @@ char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg)
         if (getrandom(&word, sizeof word, 0) != sizeof word)
             return NULL;
         char *name;
-        if (asprintf(&name, "%.*s.gpuimg-%016llx", folder, target, word) < 0) {
+        if (asprintf(&name, "%.*s%s%016llx", folder, target, prefix, word) < 0) {
             errno = ENOMEM;
             return NULL;
         }
@@ -177,4 +181,29 @@ void gi_path_sync(const char *path)
         close(fd);
     }
     free(folder);
+}
+
+static bool is_temporary(const char *name)
+{
+    const size_t n = sizeof prefix - 1;
+    return strncmp(name, prefix, n) == 0 && strlen(name) == n + 16 &&
+           strspn(name + n, "0123456789abcdef") == 16;
+}
+
+/* Who writes a file holds its lock, which ends with the process. */
+void gi_sink_clear_dead(const char *folder)
+{
+    DIR *open_folder = opendir(folder);
+    for (struct dirent *entry; open_folder && (entry = readdir(open_folder));) {
+        if (!is_temporary(entry->d_name))
+            continue;
+        int fd = openat(dirfd(open_folder), entry->d_name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(open_folder), entry->d_name, 0);
+        close(fd);
+    }
+    if (open_folder)
+        closedir(open_folder);
 }

@@ -86,7 +86,7 @@ expect_error 1 'gaussian: nofolder/made.pgm: No such file or directory' gaussian
 mkdir folder.pgm
 expect_error 1 'gaussian: folder.pgm: is a folder, want a file' gaussian in.pgm folder.pgm
 expect 0 gpuimg gaussian in.pgm pgm:/dev/null
-expect_error 1 'gaussian: /dev/full: No space left on device' gaussian in.pgm pgm:/dev/full
+expect_error 75 'gaussian: /dev/full: No space left on device' gaussian in.pgm pgm:/dev/full
 if ((EUID)); then
     echo old >locked.pgm
     chmod 444 locked.pgm
@@ -100,7 +100,7 @@ for words in 'gaussian in.pgm pgm:-' 'list' 'info in.pgm' 'help blur' '--version
     # shellcheck disable=SC2086
     gpuimg $words >/dev/full 2>err
     status=$?
-    check "$words >/dev/full fails" test $status = 1
+    check "$words >/dev/full fails, and may be tried again" test $status = 75
     check "$words >/dev/full says why" grep -q '^gpuimg: .*No space left on device' err
     # shellcheck disable=SC2086
     { sleep 0.1; gpuimg $words 2>err; echo $? >status; } | true
@@ -126,7 +126,7 @@ mkdir disk
 if mount -t tmpfs -o size=64k none disk 2>/dev/null; then
     echo old >disk/old.pgm
     for name in old new; do
-        expect 1 gpuimg gaussian big.pgm disk/$name.pgm
+        expect 75 gpuimg gaussian big.pgm disk/$name.pgm
         check "a full disk is named" grep -q "^gpuimg: gaussian: disk/$name.pgm: No space left" err
     done
     check "a full disk keeps the older file, and nothing else" test "$(cat disk/* && ls -A disk)" = $'old\nold.pgm'

@@ -182,7 +182,7 @@ static void unwritable(void **state)
     assert_int_equal(put(in_folder("no/such"), "x", false, &err), GI_E_IO);
     assert_true(strncmp(err.text, folder, strlen(folder)) == 0);
     assert_int_equal(put("", "x", false, &err), GI_E_IO);
-    assert_int_equal(put("/dev/full", "x", false, &err), GI_E_IO);
+    assert_int_equal(put("/dev/full", "x", false, &err), GI_E_AGAIN);
     assert_string_equal(err.text, "/dev/full: No space left on device");
     assert_int_equal(put("/dev/null", "x", true, &err), GI_OK);
     if (geteuid() != 0) {
