@@ -6,6 +6,9 @@
 #include "cli/command.h"
 #include "cli/report.h"
 
+/* The sets of the command that a step's words are read as, and so of its parameters. */
+enum { GI_SET_STEP_FILTER, GI_SET_STEP_OUTPUT };
+
 /* One step. Its options are read by the rows of its operation, as those of a command are. */
 struct gi_chain_step {
     const struct gi_filter *filter;

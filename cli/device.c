@@ -12,8 +12,9 @@ const struct gi_option gi_device_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_device_params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "Where to compute; auto estimates both and takes the quicker. Without it the "
-             "environment variable GPUIMG_DEVICE says, then auto"},
+     .help = "Where to compute; auto estimates both and takes the quicker. Many images may go to "
+             "cuda:all or a list as cuda:0,2. Without it the environment variable GPUIMG_DEVICE "
+             "says, then auto"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_device_params, threads),
@@ -39,28 +40,55 @@ const struct gi_option gi_device_options[] = {
     {0},
 };
 
-enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
-                               struct gi_err *err)
+/* "", ":all", ":1", ":0,2": what stands behind cuda. False where it is none of these. */
+static bool read_ordinals(struct gi_device_list *list, const char *text)
 {
-    const char *option = "--device ", *rest = "";
+    if (!*text)
+        return true;
+    list->all = strcmp(text, ":all") == 0;
+    if (list->all)
+        return true;
+    for (list->n = 0; *text == (list->n ? ',' : ':');) {
+        size_t ndigits = strspn(++text, "0123456789");
+        if (ndigits < 1 || ndigits > 4 || list->n == GI_DEVICES_MAX)
+            return false;
+        int ordinal = atoi(text);
+        for (int i = 0; i < list->n; i++)
+            if (list->ordinals[i] == ordinal)
+                return false;
+        list->ordinals[list->n++] = ordinal;
+        text += ndigits;
+    }
+    return !*text;
+}
+
+enum gi_status gi_device_parse_list(enum gi_device_choice *choice, struct gi_device_list *list,
+                                    const char *text, struct gi_err *err)
+{
+    const char *option = "--device ";
     if (!text && (text = getenv("GPUIMG_DEVICE")))
         option = "GPUIMG_DEVICE=";
     if (!text || (!*text && *option == 'G')) /* an empty variable is as good as none */
         text = "auto";
-    *ordinal = 0;
+    *list = (struct gi_device_list){.n = 1};
     *choice = strcmp(text, "cpu") == 0        ? GI_CHOOSE_CPU
               : strncmp(text, "cuda", 4) == 0 ? GI_CHOOSE_CUDA
                                               : GI_CHOOSE_AUTO;
-    if (*choice == GI_CHOOSE_CUDA)
-        rest = text + 4;
-    else if (*choice == GI_CHOOSE_AUTO && strcmp(text, "auto") != 0)
-        rest = "?";
-    size_t ndigits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
-    if (ndigits > 0 && ndigits < 5 && !rest[1 + ndigits])
-        *ordinal = atoi(rest + 1);
-    else if (*rest)
-        return gi_fail(err, GI_E_USAGE, "%s%s: want auto, cpu, cuda or cuda:N", option, text);
-    return GI_OK;
+    bool known = *choice == GI_CHOOSE_CUDA ? read_ordinals(list, text + 4)
+                                           : *choice == GI_CHOOSE_CPU || strcmp(text, "auto") == 0;
+    return known ? GI_OK
+                 : gi_fail(err, GI_E_USAGE,
+                           "%s%s: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all", option,
+                           text);
+}
+
+enum gi_status gi_device_parse(enum gi_device_choice *choice, int *ordinal, const char *text,
+                               struct gi_err *err)
+{
+    struct gi_device_list list;
+    enum gi_status status = gi_device_parse_list(choice, &list, text, err);
+    *ordinal = list.ordinals[0];
+    return status;
 }
 
 int gi_cpu_count(void)

@@ -178,28 +178,24 @@ static enum gi_status read_background(double rgb[3], const char *text, struct gi
     return GI_OK;
 }
 
-enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
-                           struct gi_file_info *info, const char *path,
-                           const struct gi_io_params *io, int threads,
-                           const struct gi_shape_listener *listener, struct gi_err *err)
+enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const char *path,
+                              const struct gi_io_params *io, const struct gi_loading *loading,
+                              struct gi_err *err)
 {
     struct gi_load_options options = {
         .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
         .allow_partial = io->allow_partial,
-        .listener = listener,
+        .listener = loading->listener,
+        .parallel = loading->parallel,
+        .allocator = loading->allocator,
         .header_only = io->header_only,
     };
     struct gi_err warning = {0};
-    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
-    struct gi_pool *pool;
-    enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
-    if (status)
-        return status;
-    struct gi_parallel parallel = gi_pool_lend(pool);
-    options.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL;
-    status = gi_load(image, metadata, info, path, &options, &warning, err);
-    gi_pool_free(&pool);
+    enum gi_status status = loading->bytes
+                                ? gi_load_memory(image, metadata, info, loading->bytes,
+                                                 loading->nbytes, path, &options, &warning, err)
+                                : gi_load(image, metadata, info, path, &options, &warning, err);
     if (status)
         return status;
     if (*warning.text)
@@ -211,6 +207,25 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
         gi_metadata_fit(metadata, gi_colour_channels(image));
     if (!status && metadata)
         gi_metadata_strip(metadata, (enum gi_strip)io->strip);
+    return status;
+}
+
+enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
+                           struct gi_file_info *info, const char *path,
+                           const struct gi_io_params *io, int threads,
+                           const struct gi_shape_listener *listener, struct gi_err *err)
+{
+    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want an image");
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, gi_thread_count(threads), err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    struct gi_loading loading = {.parallel = gi_pool_threads(pool) > 1 ? &parallel : NULL,
+                                 .listener = listener};
+    status = gi_cli_load_by(image, metadata, info, path, io, &loading, err);
+    gi_pool_free(&pool);
     return status;
 }
 
@@ -268,19 +283,16 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
     return status || !is_stdout(output) ? status : gi_output_check_inputs(outputs, inputs, err);
 }
 
-enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
-                           const char *path, const struct gi_io_params *io, int threads,
-                           struct gi_err *err)
+enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
+                              struct gi_err *err)
 {
     double background[3];
-    struct gi_pool *pool;
     enum gi_status status =
         io->background ? read_background(background, io->background, err) : GI_OK;
-    if (!status)
-        status = gi_pool_new(&pool, threads, err);
     if (status)
         return status;
-    struct gi_parallel parallel = gi_pool_lend(pool);
     struct gi_save_options options = {
         .background = io->background ? background : NULL,
         .format = io->format,
@@ -290,12 +302,27 @@ enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadat
         .durable = io->durable,
         .strict = io->strict,
         .bundle = io->bundle,
-        .parallel = threads > 1 ? &parallel : NULL,
+        .parallel = parallel,
     };
     struct gi_err warning = {0};
-    status = gi_save(image, metadata, path, &options, &warning, err);
-    gi_pool_free(&pool);
+    status = bytes ? gi_save_memory(bytes, nbytes, image, metadata, path, &options, &warning, err)
+                   : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
+    return status;
+}
+
+enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
+                           const char *path, const struct gi_io_params *io, int threads,
+                           struct gi_err *err)
+{
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, threads, err);
+    if (status)
+        return status;
+    struct gi_parallel parallel = gi_pool_lend(pool);
+    status =
+        gi_cli_save_by(image, metadata, path, io, threads > 1 ? &parallel : NULL, NULL, NULL, err);
+    gi_pool_free(&pool);
     return status;
 }

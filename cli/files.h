@@ -38,6 +38,18 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
                            struct gi_file_info *info, const char *path,
                            const struct gi_io_params *io, int threads,
                            const struct gi_shape_listener *listener, struct gi_err *err);
+/* What a batch says besides: where the encoded bytes are, who decodes, where the samples go. */
+struct gi_loading {
+    const void *bytes; /* NULL: in the file */
+    size_t nbytes;
+    const struct gi_parallel *parallel;       /* NULL: one thread */
+    const struct gi_shape_listener *listener; /* NULL: nobody */
+    const struct gi_allocator *allocator;     /* NULL: plain memory */
+};
+enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
+                              struct gi_file_info *info, const char *path,
+                              const struct gi_io_params *io, const struct gi_loading *loading,
+                              struct gi_err *err);
 /* What gi_cli_load() makes of an image of that shape. */
 struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_image *stored);
 /* The largest sample of the file's own scale, which reads as full scale of `image`; full scale
@@ -48,9 +60,15 @@ unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
-/* The same for a command that reads `input` and writes `output`: from - to - without --format the
- * input's format is kept, and *io gets it once `info` is known (before: NULL). Errors: as
- * gi_cli_check_save(). */
+/* The same by threads that are lent (NULL: one), and where `bytes` is not NULL into memory:
+ * *bytes are malloc()ed and the caller's, and `path` names the format and stands in messages. */
+enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
+                              const char *path, const struct gi_io_params *io,
+                              const struct gi_parallel *parallel, void **bytes, size_t *nbytes,
+                              struct gi_err *err);
+/* gi_cli_check_save() for a command that reads `input` and writes `output`: from - to - without
+ * --format the input's format is kept, and *io gets it once `info` is known (before: NULL). Errors:
+ * as gi_cli_check_save(). */
 enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi_io_params *io,
                                 const struct gi_file_info *info, struct gi_err *err);
 

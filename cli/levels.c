@@ -17,8 +17,8 @@ static void warn_of_scale(const struct gi_option *row, double value, unsigned fu
             row->name, value, maxval, full, row->name, 100 * value / (double)maxval, value);
 }
 
-enum gi_status gi_cli_check_levels(const struct gi_step *step, enum gi_type type, unsigned maxval,
-                                   struct gi_err *err)
+static enum gi_status check_step(const struct gi_step *step, enum gi_type type, unsigned maxval,
+                                 struct gi_err *err)
 {
     unsigned full = (unsigned)gi_type_full_scale(type);
     for (const struct gi_option *row = step->filter->options; row && row->name; row++) {
@@ -33,4 +33,18 @@ enum gi_status gi_cli_check_levels(const struct gi_step *step, enum gi_type type
         warn_of_scale(row, level->value, full, maxval);
     }
     return GI_OK;
+}
+
+enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
+                                   const struct gi_image *image, unsigned maxval,
+                                   struct gi_err *err)
+{
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < nsteps && !status; i++) {
+        status = check_step(&steps[i], image->type, i ? full : maxval, err);
+        if (status && nsteps > 1)
+            gi_err_prefix(err, "step %d, %s", i + 1, steps[i].filter->name);
+    }
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/batch.h"
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -10,10 +11,10 @@
 #include "cli/files.h"
 #include "cli/output.h"
 #include "cli/process.h"
+#include "cli/ready.h"
 #include "cli/runner.h"
 
-enum { SET_CHAIN, SET_IO, SET_DEVICE };
-enum { SET_STEP_FILTER, SET_STEP_OUTPUT };
+enum { SET_CHAIN, SET_IO, SET_DEVICE, SET_BATCH };
 
 struct run_params {
     const char *file; /* its content; NULL: the chain is an operand */
@@ -29,100 +30,12 @@ static const struct gi_option options[] = {
     {0},
 };
 
-/* A chain that is made ready: an entry a step in each. */
-struct ready {
-    const struct gi_chain *chain;
-    struct gi_step *steps;
-    struct gi_side *sides;
-    struct gi_image *others, *inputs; /* second sources; first ones, or their shapes */
-};
-
-static void ready_free(struct ready *ready)
-{
-    for (int i = 0; ready->sides && ready->others && ready->inputs && i < ready->chain->n; i++) {
-        const struct gi_filter *filter = ready->chain->steps[i].filter;
-        if (ready->sides[i].result && filter->result_free)
-            filter->result_free(ready->sides[i].result);
-        free(ready->sides[i].result);
-        gi_image_free(&ready->others[i]);
-        gi_image_free(&ready->inputs[i]);
-    }
-    free(ready->steps);
-    free(ready->sides);
-    free(ready->others);
-    free(ready->inputs);
-}
-
-/* What a step takes and gives beside the image. */
-static enum gi_status ready_side(struct ready *ready, int i, const struct gi_io_params *io,
-                                 struct gi_err *err)
-{
-    const struct gi_chain_step *from = &ready->chain->steps[i];
-    const struct gi_reporter *reporter = from->reporter;
-    struct gi_side *side = &ready->sides[i];
-    if (!reporter)
-        return GI_OK;
-    const void *output = from->args.params[SET_STEP_OUTPUT];
-    side->result = calloc(1, from->filter->result_nbytes);
-    if (!side->result)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a result");
-    side->shape = &ready->inputs[i];
-    if (reporter->wants_image && reporter->wants_image(output))
-        side->tap = &ready->inputs[i];
-    if (!reporter->other || !reporter->other(output))
-        return GI_OK;
-    side->others = ready->steps[i].others = &ready->others[i];
-    ready->steps[i].nothers = 1;
-    return reporter->load_other(&ready->others[i], output, NULL, io, err);
-}
-
-static enum gi_status ready_make(struct ready *ready, const struct gi_chain *chain,
-                                 const struct gi_io_params *io, struct gi_err *err)
-{
-    size_t n = (size_t)chain->n;
-    *ready = (struct ready){.chain = chain,
-                            .steps = calloc(n, sizeof *ready->steps),
-                            .sides = calloc(n, sizeof *ready->sides),
-                            .others = calloc(n, sizeof *ready->others),
-                            .inputs = calloc(n, sizeof *ready->inputs)};
-    if (!ready->steps || !ready->sides || !ready->others || !ready->inputs)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < chain->n && !status; i++) {
-        const struct gi_chain_step *from = &chain->steps[i];
-        ready->steps[i] =
-            (struct gi_step){.filter = from->filter, .params = from->args.params[SET_STEP_FILTER]};
-        status = ready_side(ready, i, io, err);
-        if (status)
-            gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
-    }
-    return status;
-}
-
-static enum gi_status write_reports(const struct ready *ready, struct gi_runner *runner,
-                                    const char *input, unsigned maxval, int threads,
-                                    struct gi_bundle *bundle, struct gi_err *err)
+static enum gi_status report(const struct gi_ready *ready, struct gi_runner *runner,
+                             const char *input, unsigned maxval, int threads,
+                             struct gi_bundle *bundle, struct gi_err *err)
 {
     double start = gi_now_ms();
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < ready->chain->n && !status; i++) {
-        const struct gi_chain_step *from = &ready->chain->steps[i];
-        if (!from->reporter)
-            continue;
-        struct gi_report report = {.params = from->args.params[SET_STEP_FILTER],
-                                   .output = from->args.params[SET_STEP_OUTPUT],
-                                   .result = ready->sides[i].result,
-                                   .image = &ready->inputs[i],
-                                   .maxval = i ? (unsigned)gi_type_full_scale(ready->inputs[i].type)
-                                               : maxval,
-                                   .file = input,
-                                   .to = from->to,
-                                   .threads = threads,
-                                   .bundle = bundle};
-        status = from->reporter->write(&report, err);
-        if (status)
-            gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
-    }
+    enum gi_status status = gi_ready_report(ready, input, NULL, maxval, threads, bundle, err);
     gi_runner_note(runner, "report", gi_now_ms() - start);
     return status;
 }
@@ -138,7 +51,7 @@ static enum gi_status encode(const struct gi_image *image, const struct gi_metad
 }
 
 /* `path` NULL: nothing but the reports is wanted. */
-static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, const char *input,
+static enum gi_status run_ready(struct gi_ready *ready, struct gi_runner *runner, const char *input,
                                 const char *path, void *const *params, struct gi_err *err)
 {
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
@@ -156,8 +69,8 @@ static enum gi_status run_ready(struct ready *ready, struct gi_runner *runner, c
     if (!status)
         status = gi_bundle_new(&io.bundle, err);
     if (!status)
-        status = write_reports(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads,
-                               io.bundle, err);
+        status =
+            report(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads, io.bundle, err);
     if (!status && path)
         status = gi_cli_check_way(input, path, &io, &info, err);
     if (!status && path)
@@ -177,8 +90,8 @@ static enum gi_status check_steps(const struct gi_chain *chain, const char *inpu
     for (int i = 0; i < chain->n; i++) {
         const struct gi_chain_step *step = &chain->steps[i];
         void *const *params = step->args.params;
-        if (step->reporter && step->reporter->check(input, step->to, params[SET_STEP_OUTPUT],
-                                                    params[SET_STEP_FILTER], err))
+        if (step->reporter && step->reporter->check(input, step->to, params[GI_SET_STEP_OUTPUT],
+                                                    params[GI_SET_STEP_FILTER], err))
             return gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
     }
     return GI_OK;
@@ -196,7 +109,7 @@ struct place {
 static int option_places(struct place *places, const struct gi_chain *chain, int i)
 {
     const struct gi_reporter *reporter = chain->steps[i].reporter;
-    const char *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
+    const char *output = chain->steps[i].args.params[GI_SET_STEP_OUTPUT];
     const char *other = reporter->other ? reporter->other(output) : NULL;
     int n = 0;
     for (const struct gi_option *row = reporter->options; row->name; row++) {
@@ -261,7 +174,7 @@ static enum gi_status check_places(const struct gi_chain *chain, const char *pat
                 status = fail_same(chain, &places[a], &places[b], err);
         for (int i = 0; i < chain->n && !status; i++) {
             const struct gi_reporter *reporter = chain->steps[i].reporter;
-            const void *output = chain->steps[i].args.params[SET_STEP_OUTPUT];
+            const void *output = chain->steps[i].args.params[GI_SET_STEP_OUTPUT];
             const char *const inputs[] = {
                 reporter && reporter->other ? reporter->other(output) : NULL, NULL};
             status = gi_output_check_inputs(outputs, inputs, err);
@@ -275,7 +188,7 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
                                 void *const *params, struct gi_err *err)
 {
     struct gi_runner *runner = NULL;
-    struct ready ready;
+    struct gi_ready ready;
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     bool ends_in_table = chain->steps[chain->n - 1].reporter != NULL;
     if (!path && !ends_in_table)
@@ -290,14 +203,26 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     if (status)
         return status;
-    status = ready_make(&ready, chain, params[SET_IO], err);
+    status = gi_ready_make(&ready, chain, params[SET_IO], err);
     if (!status)
         status = run_ready(&ready, runner, input, path, params, err);
-    ready_free(&ready);
+    gi_ready_free(&ready);
     if (!status)
         gi_runner_report(runner);
     gi_runner_free(&runner);
     return status;
+}
+
+static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
+                               const char *text, void *const *params, char **inputs, int ninputs,
+                               struct gi_err *err)
+{
+    for (int i = 0; i < chain->n; i++)
+        if (chain->steps[i].reporter)
+            return gi_fail(err, GI_E_USAGE,
+                           "step %d, %s: writes one table: want it alone, as gpuimg %s", i + 1,
+                           chain->steps[i].filter->name, chain->steps[i].filter->name);
+    return gi_batch_run(command, chain, text, params, inputs, ninputs, err);
 }
 
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
@@ -307,6 +232,17 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const char *text = p->file ? p->file : operands[0];
     int first = p->file ? 0 : 1;
     struct gi_chain chain;
+    bool many = gi_batch_is_wanted(params[SET_BATCH]);
+    if (many && noperands < first)
+        return gi_fail(err, GI_E_USAGE, "want CHAIN before the inputs, or --file");
+    if (many) {
+        enum gi_status failed = gi_chain_read(&chain, text, err);
+        if (!failed)
+            failed =
+                run_many(command, &chain, text, params, operands + first, noperands - first, err);
+        gi_chain_free(&chain);
+        return failed;
+    }
     if (noperands <= first || noperands > first + 2)
         return gi_fail(err, GI_E_USAGE, "want %s (usage: gpuimg run [OPTION...] %s)",
                        p->file ? "INPUT [OUTPUT] with --file" : command->operands,
@@ -366,6 +302,7 @@ const struct gi_command gi_command_run = {
     .max_operands = 3,
     .sets = {{"Options", options, sizeof(struct run_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
-             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
     .run = run,
 };

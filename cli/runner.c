@@ -123,21 +123,6 @@ static void on_shape(void *arg, const struct gi_image *stored)
         start_cuda(runner);
 }
 
-/* Only of the first step the samples are the file's. */
-static enum gi_status check_levels(const struct gi_step *steps, int nsteps,
-                                   const struct gi_image *image, unsigned maxval,
-                                   struct gi_err *err)
-{
-    unsigned full = (unsigned)gi_type_full_scale(image->type);
-    enum gi_status status = GI_OK;
-    for (int i = 0; i < nsteps && !status; i++) {
-        status = gi_cli_check_levels(&steps[i], image->type, i ? full : maxval, err);
-        if (status && nsteps > 1)
-            gi_err_prefix(err, "step %d, %s", i + 1, steps[i].filter->name);
-    }
-    return status;
-}
-
 enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
                               struct gi_metadata *metadata, struct gi_file_info *info,
                               const char *path, const struct gi_io_params *io,
@@ -150,7 +135,7 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
     gi_runner_note(runner, "decode", gi_now_ms() - start);
     if (!status)
-        status = check_levels(steps, nsteps, image, gi_cli_maxval(image, info, io), err);
+        status = gi_cli_check_levels(steps, nsteps, image, gi_cli_maxval(image, info, io), err);
     else
         return status;
     if (status) {

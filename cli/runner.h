@@ -27,10 +27,11 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_step *steps, int nsteps, struct gi_err *err);
 
-/* Whether the sample values that the step's options name are among those of `type`; warns where
- * another scale may be meant, such as that of a file whose largest sample is `maxval`
- * (cli/levels.c). Errors: GI_E_USAGE. */
-enum gi_status gi_cli_check_levels(const struct gi_step *step, enum gi_type type, unsigned maxval,
+/* Whether the sample values that the steps' options name are among those of `image`, the first
+ * step's source, whose type all of them keep; warns where another scale may be meant, such as that
+ * of a file whose largest sample is `maxval` (cli/levels.c). Errors: GI_E_USAGE. */
+enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
+                                   const struct gi_image *image, unsigned maxval,
                                    struct gi_err *err);
 
 /* gi_pipeline_new() and gi_pipeline_run() on the device that --device or the estimate picks. Of

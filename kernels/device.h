@@ -33,6 +33,8 @@ struct gi_open_options {
     int threads;      /* of the host that a queue keeps at work, 1 or more: on the CPU they compute,
                          for CUDA they copy */
     int ordinal;      /* CUDA: which device, from 0 */
+    bool yields;      /* CUDA: a thread that waits for the device leaves its CPU to others; else it
+                         spins, which answers sooner */
     size_t max_bytes; /* CUDA: device memory to use at most; 0: what is free. For tests of bands */
 };
 

@@ -87,13 +87,13 @@ check "info prints the good files" test "$(wc -l <out)" = 2
 check "info names the bad ones" test "$(grep -c '^gpuimg: info: \(nothere\|text\).png: ' err)" = 2
 
 # No device, a device that is none.
-expect_error 2 'blur: --device gpu: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device gpu
-expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device cuda:x
-expect_error 2 'blur: --device : want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm --device ''
+expect_error 2 'blur: --device gpu: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device gpu
+expect_error 2 'blur: --device cuda:x: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device cuda:x
+expect_error 2 'blur: --device : want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm --device ''
 GPUIMG_CPU=foo expect_error 2 'blur: GPUIMG_CPU=foo: want one of *scalar' blur in.pgm made.pgm --device cpu
 GPUIMG_CPU='' expect 0 gpuimg blur in.pgm ok.pgm --device cpu
 GPUIMG_DEVICE='' expect 0 gpuimg blur in.pgm ok.pgm
-GPUIMG_DEVICE=foo expect_error 2 'blur: GPUIMG_DEVICE=foo: want auto, cpu, cuda or cuda:N' blur in.pgm made.pgm
+GPUIMG_DEVICE=foo expect_error 2 'blur: GPUIMG_DEVICE=foo: want auto, cpu, cuda, cuda:N, cuda:N,M... or cuda:all' blur in.pgm made.pgm
 if gpuimg devices | grep -q '^cuda:'; then
     expect_error 1 'blur: --device cuda*' blur in.pgm made.pgm --device cuda:9999
     skip "no GPU under --device cuda: there is one here"

@@ -1,0 +1,30 @@
+/* A chain made ready for one image: the steps and what stands beside them.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_READY_H
+#define GI_CLI_READY_H
+
+#include "cli/chain.h"
+#include "filters/pipeline.h"
+
+/* An entry a step in each. */
+struct gi_ready {
+    const struct gi_chain *chain;
+    struct gi_step *steps;
+    struct gi_side *sides;
+    struct gi_image *others, *inputs; /* second sources; first ones, or their shapes */
+};
+
+/* Loads second sources by `io`. Freed by gi_ready_free(), also after an error. Errors: as
+ * gi_cli_load(), GI_E_MEMORY. */
+enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
+                             const struct gi_io_params *io, struct gi_err *err);
+void gi_ready_free(struct gi_ready *ready);
+
+/* Writes the tables of the chain's analyses, once the image went through. `input` names it; its
+ * largest sample is `maxval`; `to` stands in place of the steps' own places for their tables, NULL:
+ * these; `bundle` is what they belong to. */
+enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
+                               unsigned maxval, int threads, struct gi_bundle *bundle,
+                               struct gi_err *err);
+
+#endif
