@@ -1,5 +1,6 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-enum { SET_FILTER, SET_IO, SET_DEVICE };
+enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH };
 
 /* `dst` = filter of the file; the input image is freed before the output is encoded. */
 static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *metadata,
@@ -31,10 +32,21 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
     return status;
 }
 
+/* The operation is a chain of one step. */
+static enum gi_status run_many(const struct gi_command *command, void *const *params,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_chain_step step = {.filter = command->filter};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
+    return gi_batch_run(command, &chain, NULL, params, operands, noperands, err);
+}
+
 static enum gi_status run_filter(const struct gi_command *command, void *const *params,
                                  char **operands, int noperands, struct gi_err *err)
 {
-    (void)noperands;
+    if (gi_batch_is_wanted(params[SET_BATCH]))
+        return run_many(command, params, operands, noperands, err);
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_runner *runner;
@@ -76,7 +88,8 @@ struct gi_command gi_filter_command(const struct gi_filter *filter)
         .max_operands = 2,
         .sets = {{"Options", filter->options, filter->params_nbytes},
                  {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
-                 {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+                 {"Running", gi_device_options, sizeof(struct gi_device_params)},
+                 {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
         .filter = filter,
         .run = run_filter,
     };

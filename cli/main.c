@@ -1,5 +1,6 @@
 /* The program: finds the command, runs it, and says what went wrong.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/stop.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/files.h"
@@ -95,7 +96,12 @@ static int finish(enum gi_status status, const struct gi_command *command, const
         gi_cli_say("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
-    int code = !status ? GI_EXIT_OK : status == GI_E_USAGE ? GI_EXIT_USAGE : failed;
+    int code = !status                ? GI_EXIT_OK
+               : status == GI_E_USAGE ? GI_EXIT_USAGE
+               : status == GI_E_AGAIN ? GI_EXIT_AGAIN
+                                      : failed;
+    if (gi_stop_signal())
+        code = 128 + gi_stop_signal();
     if (!gi_cli_tears_down())
         _exit(code);
     return code;

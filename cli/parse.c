@@ -1,5 +1,6 @@
 /* argv to parameter structs: the tables of getopt_long are made from the option rows.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/files.h"
@@ -247,12 +248,18 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
                                      struct gi_err *err)
 {
-    int max = command->max_operands;
+    int max = command->max_operands, min = command->min_operands;
+    int batch = gi_command_set(command, gi_batch_options);
+    const struct gi_batch_params *many = batch < 0 ? NULL : args->params[batch];
+    if (many && gi_batch_is_wanted(many)) {
+        max = -1;
+        min = min > 1 || many->files_from ? 0 : min;
+    }
     if (max >= 0 && args->noperands > max)
         return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)",
                        args->operands[max], command->name, *command->operands ? " " : "",
                        command->operands);
-    if (args->noperands < command->min_operands)
+    if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",
                        command->name, command->operands);
@@ -284,7 +291,8 @@ const struct gi_option *gi_option_json(const struct gi_command *command)
 
 bool gi_options_are_shared(const struct gi_option *rows)
 {
-    return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options;
+    return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
+           rows == gi_batch_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

@@ -1,0 +1,326 @@
+/* The devices of a batch and the queues on them.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/fleet.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/rates.h"
+#include "cli/say.h"
+#include "kernels/kernels.h"
+
+/* Images that a GPU has in hand: while one computes, another comes up and a third goes down. */
+enum { QUEUES_A_GPU = 4 };
+
+/* Images of a batch whose length nobody knows: many. */
+enum { MANY = 1000 };
+
+/* A device and its queues that nobody uses. */
+struct member {
+    const struct gi_kernels *k;
+    struct gi_open_options options;
+    char name[16]; /* "cuda:1" */
+    pthread_t thread;
+    bool opening;      /* `thread` runs, and is to be joined */
+    struct gi_err err; /* of opening */
+    struct gi_device *device;
+    struct gi_queue **idle;
+    int nidle, nqueues, most; /* nqueues: that there are; `most` there may be */
+    bool ready, lost;
+};
+
+struct gi_fleet {
+    enum gi_device_choice choice;
+    int threads;
+    uint64_t images;
+    bool verbose, decided; /* decided: `auto` has looked at what is to be done */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a queue is idle again, or a member ready or lost */
+    struct member cpu, *gpus;
+    int ngpus;
+};
+
+/* Opens the device of a member; on a side thread for GPUs. */
+static void *open_member(void *arg)
+{
+    struct member *member = arg;
+    member->k->device_open(&member->device, &member->options, &member->err);
+    return NULL;
+}
+
+static enum gi_status member_init(struct member *member, const struct gi_kernels *k,
+                                  const struct gi_open_options *options, int most,
+                                  struct gi_err *err)
+{
+    *member = (struct member){.k = k, .options = *options, .most = most};
+    snprintf(member->name, sizeof member->name, "%s:%d", k->name, options->ordinal);
+    member->idle = calloc((size_t)most, sizeof(struct gi_queue *));
+    return member->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
+}
+
+static void member_free(struct member *member)
+{
+    if (member->opening)
+        pthread_join(member->thread, NULL);
+    for (int i = 0; i < member->nidle; i++)
+        member->k->queue_close(&member->idle[i]);
+    if (member->device)
+        member->k->device_close(&member->device);
+    free(member->idle);
+}
+
+/* Begins to open all GPUs, each on a thread of its own. */
+static void start_gpus(struct gi_fleet *fleet)
+{
+    for (int i = 0; i < fleet->ngpus; i++) {
+        struct member *gpu = &fleet->gpus[i];
+        gpu->opening = pthread_create(&gpu->thread, NULL, open_member, gpu) == 0;
+        if (!gpu->opening)
+            open_member(gpu);
+    }
+}
+
+/* Waits for the GPUs, which --device names: all of them have to be there. */
+static enum gi_status need_gpus(struct gi_fleet *fleet, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < fleet->ngpus; i++) {
+        struct member *gpu = &fleet->gpus[i];
+        if (gpu->opening)
+            pthread_join(gpu->thread, NULL);
+        gpu->opening = false;
+        gpu->ready = gpu->device != NULL;
+        if (!gpu->ready && !status) {
+            *err = gpu->err;
+            status = gi_err_prefix(err, "--device %s", gpu->name);
+        }
+    }
+    return status;
+}
+
+/* The GPUs that --device names. */
+static enum gi_status list_gpus(struct gi_fleet *fleet, const struct gi_device_list *list,
+                                const struct gi_open_options *options, struct gi_err *err)
+{
+    int n = list->n;
+    if (list->all) {
+        struct gi_device_info info;
+        n = gi_kernels_cuda()->probe(&info, 0, err);
+        if (n < 0)
+            return gi_err_prefix(err, "--device cuda:all");
+        if (n == 0)
+            return gi_fail(err, GI_E_DEVICE, "--device cuda:all: there is no CUDA device");
+    }
+    fleet->gpus = calloc((size_t)n, sizeof *fleet->gpus);
+    if (!fleet->gpus)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++) {
+        struct gi_open_options one = *options;
+        one.ordinal = list->all ? i : list->ordinals[i];
+        status = member_init(&fleet->gpus[i], gi_kernels_cuda(), &one, QUEUES_A_GPU, err);
+        fleet->ngpus++;
+    }
+    return status;
+}
+
+static enum gi_status fill(struct gi_fleet *fleet, const struct gi_device_params *device,
+                           const struct gi_device_list *list, struct gi_err *err)
+{
+    struct gi_open_options options = {
+        .threads = fleet->threads, .max_bytes = (size_t)device->max_device_bytes, .yields = true};
+    /* Whoever takes a queue of the CPU's computes by itself, and all threads may. */
+    int most = gi_fleet_threads(fleet) + QUEUES_A_GPU * GI_DEVICES_MAX;
+    enum gi_status status = member_init(&fleet->cpu, gi_kernels_cpu(), &options, most, err);
+    if (!status)
+        status = gi_kernels_cpu()->device_open(&fleet->cpu.device, &options, err);
+    fleet->cpu.ready = !status;
+    if (status || fleet->choice == GI_CHOOSE_CPU ||
+        (fleet->choice == GI_CHOOSE_AUTO && !gi_cuda_is_likely()))
+        return status;
+    status = list_gpus(fleet, list, &options, err);
+    if (!status && fleet->choice == GI_CHOOSE_CUDA) {
+        start_gpus(fleet);
+        status = need_gpus(fleet, err);
+    }
+    return status;
+}
+
+enum gi_status gi_fleet_new(struct gi_fleet **out, const struct gi_device_params *device,
+                            uint64_t images, struct gi_err *err)
+{
+    struct gi_device_list list;
+    enum gi_device_choice choice;
+    enum gi_status status = gi_device_parse_list(&choice, &list, device->device, err);
+    *out = NULL;
+    if (!status && choice == GI_CHOOSE_CUDA && !gi_kernels_cuda())
+        status = gi_fail(err, GI_E_DEVICE, "--device cuda: this build has no CUDA backend");
+    if (status)
+        return status;
+    struct gi_fleet *fleet = calloc(1, sizeof *fleet);
+    if (!fleet)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: devices");
+    fleet->choice = choice;
+    fleet->threads = gi_thread_count(device->threads);
+    fleet->images = images ? images : MANY;
+    fleet->verbose = device->verbose;
+    pthread_mutex_init(&fleet->lock, NULL);
+    pthread_cond_init(&fleet->changed, NULL);
+    status = fill(fleet, device, &list, err);
+    if (status)
+        gi_fleet_free(&fleet);
+    *out = fleet;
+    return status;
+}
+
+void gi_fleet_free(struct gi_fleet **out)
+{
+    struct gi_fleet *fleet = *out;
+    *out = NULL;
+    if (!fleet)
+        return;
+    for (int i = 0; i < fleet->ngpus; i++)
+        member_free(&fleet->gpus[i]);
+    member_free(&fleet->cpu);
+    free(fleet->gpus);
+    free(fleet);
+}
+
+int gi_fleet_threads(const struct gi_fleet *fleet)
+{
+    return fleet->threads + fleet->ngpus * QUEUES_A_GPU;
+}
+
+const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet)
+{
+    const struct gi_allocator *allocator = NULL;
+    pthread_mutex_lock(&fleet->lock);
+    for (int i = 0; i < fleet->ngpus && !allocator; i++)
+        if (fleet->gpus[i].ready)
+            allocator = fleet->gpus[i].k->host_allocator(fleet->gpus[i].device);
+    pthread_mutex_unlock(&fleet->lock);
+    return allocator;
+}
+
+/* `auto`: once an image is there, whether all of them are work enough for a GPU. Under the lock. */
+static void decide(struct gi_fleet *fleet, const struct gi_pipeline *pipeline)
+{
+    if (fleet->decided || fleet->choice != GI_CHOOSE_AUTO || !fleet->ngpus)
+        return;
+    fleet->decided = true;
+    struct gi_rates cpu = gi_rates_cpu(fleet->threads), cuda = gi_rates_cuda_unopened();
+    int images = fleet->images < INT32_MAX ? (int)fleet->images : INT32_MAX;
+    struct gi_estimate estimate =
+        gi_pipeline_estimate(pipeline, images, fleet->threads, &cpu, &cuda);
+    bool worth = estimate.cuda_s < estimate.cpu_s;
+    if (fleet->verbose)
+        gi_cli_say("device auto: estimated %.3g s of kernels on cpu, at best %.3g s on cuda%s",
+                   estimate.cpu_s, estimate.cuda_s, worth ? ": opens it" : "");
+    if (worth)
+        start_gpus(fleet);
+}
+
+/* GPUs that were being opened and are there now. Under the lock. */
+static void note_open(struct gi_fleet *fleet)
+{
+    for (int i = 0; i < fleet->ngpus; i++) {
+        struct member *gpu = &fleet->gpus[i];
+        if (!gpu->opening || pthread_tryjoin_np(gpu->thread, NULL))
+            continue;
+        gpu->opening = false;
+        gpu->ready = gpu->device != NULL;
+        if (!gpu->ready && fleet->verbose)
+            gi_cli_say("device auto: %s: %s", gpu->name, gpu->err.text);
+    }
+}
+
+/* An idle queue of the member, or a new one; NULL where it has none, with `err` where it fails. */
+static struct gi_queue *take_from(struct member *member, struct gi_err *err)
+{
+    if (!member->ready || member->lost)
+        return NULL;
+    if (member->nidle)
+        return member->idle[--member->nidle];
+    struct gi_queue *queue = NULL;
+    if (member->nqueues < member->most && !member->k->queue_open(&queue, member->device, err))
+        member->nqueues++;
+    return queue;
+}
+
+/* The GPU with the fewest queues at work first; the CPU where it may. Waits for one to be free. */
+static struct gi_queue *take(struct gi_fleet *fleet, struct member **from, struct gi_err *err)
+{
+    struct gi_queue *queue = NULL;
+    pthread_mutex_lock(&fleet->lock);
+    for (;;) {
+        struct member *best = NULL;
+        bool hope = false;
+        note_open(fleet);
+        for (int i = 0; i < fleet->ngpus; i++) {
+            struct member *gpu = &fleet->gpus[i];
+            bool live = gpu->ready && !gpu->lost;
+            hope = hope || live;
+            if (live && gpu->nqueues - gpu->nidle < gpu->most &&
+                (!best || gpu->nqueues - gpu->nidle < best->nqueues - best->nidle))
+                best = gpu;
+        }
+        if (!best && fleet->choice != GI_CHOOSE_CUDA)
+            best = &fleet->cpu;
+        *from = best;
+        if (best && ((queue = take_from(best, err)) || *err->text))
+            break;
+        if (!best && !hope) {
+            gi_fail(err, GI_E_DEVICE, "no device is left");
+            break;
+        }
+        pthread_cond_wait(&fleet->changed, &fleet->lock);
+    }
+    pthread_mutex_unlock(&fleet->lock);
+    return queue;
+}
+
+static void give_back(struct gi_fleet *fleet, struct member *member, struct gi_queue *queue)
+{
+    pthread_mutex_lock(&fleet->lock);
+    member->idle[member->nidle++] = queue;
+    pthread_cond_signal(&fleet->changed);
+    pthread_mutex_unlock(&fleet->lock);
+}
+
+/* The member gets no more images; said once. */
+static void drop(struct gi_fleet *fleet, struct member *member, const struct gi_err *why)
+{
+    pthread_mutex_lock(&fleet->lock);
+    if (!member->lost)
+        gi_cli_say("%s: %s; its images go to the others", member->name, why->text);
+    member->lost = true;
+    pthread_cond_broadcast(&fleet->changed);
+    pthread_mutex_unlock(&fleet->lock);
+}
+
+enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pipeline,
+                            struct gi_image *dst, const struct gi_image *src,
+                            const struct gi_side *sides, struct gi_times *times, struct gi_err *err)
+{
+    pthread_mutex_lock(&fleet->lock);
+    decide(fleet, pipeline);
+    pthread_mutex_unlock(&fleet->lock);
+    for (;;) {
+        struct member *member;
+        struct gi_err fault = {0};
+        struct gi_queue *queue = take(fleet, &member, &fault);
+        enum gi_status status =
+            queue ? gi_pipeline_run(pipeline, queue, dst, src, sides, times, &fault) : fault.status;
+        if (queue)
+            give_back(fleet, member, queue);
+        bool again = status == GI_E_DEVICE && member && member->k->kind == GI_DEVICE_CUDA;
+        if (again) {
+            drop(fleet, member, &fault);
+            continue;
+        }
+        if (status)
+            *err = fault;
+        return status;
+    }
+}

@@ -1,0 +1,32 @@
+/* The devices of a batch and the queues on them: who has an image ready takes a free one.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_FLEET_H
+#define GI_CLI_BATCH_FLEET_H
+
+#include "cli/device.h"
+#include "filters/pipeline.h"
+
+struct gi_fleet;
+
+/* Reads --device and opens what it names; `images` are those to come, 0 where nobody knows.
+ * `device` outlives the fleet. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
+enum gi_status gi_fleet_new(struct gi_fleet **fleet, const struct gi_device_params *device,
+                            uint64_t images, struct gi_err *err);
+void gi_fleet_free(struct gi_fleet **fleet);
+
+/* Threads that keep it busy: one a CPU, and one for each image that a GPU has in hand. */
+int gi_fleet_threads(const struct gi_fleet *fleet);
+
+/* Memory for the samples of images that go through it: pinned where a GPU takes part; NULL: plain.
+ * Images from it are freed before the fleet. */
+const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet);
+
+/* gi_pipeline_run() on a queue that is free, or becomes free first. Where a GPU fails it drops out
+ * with a message, and the image goes to another one; with the last one GI_E_DEVICE comes. Many
+ * threads call it at once. */
+enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pipeline,
+                            struct gi_image *dst, const struct gi_image *src,
+                            const struct gi_side *sides, struct gi_times *times,
+                            struct gi_err *err);
+
+#endif

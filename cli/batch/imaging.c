@@ -1,0 +1,225 @@
+/* The ordinary work on an item.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/imaging.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/batch/fleet.h"
+#include "cli/batch/journal.h"
+#include "cli/batch/plans.h"
+#include "cli/process.h"
+#include "cli/ready.h"
+#include "cli/runner.h"
+#include "kernels/parallel.h"
+
+struct gi_imaging {
+    struct gi_imaging_options options;
+    struct gi_fleet *fleet;
+    struct gi_plans *plans;
+    struct gi_pool *pool; /* inside an image; its threads are idle at the batch's end alone */
+    struct gi_parallel parallel;
+};
+
+enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_options *options,
+                              struct gi_err *err)
+{
+    struct gi_imaging *imaging = calloc(1, sizeof *imaging);
+    *out = imaging;
+    if (!imaging)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
+    imaging->options = *options;
+    enum gi_status status = gi_fleet_new(&imaging->fleet, options->device, options->images, err);
+    if (!status)
+        status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
+    if (!status && options->chain && options->chain->n)
+        status = gi_plans_new(&imaging->plans, options->chain, err);
+    if (status) {
+        gi_imaging_free(out);
+        return status;
+    }
+    imaging->parallel = gi_pool_lend(imaging->pool);
+    return GI_OK;
+}
+
+void gi_imaging_free(struct gi_imaging **out)
+{
+    struct gi_imaging *imaging = *out;
+    *out = NULL;
+    if (!imaging)
+        return;
+    gi_plans_free(&imaging->plans);
+    gi_pool_free(&imaging->pool);
+    gi_fleet_free(&imaging->fleet);
+    free(imaging);
+}
+
+int gi_imaging_threads(const struct gi_imaging *imaging)
+{
+    return gi_fleet_threads(imaging->fleet);
+}
+
+/* What the listener needs to know. */
+struct coming {
+    const struct gi_imaging *imaging;
+    struct gi_item *item;
+};
+
+static uint64_t nbytes_of(const struct gi_image *image)
+{
+    return (uint64_t)gi_row_nbytes(image) * (uint64_t)image->height;
+}
+
+/* The samples as stored, as converted, the result, and about as much again while it is encoded. */
+static void on_shape(void *arg, const struct gi_image *stored)
+{
+    const struct coming *coming = arg;
+    struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
+    if (!coming->item->reserved)
+        gi_engine_reserve(coming->item, nbytes_of(stored) + 3 * nbytes_of(&shape));
+}
+
+static void note_input(struct gi_item *item)
+{
+    struct stat st;
+    item->input_nbytes = item->nbytes;
+    if (item->bytes || stat(item->input, &st))
+        return;
+    item->input_nbytes = (uint64_t)st.st_size;
+    item->input_mtime_ns = gi_mtime_ns(&st);
+}
+
+enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *image, struct gi_metadata *metadata,
+                               struct gi_file_info *info, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct coming coming = {imaging, item};
+    struct gi_shape_listener listener = {on_shape, &coming};
+    struct gi_loading loading = {.bytes = item->bytes,
+                                 .nbytes = item->nbytes,
+                                 .parallel = &imaging->parallel,
+                                 .listener = item->engine ? &listener : NULL,
+                                 .allocator = gi_fleet_allocator(imaging->fleet)};
+    note_input(item);
+    enum gi_status status =
+        gi_cli_load_by(image, metadata, info, item->input, imaging->options.io, &loading, err);
+    item->ms[GI_STAGE_DECODE] += gi_now_ms() - start;
+    if (!status) {
+        item->shape = *image;
+        item->shape.data = NULL;
+    }
+    return status;
+}
+
+/* Runs the pipeline, with times where they are wanted. */
+static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
+                          const struct gi_pipeline *pipeline, struct gi_image *dst,
+                          const struct gi_image *src, const struct gi_side *sides,
+                          struct gi_err *err)
+{
+    if (!imaging->options.times)
+        return gi_fleet_run(imaging->fleet, pipeline, dst, src, sides, NULL, err);
+    int n = imaging->options.chain->n;
+    double *steps = calloc(2 * (size_t)n, sizeof *steps);
+    struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
+    enum gi_status status =
+        steps ? gi_fleet_run(imaging->fleet, pipeline, dst, src, sides, &times, err)
+              : gi_fail(err, GI_E_MEMORY, "out of memory: times of %d steps", n);
+    for (int i = 0; i < n && !status; i++)
+        item->ms[GI_STAGE_KERNELS] += times.step_ms[i];
+    item->ms[GI_STAGE_UPLOAD] += times.upload_ms;
+    item->ms[GI_STAGE_DOWNLOAD] += times.download_ms;
+    free(steps);
+    return status;
+}
+
+enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
+                                  struct gi_image *dst, const struct gi_image *src,
+                                  const struct gi_ready *ready, struct gi_err *err)
+{
+    struct gi_plans_use use;
+    enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
+    if (status)
+        return status;
+    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL, err);
+    gi_plans_give_back(imaging->plans, &use);
+    return status;
+}
+
+enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
+                               const struct gi_image *image, const struct gi_metadata *metadata,
+                               bool into_memory, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct gi_io_params io = *imaging->options.io;
+    const char *name = item->output ? item->output : item->input;
+    struct stat st;
+    if (item->format)
+        io.format = item->format;
+    enum gi_status status =
+        gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
+                       into_memory ? &item->made : NULL, &item->made_nbytes, err);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    item->output_nbytes = item->made_nbytes;
+    if (status || into_memory || stat(name, &st))
+        return status;
+    item->output_nbytes = (uint64_t)st.st_size;
+    item->output_mtime_ns = gi_mtime_ns(&st);
+    return GI_OK;
+}
+
+/* The image is loaded; *image becomes the result. */
+static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
+                             struct gi_image *image, const struct gi_file_info *info,
+                             struct gi_err *err)
+{
+    const struct gi_chain *chain = imaging->options.chain;
+    const struct gi_io_params *io = imaging->options.io;
+    struct gi_ready ready;
+    struct gi_image made = {0};
+    unsigned maxval = gi_cli_maxval(image, info, io);
+    int threads = gi_pool_threads(imaging->pool);
+    enum gi_status status = gi_ready_make(&ready, chain, io, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, chain->n, image, maxval, err);
+    if (!status)
+        status = gi_imaging_compute(imaging, item, &made, image, &ready, err);
+    if (!status)
+        status = gi_ready_report(&ready, item->input, NULL, maxval, threads, NULL, err);
+    gi_ready_free(&ready);
+    gi_image_free(image);
+    if (status) {
+        gi_image_free(&made);
+        return gi_err_prefix(err, "%s", item->input);
+    }
+    *image = made;
+    return GI_OK;
+}
+
+static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
+                                struct gi_err *err)
+{
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    if (!status && imaging->plans)
+        status = filter(imaging, item, &image, &info, err);
+    if (!status)
+        status = gi_imaging_save(imaging, item, &image, &metadata, into_memory, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, false, err);
+}
+
+enum gi_status gi_imaging_memory(void *imaging, struct gi_item *item, struct gi_err *err)
+{
+    return whole_way(imaging, item, true, err);
+}

@@ -1,0 +1,56 @@
+/* One image of a batch, from where it is read to where it goes.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_ITEM_H
+#define GI_CLI_BATCH_ITEM_H
+
+#include <stdint.h>
+
+#include "imgio/imgio.h"
+
+struct gi_engine;
+
+enum gi_stage {
+    GI_STAGE_DECODE,
+    GI_STAGE_UPLOAD,
+    GI_STAGE_KERNELS,
+    GI_STAGE_DOWNLOAD,
+    GI_STAGE_ENCODE,
+    GI_STAGES
+};
+extern const char *const gi_stage_names[GI_STAGES];
+
+struct gi_item {
+    /* The engine's. */
+    struct gi_engine *engine;
+    uint64_t index;    /* place in the feed's order, from 0 */
+    uint64_t reserved; /* bytes, by gi_engine_reserve() */
+
+    /* The feed's. */
+    char *input;        /* a path, or the name of a member or frame, for messages too; owned here */
+    char *output;       /* the path that its result goes to; owned here; NULL: the work knows */
+    const char *format; /* of the result, static; NULL: by options or the suffix of `output` */
+    void *bytes; /* the encoded image in memory, malloc()ed and owned here; NULL: the file `input`
+                  */
+    size_t nbytes;
+    bool pass; /* is no image: nothing is computed, it goes to deliver() as it is */
+    void *tag; /* the feed's own word to deliver(); freed by `untag` where that is not NULL */
+    void (*untag)(void *tag);
+
+    /* What the work finds and makes. */
+    struct gi_image shape; /* of the input; width 0: it was never known. No samples */
+    uint64_t input_nbytes, output_nbytes;
+    int64_t input_mtime_ns, output_mtime_ns;
+    double ms[GI_STAGES];
+    void *made; /* the encoded result, for deliver(); malloc()ed, owned here; NULL: in a file */
+    size_t made_nbytes;
+
+    /* How it went. The text is "" where it was already said. */
+    enum gi_status status;
+    struct gi_err err;
+};
+
+/* An item with nothing in it; freed by gi_item_free(), which nulls. NULL: out of memory. */
+struct gi_item *gi_item_new(void);
+void gi_item_free(struct gi_item **item);
+
+#endif

@@ -1,0 +1,282 @@
+/* The report of a batch.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "imgio/imgio.h"
+
+/* What an earlier run finished. */
+struct done {
+    uint64_t key; /* of both names; 0: no entry */
+    int64_t input_mtime_ns, output_mtime_ns;
+    uint64_t input_nbytes, output_nbytes;
+};
+
+struct gi_journal {
+    char *path;
+    int fd;
+    struct done *done; /* a hash table of `room` places, a power of 2, at most half full */
+    size_t n, room;
+};
+
+int64_t gi_mtime_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+/* FNV-1a over both names. */
+static uint64_t key_of(const char *input, const char *output)
+{
+    const char *const names[] = {input, output};
+    uint64_t key = UINT64_C(0xcbf29ce484222325);
+    for (int i = 0; i < 2; i++) {
+        const unsigned char *c = (const unsigned char *)names[i];
+        do
+            key = (key ^ *c) * UINT64_C(0x100000001b3);
+        while (*c++);
+    }
+    return key ? key : 1;
+}
+
+static struct done *place_of(const struct gi_journal *journal, uint64_t key)
+{
+    size_t i = key & (journal->room - 1);
+    while (journal->done[i].key && journal->done[i].key != key)
+        i = (i + 1) & (journal->room - 1);
+    return &journal->done[i];
+}
+
+static bool grow(struct gi_journal *journal)
+{
+    struct gi_journal bigger = *journal;
+    bigger.room = journal->room ? 2 * journal->room : 1024;
+    bigger.done = calloc(bigger.room, sizeof *bigger.done);
+    if (!bigger.done)
+        return false;
+    for (size_t i = 0; i < journal->room; i++)
+        if (journal->done[i].key)
+            *place_of(&bigger, journal->done[i].key) = journal->done[i];
+    free(journal->done);
+    *journal = bigger;
+    return true;
+}
+
+static uint64_t number(const json_t *line, const char *name)
+{
+    return (uint64_t)json_integer_value(json_object_get(line, name));
+}
+
+/* Whether the line says that an item is done; it is noted then. */
+static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
+{
+    const char *input = json_string_value(json_object_get(line, "input"));
+    const char *output = json_string_value(json_object_get(line, "output"));
+    const char *status = json_string_value(json_object_get(line, "status"));
+    if (!input || !output || !status || strcmp(status, "done") != 0)
+        return false;
+    if (2 * journal->n >= journal->room && !grow(journal)) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+        return false;
+    }
+    uint64_t key = key_of(input, output);
+    struct done *place = place_of(journal, key);
+    journal->n += place->key == 0;
+    *place = (struct done){.key = key,
+                           .input_mtime_ns = (int64_t)number(line, "input_mtime_ns"),
+                           .output_mtime_ns = (int64_t)number(line, "output_mtime_ns"),
+                           .input_nbytes = number(line, "input_bytes"),
+                           .output_nbytes = number(line, "output_bytes")};
+    return true;
+}
+
+/* The first line of the earlier report. */
+static enum gi_status check_head(const char *text, const char *path,
+                                 const struct gi_journal_head *head, struct gi_err *err)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    const char *chain = json_string_value(json_object_get(line, "chain"));
+    enum gi_status status = GI_OK;
+    if (!chain || !json_object_get(line, "gpuimg"))
+        status = gi_fail(err, GI_E_FORMAT, "--report %s: is no report of gpuimg", path);
+    else if (strcmp(chain, head->chain) != 0)
+        status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of \"%s\", want \"%s\"", path,
+                         chain, head->chain);
+    json_decref(line);
+    return status;
+}
+
+/* Copies the lines of what is done from the earlier report. A last line without an end was being
+ * written when its run was killed. */
+static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
+                                const struct gi_journal_head *head, struct gi_err *err)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t n = getline(&text, &room, old);
+    enum gi_status status = n > 0 ? check_head(text, journal->path, head, err) : GI_OK;
+    while (!status && n > 0 && (n = getline(&text, &room, old)) > 0) {
+        json_t *line = text[n - 1] == '\n' ? json_loads(text, 0, NULL) : NULL;
+        if (line && note_line(journal, line, err))
+            status = gi_sink_write(sink, text, (size_t)n, err);
+        else if (err->status)
+            status = err->status;
+        json_decref(line);
+    }
+    if (!status && ferror(old))
+        status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                         strerror(errno));
+    free(text);
+    return status;
+}
+
+static char *head_text(const struct gi_journal_head *head)
+{
+    char list[24];
+    snprintf(list, sizeof list, "%016" PRIx64, head->list);
+    json_t *line = json_object();
+    json_object_set_new(line, "gpuimg", json_string(GI_VERSION));
+    json_object_set_new(line, "chain", gi_json_text(head->chain));
+    json_object_set_new(line, "list", json_string(list));
+    json_object_set_new(line, "files", json_integer((json_int_t)head->files));
+    if (head->shard)
+        json_object_set_new(line, "shard", json_string(head->shard));
+    char *text = json_dumps(line, 0);
+    json_decref(line);
+    return text;
+}
+
+/* The head and what is done, in place of what stands there. */
+static enum gi_status start(struct gi_journal *journal, bool resume,
+                            const struct gi_journal_head *head, struct gi_err *err)
+{
+    struct gi_sink *sink = NULL;
+    FILE *old = resume ? fopen(journal->path, "r") : NULL;
+    if (resume && !old && errno != ENOENT)
+        return gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                       strerror(errno));
+    char *text = head_text(head);
+    enum gi_status status = text ? gi_sink_open(&sink, journal->path, false, err)
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    if (!status)
+        status = gi_sink_printf(sink, err, "%s\n", text);
+    if (!status && old)
+        status = copy_done(journal, sink, old, head, err);
+    if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    free(text);
+    if (old)
+        fclose(old);
+    return status;
+}
+
+enum gi_status gi_journal_open(struct gi_journal **out, const char *path, bool resume,
+                               const struct gi_journal_head *head, struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    struct gi_journal *journal = calloc(1, sizeof *journal);
+    *out = journal;
+    if (!journal || !(journal->path = strdup(path)) || !grow(journal)) {
+        gi_journal_close(out);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    }
+    journal->fd = -1;
+    enum gi_status status =
+        standard && resume
+            ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")
+            : start(journal, resume, head, err);
+    if (!status) {
+        journal->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (journal->fd < 0)
+            status =
+                gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", path, strerror(errno));
+    }
+    if (status)
+        gi_journal_close(out);
+    return status;
+}
+
+void gi_journal_close(struct gi_journal **out)
+{
+    struct gi_journal *journal = *out;
+    *out = NULL;
+    if (!journal)
+        return;
+    if (journal->fd > STDOUT_FILENO)
+        close(journal->fd);
+    free(journal->done);
+    free(journal->path);
+    free(journal);
+}
+
+static bool is_as(const char *path, uint64_t nbytes, int64_t mtime_ns)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (uint64_t)st.st_size == nbytes && gi_mtime_ns(&st) == mtime_ns;
+}
+
+bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output)
+{
+    const struct done *done = place_of(journal, key_of(input, output));
+    return done->key && is_as(input, done->input_nbytes, done->input_mtime_ns) &&
+           is_as(output, done->output_nbytes, done->output_mtime_ns);
+}
+
+static char *item_text(const struct gi_item *item)
+{
+    static const char *const types[] = {"u8", "u16", "f32", "u32"};
+    json_t *line = json_object(), *ms = json_object();
+    json_object_set_new(line, "input", gi_json_text(item->input));
+    json_object_set_new(line, "output", item->output ? gi_json_text(item->output) : json_null());
+    json_object_set_new(line, "status", json_string(item->status ? "failed" : "done"));
+    if (item->status)
+        json_object_set_new(line, "error", gi_json_text(item->err.text));
+    if (item->shape.width) {
+        json_object_set_new(line, "width", json_integer(item->shape.width));
+        json_object_set_new(line, "height", json_integer(item->shape.height));
+        json_object_set_new(line, "channels", json_integer(item->shape.channels));
+        json_object_set_new(line, "type", json_string(types[item->shape.type]));
+    }
+    json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
+    json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
+    json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
+    json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
+    for (int i = 0; i < GI_STAGES; i++)
+        json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
+    json_object_set_new(line, "ms", ms);
+    char *text = json_dumps(line, JSON_REAL_PRECISION(9));
+    json_decref(line);
+    return text;
+}
+
+enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
+                              struct gi_err *err)
+{
+    char *text = item_text(item), *line = NULL;
+    int n = text ? asprintf(&line, "%s\n", text) : -1;
+    free(text);
+    if (n < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    enum gi_status status = GI_OK;
+    for (char *at = line; n > 0 && !status;) {
+        ssize_t written = write(journal->fd, at, (size_t)n);
+        if (written < 0 && errno != EINTR)
+            status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
+                             strerror(errno));
+        else if (written > 0) {
+            at += written;
+            n -= (int)written;
+        }
+    }
+    free(line);
+    return status;
+}

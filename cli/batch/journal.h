@@ -1,0 +1,38 @@
+/* The report of a batch (--report): a JSON object a line. The first says what the batch is, then
+ * one stands for each item, in the order of their ends. SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_JOURNAL_H
+#define GI_CLI_BATCH_JOURNAL_H
+
+#include <sys/stat.h>
+
+#include "cli/batch/item.h"
+
+struct gi_journal;
+
+/* The first line. */
+struct gi_journal_head {
+    const char *chain; /* what is done, as text: two batches of the same text do the same */
+    uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
+    uint64_t files;    /* of this batch */
+    const char *shard; /* "K/N"; NULL: not one of several */
+};
+
+/* Starts the report at `path`. With `resume` an older one there is read first, if there is one: it
+ * has to be of the same chain, and what it says is done goes into the new one. Nothing stands there
+ * before both can be read. Errors: GI_E_USAGE for a report of another chain, GI_E_FORMAT, GI_E_IO,
+ * GI_E_AGAIN, GI_E_MEMORY. */
+enum gi_status gi_journal_open(struct gi_journal **journal, const char *path, bool resume,
+                               const struct gi_journal_head *head, struct gi_err *err);
+void gi_journal_close(struct gi_journal **journal);
+
+/* Whether an earlier run made `output` of `input`, and both are since as they were. */
+bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output);
+
+/* Adds the line of an item, in one piece, so that a killed process leaves whole lines. */
+enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
+                              struct gi_err *err);
+
+/* When the file was last written, nanoseconds since 1970. */
+int64_t gi_mtime_ns(const struct stat *st);
+
+#endif

@@ -1,0 +1,177 @@
+/* The inputs of a batch, by name, in order.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "imgio/imgio.h"
+
+/* Takes `path`. */
+static enum gi_status add(struct gi_list *list, char *path, size_t root, struct gi_err *err)
+{
+    if (path && list->n == list->room) {
+        size_t room = 2 * list->room + 64;
+        struct gi_input *grown = realloc(list->inputs, room * sizeof *grown);
+        if (grown) {
+            list->inputs = grown;
+            list->room = room;
+        }
+    }
+    if (!path || list->n == list->room) {
+        free(path);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+    }
+    list->inputs[list->n++] = (struct gi_input){path, root};
+    return GI_OK;
+}
+
+/* Whether the name has the suffix of a format that can be read. */
+static bool is_image_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const struct gi_format_info *format;
+    for (int i = 0; dot && (format = gi_format_at(i)); i++)
+        for (const char *s = format->suffixes; format->reads && *s; s += *s == ' ') {
+            size_t n = strcspn(s, " ");
+            if (strlen(dot + 1) == n && strncasecmp(s, dot + 1, n) == 0)
+                return true;
+            s += n;
+        }
+    return false;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool is_folder(const struct dirent *entry, const char *path)
+{
+    struct stat st;
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR; /* links to folders are not followed: they may lead back */
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* What a folder holds, and the folders in it. `root` 0: this is the top of the tree. */
+static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
+                                 struct gi_err *err)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_visible, by_name);
+    if (n < 0)
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", folder, strerror(errno));
+    size_t length = strlen(folder);
+    const char *slash = length && folder[length - 1] == '/' ? "" : "/";
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n; i++) {
+        char *path = NULL;
+        if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        size_t top = root ? root : length + strlen(slash);
+        if (!status && is_folder(entries[i], path))
+            status = add_folder(list, path, top, err);
+        else if (!status && is_image_name(entries[i]->d_name)) {
+            status = add(list, path, top, err);
+            path = NULL;
+        }
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+static enum gi_status add_name(struct gi_list *list, const char *name, bool recursive,
+                               struct gi_err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(name, '/');
+    if (strcmp(name, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
+    /* A file that is not there is found out when its turn comes. */
+    if (stat(name, &st) || !S_ISDIR(st.st_mode))
+        return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, err);
+    if (!recursive)
+        return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);
+    return add_folder(list, name, 0, err);
+}
+
+enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
+                                struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = add_name(list, operands[i], recursive, err);
+    return status;
+}
+
+enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
+                            struct gi_err *err)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "r");
+    if (!file)
+        return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
+                       strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    enum gi_status status = GI_OK;
+    while (!status && (n = getdelim(&line, &room, zero ? 0 : '\n', file)) > 0) {
+        if (line[n - 1] == (zero ? 0 : '\n'))
+            line[n - 1] = '\0';
+        if (*line)
+            status = add_name(list, line, recursive, err);
+    }
+    if (!status && ferror(file))
+        status =
+            gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path, strerror(errno));
+    free(line);
+    if (!standard)
+        fclose(file);
+    return status;
+}
+
+void gi_list_free(struct gi_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->inputs[i].path);
+    free(list->inputs);
+    *list = (struct gi_list){0};
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err)
+{
+    char **paths = malloc((list->n + 1) * sizeof *paths);
+    if (!paths)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+    for (size_t i = 0; i < list->n; i++)
+        paths[i] = list->inputs[i].path;
+    qsort(paths, list->n, sizeof *paths, by_path);
+    *hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < list->n; i++) {
+        const unsigned char *c = (const unsigned char *)paths[i];
+        do
+            *hash = (*hash ^ *c) * UINT64_C(0x100000001b3);
+        while (*c++);
+    }
+    free(paths);
+    return GI_OK;
+}

@@ -1,0 +1,40 @@
+/* The inputs of a batch, by name, in order.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_LIST_H
+#define GI_CLI_BATCH_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "imgio/status.h"
+
+/* One input. */
+struct gi_input {
+    char *path;
+    size_t root; /* characters of `path` up to and with the folder that it was found under by
+                    --recursive; what follows is its place in the tree. Of a file that was named:
+                    up to its last slash */
+};
+
+struct gi_list {
+    struct gi_input *inputs; /* owned here, their paths too */
+    size_t n, room;
+};
+
+/* Adds what the operands name: files, and with `recursive` the image files of folders (those with a
+ * suffix that can be read, hidden ones left out), sorted by name. Errors: GI_E_USAGE for a folder
+ * without --recursive, GI_E_IO, GI_E_MEMORY. */
+enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
+                                struct gi_err *err);
+/* Adds the names in the file `path` ("-": standard input), a line each, or where `zero` parted by
+ * zero bytes. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, and as gi_list_operands(). */
+enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
+                            struct gi_err *err);
+void gi_list_free(struct gi_list *list);
+
+/* 64-bit FNV-1a over the sorted names, each with its closing zero byte: the same for the same set
+ * of names in whatever order. (G. Fowler, L. C. Noll, K.-P. Vo.) Errors: GI_E_MEMORY. */
+enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err);
+
+#endif

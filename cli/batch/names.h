@@ -1,0 +1,33 @@
+/* The outputs of a batch: names made of the inputs' names.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_NAMES_H
+#define GI_CLI_BATCH_NAMES_H
+
+#include "cli/batch/list.h"
+
+/* How an output is called. */
+struct gi_naming {
+    const char *folder;   /* --out-dir; NULL: the template alone says */
+    const char *template; /* --out; NULL: "{tree}/{stem}.{ext}" */
+    const char *suffix;   /* --suffix, with or without its dot; NULL: the input's */
+};
+
+/* Whether the template can be read: {dir} the input's folder, {tree} its place below the folder
+ * that was named, {stem} its name without suffix, {ext} the suffix of the output, {name} its whole
+ * name, {index} its place in the list from 0. Errors: GI_E_USAGE. */
+enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
+
+/* The output of input `index` of the list; the caller frees it. NULL: out of memory. */
+char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
+
+/* No two inputs have one output, and no output is an input: before any work. Errors: GI_E_USAGE,
+ * GI_E_MEMORY. */
+enum gi_status gi_naming_collisions(const struct gi_naming *naming, const struct gi_list *list,
+                                    struct gi_err *err);
+
+/* Makes the folders that outputs go to, and in them clears the temporaries of runs that were
+ * killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
+                                 struct gi_err *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* The options of a batch, and all options as text.
+ * SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/batch.h"
+#include "cli/device.h"
+
+const struct gi_option gi_batch_options[] = {
+    {.name = "out-dir",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, out_dir),
+     .metavar = "DIR",
+     .help = "Take any number of inputs and write each result into this folder, under the input's "
+             "name; what stands in trees keeps its place there"},
+    {.name = "out",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, out),
+     .metavar = "TEMPLATE",
+     .help = "Name of each result, below --out-dir where that is given: {dir} the input's folder, "
+             "{tree} its folder below that of --recursive, {stem} its name without suffix, {ext} "
+             "the suffix, {name} the whole name, {index} its place in the list"},
+    {.name = "suffix",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, suffix),
+     .metavar = ".EXT",
+     .help = "Suffix of the results, which says their format; without it each input's"},
+    {.name = "files-from",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, files_from),
+     .metavar = "LIST",
+     .help = "Take inputs from this file too, one a line; - is standard input"},
+    {.name = "null",
+     .letter = '0',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, null),
+     .help = "Names in --files-from end with a zero byte, as find -print0 writes them"},
+    {.name = "recursive",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, recursive),
+     .help =
+         "Of an input that is a folder take the image files in it and below, by their suffixes"},
+    {.name = "report",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, report),
+     .metavar = "FILE",
+     .help = "Write a JSON object a line: what the batch is, then each file as it is finished"},
+    {.name = "resume",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, resume),
+     .help = "Leave out what an earlier run finished, by its --report and size and time of input "
+             "and output, and continue that report"},
+    {.name = "fail-fast",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, fail_fast),
+     .help = "End after the first file that fails; without it the others are done"},
+    {.name = "memory",
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct gi_batch_params, memory),
+     .min = 1,
+     .max = 1e15,
+     .unit = "bytes",
+     .help = "Memory for images under way; a larger image goes alone. Without it half of what is "
+             "free"},
+    {.name = "progress",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, progress),
+     .help = "Print a line of progress every few seconds also where standard error is no terminal"},
+    {0},
+};
+
+bool gi_batch_is_wanted(const struct gi_batch_params *params)
+{
+    return params->out_dir || params->out || params->files_from;
+}
+
+/* Whether two values of the row's type are the same. */
+static bool same_value(const struct gi_option *row, const void *a, const void *b)
+{
+    static const size_t sizes[] = {
+        [GI_OPT_FLAG] = sizeof(bool),  [GI_OPT_INT] = sizeof(int),
+        [GI_OPT_ODD] = sizeof(int),    [GI_OPT_REAL] = sizeof(double),
+        [GI_OPT_CHOICE] = sizeof(int), [GI_OPT_SIZE] = sizeof(uint64_t),
+    };
+    if (row->type == GI_OPT_REALS) {
+        const struct gi_reals *x = a, *y = b;
+        return x->n == y->n && memcmp(x->v, y->v, (size_t)x->n * sizeof *x->v) == 0;
+    }
+    if (row->type == GI_OPT_LEVEL) {
+        const struct gi_level *x = a, *y = b;
+        return x->kind == y->kind && memcmp(&x->value, &y->value, sizeof x->value) == 0;
+    }
+    if (row->type == GI_OPT_TEXT || row->type == GI_OPT_CONTENT || row->type == GI_OPT_PATH) {
+        const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+        return x == y || (x && y && strcmp(x, y) == 0);
+    }
+    return memcmp(a, b, sizes[row->type]) == 0;
+}
+
+static void print_value(FILE *out, const struct gi_option *row, const void *value)
+{
+    const struct gi_reals *reals = value;
+    const struct gi_level *level = value;
+    switch (row->type) {
+    case GI_OPT_FLAG:
+        break;
+    case GI_OPT_INT:
+    case GI_OPT_ODD:
+        fprintf(out, " %d", *(const int *)value);
+        break;
+    case GI_OPT_REAL:
+        fprintf(out, " %.17g", *(const double *)value);
+        break;
+    case GI_OPT_REALS:
+        for (int i = 0; i < reals->n; i++)
+            fprintf(out, "%c%.17g", i ? ',' : ' ', reals->v[i]);
+        break;
+    case GI_OPT_CHOICE:
+        fprintf(out, " %s", row->choices[*(const int *)value].name);
+        break;
+    case GI_OPT_LEVEL:
+        if (level->kind == GI_LEVEL_OTSU)
+            fputs(" otsu", out);
+        else
+            fprintf(out, " %.17g%s", level->value, level->kind == GI_LEVEL_PERCENT ? "%" : "");
+        break;
+    case GI_OPT_SIZE:
+        fprintf(out, " %" PRIu64, *(const uint64_t *)value);
+        break;
+    default:
+        fprintf(out, " '%s'", *(const char *const *)value);
+    }
+}
+
+/* Those that change no byte of what comes out. */
+static bool has_no_say(const struct gi_option *row)
+{
+    static const char *const names[] = {"quiet",   "durable",    "no-clobber",
+                                        "threads", "max-pixels", "max-bytes"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(row->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params)
+{
+    char *text = NULL;
+    size_t nbytes;
+    FILE *out = open_memstream(&text, &nbytes);
+    if (!out)
+        return NULL;
+    fputs(first, out);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        const struct gi_option_set *set = &command->sets[s];
+        if (set->rows == gi_batch_options || set->rows == gi_device_options)
+            continue;
+        char *defaults = calloc(1, set->params_nbytes);
+        if (defaults)
+            gi_options_default(defaults, set->rows);
+        for (const struct gi_option *row = set->rows; defaults && row->name; row++) {
+            const char *value = (const char *)params[s] + row->offset;
+            if (has_no_say(row) || same_value(row, value, defaults + row->offset))
+                continue;
+            fprintf(out, " --%s", row->name);
+            print_value(out, row, value);
+        }
+        free(defaults);
+    }
+    return fclose(out) ? NULL : text;
+}

@@ -1,0 +1,34 @@
+/* SIGINT and SIGTERM while a batch runs.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+/* A handler can be told nothing, so what it notes is global. */
+static volatile sig_atomic_t asked;
+static struct sigaction before[2];
+static const int numbers[2] = {SIGINT, SIGTERM};
+
+static void on_signal(int number)
+{
+    asked = number;
+    for (int i = 0; i < 2; i++)
+        sigaction(numbers[i], &before[i], NULL);
+}
+
+void gi_stop_listen(void)
+{
+    /* Without SA_RESTART: who waits for a pipe is woken. */
+    struct sigaction act = {.sa_handler = on_signal};
+    for (int i = 0; i < 2; i++) {
+        sigaction(numbers[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* what nohup ignores stays ignored */
+            sigaction(numbers[i], &act, NULL);
+    }
+}
+
+int gi_stop_signal(void)
+{
+    return asked;
+}

@@ -1,0 +1,11 @@
+/* SIGINT and SIGTERM while a batch runs: the first asks for its end, a second one ends the process.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_STOP_H
+#define GI_CLI_BATCH_STOP_H
+
+/* From here on the signals ask; without it they end the process at once. */
+void gi_stop_listen(void);
+/* The signal that asked for the end, SIGINT or SIGTERM; 0: none did. */
+int gi_stop_signal(void);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/bash
+# Many images by one command: names, results, bad files, reports.
+# Usage: batch.sh GPUIMG
+. "$(dirname "$0")/lib.sh"
+data=$tests/../../testdata
+
+mkdir -p in/x/y
+cp "$data/scene.png" in/a.png
+cp "$data/coins.png" in/b.png
+cp "$data/coins16.png" in/x/c.png
+cp "$data/scene.png" in/x/y/a.png
+gpuimg convert in/a.png in/d.jpg
+
+same() { # same NAME FOLDER COMMAND...: each file under in/ is what the command alone makes of it
+    local name=$1 folder=$2 f wrong=
+    shift 2
+    while read -r f; do
+        gpuimg "$@" "in/$f" "alone.${f##*.}" && cmp -s "alone.${f##*.}" "$folder/$f" || wrong+=" $f"
+    done < <(cd "$folder" && find . -type f -printf '%P\n')
+    if [[ -z $wrong ]]; then pass; else fail "$name" "not as alone:$wrong"; fi
+}
+holds() { # holds FOLDER NAMES: just these files, in the order of sort
+    local got
+    got=$(cd "$1" && find . -type f -printf '%P\n' | sort | tr '\n' ' ')
+    if [[ $got == "$2 " ]]; then pass; else fail "files in $1" "are: $got" "want: $2"; fi
+}
+
+# The bytes of one by one, whatever the threads and the memory.
+for how in '' '--threads 1' '--threads 7 --memory 1' '--threads 3 --memory 3M'; do
+    rm -rf res
+    # shellcheck disable=SC2086
+    expect 0 gpuimg blur --k 5 --recursive in --out-dir res $how
+    holds res 'a.png b.png d.jpg x/c.png x/y/a.png'
+    same "blur $how" res blur --k 5
+done
+rm -rf res
+expect 0 gpuimg run 'gaussian --sigma 2 | edges' in/a.png in/b.png --out-dir res
+holds res 'a.png b.png'
+same 'run' res run 'gaussian --sigma 2 | edges'
+
+# Names.
+expect 0 gpuimg invert in/a.png in/x/y/a.png --out 'named/{dir}/{stem}_{index}.{ext}' --suffix pgm --gray
+holds named 'in/a_0.pgm in/x/y/a_1.pgm'
+expect 0 gpuimg invert in/d.jpg --out-dir suffixed --suffix .png
+holds suffixed 'd.png'
+from_standard_input() { printf 'in/a.png\0in/b.png\0' | gpuimg invert --files-from - -0 --out-dir listed; }
+expect 0 from_standard_input
+holds listed 'a.png b.png'
+printf 'in/a.png\n\nin/b.png' >list.txt
+expect 0 gpuimg invert --files-from list.txt in/d.jpg --out-dir listed2
+holds listed2 'a.png b.png d.jpg'
+
+# What is wrong with names is said before any work.
+expect_error 2 'invert: made/a.png: would be the output of in/a.png and of in/x/y/a.png, want --out*' \
+    invert in/a.png in/b.png in/x/y/a.png --out-dir made
+expect_error 2 'invert: in/a.png: would be the output of in/a.png and of ./in//a.png*' \
+    invert in/a.png ./in//a.png --out '{dir}/{name}'
+expect_error 2 'invert: in/b.png: the output of in/b.png would be written over the input in/b.png*' \
+    invert in/b.png --out-dir in
+expect_error 2 'invert: in: is a folder, want --recursive or files' invert in --out-dir made
+expect_error 2 'invert: --out made/{x}: {x}: want {dir}, {tree}*' invert in/a.png --out 'made/{x}'
+expect_error 2 'invert: made/a.xyz: no image format goes by this name*' invert in/a.png --out-dir made --suffix xyz
+mkdir empty
+expect_error 2 'invert: no images among the inputs' invert --recursive empty --out-dir made
+expect_error 2 'invert: no images among the inputs' invert --files-from /dev/null --out-dir made
+expect_error 2 'invert: --resume: want --report*' invert in/a.png --out-dir res --resume
+expect_error 2 'run: want CHAIN*' run --out-dir made
+
+# A bad file is named and counted; the others are done.
+head -c 3000 in/a.png >in/bad.png
+expect 1 gpuimg blur in/*.png nowhere.png --out-dir some
+holds some 'a.png b.png'
+check 'the bad one is named' grep -q '^gpuimg: blur: in/bad.png: ' err
+check 'the missing one is named' grep -q '^gpuimg: blur: nowhere.png: No such file' err
+check 'they are counted' grep -qx 'gpuimg: blur: 2 of 4 files failed' err
+expect 1 gpuimg blur in/bad.png in/a.png in/b.png --out-dir fast --fail-fast --threads 1
+check 'fail-fast ends' test ! -e fast/b.png
+
+finish
