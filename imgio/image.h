@@ -140,6 +140,36 @@ enum gi_status gi_image_convert(struct gi_image *dst, const struct gi_image *src
 enum gi_status gi_image_gray(struct gi_image *dst, const struct gi_image *src,
                              const float weights[3], struct gi_err *err);
 
+/* How an image is turned: bits, which make eight ways. The pixel of the result at (y, x) is that of
+ * the source at (sy, sx): (x, y) with GI_TURN_TRANSPOSE, else (y, x); then width - 1 - sx for sx
+ * with GI_TURN_MIRROR_X, height - 1 - sy for sy with GI_TURN_MIRROR_Y. */
+enum gi_turn { GI_TURN_MIRROR_X = 1, GI_TURN_MIRROR_Y = 2, GI_TURN_TRANSPOSE = 4 };
+
+/* The turn that shows an image stored with this EXIF orientation, 1 to 8, as it is meant. EXIF
+ * 2.32, 4.6.4: the value says which sides of the scene the stored row 0 and column 0 are. */
+static inline int gi_orientation_turn(int orientation)
+{
+    static const unsigned char turns[9] = {
+        [1] = 0,
+        [2] = GI_TURN_MIRROR_X,
+        [3] = GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
+        [4] = GI_TURN_MIRROR_Y,
+        [5] = GI_TURN_TRANSPOSE,
+        [6] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y,
+        [7] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
+        [8] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
+    };
+    return turns[orientation];
+}
+
+/* The turn that takes back what `turn` does: transposed, the mirrors change places. */
+static inline int gi_turn_inverse(int turn)
+{
+    bool one = (turn & GI_TURN_MIRROR_X) != 0, other = (turn & GI_TURN_MIRROR_Y) != 0;
+    return (turn & GI_TURN_TRANSPOSE) && one != other ? turn ^ (GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y)
+                                                      : turn;
+}
+
 /* Threads that a caller lends. run() calls job(arg, i, scratch) for i from 0 to njobs - 1, each
  * once, in any order and at the same time, every thread with its own `scratch`, and returns when
  * all are done. Errors: GI_E_MEMORY for the scratch, before any job. */

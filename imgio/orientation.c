@@ -4,20 +4,7 @@
 
 #include <string.h>
 
-enum { MIRROR_X = 1, MIRROR_Y = 2, TRANSPOSE = 4, TILE = 32 };
-
-/* How the stored pixel of a seen pixel is found: transpose first, then mirror. EXIF 2.32, 4.6.4:
- * the value says which sides of the scene the stored row 0 and column 0 are. */
-static const unsigned char orientation_steps[9] = {
-    [1] = 0,
-    [2] = MIRROR_X,
-    [3] = MIRROR_X | MIRROR_Y,
-    [4] = MIRROR_Y,
-    [5] = TRANSPOSE,
-    [6] = TRANSPOSE | MIRROR_Y,
-    [7] = TRANSPOSE | MIRROR_X | MIRROR_Y,
-    [8] = TRANSPOSE | MIRROR_X,
-};
+enum { TILE = 32 };
 
 static void copy_pixel(unsigned char *dst, const unsigned char *src, size_t nbytes)
 {
@@ -25,7 +12,7 @@ static void copy_pixel(unsigned char *dst, const unsigned char *src, size_t nbyt
         dst[i] = src[i];
 }
 
-static void turn_tile(const struct gi_image *dst, const struct gi_image *src, int steps, int x0,
+static void turn_tile(const struct gi_image *dst, const struct gi_image *src, int turn, int x0,
                       int y0)
 {
     size_t pixel = (size_t)src->channels * gi_type_nbytes(src->type);
@@ -34,9 +21,9 @@ static void turn_tile(const struct gi_image *dst, const struct gi_image *src, in
     for (int y = y0; y < y1; y++) {
         unsigned char *out = (unsigned char *)gi_row(dst, y) + (size_t)x0 * pixel;
         for (int x = x0; x < x1; x++, out += pixel) {
-            int sx = steps & TRANSPOSE ? y : x, sy = steps & TRANSPOSE ? x : y;
-            sx = steps & MIRROR_X ? src->width - 1 - sx : sx;
-            sy = steps & MIRROR_Y ? src->height - 1 - sy : sy;
+            int sx = turn & GI_TURN_TRANSPOSE ? y : x, sy = turn & GI_TURN_TRANSPOSE ? x : y;
+            sx = turn & GI_TURN_MIRROR_X ? src->width - 1 - sx : sx;
+            sy = turn & GI_TURN_MIRROR_Y ? src->height - 1 - sy : sy;
             copy_pixel(out, (unsigned char *)gi_row(src, sy) + (size_t)sx * pixel, pixel);
         }
     }
@@ -44,11 +31,11 @@ static void turn_tile(const struct gi_image *dst, const struct gi_image *src, in
 
 enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err)
 {
-    int steps = orientation_steps[orientation];
-    if (!steps)
+    int turn = gi_orientation_turn(orientation);
+    if (!turn)
         return GI_OK;
     struct gi_image turned;
-    bool swap = steps & TRANSPOSE;
+    bool swap = turn & GI_TURN_TRANSPOSE;
     enum gi_status status =
         gi_image_alloc_from(&turned, image->allocator, swap ? image->height : image->width,
                             swap ? image->width : image->height, image->channels, image->type, err);
@@ -57,7 +44,7 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
     /* In tiles, so that the columns read by a transposition stay in the cache. */
     for (int y = 0; y < turned.height; y += TILE)
         for (int x = 0; x < turned.width; x += TILE)
-            turn_tile(&turned, image, steps, x, y);
+            turn_tile(&turned, image, turn, x, y);
     gi_image_free(image);
     *image = turned;
     return GI_OK;

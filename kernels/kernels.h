@@ -367,7 +367,10 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
-    gi_window_fn *window; /* kernels/move.h */
+    gi_window_fn *window; /* kernels/move.h, as those below */
+    gi_turn_fn *turn;
+    gi_shuffle_fn *shuffle;
+    gi_bounds_fn *bounds;
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

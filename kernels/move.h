@@ -29,6 +29,46 @@ typedef enum gi_status gi_window_fn(struct gi_queue *queue, struct gi_image *dst
                                     const struct gi_image *src, const struct gi_window *spec,
                                     struct gi_err *err);
 
+/* As `turn` says (imgio/image.h), bits of enum gi_turn. `dst` has the channels and type of `src`,
+ * and its width and height, which change places with GI_TURN_TRANSPOSE. */
+typedef enum gi_status gi_turn_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, int turn, struct gi_err *err);
+
+/* Channel c of dst is channel from[c].channel of source from[c].source; of source -1 it is the
+ * constant value[c], by the last step. */
+struct gi_shuffle {
+    struct {
+        int source, channel;
+    } from[GI_MAX_CHANNELS];
+    float value[GI_MAX_CHANNELS];
+    int nsources; /* 1 to GI_SHUFFLE_SOURCES */
+};
+
+enum { GI_SHUFFLE_SOURCES = 4 };
+
+/* `srcs`: images of one shape and type, each with channels of its own number; `dst` with those that
+ * are to be made. */
+typedef enum gi_status gi_shuffle_fn(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *srcs, const struct gi_shuffle *spec,
+                                     struct gi_err *err);
+
+/* The smallest rectangle with all pixels that differ from `pixel` by more than `tolerance`: |s - p|
+ * > tolerance for some channel, in float32, NaN differing from everything. With alpha, colour is
+ * taken as c * a (one multiplication) on both sides, and held against tolerance * full scale. */
+struct gi_bounds_spec {
+    float pixel[GI_MAX_CHANNELS]; /* sample units */
+    float tolerance;              /* sample units */
+};
+
+struct gi_bounds {
+    int left, top, right, bottom; /* right and bottom are just outside; all 0 where there is none */
+};
+
+/* Waits. */
+typedef enum gi_status gi_bounds_fn(struct gi_queue *queue, struct gi_bounds *bounds,
+                                    const struct gi_image *src, const struct gi_bounds_spec *spec,
+                                    struct gi_err *err);
+
 /* The row of `src` that stands in row y of a window; -1: the border value. */
 GI_HOST_DEVICE static inline int gi_window_row(const struct gi_window *spec,
                                                const struct gi_image *src, int y)

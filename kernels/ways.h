@@ -59,6 +59,9 @@ GI_WAY_ROW(select, const struct gi_image *values, const struct gi_predicate *pre
 GI_WAY_ROW(label, const struct gi_predicate *predicate, int connectivity);
 GI_WAY_ROW(region_stats, const struct gi_image *labels, const struct gi_image *values);
 GI_WAY_ROW(window, const struct gi_image *src, const struct gi_window *spec);
+GI_WAY_ROW(turn, const struct gi_image *src, int turn);
+GI_WAY_ROW(shuffle, const struct gi_image *srcs, const struct gi_shuffle *spec);
+GI_WAY_ROW(bounds, const struct gi_image *src, const struct gi_bounds_spec *spec);
 
 /* The value of a struct gi_ways for an array of such rows. */
 #define GI_WAYS(primitive, types, rows)                                                            \

@@ -64,6 +64,9 @@ gi_select_fn GI_CPU(select);
 gi_label_fn GI_CPU(label);
 gi_region_stats_fn GI_CPU(region_stats);
 gi_window_fn GI_CPU(window);
+gi_turn_fn GI_CPU(turn);
+gi_shuffle_fn GI_CPU(shuffle);
+gi_bounds_fn GI_CPU(bounds);
 
 extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
@@ -78,5 +81,8 @@ extern const struct gi_ways GI_CPU(select_ways);
 extern const struct gi_ways GI_CPU(label_ways);
 extern const struct gi_ways GI_CPU(region_stats_ways);
 extern const struct gi_ways GI_CPU(window_ways);
+extern const struct gi_ways GI_CPU(turn_ways);
+extern const struct gi_ways GI_CPU(shuffle_ways);
+extern const struct gi_ways GI_CPU(bounds_ways);
 
 #endif

@@ -25,6 +25,9 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(label_ways),
     &GI_CPU(region_stats_ways),
     &GI_CPU(window_ways),
+    &GI_CPU(turn_ways),
+    &GI_CPU(shuffle_ways),
+    &GI_CPU(bounds_ways),
     NULL,
 };
 
@@ -46,4 +49,7 @@ const struct gi_kernels GI_CPU(kernels) = {
     .label = GI_CPU(label),
     .region_stats = GI_CPU(region_stats),
     .window = GI_CPU(window),
+    .turn = GI_CPU(turn),
+    .shuffle = GI_CPU(shuffle),
+    .bounds = GI_CPU(bounds),
 };

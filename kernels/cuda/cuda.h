@@ -173,6 +173,9 @@ gi_select_fn gi_cuda_select;
 gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
 gi_window_fn gi_cuda_window;
+gi_turn_fn gi_cuda_turn;
+gi_shuffle_fn gi_cuda_shuffle;
+gi_bounds_fn gi_cuda_bounds;
 
 /* The ways of those that have several, for struct gi_kernels. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
@@ -180,6 +183,7 @@ extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
     gi_cuda_luma_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways, gi_cuda_select_ways,
     gi_cuda_label_ways, gi_cuda_region_stats_ways;
-extern const struct gi_ways gi_cuda_window_ways;
+extern const struct gi_ways gi_cuda_window_ways, gi_cuda_turn_ways, gi_cuda_shuffle_ways,
+    gi_cuda_bounds_ways;
 
 #endif

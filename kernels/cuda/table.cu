@@ -16,6 +16,9 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_label_ways,
     &gi_cuda_region_stats_ways,
     &gi_cuda_window_ways,
+    &gi_cuda_turn_ways,
+    &gi_cuda_shuffle_ways,
+    &gi_cuda_bounds_ways,
     NULL,
 };
 
@@ -59,6 +62,9 @@ static const struct gi_kernels kernels = {
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
     .window = gi_cuda_window,
+    .turn = gi_cuda_turn,
+    .shuffle = gi_cuda_shuffle,
+    .bounds = gi_cuda_bounds,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

@@ -10,13 +10,23 @@ static uint64_t seed = SEED;
 /* What a primitive is asked for; run() does it, define() says what must come out. */
 struct move {
     const char *primitive;
+    enum { WINDOW, TURN, SHUFFLE } which;
     struct gi_window window;
+    int turn;
+    struct gi_shuffle shuffle;
 };
 
 static enum gi_status run(struct gi_queue *queue, const struct move *move, struct gi_image *dst,
                           const struct gi_image *srcs, struct gi_err *err)
 {
-    return queue->k->window(queue, dst, srcs, &move->window, err);
+    switch (move->which) {
+    case TURN:
+        return queue->k->turn(queue, dst, srcs, move->turn, err);
+    case SHUFFLE:
+        return queue->k->shuffle(queue, dst, srcs, &move->shuffle, err);
+    default:
+        return queue->k->window(queue, dst, srcs, &move->window, err);
+    }
 }
 
 /* Sample c of pixel x in row y. */
@@ -86,20 +96,30 @@ static void check_way(struct gi_queue *queue, const struct move *move, int way,
     guard_free(&got);
 }
 
-/* `move` on a source, on every queue, by every way. */
-static void check(const struct move *move, const struct guard *src, const struct gi_image *want)
+/* `move` on n sources, on every queue, by every way. */
+static void check_all(const struct move *move, const struct guard *srcs, int n,
+                      const struct gi_image *want)
 {
     for (int q = 0; q < WALK_QUEUES; q++) {
         struct gi_queue *queue = walk_queues[q];
-        struct gi_image device;
+        struct gi_image device[GI_SHUFFLE_SOURCES];
         if (!queue)
             continue;
-        assert_int_equal(queue->k->upload(queue, &device, &src->image, NULL, NULL), GI_OK);
+        for (int i = 0; i < n; i++)
+            assert_int_equal(queue->k->upload(queue, &device[i], &srcs[i].image, NULL, NULL),
+                             GI_OK);
         for (int i = -1; walk_force(queue, move->primitive, i); i++)
-            check_way(queue, move, i, &device, want);
-        queue->k->release(queue, &device);
+            check_way(queue, move, i, device, want);
+        for (int i = 0; i < n; i++)
+            queue->k->release(queue, &device[i]);
     }
-    guard_check(src);
+    for (int i = 0; i < n; i++)
+        guard_check(&srcs[i]);
+}
+
+static void check(const struct move *move, const struct guard *src, const struct gi_image *want)
+{
+    check_all(move, src, 1, want);
 }
 
 /* A place for a window of n pixels: inside, across an end, far outside. */
@@ -124,8 +144,9 @@ static int place(int image, int n)
 static void check_window(const int *size, const int *made, int channels, enum gi_type type,
                          enum gi_border border)
 {
-    struct move move = {"window",
-                        {.left = place(size[0], made[0]), .top = place(size[1], made[1])}};
+    struct move move = {
+        .primitive = "window",
+        .window = {.left = place(size[0], made[0]), .top = place(size[1], made[1])}};
     struct guard src, want;
     move.window.edge = case_edge(&seed, border, type);
     if (case_between(&seed, 0, 7) == 0)
@@ -158,7 +179,8 @@ static void windows_on_bands(void **state)
     for (int border = 0; border < CASE_BORDERS; border++)
         for (int turn = 0; turn < 40; turn++) {
             int height = case_between(&seed, 1, 60), n = case_between(&seed, 1, 20);
-            struct move move = {"window", {.left = place(13, 30), .top = place(height, n)}};
+            struct move move = {.primitive = "window",
+                                .window = {.left = place(13, 30), .top = place(height, n)}};
             move.window.edge = case_edge(&seed, (enum gi_border)border, GI_U8);
             struct guard whole, band, want;
             guard_alloc(&whole, 13, height, 3, GI_U8, 0);
@@ -184,31 +206,238 @@ static void windows_on_bands(void **state)
         }
 }
 
-static void labels_are_no_samples(void **state)
+/* ---- turns ---- */
+
+static void define_turn(int turn, struct gi_image *dst, const struct gi_image *src)
+{
+    for (int y = 0; y < dst->height; y++)
+        for (int x = 0; x < dst->width; x++) {
+            int sx = turn & GI_TURN_TRANSPOSE ? y : x, sy = turn & GI_TURN_TRANSPOSE ? x : y;
+            sx = turn & GI_TURN_MIRROR_X ? src->width - 1 - sx : sx;
+            sy = turn & GI_TURN_MIRROR_Y ? src->height - 1 - sy : sy;
+            memcpy(at(dst, y, x, 0), at(src, sy, sx, 0),
+                   (size_t)src->channels * gi_type_nbytes(src->type));
+        }
+}
+
+static void check_turn(int width, int height, int channels, enum gi_type type, int turn)
+{
+    struct move move = {.primitive = "turn", .which = TURN, .turn = turn};
+    struct guard src, want;
+    bool swap = turn & GI_TURN_TRANSPOSE;
+    guard_alloc(&src, width, height, channels, type, gi_type_nbytes(type) * 7);
+    guard_alloc(&want, swap ? height : width, swap ? width : height, channels, type, 0);
+    fill(&src.image);
+    define_turn(turn, &want.image, &src.image);
+    check(&move, &src, &want.image);
+    guard_free(&src);
+    guard_free(&want);
+}
+
+static void turns(void **state)
 {
     (void)state;
-    struct move move = {.primitive = "window"};
+    for (int turn = 0; turn < 8; turn++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int type = GI_U8; type <= GI_F32; type++) {
+                for (int i = 0; i < CASE_SIZES; i++)
+                    check_turn(case_sizes[i][0], case_sizes[i][1], channels, (enum gi_type)type,
+                               turn);
+                for (int i = 0; i < 12; i++)
+                    check_turn(case_between(&seed, 1, 300), case_between(&seed, 1, 150), channels,
+                               (enum gi_type)type, turn);
+            }
+}
+
+/* A turn and its inverse, and the orientations' ones, as EXIF tells them by its letter F. */
+static void orientations(void **state)
+{
+    (void)state;
+    static const char stored[9][13] = {
+        [1] = "11\n10\n10", [2] = "11\n01\n01", [3] = "01\n01\n11", [4] = "10\n10\n11",
+        [5] = "111\n100",   [6] = "100\n111",   [7] = "001\n111",   [8] = "111\n001"};
+    for (int o = 1; o <= 8; o++) {
+        struct guard from, to;
+        int width = (int)strcspn(stored[o], "\n"), height = width == 2 ? 3 : 2;
+        guard_alloc(&from, width, height, 1, GI_U8, 0);
+        guard_alloc(&to, 2, 3, 1, GI_U8, 0);
+        for (int y = 0; y < height; y++)
+            memcpy(gi_row(&from.image, y), stored[o] + y * (width + 1), (size_t)width);
+        define_turn(gi_orientation_turn(o), &to.image, &from.image);
+        for (int y = 0; y < 3; y++)
+            assert_memory_equal(gi_row(&to.image, y), stored[1] + y * 3, 2);
+        struct guard again;
+        guard_alloc(&again, width, height, 1, GI_U8, 0);
+        define_turn(gi_turn_inverse(gi_orientation_turn(o)), &again.image, &to.image);
+        case_equal(&again.image, &from.image, "there and back");
+        guard_free(&from);
+        guard_free(&to);
+        guard_free(&again);
+    }
+}
+
+/* ---- channels ---- */
+
+static void check_shuffle(const int *size, int made, enum gi_type type)
+{
+    struct move move = {.primitive = "shuffle", .which = SHUFFLE};
+    struct gi_shuffle *spec = &move.shuffle;
+    struct guard srcs[GI_SHUFFLE_SOURCES], want;
+    spec->nsources = case_between(&seed, 1, GI_SHUFFLE_SOURCES);
+    for (int s = 0; s < spec->nsources; s++) {
+        guard_alloc(&srcs[s], size[0], size[1], case_between(&seed, 1, GI_MAX_CHANNELS), type,
+                    gi_type_nbytes(type) * (size_t)s);
+        fill(&srcs[s].image);
+    }
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        int s = case_between(&seed, -1, spec->nsources - 1);
+        spec->from[c].source = s;
+        spec->from[c].channel = s < 0 ? 0 : case_between(&seed, 0, srcs[s].image.channels - 1);
+        spec->value[c] = case_real(&seed) * 1.2f * gi_type_full_scale(type);
+    }
+    guard_alloc(&want, size[0], size[1], made, type, 0);
+    for (int y = 0; y < size[1]; y++)
+        for (int x = 0; x < size[0]; x++)
+            for (int c = 0; c < made; c++) {
+                int s = spec->from[c].source;
+                if (s < 0)
+                    put_value(at(&want.image, y, x, c), spec->value[c], type);
+                else
+                    memcpy(at(&want.image, y, x, c),
+                           at(&srcs[s].image, y, x, spec->from[c].channel), gi_type_nbytes(type));
+            }
+    check_all(&move, srcs, spec->nsources, &want.image);
+    for (int s = 0; s < spec->nsources; s++)
+        guard_free(&srcs[s]);
+    guard_free(&want);
+}
+
+static void shuffles(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CASE_SIZES; i++)
+        for (int made = 1; made <= GI_MAX_CHANNELS; made++)
+            for (int type = GI_U8; type <= GI_F32; type++)
+                for (int turn = 0; turn < 8; turn++)
+                    check_shuffle(case_sizes[i], made, (enum gi_type)type);
+}
+
+/* ---- bounds ---- */
+
+static float sample(const struct gi_image *image, int y, int x, int c)
+{
+    const void *row = gi_row(image, y);
+    return (float)gi_sample(row, (size_t)(x * image->channels + c), image->type);
+}
+
+static struct gi_bounds define_bounds(const struct gi_image *image,
+                                      const struct gi_bounds_spec *spec)
+{
+    struct gi_bounds bounds = {image->width, image->height, 0, 0};
+    int last = image->channels - 1;
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++)
+            for (int c = 0; c <= last; c++) {
+                bool weigh = gi_has_alpha(image) && c < last;
+                float s = sample(image, y, x, c), p = spec->pixel[c], t = spec->tolerance;
+                s = weigh ? s * sample(image, y, x, last) : s;
+                p = weigh ? p * spec->pixel[last] : p;
+                t = weigh ? t * gi_type_full_scale(image->type) : t;
+                if (fabsf(s - p) <= t)
+                    continue;
+                bounds.left = x < bounds.left ? x : bounds.left;
+                bounds.top = y < bounds.top ? y : bounds.top;
+                bounds.right = x + 1 > bounds.right ? x + 1 : bounds.right;
+                bounds.bottom = y + 1;
+            }
+    return bounds.bottom ? bounds : (struct gi_bounds){0};
+}
+
+/* An image of the pixel with a few others in it, some of them within the tolerance. */
+static void check_bounds(const int *size, int channels, enum gi_type type)
+{
+    struct gi_bounds_spec spec = {.tolerance = type == GI_F32 ? 0.01f : 3};
+    struct guard src;
+    float full = gi_type_full_scale(type);
+    int strays = case_between(&seed, 0, 3);
+    guard_alloc(&src, size[0], size[1], channels, type, gi_type_nbytes(type) * 3);
+    for (int c = 0; c < channels; c++)
+        put_value(at(&src.image, 0, 0, c), (case_real(&seed) + 1) / 2 * full, type);
+    for (int c = 0; c < channels; c++)
+        spec.pixel[c] = sample(&src.image, 0, 0, c);
+    for (int y = 0; y < size[1]; y++)
+        for (int x = 0; x < size[0]; x++)
+            memcpy(at(&src.image, y, x, 0), at(&src.image, 0, 0, 0),
+                   (size_t)channels * gi_type_nbytes(type));
+    for (; strays > 0; strays--) {
+        int x = case_between(&seed, 0, size[0] - 1), y = case_between(&seed, 0, size[1] - 1);
+        int c = case_between(&seed, 0, channels - 1);
+        float by = (float)case_between(&seed, -5, 5) * (type == GI_F32 ? 0.004f : 1);
+        bool nan = type == GI_F32 && case_between(&seed, 0, 7) == 0;
+        put_value(at(&src.image, y, x, c), nan ? NAN : spec.pixel[c] + by, type);
+    }
+    struct gi_bounds want = define_bounds(&src.image, &spec);
     for (int q = 0; q < WALK_QUEUES; q++) {
         struct gi_queue *queue = walk_queues[q];
-        struct gi_image src, dst;
+        struct gi_image device;
         struct gi_err err = {0};
         if (!queue)
             continue;
-        assert_int_equal(queue->k->alloc(queue, &src, 5, 5, 1, GI_U32, &err), GI_OK);
-        assert_int_equal(queue->k->alloc(queue, &dst, 5, 5, 1, GI_U32, &err), GI_OK);
-        walk_refused(move.primitive, run(queue, &move, &dst, &src, &err), &err);
-        queue->k->release(queue, &src);
-        queue->k->release(queue, &dst);
+        assert_int_equal(queue->k->upload(queue, &device, &src.image, NULL, NULL), GI_OK);
+        for (int i = -1; walk_force(queue, "bounds", i); i++) {
+            struct gi_bounds got = {-1, -1, -1, -1};
+            if (walk_ran(queue, "bounds", i, queue->k->bounds(queue, &got, &device, &spec, &err),
+                         &err) &&
+                memcmp(&got, &want, sizeof got))
+                fail_msg("%s: %d %d %d %d, want %d %d %d %d", walk_what(queue, "bounds", i),
+                         got.left, got.top, got.right, got.bottom, want.left, want.top, want.right,
+                         want.bottom);
+        }
+        queue->k->release(queue, &device);
     }
+    guard_check(&src);
+    guard_free(&src);
+}
+
+static void bounds(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CASE_SIZES; i++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (int type = GI_U8; type <= GI_F32; type++)
+                for (int turn = 0; turn < 20; turn++)
+                    check_bounds(case_sizes[i], channels, (enum gi_type)type);
+}
+
+static void labels_are_no_samples(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"window", "turn", "shuffle"};
+    for (int q = 0; q < WALK_QUEUES; q++)
+        for (int which = WINDOW; walk_queues[q] && which <= SHUFFLE; which++) {
+            struct gi_queue *queue = walk_queues[q];
+            struct move move = {.primitive = names[which]};
+            struct gi_image src, dst;
+            struct gi_err err = {0};
+            move.which = which;
+            assert_int_equal(queue->k->alloc(queue, &src, 5, 5, 1, GI_U32, &err), GI_OK);
+            assert_int_equal(queue->k->alloc(queue, &dst, 5, 5, 1, GI_U32, &err), GI_OK);
+            walk_refused(move.primitive, run(queue, &move, &dst, &src, &err), &err);
+            struct gi_bounds_spec spec = {.tolerance = 0};
+            struct gi_bounds found;
+            walk_refused("bounds", queue->k->bounds(queue, &found, &src, &spec, &err), &err);
+            queue->k->release(queue, &src);
+            queue->k->release(queue, &dst);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows),
-        cmocka_unit_test(windows_on_bands),
-        cmocka_unit_test(walk_check_all),
-        cmocka_unit_test(labels_are_no_samples),
+        cmocka_unit_test(windows),        cmocka_unit_test(windows_on_bands),
+        cmocka_unit_test(turns),          cmocka_unit_test(orientations),
+        cmocka_unit_test(shuffles),       cmocka_unit_test(bounds),
+        cmocka_unit_test(walk_check_all), cmocka_unit_test(labels_are_no_samples),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

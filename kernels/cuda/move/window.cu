@@ -1,7 +1,7 @@
 /* A window: a thread makes 16 bytes of a row. Those that stand in the image are read as the two
  * aligned pieces that hold them, and shifted; all others sample by sample.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/point/point.cuh"
+#include "kernels/cuda/move/move.cuh"
 
 enum { VALUES = 3 /* pieces after which pixels of any size begin at a piece again */ };
 
@@ -13,30 +13,6 @@ struct window_args {
     int pieces;
     uint4 values[VALUES]; /* rows of border values */
 };
-
-/* The 16 bytes that begin `shift` bytes into low and high, 0 to 15. */
-static __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, unsigned shift)
-{
-    unsigned w[7] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z}, last = high.w;
-    if (shift & 8) {
-        w[0] = w[2], w[1] = w[3], w[2] = w[4], w[3] = w[5], w[4] = w[6], w[5] = last;
-    }
-    if (shift & 4) {
-        w[0] = w[1], w[1] = w[2], w[2] = w[3], w[3] = w[4], w[4] = w[5];
-    }
-    unsigned bits = shift % 4 * 8;
-    return make_uint4(__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
-                      __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
-}
-
-/* 16 bytes of a row from byte `at` on, all of them in the row. */
-static __device__ __forceinline__ uint4 bytes_at(const char *row, long long at)
-{
-    const uint4 *piece = (const uint4 *)row + (at >> 4);
-    unsigned shift = (unsigned)at & 15;
-    uint4 low = piece[0];
-    return shift ? shifted(low, piece[1], shift) : low;
-}
 
 /* Piece x of a row of dst, a sample at a time. */
 template <typename T>

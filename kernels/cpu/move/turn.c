@@ -1,0 +1,255 @@
+/* Turning. Flips go row by row. What is transposed goes in squares: rows of the source are gathered
+ * in a small buffer, each line of the cache read once, turned there, and written by rows.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/move/move.h"
+
+enum { SIDE_MAX = 64, SQUARE_NBYTES = 64 * 64 * 2 };
+
+/* ---- flips ---- */
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    int turn;
+    int side; /* pixels of a square's side */
+};
+
+#if !GI_LEVEL_scalar
+/* Vectors of as many whole pixels as fit, and what puts these the other way round; where they fill
+ * no vector, another pixel stands behind the row. Returns how many pixels of the row are made. */
+static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, const char *in,
+                                                                   size_t width, size_t pixel)
+{
+    uint8_t order[16];
+    size_t n = 16 / pixel, x = 0, row = width * pixel;
+    for (size_t i = 0; i < 16; i++)
+        order[i] = i < n * pixel ? (uint8_t)((n - 1 - i / pixel) * pixel + i % pixel) : 0x80;
+    __m128i shuffle = _mm_loadu_si128((const void *)order);
+    for (; x * pixel + 16 <= row; x += n) {
+        __m128i v = _mm_loadu_si128((const void *)(in + (width - x - n) * pixel));
+        _mm_storeu_si128((void *)(out + x * pixel), _mm_shuffle_epi8(v, shuffle));
+    }
+    return x;
+}
+#endif
+
+static inline __attribute__((always_inline)) void mirror_row(char *out, const char *in,
+                                                             size_t width, size_t pixel)
+{
+    size_t x = 0;
+#if !GI_LEVEL_scalar
+    if (16 % pixel != 0) {
+        memcpy(out, in + (width - 1) * pixel, pixel);
+        x = 1;
+    }
+    x += mirror_vectors(out + x * pixel, in, width - x, pixel);
+#endif
+    for (; x < width; x++)
+        memcpy(out + x * pixel, in + (width - 1 - x) * pixel, pixel);
+}
+
+static void flip_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src;
+    const char *in = gi_row(src, work->turn & GI_TURN_MIRROR_Y ? src->height - 1 - y : y);
+    char *out = gi_row(work->dst, y);
+    size_t width = (size_t)src->width;
+    (void)scratch;
+    if (!(work->turn & GI_TURN_MIRROR_X)) {
+        memcpy(out, in, gi_row_nbytes(src));
+        return;
+    }
+    switch (pixel_nbytes(src)) { /* a constant in each */
+    case 1:
+        mirror_row(out, in, width, 1);
+        break;
+    case 2:
+        mirror_row(out, in, width, 2);
+        break;
+    case 3:
+        mirror_row(out, in, width, 3);
+        break;
+    case 4:
+        mirror_row(out, in, width, 4);
+        break;
+    case 6:
+        mirror_row(out, in, width, 6);
+        break;
+    case 8:
+        mirror_row(out, in, width, 8);
+        break;
+    case 12:
+        mirror_row(out, in, width, 12);
+        break;
+    default:
+        mirror_row(out, in, width, 16);
+    }
+}
+
+static enum gi_status flip_rows(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, int turn, struct gi_err *err)
+{
+    struct work work = {.dst = dst, .src = src, .turn = turn};
+    return gi_pool_run(gi_cpu_pool(queue), dst->height, flip_row, &work, 0, err);
+}
+
+static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, int turn)
+{
+    (void)queue;
+    (void)src;
+    return !(turn & GI_TURN_TRANSPOSE);
+}
+
+/* ---- squares ---- */
+
+/* Pixels of a square's side: its rows fill lines of the cache. */
+static int side_of(size_t pixel)
+{
+    return pixel <= 2 ? SIDE_MAX : pixel <= 8 ? SIDE_MAX / 2 : SIDE_MAX / 4;
+}
+
+/* Row y of `out` from column y of `in`, whose rows are `stride` bytes apart. */
+static inline void turn_pixels(char *const *out, const char *in, size_t stride, int x0, int x1,
+                               int y0, int y1, size_t pixel)
+{
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++)
+            memcpy(out[y] + (size_t)x * pixel, in + (size_t)x * stride + (size_t)y * pixel, pixel);
+}
+
+#if !GI_LEVEL_scalar
+/* Lane j of v[i] becomes lane i of v[j], n lanes of 1 or 2 bytes: each step pairs vectors that are
+ * half of them apart, so that after log2(n) of them all are in order. */
+static inline __attribute__((always_inline)) void turn_lanes(__m128i *v, int n, size_t pixel)
+{
+#pragma GCC unroll 4
+    for (int step = 1; step < n; step *= 2) {
+        __m128i w[16];
+#pragma GCC unroll 8
+        for (int i = 0; i < n / 2; i++) {
+            __m128i a = v[i], b = v[i + n / 2];
+            w[2 * i] = pixel == 1 ? _mm_unpacklo_epi8(a, b) : _mm_unpacklo_epi16(a, b);
+            w[2 * i + 1] = pixel == 1 ? _mm_unpackhi_epi8(a, b) : _mm_unpackhi_epi16(a, b);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < n; i++)
+            v[i] = w[i];
+    }
+}
+
+static inline __attribute__((always_inline)) void
+turn_vectors(char *const *out, const char *in, size_t stride, int width, int height, size_t pixel)
+{
+    const int n = 16 / (int)pixel;
+    for (int y = 0; y < height; y += n)
+        for (int x = 0; x < width; x += n) {
+            __m128i v[16];
+#pragma GCC unroll 16
+            for (int i = 0; i < n; i++)
+                v[i] = _mm_loadu_si128(
+                    (const void *)(in + (size_t)(x + i) * stride + (size_t)y * pixel));
+            turn_lanes(v, n, pixel);
+#pragma GCC unroll 16
+            for (int i = 0; i < n; i++)
+                _mm_storeu_si128((void *)(out[y + i] + (size_t)x * pixel), v[i]);
+        }
+}
+#endif
+
+/* `width` pixels of `height` rows of out. */
+static inline __attribute__((always_inline)) void
+turn_square(char *const *out, const char *in, size_t stride, int width, int height, size_t pixel)
+{
+    int x = 0, y = 0;
+#if !GI_LEVEL_scalar
+    if (pixel <= 2) {
+        int n = 16 / (int)pixel;
+        x = width / n * n;
+        y = height / n * n;
+        turn_vectors(out, in, stride, x, y, pixel);
+    }
+#endif
+    turn_pixels(out, in, stride, x, width, 0, y, pixel);
+    turn_pixels(out, in, stride, 0, width, y, height, pixel);
+}
+
+static void turn_by_size(char *const *out, const char *in, size_t stride, int width, int height,
+                         size_t pixel)
+{
+    switch (pixel) {
+    case 1:
+        turn_square(out, in, stride, width, height, 1);
+        break;
+    case 2:
+        turn_square(out, in, stride, width, height, 2);
+        break;
+    case 3:
+        turn_square(out, in, stride, width, height, 3);
+        break;
+    case 4:
+        turn_square(out, in, stride, width, height, 4);
+        break;
+    case 6:
+        turn_square(out, in, stride, width, height, 6);
+        break;
+    case 8:
+        turn_square(out, in, stride, width, height, 8);
+        break;
+    case 12:
+        turn_square(out, in, stride, width, height, 12);
+        break;
+    default:
+        turn_square(out, in, stride, width, height, 16);
+    }
+}
+
+/* Squares of one row of them: rows of dst from band * side on. */
+static void turn_band(void *arg, int band, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src, *dst = work->dst;
+    size_t pixel = pixel_nbytes(src), stride = (size_t)work->side * pixel;
+    int y0 = band * work->side;
+    int height = dst->height - y0 < work->side ? dst->height - y0 : work->side;
+    bool right_first = work->turn & GI_TURN_MIRROR_X, last_first = work->turn & GI_TURN_MIRROR_Y;
+    int column = right_first ? src->width - y0 - height : y0; /* of src, first of the square */
+    for (int x0 = 0; x0 < dst->width; x0 += work->side) {
+        int width = dst->width - x0 < work->side ? dst->width - x0 : work->side;
+        char *square = scratch, *out[SIDE_MAX];
+        for (int x = 0; x < width; x++) {
+            const char *row = gi_row(src, last_first ? src->height - 1 - x0 - x : x0 + x);
+            memcpy(square + (size_t)x * stride, row + (size_t)column * pixel,
+                   (size_t)height * pixel);
+        }
+        for (int y = 0; y < height; y++)
+            out[y] = (char *)gi_row(dst, right_first ? y0 + height - 1 - y : y0 + y) +
+                     (size_t)x0 * pixel;
+        turn_by_size(out, square, stride, width, height, pixel);
+    }
+}
+
+static enum gi_status by_squares(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, int turn, struct gi_err *err)
+{
+    struct work work = {.dst = dst, .src = src, .turn = turn, .side = side_of(pixel_nbytes(src))};
+    int bands = (dst->height + work.side - 1) / work.side;
+    if (!(turn & GI_TURN_TRANSPOSE))
+        return flip_rows(queue, dst, src, turn, err);
+    return gi_pool_run(gi_cpu_pool(queue), bands, turn_band, &work, SQUARE_NBYTES, err);
+}
+
+static const struct gi_turn_way ways[] = {
+    {{"rows", "flips"}, keeps_rows, flip_rows},
+    {{"squares", "everything"}, NULL, by_squares},
+};
+
+const struct gi_ways GI_CPU(turn_ways) = GI_WAYS(turn, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(turn)(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, int turn, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(turn_ways), ways, queue, src, (queue, src, turn),
+                (queue, dst, src, turn, err), err);
+}
