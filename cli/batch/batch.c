@@ -9,6 +9,7 @@
 #include "cli/batch/journal.h"
 #include "cli/batch/list.h"
 #include "cli/batch/names.h"
+#include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
 #include "cli/process.h"
 #include "cli/say.h"
@@ -21,15 +22,36 @@ struct batch {
     struct gi_naming naming;
     struct gi_journal *journal; /* NULL: none */
     struct gi_imaging *imaging;
+    struct gi_shard shard;
+    struct gi_input **share; /* those of the shard; NULL: all of the list */
+    size_t n;                /* how many these are */
     size_t next;
 };
+
+/* The shard is of the sorted list: tasks that were given the inputs in another order agree. */
+static enum gi_status take_share(struct batch *batch, struct gi_err *err)
+{
+    batch->n = batch->list.n;
+    if (!batch->shard.n)
+        return GI_OK;
+    batch->share = gi_list_sorted(&batch->list, err);
+    if (!batch->share)
+        return GI_E_MEMORY;
+    batch->n = 0;
+    for (size_t i = 0; i < batch->list.n; i++)
+        if (gi_shard_takes(&batch->shard, i))
+            batch->share[batch->n++] = batch->share[i];
+    return GI_OK;
+}
 
 /* The inputs, sorted out: all that can be wrong with their names is found before any work. */
 static enum gi_status read_names(struct batch *batch, char **operands, int noperands,
                                  struct gi_err *err)
 {
     const struct gi_batch_params *p = batch->params;
-    enum gi_status status = gi_list_operands(&batch->list, operands, noperands, p->recursive, err);
+    enum gi_status status = gi_shard_read(&batch->shard, p->shard, err);
+    if (!status)
+        status = gi_list_operands(&batch->list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(&batch->list, p->files_from, p->null, p->recursive, err);
     if (!status && !batch->list.n)
@@ -47,17 +69,19 @@ static enum gi_status read_names(struct batch *batch, char **operands, int noper
     }
     if (!status)
         status = gi_naming_collisions(&batch->naming, &batch->list, err);
-    return status;
+    return status ? status : take_share(batch, err);
 }
 
 /* The next one that an earlier run has not done. */
 static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct batch *batch = self;
-    for (*more = false; batch->next < batch->list.n && !*more; batch->next++) {
-        const char *input = batch->list.inputs[batch->next].path;
+    for (*more = false; batch->next < batch->n && !*more; batch->next++) {
+        const struct gi_input *all = batch->list.inputs;
+        size_t i = batch->share ? (size_t)(batch->share[batch->next] - all) : batch->next;
+        const char *input = all[i].path;
         free(item->output);
-        item->output = gi_naming_output(&batch->naming, &batch->list, batch->next);
+        item->output = gi_naming_output(&batch->naming, &batch->list, i);
         if (!item->output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (batch->journal && gi_journal_has(batch->journal, input, item->output))
@@ -96,7 +120,7 @@ static enum gi_status conclude(const struct gi_tally *tally, struct gi_err *err)
 static enum gi_status run_engine(struct batch *batch, struct gi_err *err)
 {
     const struct gi_batch_params *p = batch->params;
-    struct gi_feed feed = {.self = batch, .next = next, .n = batch->list.n};
+    struct gi_feed feed = {.self = batch, .next = next, .n = batch->n};
     struct gi_work_on work = {.self = batch, .run = run_item, .deliver = deliver};
     struct gi_engine_options options = {.threads = gi_imaging_threads(batch->imaging),
                                         .memory = p->memory,
@@ -117,7 +141,7 @@ static enum gi_status open_journal(struct batch *batch, const struct gi_command 
                                    const char *text, void *const *params, struct gi_err *err)
 {
     const struct gi_batch_params *p = batch->params;
-    struct gi_journal_head head = {.files = batch->list.n};
+    struct gi_journal_head head = {.files = batch->list.n, .shard = batch->shard};
     if (p->resume && !p->report)
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
     if (!p->report)
@@ -144,7 +168,7 @@ enum gi_status gi_batch_run(const struct gi_command *command, const struct gi_ch
     struct gi_imaging_options options = {.chain = chain, .io = &batch.io};
     options.device = device_set < 0 ? &no_device : params[device_set];
     enum gi_status status = read_names(&batch, operands, noperands, err);
-    options.images = batch.list.n;
+    options.images = batch.n;
     options.times = batch.params->report || batch.params->progress;
     if (!status)
         status = gi_imaging_new(&batch.imaging, &options, err);
@@ -157,6 +181,7 @@ enum gi_status gi_batch_run(const struct gi_command *command, const struct gi_ch
     gi_journal_close(&batch.journal);
     if (gi_cli_tears_down())
         gi_imaging_free(&batch.imaging);
+    free(batch.share);
     gi_list_free(&batch.list);
     return status;
 }

@@ -8,7 +8,7 @@
 
 /* Set "Many images". */
 struct gi_batch_params {
-    const char *out_dir, *out, *suffix, *files_from, *report;
+    const char *out_dir, *out, *suffix, *files_from, *shard, *report;
     bool null, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };

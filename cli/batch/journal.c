@@ -98,18 +98,33 @@ static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_
     return true;
 }
 
+/* "3/8"; "" where there is no shard. */
+static void print_shard(char text[32], const struct gi_shard *shard)
+{
+    *text = '\0';
+    if (shard->n)
+        snprintf(text, 32, "%" PRIu32 "/%" PRIu32, shard->k, shard->n);
+}
+
 /* The first line of the earlier report. */
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
 {
     json_t *line = json_loads(text, 0, NULL);
     const char *chain = json_string_value(json_object_get(line, "chain"));
+    const char *shard = json_string_value(json_object_get(line, "shard"));
+    char want[32];
     enum gi_status status = GI_OK;
+    print_shard(want, &head->shard);
     if (!chain || !json_object_get(line, "gpuimg"))
         status = gi_fail(err, GI_E_FORMAT, "--report %s: is no report of gpuimg", path);
     else if (strcmp(chain, head->chain) != 0)
         status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of \"%s\", want \"%s\"", path,
                          chain, head->chain);
+    else if (strcmp(shard ? shard : "", want) != 0)
+        status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of %s%s, want %s%s", path,
+                         shard ? "shard " : "the whole list", shard ? shard : "",
+                         *want ? "shard " : "the whole list", want);
     json_decref(line);
     return status;
 }
@@ -140,15 +155,16 @@ static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink
 
 static char *head_text(const struct gi_journal_head *head)
 {
-    char list[24];
+    char list[24], shard[32];
+    print_shard(shard, &head->shard);
     snprintf(list, sizeof list, "%016" PRIx64, head->list);
     json_t *line = json_object();
     json_object_set_new(line, "gpuimg", json_string(GI_VERSION));
     json_object_set_new(line, "chain", gi_json_text(head->chain));
     json_object_set_new(line, "list", json_string(list));
     json_object_set_new(line, "files", json_integer((json_int_t)head->files));
-    if (head->shard)
-        json_object_set_new(line, "shard", json_string(head->shard));
+    if (*shard)
+        json_object_set_new(line, "shard", json_string(shard));
     char *text = json_dumps(line, 0);
     json_decref(line);
     return text;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/batch/item.h"
+#include "cli/batch/shard.h"
 
 struct gi_journal;
 
@@ -13,14 +14,14 @@ struct gi_journal;
 struct gi_journal_head {
     const char *chain; /* what is done, as text: two batches of the same text do the same */
     uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
-    uint64_t files;    /* of this batch */
-    const char *shard; /* "K/N"; NULL: not one of several */
+    uint64_t files;    /* of the whole list */
+    struct gi_shard shard;
 };
 
 /* Starts the report at `path`. With `resume` an older one there is read first, if there is one: it
- * has to be of the same chain, and what it says is done goes into the new one. Nothing stands there
- * before both can be read. Errors: GI_E_USAGE for a report of another chain, GI_E_FORMAT, GI_E_IO,
- * GI_E_AGAIN, GI_E_MEMORY. */
+ * has to be of the same chain and shard, and what it says is done goes into the new one. Nothing
+ * stands there before both can be read. Errors: GI_E_USAGE for a report of another one,
+ * GI_E_FORMAT, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_journal_open(struct gi_journal **journal, const char *path, bool resume,
                                const struct gi_journal_head *head, struct gi_err *err);
 void gi_journal_close(struct gi_journal **journal);

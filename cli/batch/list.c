@@ -154,24 +154,35 @@ void gi_list_free(struct gi_list *list)
 
 static int by_path(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
+    return strcmp(x->path, y->path);
+}
+
+struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err)
+{
+    struct gi_input **sorted = malloc((list->n + 1) * sizeof *sorted);
+    if (!sorted) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
+        return NULL;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        sorted[i] = &list->inputs[i];
+    qsort(sorted, list->n, sizeof *sorted, by_path);
+    return sorted;
 }
 
 enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err)
 {
-    char **paths = malloc((list->n + 1) * sizeof *paths);
-    if (!paths)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
-    for (size_t i = 0; i < list->n; i++)
-        paths[i] = list->inputs[i].path;
-    qsort(paths, list->n, sizeof *paths, by_path);
+    struct gi_input **sorted = gi_list_sorted(list, err);
+    if (!sorted)
+        return GI_E_MEMORY;
     *hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < list->n; i++) {
-        const unsigned char *c = (const unsigned char *)paths[i];
+        const unsigned char *c = (const unsigned char *)sorted[i]->path;
         do
             *hash = (*hash ^ *c) * UINT64_C(0x100000001b3);
         while (*c++);
     }
-    free(paths);
+    free(sorted);
     return GI_OK;
 }

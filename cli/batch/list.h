@@ -33,6 +33,9 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
                             struct gi_err *err);
 void gi_list_free(struct gi_list *list);
 
+/* The inputs sorted by name; the caller frees the array. Errors: NULL and GI_E_MEMORY. */
+struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err);
+
 /* 64-bit FNV-1a over the sorted names, each with its closing zero byte: the same for the same set
  * of names in whatever order. (G. Fowler, L. C. Noll, K.-P. Vo.) Errors: GI_E_MEMORY. */
 enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err);

@@ -41,6 +41,14 @@ const struct gi_option gi_batch_options[] = {
      .offset = offsetof(struct gi_batch_params, recursive),
      .help =
          "Of an input that is a folder take the image files in it and below, by their suffixes"},
+    {.name = "shard",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, shard),
+     .metavar = "K/N",
+     .help =
+         "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N takes K "
+         "from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number modulo N; "
+         "auto takes N from there too"},
     {.name = "report",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
