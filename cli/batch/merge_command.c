@@ -1,0 +1,122 @@
+/* gpuimg report merge: what the tasks of an array have done.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/merge.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/say.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MISSING_NO, MISSING_FILES, MISSING_ARRAY };
+
+struct params {
+    const char *output, *files_from;
+    int missing;
+    bool null;
+};
+
+static const struct gi_choice missing_choices[] = {
+    {"no", NULL, "nothing: the joined report is what is printed"},
+    {"files", NULL, "the inputs' names, a line each, as --files-from takes them"},
+    {"array", NULL, "the shards, as sbatch --array takes them"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, output),
+     .help = "Where the joined report goes, whole or not at all; standard output unless --missing "
+             "is given"},
+    {.name = "missing",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, missing),
+     .choices = missing_choices,
+     .help = "Print what failed or never ran"},
+    {.name = "files-from",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, files_from),
+     .metavar = "LIST",
+     .help = "The list that the batch was given, or its folder: for the names of --missing files "
+             "that no report speaks of"},
+    {.name = "null",
+     .letter = '0',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, null),
+     .help = "Names end with a zero byte, those printed and those in --files-from"},
+    {0},
+};
+
+/* Where something is missing, which is no error of this command. */
+static enum gi_status say_missing(const struct gi_merge *merge, struct gi_err *err)
+{
+    uint64_t failed = gi_merge_failed(merge), untold = gi_merge_untold(merge);
+    if (failed + untold == 0)
+        return GI_OK;
+    return gi_fail(err, GI_E_DIFFERENT,
+                   "of %" PRIu64 " files %" PRIu64 " failed and %" PRIu64 " never ran",
+                   merge->files, failed, untold);
+}
+
+static enum gi_status merge_reports(struct gi_merge *merge, const struct params *p, char **paths,
+                                    int n, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = gi_merge_add(merge, paths[i], err);
+    if (!status)
+        status = gi_merge_join(merge, err);
+    if (!status && p->missing == MISSING_ARRAY)
+        status = gi_merge_print_tasks(merge, stdout, err);
+    if (!status && p->missing == MISSING_FILES)
+        status = gi_merge_print_files(merge, stdout, p->files_from, p->null ? '\0' : '\n', err);
+    if (!status && (p->output || !p->missing))
+        status = gi_merge_write(merge, p->output ? p->output : "-", err);
+    return status ? status : say_missing(merge, err);
+}
+
+static enum gi_status run_report(const struct gi_command *self, void *const *params,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct params *p = params[0];
+    const char *outputs[] = {p->output, NULL};
+    struct gi_merge merge = {0};
+    if (strcmp(operands[0], "merge") != 0)
+        return gi_fail(err, GI_E_USAGE, "%s: want merge REPORT...", operands[0]);
+    operands[noperands] = NULL;
+    enum gi_status status = gi_output_check_inputs(outputs, (const char *const *)operands + 1, err);
+    if (!status && p->output)
+        status = gi_output_check(p->output, false, err);
+    if (!status)
+        status = merge_reports(&merge, p, operands + 1, noperands - 1, err);
+    gi_merge_free(&merge);
+    return status;
+}
+
+const struct gi_command gi_command_report = {
+    .name = "report",
+    .operands = "merge REPORT...",
+    .summary = "Join the reports of a batch's tasks and say what is missing",
+    .manual =
+        "Reports are what --report writes: of the shards of one list, of tasks that ran again, "
+        "several in one file. The joined report has a line an input, in the order of names. Where "
+        "there are several lines for one, the last that says it is done counts. A line that was "
+        "cut short by a task's end is warned of and left out. Reports of another list of files or "
+        "of another chain are refused.\n\n"
+        "--missing array prints the shards that are not whole as sbatch takes them: a task with "
+        "--shard auto/N has the same shard in any array.\n\n"
+        "Exit status: 0 where every file of the list is done, 1 where some failed or never ran, 2 "
+        "for trouble.",
+    .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
+                "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"
+                "sbatch --array=$(gpuimg report merge shard-*.jsonl --missing array) job.sh",
+    .min_operands = 2,
+    .max_operands = -1,
+    .trouble = 2,
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run_report,
+};
