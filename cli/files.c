@@ -35,9 +35,9 @@ static const float gray_weights[][3] = {
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
     {"no", NULL, "all travels that the format holds"},
-    {"all", NULL, "ICC profile, EXIF and resolution"},
-    {"exif", NULL, "EXIF"},
-    {"gps", NULL, "the place in EXIF"},
+    {"all", NULL, "ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
+    {"exif", NULL, "EXIF, and XMP, which repeats it"},
+    {"gps", NULL, "the place: its tags in EXIF; XMP and texts that name one"},
     {0},
 };
 

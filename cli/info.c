@@ -55,7 +55,23 @@ static void print_text(const char *path, const struct gi_image *image,
         printf(", ICC profile of %zu bytes", metadata->icc_nbytes);
     if (metadata->exif)
         printf(", EXIF of %zu bytes", metadata->exif_nbytes);
+    if (metadata->xmp)
+        printf(", XMP of %zu bytes", metadata->xmp_nbytes);
+    if (metadata->ntexts)
+        printf(", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
     printf(", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
+}
+
+static json_t *texts_json(const struct gi_metadata *metadata)
+{
+    json_t *texts = json_array();
+    for (int i = 0; i < metadata->ntexts; i++) {
+        json_t *text = json_object();
+        json_object_set_new(text, "keyword", gi_json_text(metadata->texts[i].keyword));
+        json_object_set_new(text, "text", gi_json_text(metadata->texts[i].text));
+        json_array_append_new(texts, text);
+    }
+    return texts;
 }
 
 static enum gi_status print_json(const char *path, const struct gi_image *image,
@@ -80,6 +96,8 @@ static enum gi_status print_json(const char *path, const struct gi_image *image,
                         metadata->dpi_y > 0 ? gi_json_real(metadata->dpi_y) : json_null());
     json_object_set_new(object, "icc_bytes", json_integer((json_int_t)metadata->icc_nbytes));
     json_object_set_new(object, "exif_bytes", json_integer((json_int_t)metadata->exif_nbytes));
+    json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
+    json_object_set_new(object, "texts", texts_json(metadata));
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
     return gi_json_print(stdout, object, 0, err);
 }

@@ -1,6 +1,6 @@
 /* EXIF orientation, tag 0x0112 of the first directory of a TIFF block (TIFF 6.0, sections 2 and 8),
- * and the GPS directory that its tag 0x8825 points to (Exif 2.3, 4.6.3). SPDX-License-Identifier:
- * MIT */
+ * the GPS directory that its tag 0x8825 points to (Exif 2.3, 4.6.3), and the second directory,
+ * which is that of the thumbnail. SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 
 #include <string.h>
@@ -10,6 +10,10 @@ enum {
     ENTRY = 12,    /* tag, type, count, value */
     TAG_ORIENTATION = 0x0112,
     TAG_GPS = 0x8825,
+    TAG_STRIPS = 0x0111, /* of an uncompressed thumbnail, which is one */
+    TAG_STRIPS_NBYTES = 0x0117,
+    TAG_THUMBNAIL = 0x0201, /* of a JPEG (Exif 2.3, 4.6.9) */
+    TAG_THUMBNAIL_NBYTES = 0x0202,
     TYPE_SHORT = 3,
 };
 
@@ -31,8 +35,8 @@ static size_t get32(const struct tiff *t, size_t at)
     return t->big_endian ? (size_t)first << 16 | second : (size_t)second << 16 | first;
 }
 
-/* Byte offset of the first directory's entry of that tag; 0 where there is none. */
-static size_t find_entry(struct tiff *t, unsigned tag)
+/* Byte offset of the first directory; 0 where there is none. */
+static size_t find_directory(struct tiff *t)
 {
     if (t->nbytes < TIFF_HEAD)
         return 0;
@@ -40,7 +44,14 @@ static size_t find_entry(struct tiff *t, unsigned tag)
     if (memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
         return 0;
     size_t directory = get32(t, 4);
-    if (directory < TIFF_HEAD || directory > t->nbytes - 2)
+    return directory < TIFF_HEAD || directory > t->nbytes - 2 ? 0 : directory;
+}
+
+/* Byte offset of the first directory's entry of that tag; 0 where there is none. */
+static size_t find_entry(struct tiff *t, unsigned tag)
+{
+    size_t directory = find_directory(t);
+    if (!directory)
         return 0;
     size_t entries = get16(t, directory), at = directory + 2;
     for (; entries && t->nbytes - at >= ENTRY; entries--, at += ENTRY)
@@ -95,6 +106,36 @@ void gi_exif_forget_place(void *exif, size_t nbytes)
     n--;
     bytes[first] = (unsigned char)(t.big_endian ? n >> 8 : n & 255);
     bytes[first + 1] = (unsigned char)(t.big_endian ? n & 255 : n >> 8);
+}
+
+size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
+{
+    struct tiff t = {.bytes = exif, .nbytes = nbytes};
+    size_t first = exif ? find_directory(&t) : 0, n = first ? get16(&t, first) : 0;
+    size_t link = first + 2 + n * ENTRY;
+    if (!first || link > nbytes || nbytes - link < 4)
+        return nbytes;
+    size_t directory = get32(&t, link), bytes_at = 0, bytes_n = 0;
+    wipe(&t, link, 4);
+    if (directory < TIFF_HEAD || directory > nbytes - 2)
+        return nbytes;
+    n = get16(&t, directory);
+    for (size_t i = 0, at = directory + 2; i < n && nbytes - at >= ENTRY; i++, at += ENTRY) {
+        unsigned tag = get16(&t, at);
+        bytes_at = tag == TAG_THUMBNAIL || tag == TAG_STRIPS ? get32(&t, at + 8) : bytes_at;
+        bytes_n =
+            tag == TAG_THUMBNAIL_NBYTES || tag == TAG_STRIPS_NBYTES ? get32(&t, at + 8) : bytes_n;
+    }
+    size_t directory_nbytes = 2 + n * ENTRY + 4;
+    wipe(&t, directory, directory_nbytes);
+    if (bytes_at >= link + 4)
+        wipe(&t, bytes_at, bytes_n);
+    /* Mostly the one stands at the end, and the other before it. */
+    if (bytes_at >= link + 4 && bytes_at < nbytes && nbytes - bytes_at <= bytes_n)
+        nbytes = bytes_at;
+    if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
+        nbytes = directory;
+    return nbytes;
 }
 
 int gi_exif_orientation(const void *exif, size_t nbytes)

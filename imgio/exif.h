@@ -1,4 +1,5 @@
-/* The one EXIF field that changes pixels, orientation, and the one that tells where they were made.
+/* The EXIF field that changes pixels, orientation, those that tell where they were made, and the
+ * thumbnail.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_EXIF_H
 #define GI_IMGIO_EXIF_H
@@ -13,6 +14,10 @@ void gi_exif_reset(void *exif, size_t nbytes);
 
 /* Removes the directory of GPS tags from the block, and zeroes it and what it points to. */
 void gi_exif_forget_place(void *exif, size_t nbytes);
+
+/* Unlinks and zeroes the directory of the thumbnail and the thumbnail. Returns the bytes that the
+ * block still has: what was at its end is cut off. */
+size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes);
 
 /* Turns and mirrors the host image in place of its samples so that it is seen as `orientation`
  * (1 to 8) says. On an error the image is as before. Errors: GI_E_MEMORY. */

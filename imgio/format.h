@@ -43,8 +43,10 @@ struct gi_format {
     const struct gi_library *reads_by, *writes_by;
     bool images;    /* decode() knows options->image */
     bool gray, rgb; /* channel counts it can write, with alpha where its info says so */
-    bool metadata;  /* writes ICC profile, EXIF and resolution */
+    bool metadata;  /* writes ICC profile, EXIF, XMP and resolution */
     bool no_exif, no_resolution; /* but not that of these */
+    bool texts, colour;          /* writes texts, PNG's colour chunks */
+    size_t metadata_max;         /* bytes that EXIF, XMP and a text may have; 0: any number */
 };
 
 /* For a decoder whose data ends early or is damaged: GI_OK and `warning` filled where partial

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/metadata.h"
 #include "imgio/source.h"
 
 #include <limits.h>
@@ -34,26 +35,6 @@ enum gi_status gi_format_ready(int index, struct gi_err *err)
         return gi_fail(err, GI_E_UNSUPPORTED, "this build has no %s", format->info.missing);
     enum gi_status status = format->reads_by ? gi_library_load(format->reads_by, err) : GI_OK;
     return !status && format->writes_by ? gi_library_load(format->writes_by, err) : status;
-}
-
-void gi_metadata_free(struct gi_metadata *metadata)
-{
-    free(metadata->icc);
-    free(metadata->exif);
-    *metadata = (struct gi_metadata){0};
-}
-
-void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
-{
-    if (what == GI_STRIP_ALL)
-        gi_metadata_free(metadata);
-    else if (what == GI_STRIP_GPS)
-        gi_exif_forget_place(metadata->exif, metadata->exif_nbytes);
-    if (what != GI_STRIP_EXIF)
-        return;
-    free(metadata->exif);
-    metadata->exif = NULL;
-    metadata->exif_nbytes = 0;
 }
 
 enum gi_status gi_decode_damaged(struct gi_decode *decode, struct gi_err *err, const char *format,
@@ -192,7 +173,7 @@ static enum gi_status orient(struct gi_decode *decode, struct gi_err *err)
                           ? decode->orientation
                           : gi_exif_orientation(metadata->exif, metadata->exif_nbytes);
     decode->info->orientation = orientation;
-    gi_exif_reset(metadata->exif, metadata->exif_nbytes);
+    gi_metadata_settle(metadata);
     if (orientation >= 5) {
         double dpi_x = metadata->dpi_x;
         metadata->dpi_x = metadata->dpi_y;

@@ -51,6 +51,13 @@ struct gi_file_info {
     uint64_t nbytes;     /* of the file */
 };
 
+/* A text of the file, in UTF-8. */
+struct gi_text {
+    char *keyword; /* as PNG has it: "Title", "Author", "Comment"...; owned, the rest lies behind */
+    const char *language, *translated; /* of the keyword; "" for none */
+    const char *text;
+};
+
 /* Bytes that travel with an image: each NULL where absent, owned here. */
 struct gi_metadata {
     void *icc; /* ICC profile */
@@ -58,11 +65,19 @@ struct gi_metadata {
     void *exif; /* TIFF block without the "Exif\0\0" head; its orientation is reset to 1 */
     size_t exif_nbytes;
     double dpi_x, dpi_y; /* 0: unknown */
+    void *xmp;           /* XMP packet */
+    size_t xmp_nbytes;
+    struct gi_text *texts;
+    int ntexts;
+    size_t texts_nbytes; /* of memory */
+    void *colour; /* PNG's gAMA, cHRM, sRGB, cICP, mDCV and cLLI: name, length in a byte, bytes */
+    size_t colour_nbytes;
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);
 
-/* What does not travel on. GPS: the directory of places in EXIF, and what it points to. */
+/* What does not travel on. EXIF: XMP too, which repeats it. GPS: the directory of places in EXIF
+ * and what it points to, and XMP and texts that name a place. */
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
 /* Forgets an ICC profile that is not for gray (1) or colour (3). */

@@ -5,6 +5,7 @@
 #include "imgio/codecs.h"
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
+#include "imgio/metadata.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -20,6 +21,8 @@ enum {
     APP_ICC = JPEG_APP0 + 2,
     EXIF_HEAD = 6, /* "Exif\0\0" */
 };
+
+static const char xmp_more[] = "http://ns.adobe.com/xmp/extension/";
 
 /* libjpeg's two callbacks find their owner by these being first. */
 struct errors {
@@ -128,22 +131,54 @@ static void on_progress(j_common_ptr common)
         longjmp(e->jump, 1);
 }
 
-static void read_exif(struct gi_metadata *metadata, jpeg_saved_marker_ptr marker)
+/* A text under its keyword, if the comment begins "Keyword: " as gi_jpeg_encode() writes it. */
+static void read_comment(struct gi_decode *decode, const char *bytes, size_t n)
 {
-    for (; marker && !metadata->exif; marker = marker->next) {
-        if (marker->marker != APP_EXIF || marker->data_length <= EXIF_HEAD ||
-            memcmp(marker->data, "Exif\0", EXIF_HEAD) != 0)
-            continue;
-        size_t nbytes = marker->data_length - EXIF_HEAD;
-        metadata->exif = gi_memory_copy(marker->data + EXIF_HEAD, nbytes);
-        metadata->exif_nbytes = metadata->exif ? nbytes : 0;
+    size_t head = 0;
+    for (const char *const *word = gi_jpeg_keywords; *word && !head; word++) {
+        size_t length = strlen(*word);
+        if (n > length + 2 && memcmp(bytes, *word, length) == 0 &&
+            memcmp(bytes + length, ": ", 2) == 0) {
+            head = length + 2;
+            gi_decode_add_text(decode, *word, NULL, NULL, bytes + head, n - head);
+        }
     }
+    if (!head)
+        gi_decode_add_text(decode, "Comment", NULL, NULL, bytes, n);
+}
+
+static bool starts(const struct jpeg_marker_struct *marker, const char *head, size_t n)
+{
+    return marker->marker == APP_EXIF && marker->data_length > n &&
+           memcmp(marker->data, head, n) == 0;
+}
+
+static void read_markers(struct gi_decode *decode, jpeg_saved_marker_ptr marker)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    bool extended = false;
+    for (; marker; marker = marker->next) {
+        size_t n = marker->data_length;
+        if (marker->marker == JPEG_COM) {
+            read_comment(decode, (const char *)marker->data, n);
+        } else if (starts(marker, GI_XMP_HEAD, sizeof GI_XMP_HEAD)) {
+            gi_metadata_add_xmp(metadata, marker->data + sizeof GI_XMP_HEAD,
+                                n - sizeof GI_XMP_HEAD);
+        } else if (starts(marker, "Exif\0", EXIF_HEAD) && !metadata->exif) {
+            metadata->exif = gi_memory_copy(marker->data + EXIF_HEAD, n - EXIF_HEAD);
+            metadata->exif_nbytes = metadata->exif ? n - EXIF_HEAD : 0;
+        }
+        extended = extended || starts(marker, xmp_more, sizeof xmp_more);
+    }
+    if (extended && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                "holds XMP in several parts, of which the first is kept");
 }
 
 static void read_metadata(struct gi_decode *decode, j_decompress_ptr cinfo)
 {
     struct gi_metadata *metadata = decode->metadata;
-    read_exif(metadata, cinfo->marker_list);
+    read_markers(decode, cinfo->marker_list);
     JOCTET *icc;
     unsigned icc_nbytes;
     if (jpeg_read_icc_profile(cinfo, &icc, &icc_nbytes)) {
@@ -217,6 +252,7 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     jpeg_mem_src(cinfo, decode->bytes, decode->nbytes);
     jpeg_save_markers(cinfo, APP_EXIF, 0xffff);
     jpeg_save_markers(cinfo, APP_ICC, 0xffff);
+    jpeg_save_markers(cinfo, JPEG_COM, 0xffff);
     jpeg_read_header(cinfo, TRUE);
     describe(decode->info, cinfo);
     read_metadata(decode, cinfo);
@@ -280,4 +316,6 @@ const struct gi_format gi_format_jpeg = {
     .gray = true,
     .rgb = true,
     .metadata = true,
+    .texts = true,
+    .metadata_max = GI_JPEG_METADATA_MAX,
 };

@@ -25,6 +25,11 @@ enum {
     OUT_NBYTES = 1 << 16, /* of a strip at first */
 };
 
+/* Of PNG's (third edition, 11.3.3.1). */
+const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Description", "Copyright",
+                                        "Software",      "Disclaimer", "Warning",     "Source",
+                                        "Creation Time", NULL};
+
 struct writer {
     struct gi_sink *sink;
     const struct gi_image *image;
@@ -100,17 +105,38 @@ static void set_density(j_compress_ptr jpeg, const struct gi_metadata *metadata)
     jpeg->Y_density = (UINT16)(metadata->dpi_y + 0.5);
 }
 
+static void write_segment(j_compress_ptr jpeg, int marker, const void *head, size_t head_nbytes,
+                          const void *bytes, size_t nbytes)
+{
+    if (nbytes > GI_JPEG_METADATA_MAX - head_nbytes)
+        return;
+    jpeg_write_m_header(jpeg, marker, (unsigned)(head_nbytes + nbytes));
+    for (size_t i = 0; i < head_nbytes; i++)
+        jpeg_write_m_byte(jpeg, ((const unsigned char *)head)[i]);
+    for (size_t i = 0; i < nbytes; i++)
+        jpeg_write_m_byte(jpeg, ((const unsigned char *)bytes)[i]);
+}
+
+/* A comment has no keyword: what is no comment gets its own in front. */
+static void write_text(j_compress_ptr jpeg, const struct gi_text *text)
+{
+    char head[256] = "";
+    if (strcmp(text->keyword, "Comment") != 0)
+        snprintf(head, sizeof head, "%.200s: ", text->keyword);
+    write_segment(jpeg, JPEG_COM, head, strlen(head), text->text, strlen(text->text));
+}
+
 static void write_metadata(j_compress_ptr jpeg, const struct gi_metadata *metadata)
 {
-    if (metadata->exif && metadata->exif_nbytes <= 65533 - EXIF_HEAD) {
-        jpeg_write_m_header(jpeg, APP_EXIF, (unsigned)(metadata->exif_nbytes + EXIF_HEAD));
-        for (int i = 0; i < EXIF_HEAD; i++)
-            jpeg_write_m_byte(jpeg, "Exif\0"[i]);
-        for (size_t i = 0; i < metadata->exif_nbytes; i++)
-            jpeg_write_m_byte(jpeg, ((unsigned char *)metadata->exif)[i]);
-    }
+    if (metadata->exif)
+        write_segment(jpeg, APP_EXIF, "Exif\0", EXIF_HEAD, metadata->exif, metadata->exif_nbytes);
+    if (metadata->xmp)
+        write_segment(jpeg, APP_EXIF, GI_XMP_HEAD, sizeof GI_XMP_HEAD, metadata->xmp,
+                      metadata->xmp_nbytes);
     if (metadata->icc)
         jpeg_write_icc_profile(jpeg, metadata->icc, (unsigned)metadata->icc_nbytes);
+    for (int i = 0; i < metadata->ntexts; i++)
+        write_text(jpeg, &metadata->texts[i]);
 }
 
 /* Rows y0..y1-1 as a JPEG of their own, into e->bytes. */

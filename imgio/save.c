@@ -1,6 +1,7 @@
 /* Writing: which format, what it can't hold, and the conversions that bring the image into it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/metadata.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,13 +115,37 @@ void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
     metadata->icc_nbytes = 0;
 }
 
+/* Of EXIF, XMP, texts and the rest. Fills at most 5; returns how many. */
+static int metadata_losses(const char **losses, const struct gi_format *format,
+                           const struct gi_metadata *metadata)
+{
+    int n = 0;
+    size_t most = format->metadata_max ? format->metadata_max - 300 : SIZE_MAX; /* and its head */
+    bool long_text = false;
+    if (!metadata)
+        return 0;
+    for (int i = 0; i < metadata->ntexts; i++)
+        long_text = long_text || strlen(metadata->texts[i].text) > most;
+    if (metadata->exif && (!format->metadata || format->no_exif || metadata->exif_nbytes > most))
+        losses[n++] = "EXIF";
+    if (metadata->xmp && (!format->metadata || metadata->xmp_nbytes > most))
+        losses[n++] = "XMP";
+    if (metadata->ntexts && (!format->texts || long_text))
+        losses[n++] = format->texts ? "a text so long" : "texts";
+    if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
+        losses[n++] = "what it says of colour (gAMA, cHRM, cICP)";
+    if (metadata->dpi_x > 0 && (!format->metadata || format->no_resolution))
+        losses[n++] = "the resolution";
+    return n;
+}
+
 /* What of `image` and `metadata` is lost in `format`, as "a, b"; "" for nothing. */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
                         const struct gi_image *image, const struct gi_metadata *metadata,
                         const struct gi_save_options *options)
 {
     int colours = gi_colour_channels(image);
-    const char *losses[5];
+    const char *losses[9];
     int n = 0;
     char samples[64];
     enum gi_type type = nearest_type(format, image->type);
@@ -134,10 +159,7 @@ static void list_losses(char *words, size_t size, const struct gi_format *format
     if (metadata && metadata->icc && (!format->metadata || !profile_fits(metadata, colours)))
         losses[n++] =
             format->metadata ? "an ICC profile of another colour model" : "the ICC profile";
-    if (metadata && metadata->exif && (!format->metadata || format->no_exif))
-        losses[n++] = "EXIF";
-    if (metadata && metadata->dpi_x > 0 && (!format->metadata || format->no_resolution))
-        losses[n++] = "the resolution";
+    n += metadata_losses(losses + n, format, metadata);
     words[0] = 0;
     for (int i = 0; i < n; i++) {
         size_t used = strlen(words);

@@ -1,7 +1,8 @@
-/* WebP in and out through libwebp: lossy, and lossless at quality 100; alpha, ICC profile and EXIF.
- * Animations are not read. Without libwebp at build time only the message remains.
+/* WebP in and out through libwebp: lossy, and lossless at quality 100; alpha, ICC profile, EXIF and
+ * XMP. Animations are not read. Without libwebp at build time only the message remains.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ enum {
     FLAG_ICC = 0x20,
     FLAG_ALPHA = 0x10,
     FLAG_EXIF = 0x08,
+    FLAG_XMP = 0x04,
 };
 
 static uint32_t get32(const unsigned char *p)
@@ -96,6 +98,9 @@ static void read_metadata(struct gi_decode *decode)
     }
     if (chunk && (metadata->exif = gi_memory_copy(chunk, n)))
         metadata->exif_nbytes = n;
+    chunk = find_chunk(decode->bytes, decode->nbytes, "XMP ", &n);
+    if (chunk)
+        gi_metadata_add_xmp(metadata, chunk, n);
 }
 
 /* Decodes as far as the bytes go. *rows: of the image that are there. */
@@ -169,29 +174,30 @@ static size_t chunk_nbytes(size_t n)
     return CHUNK_HEAD + n + n % 2;
 }
 
-/* What libwebp made, with a profile and EXIF around its chunks. */
+/* What libwebp made, with a profile, EXIF and XMP around its chunks. */
 static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image *image,
                                      const struct gi_metadata *metadata, const uint8_t *made,
                                      size_t nbytes, struct gi_err *err)
 {
-    size_t n, icc = metadata->icc_nbytes, exif = metadata->exif_nbytes, start = RIFF_HEAD;
+    size_t n, icc = metadata->icc_nbytes, exif = metadata->exif_nbytes;
+    size_t xmp = metadata->xmp_nbytes, start = RIFF_HEAD;
     if (find_chunk(made, nbytes, "VP8X", &n))
         start += chunk_nbytes(n);
     uint32_t w = (uint32_t)image->width - 1, h = (uint32_t)image->height - 1;
-    unsigned char extended[EXTENDED] = {(unsigned char)((icc ? FLAG_ICC : 0) |
-                                                        (exif ? FLAG_EXIF : 0) |
-                                                        (gi_has_alpha(image) ? FLAG_ALPHA : 0)),
-                                        0,
-                                        0,
-                                        0,
-                                        (unsigned char)w,
-                                        (unsigned char)(w >> 8),
-                                        0,
-                                        (unsigned char)h,
-                                        (unsigned char)(h >> 8),
-                                        0};
+    unsigned char extended[EXTENDED] = {
+        (unsigned char)((icc ? FLAG_ICC : 0) | (exif ? FLAG_EXIF : 0) | (xmp ? FLAG_XMP : 0) |
+                        (gi_has_alpha(image) ? FLAG_ALPHA : 0)),
+        0,
+        0,
+        0,
+        (unsigned char)w,
+        (unsigned char)(w >> 8),
+        0,
+        (unsigned char)h,
+        (unsigned char)(h >> 8),
+        0};
     size_t whole = 4 + chunk_nbytes(EXTENDED) + (icc ? chunk_nbytes(icc) : 0) + nbytes - start +
-                   (exif ? chunk_nbytes(exif) : 0);
+                   (exif ? chunk_nbytes(exif) : 0) + (xmp ? chunk_nbytes(xmp) : 0);
     unsigned char head[RIFF_HEAD] = "RIFF....WEBP";
     put32(head + 4, (uint32_t)whole);
     enum gi_status status = gi_sink_write(sink, head, sizeof head, err);
@@ -203,6 +209,8 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
         status = gi_sink_write(sink, made + start, nbytes - start, err);
     if (!status && exif)
         status = put_chunk(sink, "EXIF", metadata->exif, exif, err);
+    if (!status && xmp)
+        status = put_chunk(sink, "XMP ", metadata->xmp, xmp, err);
     return status;
 }
 
@@ -244,7 +252,7 @@ static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *i
     enum gi_status status;
     if (!compress(&writer, image, options->quality))
         status = gi_fail(err, GI_E_MEMORY, "out of memory for the WebP compressor");
-    else if (metadata && (metadata->icc || metadata->exif))
+    else if (metadata && (metadata->icc || metadata->exif || metadata->xmp))
         status = write_extended(sink, image, metadata, writer.mem, writer.size, err);
     else
         status = gi_sink_write(sink, writer.mem, writer.size, err);

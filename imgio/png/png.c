@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_quick.h"
+#include "imgio/png/png_text.h"
 
 #include <limits.h>
 #include <math.h>
@@ -214,6 +215,8 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     }
     bool whole = read_png(&r, err);
     png_destroy_read_struct(&r.png, &r.info, NULL);
+    if (!r.refused && decode->image->width)
+        gi_png_read_texts(decode);
     if (whole) {
         warn_of_frames(decode);
         return GI_OK;
@@ -251,4 +254,6 @@ const struct gi_format gi_format_png = {
     .gray = true,
     .rgb = true,
     .metadata = true,
+    .texts = true,
+    .colour = true,
 };

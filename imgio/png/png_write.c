@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_strips.h"
+#include "imgio/png/png_text.h"
 
 #include <libdeflate.h>
 #include <math.h>
@@ -69,7 +70,8 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
 {
     enum gi_status status = GI_OK;
     double per_metre_x = metadata->dpi_x / 0.0254, per_metre_y = metadata->dpi_y / 0.0254;
-    if (metadata->icc)
+    status = gi_png_write_colour(sink, metadata, err);
+    if (!status && metadata->icc)
         status = write_icc(sink, metadata, err);
     if (!status && per_metre_x >= 1 && per_metre_x < 1e9 && per_metre_y >= 1 && per_metre_y < 1e9) {
         uint8_t phys[9];
@@ -80,7 +82,7 @@ static enum gi_status write_metadata(struct gi_sink *sink, const struct gi_metad
     }
     if (!status && metadata->exif)
         status = gi_png_write_chunk(sink, "eXIf", metadata->exif, metadata->exif_nbytes, err);
-    return status;
+    return status ? status : gi_png_write_texts(sink, metadata, err);
 }
 
 enum gi_status gi_png_encode(struct gi_sink *sink, const struct gi_image *image,

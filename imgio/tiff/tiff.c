@@ -1,6 +1,7 @@
 /* TIFF in through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits or float, in strips or
  * tiles, planar or not, with any compression that libtiff has.
  * Without libtiff at build time only the message remains. SPDX-License-Identifier: MIT */
+#include "imgio/metadata.h"
 #include "imgio/tiff/reader.h"
 
 #include <stdio.h>
@@ -168,6 +169,19 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     return GI_OK;
 }
 
+/* Texts, and the keywords that they have in PNG. What ImageJ and OME write tells how the pages of
+ * the file belong together, and would be wrong of one of them alone. */
+static void read_texts(struct gi_tiff_reader *r)
+{
+    for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
+        char *text;
+        if (!gi_tiff.TIFFGetField(r->file, t->tag, &text) || !*text)
+            continue;
+        if (strncmp(text, "ImageJ=", 7) != 0 && !strstr(text, "<OME "))
+            gi_decode_add_text(r->decode, t->keyword, NULL, NULL, text, strlen(text));
+    }
+}
+
 static void read_metadata(struct gi_tiff_reader *r)
 {
     struct gi_metadata *metadata = r->decode->metadata;
@@ -178,6 +192,9 @@ static void read_metadata(struct gi_tiff_reader *r)
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ICCPROFILE, &nbytes, &icc) &&
         (metadata->icc = gi_memory_copy(icc, nbytes)))
         metadata->icc_nbytes = nbytes;
+    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XMLPACKET, &nbytes, &icc))
+        gi_metadata_add_xmp(metadata, icc, nbytes);
+    read_texts(r);
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_RESOLUTIONUNIT, &unit);
     double inches = unit == RESUNIT_INCH ? 1 : unit == RESUNIT_CENTIMETER ? 2.54 : 0;
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XRESOLUTION, &x) &&
@@ -310,4 +327,5 @@ const struct gi_format gi_format_tiff = {
     .rgb = true,
     .metadata = true,
     .no_exif = true,
+    .texts = true,
 };

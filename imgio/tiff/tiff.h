@@ -21,6 +21,13 @@ enum { GI_TIFF_MEMORY_MAX = 256 << 20 }; /* bytes that libtiff may take at once 
  * where the directory of `page`, from 0, stands; 0 where there is none (pages.c). */
 int gi_tiff_find_page(uint64_t *offset, const unsigned char *bytes, size_t nbytes, int page);
 
+/* Texts that have a tag of their own, and the keywords that they have in PNG; ends with tag 0. */
+struct gi_tiff_text {
+    uint16_t tag;
+    const char *keyword;
+};
+extern const struct gi_tiff_text gi_tiff_texts[];
+
 /* Gives colour that alpha was multiplied into its own value back (unmultiply.c). The last channel
  * is alpha. */
 void gi_tiff_unmultiply(struct gi_image *image);

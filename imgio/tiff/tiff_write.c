@@ -6,13 +6,14 @@
 #include "imgio/tiff/tiff.h"
 
 #include <libdeflate.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "imgio/pieces.h"
 
 enum {
-    ENTRIES_MAX = 20,
+    ENTRIES_MAX = 28,
     DEFLATE = 8, /* values of the tags */
     PREDICT_HORIZONTAL = 2,
     PREDICT_FLOAT = 3,
@@ -23,11 +24,19 @@ enum {
     MINISBLACK = 1,
     RGB = 2,
     RESOLUTION_UNIT = 10000, /* denominator of a resolution */
-    TILE = 512,              /* pixels a side; a multiple of 16 */
+    TAG_DESCRIPTION = 270,
+    TAG_DATE = 306,
+    TILE = 512, /* pixels a side; a multiple of 16 */
 };
 static const uint64_t big_from_nbytes = UINT64_C(4000000000);
 
-enum field_type { ASCII_BYTE = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
+const struct gi_tiff_text gi_tiff_texts[] = {
+    {269, "Title"},    {TAG_DESCRIPTION, "Description"}, {271, "Make"},   {272, "Model"},
+    {305, "Software"}, {TAG_DATE, "Creation Time"},      {315, "Author"}, {33432, "Copyright"},
+    {0, NULL},
+};
+
+enum field_type { ASCII = 2, BYTES = 7, SHORT = 3, LONG = 4, RATIONAL = 5, LONG8 = 16 };
 
 struct writer {
     const struct gi_image *image;
@@ -151,7 +160,7 @@ static void put_number(unsigned char *to, enum field_type type, uint64_t v)
 
 static size_t type_nbytes(enum field_type type)
 {
-    return type == ASCII_BYTE ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
+    return type == ASCII || type == BYTES ? 1 : type == SHORT ? 2 : type == LONG ? 4 : 8;
 }
 
 /* Adds an entry of `count` values and returns where these go. */
@@ -187,6 +196,51 @@ static void add_resolution(struct directory *d, unsigned tag, double dpi)
     put_number(to + 4, LONG, RESOLUTION_UNIT);
 }
 
+/* The tag of a text; NULL where it has none, or another form than the tag wants. */
+static const struct gi_tiff_text *tag_of(const struct gi_text *text)
+{
+    const struct gi_tiff_text *own = gi_tiff_texts;
+    while (own->tag && strcmp(own->keyword, text->keyword) != 0)
+        own++;
+    bool date = strlen(text->text) == 19 && text->text[4] == ':' && text->text[10] == ' ';
+    return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
+}
+
+/* The text of a tag, ending in a zero, *n its bytes: that of its keyword. The description is joined
+ * by all texts that have no tag. Owned by the caller; NULL where there is none. */
+static char *find_text(const struct gi_metadata *metadata, const struct gi_tiff_text *tag,
+                       size_t *n)
+{
+    char *whole = NULL;
+    FILE *out = metadata ? open_memstream(&whole, n) : NULL;
+    for (int i = 0; out && i < metadata->ntexts; i++) {
+        const struct gi_text *text = &metadata->texts[i];
+        const struct gi_tiff_text *own = tag_of(text);
+        if (own ? own == tag : tag->tag == TAG_DESCRIPTION)
+            fprintf(out, "%s%s%s%s", ftell(out) > 0 ? "\n" : "", own ? "" : text->keyword,
+                    own ? "" : ": ", text->text);
+    }
+    if (!out || fclose(out) || *n == 0) {
+        free(whole);
+        return NULL;
+    }
+    ++*n;
+    return whole;
+}
+
+/* Adds the texts of the tags from `from` to `to`. */
+static void add_texts(struct directory *d, const struct gi_metadata *metadata, unsigned from,
+                      unsigned to)
+{
+    for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
+        size_t n;
+        char *text = t->tag >= from && t->tag <= to ? find_text(metadata, t, &n) : NULL;
+        if (text)
+            memcpy(add(d, t->tag, ASCII, n), text, n);
+        free(text);
+    }
+}
+
 /* Everything before the strips, in order of the tags. */
 static void lay_out(struct directory *d, const struct writer *w, const struct gi_metadata *metadata)
 {
@@ -201,6 +255,7 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     add_number(d, 258, SHORT, channels, 8 * gi_type_nbytes(image->type));
     add_number(d, 259, SHORT, 1, DEFLATE);
     add_number(d, 262, SHORT, 1, gi_colour_channels(image) == 3 ? RGB : MINISBLACK);
+    add_texts(d, metadata, 0, 272);
     unsigned char *offsets = w->tiles ? NULL : add(d, 273, offset, n), *lengths = NULL;
     add_number(d, 277, SHORT, 1, channels);
     if (!w->tiles) {
@@ -212,6 +267,7 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
         add_resolution(d, 283, metadata->dpi_y);
         add_number(d, 296, SHORT, 1, UNIT_INCH);
     }
+    add_texts(d, metadata, 300, 316);
     add_number(d, 317, SHORT, 1, is_float ? PREDICT_FLOAT : PREDICT_HORIZONTAL);
     if (w->tiles) {
         add_number(d, 322, LONG, 1, (uint64_t)w->strip_width);
@@ -222,9 +278,11 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
     if (gi_has_alpha(image))
         add_number(d, 338, SHORT, 1, ALPHA_UNASSOCIATED);
     add_number(d, 339, SHORT, channels, is_float ? FORMAT_FLOAT : FORMAT_UINT);
+    if (metadata && metadata->xmp)
+        memcpy(add(d, 700, BYTES, metadata->xmp_nbytes), metadata->xmp, metadata->xmp_nbytes);
+    add_texts(d, metadata, 33432, 33432);
     if (metadata && metadata->icc)
-        memcpy(add(d, 34675, ASCII_BYTE, metadata->icc_nbytes), metadata->icc,
-               metadata->icc_nbytes);
+        memcpy(add(d, 34675, BYTES, metadata->icc_nbytes), metadata->icc, metadata->icc_nbytes);
     memcpy(d->bytes, little ? "II" : "MM", 2);
     put_number(d->bytes + 2, SHORT, d->big ? 43 : 42);
     if (d->big)
@@ -242,9 +300,11 @@ static void lay_out(struct directory *d, const struct writer *w, const struct gi
 static enum gi_status write_all(struct gi_sink *sink, const struct writer *w,
                                 const struct gi_metadata *metadata, struct gi_err *err)
 {
-    size_t icc = metadata && metadata->icc ? metadata->icc_nbytes : 0;
+    size_t more = metadata ? metadata->icc_nbytes + metadata->xmp_nbytes + metadata->texts_nbytes +
+                                 8 * (size_t)metadata->ntexts
+                           : 0;
     struct directory d = {.spare = 32 + ENTRIES_MAX * 20};
-    d.end = d.spare + 16 * (size_t)w->nstrips + icc + 128; /* and values of a few bytes */
+    d.end = d.spare + 16 * (size_t)w->nstrips + more + 256; /* and values of a few bytes */
     d.end = (d.end + 7) / 8 * 8;
     d.big = w->tiles || d.end + w->used > big_from_nbytes;
     d.bytes = calloc(1, d.end);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "imgio/imgio.h"
+#include "imgio/metadata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 
@@ -19,7 +19,15 @@ static unsigned touch(const struct gi_image *image, const struct gi_metadata *me
         sum += ((const uint8_t *)metadata->icc)[i];
     for (size_t i = 0; i < metadata->exif_nbytes; i++)
         sum += ((const uint8_t *)metadata->exif)[i];
-    return sum;
+    for (size_t i = 0; i < metadata->xmp_nbytes; i++)
+        sum += ((const uint8_t *)metadata->xmp)[i];
+    for (size_t i = 0; i < metadata->colour_nbytes; i++)
+        sum += ((const uint8_t *)metadata->colour)[i];
+    for (int i = 0; i < metadata->ntexts; i++)
+        sum +=
+            (unsigned)(strlen(metadata->texts[i].keyword) + strlen(metadata->texts[i].text) +
+                       strlen(metadata->texts[i].language) + strlen(metadata->texts[i].translated));
+    return sum + gi_metadata_is_srgb(metadata);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
@@ -37,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
             abort();
         if (!status)
             sum += touch(&image, &metadata);
+        gi_metadata_strip(&metadata, GI_STRIP_GPS);
         gi_image_free(&image);
         gi_metadata_free(&metadata);
     }

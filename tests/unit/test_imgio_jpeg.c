@@ -297,7 +297,13 @@ static void round_trip(void **state)
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
     unsigned char *icc = calloc(1, 100000); /* more than one marker holds */
     memcpy(icc + 16, "RGB ", 4);
-    struct gi_metadata in = {icc, 100000, exif, sizeof exif, 300, 150}, out;
+    struct gi_metadata in = {.icc = icc,
+                             .icc_nbytes = 100000,
+                             .exif = exif,
+                             .exif_nbytes = sizeof exif,
+                             .dpi_x = 300,
+                             .dpi_y = 150},
+                       out;
     struct gi_save_options options = {.quality = 95};
     struct gi_image image = random_image(97, 61, 3, GI_U8, 3), back;
     for (int y = 0; y < 61; y++)

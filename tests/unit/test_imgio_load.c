@@ -408,7 +408,13 @@ static void lost_metadata(void **state)
     (void)state;
     unsigned char icc[200] = {0};
     memcpy(icc + 16, "RGB ", 4);
-    struct gi_metadata metadata = {icc, sizeof icc, "MM\0*", 4, 72, 72}, back;
+    struct gi_metadata metadata = {.icc = icc,
+                                   .icc_nbytes = sizeof icc,
+                                   .exif = "MM\0*",
+                                   .exif_nbytes = 4,
+                                   .dpi_x = 72,
+                                   .dpi_y = 72},
+                       back;
     struct gi_image gray = random_image(5, 5, 1, GI_U8, 1), image;
     struct gi_save_options options = {.quality = 80};
     struct gi_err warning;

@@ -221,7 +221,13 @@ static void metadata(void **state)
         icc[i] = (unsigned char)(i * i * i >> 5);
     memcpy(icc + 12, "mntrRGB XYZ ", 12);
     memcpy(icc + 36, "acsp", 4);
-    struct gi_metadata in = {icc, sizeof icc, exif, sizeof exif, 300, 150}, out;
+    struct gi_metadata in = {.icc = icc,
+                             .icc_nbytes = sizeof icc,
+                             .exif = exif,
+                             .exif_nbytes = sizeof exif,
+                             .dpi_x = 300,
+                             .dpi_y = 150},
+                       out;
     struct gi_image image = random_image(20, 10, 3, GI_U8, 3), back;
     struct gi_save_options options = {.compression = 1};
     struct gi_file_info info;

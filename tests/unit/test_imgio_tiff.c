@@ -338,7 +338,11 @@ static void there_and_back(void **state)
     for (int channels = 1; channels <= 4; channels++)
         for (int type = GI_U8; type <= GI_F32; type++) {
             struct gi_image image = random_image(700, 203, channels, (enum gi_type)type, 4), back;
-            struct gi_metadata metadata = {icc, sizeof icc, NULL, 0, 300, 150}, got;
+            struct gi_metadata metadata = {.icc = icc,
+                                           .icc_nbytes = sizeof icc,
+                                           .dpi_x = 300,
+                                           .dpi_y = 150},
+                               got;
             struct gi_save_options options = {.format = "tiff"};
             struct gi_err warning;
             memcpy(icc + 16, channels < 3 ? "GRAY" : "RGB ", 4);

@@ -37,12 +37,10 @@ static void lossless(void **state)
     for (int channels = 3; channels <= 4; channels++)
         for (int with = 0; with < 4; with++) {
             struct gi_image image = random_image(97, 61, channels, GI_U8, 3), back;
-            struct gi_metadata in = {with & 1 ? icc : NULL,
-                                     with & 1 ? sizeof icc : 0,
-                                     with & 2 ? exif : NULL,
-                                     with & 2 ? sizeof exif : 0,
-                                     0,
-                                     0};
+            struct gi_metadata in = {.icc = with & 1 ? icc : NULL,
+                                     .icc_nbytes = with & 1 ? sizeof icc : 0,
+                                     .exif = with & 2 ? exif : NULL,
+                                     .exif_nbytes = with & 2 ? sizeof exif : 0};
             struct gi_metadata out;
             struct gi_save_options options = {.quality = 100};
             struct gi_err warning;

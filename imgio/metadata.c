@@ -1,0 +1,305 @@
+/* Profiles, EXIF, XMP and texts beside the samples.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/metadata.h"
+#include "imgio/codecs.h"
+#include "imgio/exif.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char raw_profile[] =
+    "Raw profile type "; /* ImageMagick's texts of hexadecimal digits */
+
+void gi_metadata_free(struct gi_metadata *metadata)
+{
+    for (int i = 0; i < metadata->ntexts; i++)
+        free(metadata->texts[i].keyword);
+    free(metadata->texts);
+    free(metadata->icc);
+    free(metadata->exif);
+    free(metadata->xmp);
+    free(metadata->colour);
+    *metadata = (struct gi_metadata){0};
+}
+
+static void drop_xmp(struct gi_metadata *metadata)
+{
+    free(metadata->xmp);
+    metadata->xmp = NULL;
+    metadata->xmp_nbytes = 0;
+}
+
+static bool holds_one_of(const void *bytes, size_t nbytes, const char *const *words)
+{
+    for (; *words; words++)
+        if (memmem(bytes, nbytes, *words, strlen(*words)))
+            return true;
+    return false;
+}
+
+/* By the names of properties in the schemas of EXIF, Photoshop and IPTC ("XMP Specification", part
+ * 2; "IPTC Photo Metadata Standard"). What is no UTF-8 can't be looked through. */
+static bool xmp_names_place(const struct gi_metadata *metadata)
+{
+    static const char *const words[] = {"GPS",     "Location", ":City", ":State", ":Country",
+                                        "atitude", "ongitude", ":lat",  NULL};
+    return metadata->xmp && (memchr(metadata->xmp, 0, metadata->xmp_nbytes) ||
+                             holds_one_of(metadata->xmp, metadata->xmp_nbytes, words));
+}
+
+/* A text of whatever kind; other raw profiles (IPTC, Photoshop's) may hold anything. */
+static bool text_names_place(const struct gi_text *text)
+{
+    static const char *const words[] = {"GPS", "Location", NULL};
+    return strncmp(text->keyword, raw_profile, sizeof raw_profile - 1) == 0 ||
+           holds_one_of(text->keyword, strlen(text->keyword), words) ||
+           holds_one_of(text->text, strlen(text->text), words);
+}
+
+static void forget_place(struct gi_metadata *metadata)
+{
+    int kept = 0;
+    gi_exif_forget_place(metadata->exif, metadata->exif_nbytes);
+    if (xmp_names_place(metadata))
+        drop_xmp(metadata);
+    for (int i = 0; i < metadata->ntexts; i++) {
+        if (text_names_place(&metadata->texts[i]))
+            free(metadata->texts[i].keyword);
+        else
+            metadata->texts[kept++] = metadata->texts[i];
+    }
+    metadata->ntexts = kept;
+}
+
+void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
+{
+    if (what == GI_STRIP_ALL)
+        gi_metadata_free(metadata);
+    else if (what == GI_STRIP_GPS)
+        forget_place(metadata);
+    if (what != GI_STRIP_EXIF)
+        return;
+    free(metadata->exif);
+    metadata->exif = NULL;
+    metadata->exif_nbytes = 0;
+    drop_xmp(metadata);
+}
+
+void gi_metadata_add_xmp(struct gi_metadata *metadata, const void *bytes, size_t n)
+{
+    if (!metadata->xmp && (metadata->xmp = gi_memory_copy(bytes, n)))
+        metadata->xmp_nbytes = n;
+}
+
+/* Bytes of the character that starts at `p`, of which `n` are there; 0 where it is no UTF-8 (RFC
+ * 3629, section 4; surrogates are let pass). */
+static size_t character(const unsigned char *p, size_t n)
+{
+    size_t length = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : 4;
+    if (length > n || *p > 0xf4 || (*p >= 0x80 && *p < 0xc2) || (*p == 0xe0 && p[1] < 0xa0) ||
+        (*p == 0xf0 && p[1] < 0x90))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+static bool is_utf8(const unsigned char *p, size_t n)
+{
+    for (size_t length; n; p += length, n -= length)
+        if (!(length = character(p, n)))
+            return false;
+    return true;
+}
+
+char *gi_latin1(const char *text, size_t *n)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    char *latin = malloc(strlen(text) + 1);
+    for (*n = 0; latin && *p; p++) {
+        if (*p > 0xc3 || (*p >= 0x80 && (p[1] & 0xc0) != 0x80)) {
+            free(latin);
+            return NULL;
+        }
+        unsigned v = *p < 0x80 ? *p : (*p & 0x1fu) << 6 | (p[1] & 0x3fu);
+        p += *p >= 0x80;
+        latin[(*n)++] = (char)v;
+    }
+    return latin;
+}
+
+/* Appends `n` bytes and an end to `to`, in UTF-8, which takes twice their number at most. Returns
+ * where the next goes. */
+static char *put_text(char *to, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes, *end = memchr(p, 0, n);
+    n = end ? (size_t)(end - p) : n;
+    bool latin = !is_utf8(p, n);
+    for (size_t i = 0; i < n; i++) {
+        if (latin && p[i] >= 0x80)
+            *to++ = (char)(0xc0 | p[i] >> 6);
+        *to++ = (char)(latin && p[i] >= 0x80 ? 0x80 | (p[i] & 0x3f) : p[i]);
+    }
+    *to = '\0';
+    return to + 1;
+}
+
+/* "\nexif\n    1234\n4578696600..." to its bytes, owned by the caller; NULL where it is none. */
+static unsigned char *read_raw_profile(const char *text, size_t n, size_t *nbytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *end = text + n, *line = memchr(text, '\n', n);
+    const char *number = line ? memchr(line + 1, '\n', (size_t)(end - line - 1)) : NULL;
+    const char *p = number ? memchr(number + 1, '\n', (size_t)(end - number - 1)) : NULL;
+    unsigned char *bytes = p ? malloc((size_t)(end - p) / 2 + 1) : NULL;
+    size_t have = 0;
+    for (; bytes && p < end; p++) {
+        const char *digit = *p ? strchr(digits, *p | 0x20) : NULL;
+        if (!digit)
+            continue;
+        unsigned v = (unsigned)(digit - digits);
+        bytes[have / 2] = (unsigned char)(have % 2 ? bytes[have / 2] | v : v << 4);
+        have++;
+    }
+    *nbytes = have / 2;
+    return bytes;
+}
+
+/* EXIF and XMP that ImageMagick wrote as texts, before PNG had a chunk for the one. */
+static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, const char *text,
+                              size_t n)
+{
+    static const char exif[] = "Exif\0", xap[] = "http://ns.adobe.com/xap/1.0/";
+    if (strcmp(kind, "exif") != 0 && strcmp(kind, "APP1") != 0 && strcmp(kind, "xmp") != 0)
+        return false;
+    size_t nbytes;
+    unsigned char *bytes = read_raw_profile(text, n, &nbytes);
+    if (!bytes)
+        return false;
+    if (*kind == 'x') {
+        gi_metadata_add_xmp(metadata, bytes, nbytes);
+    } else if (nbytes > sizeof exif && memcmp(bytes, exif, sizeof exif) == 0) {
+        if (!metadata->exif &&
+            (metadata->exif = gi_memory_copy(bytes + sizeof exif, nbytes - sizeof exif)))
+            metadata->exif_nbytes = nbytes - sizeof exif;
+    } else if (nbytes > sizeof xap && memcmp(bytes, xap, sizeof xap) == 0) {
+        gi_metadata_add_xmp(metadata, bytes + sizeof xap, nbytes - sizeof xap);
+    }
+    free(bytes);
+    return true;
+}
+
+static bool too_many(struct gi_decode *decode)
+{
+    if (!decode->warning->status)
+        gi_fail(decode->warning, GI_E_LIMIT,
+                "holds more text than is kept: at most %d texts of %d bytes", GI_TEXTS_MAX,
+                GI_TEXTS_NBYTES_MAX);
+    return false;
+}
+
+bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
+                        const char *translated, const void *bytes, size_t n)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    size_t head = strlen(keyword), prefix = sizeof raw_profile - 1;
+    if (strcmp(keyword, "XML:com.adobe.xmp") == 0) {
+        gi_metadata_add_xmp(metadata, bytes, n);
+        return true;
+    }
+    if (strncmp(keyword, raw_profile, prefix) == 0 &&
+        adopt_raw_profile(metadata, keyword + prefix, bytes, n))
+        return true;
+    language = language ? language : "";
+    translated = translated ? translated : "";
+    size_t room = 2 * (head + strlen(language) + strlen(translated) + n) + 4;
+    if (metadata->ntexts == GI_TEXTS_MAX || n > GI_TEXTS_NBYTES_MAX ||
+        metadata->texts_nbytes + room > 2 * GI_TEXTS_NBYTES_MAX)
+        return too_many(decode);
+    struct gi_text *texts =
+        realloc(metadata->texts, ((size_t)metadata->ntexts + 1) * sizeof *texts);
+    if (texts)
+        metadata->texts = texts;
+    struct gi_text text = {.keyword = texts ? malloc(room) : NULL};
+    if (!text.keyword)
+        return false;
+    text.language = put_text(text.keyword, keyword, head);
+    text.translated = put_text((char *)text.language, language, strlen(language));
+    text.text = put_text((char *)text.translated, translated, strlen(translated));
+    put_text((char *)text.text, bytes, n);
+    metadata->texts_nbytes += room;
+    metadata->texts[metadata->ntexts++] = text;
+    return true;
+}
+
+const char *gi_metadata_text(const struct gi_metadata *metadata, const char *keyword)
+{
+    for (int i = 0; metadata && i < metadata->ntexts; i++)
+        if (strcmp(metadata->texts[i].keyword, keyword) == 0)
+            return metadata->texts[i].text;
+    return NULL;
+}
+
+/* Cuts the elements of that name out of the packet. */
+static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
+{
+    char *xmp = metadata->xmp, *from, *to;
+    while (xmp && (from = memmem(xmp, metadata->xmp_nbytes, start, strlen(start)))) {
+        size_t left = metadata->xmp_nbytes - (size_t)(from - xmp);
+        to = memmem(from, left, end, strlen(end));
+        if (!to)
+            return;
+        to += strlen(end);
+        memmove(from, to, left - (size_t)(to - from));
+        metadata->xmp_nbytes -= (size_t)(to - from);
+    }
+}
+
+/* tiff:Orientation, as attribute or element. */
+static void reset_xmp_orientation(struct gi_metadata *metadata)
+{
+    static const char name[] = "tiff:Orientation";
+    char *at = metadata->xmp, *end = at + metadata->xmp_nbytes;
+    while (at && (at = memmem(at, (size_t)(end - at), name, sizeof name - 1))) {
+        at += sizeof name - 1;
+        while (at < end && strchr("=\"'> \n", *at) && *at)
+            at++;
+        if (at < end && *at >= '1' && *at <= '8')
+            *at = '1';
+    }
+}
+
+void gi_metadata_settle(struct gi_metadata *metadata)
+{
+    gi_exif_reset(metadata->exif, metadata->exif_nbytes);
+    metadata->exif_nbytes = gi_exif_forget_thumbnail(metadata->exif, metadata->exif_nbytes);
+    cut_elements(metadata, "<xmp:Thumbnails", "</xmp:Thumbnails>");
+    cut_elements(metadata, "<xap:Thumbnails", "</xap:Thumbnails>");
+    if (metadata->xmp)
+        reset_xmp_orientation(metadata);
+}
+
+/* Each chunk: name, 4 bytes; length, a byte; then the bytes. */
+bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
+{
+    static const unsigned char gamma[] = {0, 0, 0xb1, 0x8f}, cicp[] = {1, 13, 0, 1};
+    /* Of ITU-R BT.709, in hundred-thousandths. */
+    static const unsigned char primaries[] = {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0,
+                                              0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
+                                              0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};
+    const unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    bool other = false, said = false;
+    for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4]) {
+        const unsigned char *bytes = at + 5;
+        if (memcmp(at, "sRGB", 4) == 0)
+            said = true;
+        else if (memcmp(at, "cICP", 4) == 0)
+            other = other || at[4] != 4 || memcmp(bytes, cicp, 4) != 0;
+        else if (memcmp(at, "gAMA", 4) == 0)
+            other = other || at[4] != 4 || memcmp(bytes, gamma, 4) != 0;
+        else if (memcmp(at, "cHRM", 4) == 0)
+            other = other || at[4] != 32 || memcmp(bytes, primaries, 32) != 0;
+    }
+    return said || !other;
+}

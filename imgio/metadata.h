@@ -1,0 +1,37 @@
+/* What travels beside the samples, for decoders and encoders.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_METADATA_H
+#define GI_IMGIO_METADATA_H
+
+#include "imgio/format.h"
+
+enum {
+    GI_TEXTS_MAX = 1024,           /* texts of a file; more are left out, with a warning */
+    GI_TEXTS_NBYTES_MAX = 8 << 20, /* of all of them, and of an XMP packet in a text chunk */
+};
+
+/* Keeps `n` bytes of text under a keyword, both as they stand in the file: what is no UTF-8 is
+ * taken for Latin-1; language and translated keyword (NULL: none) are UTF-8. XMP and EXIF that go
+ * as texts become what they are. False where no more texts are kept, which the decode's warning
+ * says.
+ */
+bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
+                        const char *translated, const void *bytes, size_t n);
+
+/* Keeps an XMP packet, if it is the first. */
+void gi_metadata_add_xmp(struct gi_metadata *metadata, const void *bytes, size_t n);
+
+/* The text of that keyword; NULL where there is none. */
+const char *gi_metadata_text(const struct gi_metadata *metadata, const char *keyword);
+
+/* Drops thumbnails, which show the picture as it was, and says orientation 1. */
+void gi_metadata_settle(struct gi_metadata *metadata);
+
+/* Whether all that PNG's colour chunks say is that the picture is sRGB, or nothing. */
+bool gi_metadata_is_srgb(const struct gi_metadata *metadata);
+
+/* Latin-1 of a text in UTF-8, owned by the caller, *n its bytes; NULL where it has none (or memory
+ * is out). */
+char *gi_latin1(const char *text, size_t *n);
+
+#endif

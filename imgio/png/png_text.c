@@ -1,0 +1,229 @@
+/* Texts of a PNG, XMP among them, and what it says of colour (PNG, third edition, 11.3.2
+ * and 11.3.3). Read here and not through libpng, since they may stand behind the pixels, which
+ * libpng does not always see. SPDX-License-Identifier: MIT */
+#include "imgio/png/png_text.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "imgio/png/png_strips.h"
+
+enum {
+    HEAD = 8, /* of a chunk: length, type; 4 bytes of checksum follow it */
+    KEYWORD_MAX = 79,
+    LONG_TEXT = 1024, /* bytes from which a text is compressed */
+    COLOUR_MAX = 32,  /* bytes of the longest of these chunks */
+};
+static const char colour_chunks[][5] = {"cICP", "mDCV", "cLLI", "sRGB", "gAMA", "cHRM"};
+static const char xmp_keyword[] = "XML:com.adobe.xmp";
+
+static uint32_t big32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* `packed` inflated, owned by the caller; NULL where it is damaged or more than is kept. */
+static unsigned char *inflate(const unsigned char *packed, size_t n, size_t *nbytes)
+{
+    struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+    enum libdeflate_result result = LIBDEFLATE_INSUFFICIENT_SPACE;
+    unsigned char *bytes = NULL;
+    for (size_t room = 4 * n + 1024; inflater && result == LIBDEFLATE_INSUFFICIENT_SPACE;
+         room *= 4) {
+        free(bytes);
+        room = room < GI_TEXTS_NBYTES_MAX ? room : GI_TEXTS_NBYTES_MAX;
+        bytes = malloc(room);
+        if (!bytes)
+            break;
+        result = libdeflate_zlib_decompress(inflater, packed, n, bytes, room, nbytes);
+        if (room == GI_TEXTS_NBYTES_MAX)
+            break;
+    }
+    libdeflate_free_decompressor(inflater);
+    if (result == LIBDEFLATE_SUCCESS)
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+/* Past the end of the string at `at`; NULL where it does not end. */
+static const unsigned char *past(const unsigned char *at, const unsigned char *end)
+{
+    const unsigned char *zero = at ? memchr(at, 0, (size_t)(end - at)) : NULL;
+    return zero ? zero + 1 : NULL;
+}
+
+/* The text of a chunk of `n` bytes, if it is whole. False: no more are kept. */
+static bool read_text(struct gi_decode *decode, const char *type, const unsigned char *bytes,
+                      size_t n)
+{
+    const unsigned char *end = bytes + n, *at = past(bytes, end);
+    const char *keyword = (const char *)bytes, *language = NULL, *translated = NULL;
+    bool packed = *type == 'z';
+    if (!at || at == bytes + 1 || at - bytes > KEYWORD_MAX + 1 || (*type != 't' && at == end))
+        return true;
+    if (*type == 'z') {
+        at++; /* the method, deflate */
+    } else if (*type == 'i') {
+        packed = *at++;
+        language = at < end ? (const char *)++at : NULL;
+        at = language ? past(at, end) : NULL;
+        translated = (const char *)at;
+        at = past(at, end);
+    }
+    if (!at)
+        return true;
+    size_t length = (size_t)(end - at);
+    unsigned char *inflated = packed ? inflate(at, length, &length) : NULL;
+    if (packed && !inflated)
+        return true;
+    bool kept =
+        gi_decode_add_text(decode, keyword, language, translated, packed ? inflated : at, length);
+    free(inflated);
+    return kept;
+}
+
+/* Each of them once. */
+static void read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
+                        size_t n)
+{
+    unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    for (; at && at < end; at += 5 + at[4])
+        if (memcmp(at, type, 4) == 0)
+            return;
+    unsigned char *grown =
+        n <= COLOUR_MAX ? realloc(metadata->colour, metadata->colour_nbytes + 5 + n) : NULL;
+    if (!grown)
+        return;
+    metadata->colour = grown;
+    grown += metadata->colour_nbytes;
+    memcpy(grown, type, 4);
+    grown[4] = (unsigned char)n;
+    memcpy(grown + 5, bytes, n);
+    metadata->colour_nbytes += 5 + n;
+}
+
+static bool is_colour(const char *type)
+{
+    for (size_t i = 0; i < sizeof colour_chunks / sizeof colour_chunks[0]; i++)
+        if (memcmp(type, colour_chunks[i], 4) == 0)
+            return true;
+    return false;
+}
+
+void gi_png_read_texts(struct gi_decode *decode)
+{
+    const unsigned char *bytes = decode->bytes;
+    bool kept = true;
+    for (size_t at = 8; decode->nbytes - at >= HEAD + 4;) {
+        size_t n = big32(bytes + at);
+        const char *type = (const char *)bytes + at + 4;
+        if (n > decode->nbytes - at - HEAD - 4)
+            return;
+        bool text = memcmp(type, "tEXt", 4) == 0 || memcmp(type, "zTXt", 4) == 0 ||
+                    memcmp(type, "iTXt", 4) == 0;
+        if ((text || is_colour(type)) &&
+            libdeflate_crc32(0, type, n + 4) == big32(bytes + at + HEAD + n)) {
+            if (text && kept)
+                kept = read_text(decode, type, bytes + at + HEAD, n);
+            else if (!text)
+                read_colour(decode->metadata, type, bytes + at + HEAD, n);
+        }
+        at += HEAD + n + 4;
+    }
+}
+
+/* A chunk of `type`: the head of `n` bytes, then `text`, deflated where that is asked for. */
+static enum gi_status write_text(struct gi_sink *sink, const char *type, const void *head, size_t n,
+                                 const void *text, size_t length, bool packed, struct gi_err *err)
+{
+    struct libdeflate_compressor *packer = packed ? libdeflate_alloc_compressor(6) : NULL;
+    size_t room = packer ? libdeflate_zlib_compress_bound(packer, length) : length;
+    unsigned char *bytes = !packed || packer ? malloc(n + room) : NULL;
+    enum gi_status status = GI_E_MEMORY;
+    if (bytes) {
+        memcpy(bytes, head, n);
+        if (packed)
+            length = libdeflate_zlib_compress(packer, text, length, bytes + n, room);
+        else
+            memcpy(bytes + n, text, length);
+        status = gi_png_write_chunk(sink, type, bytes, n + length, err);
+    } else {
+        gi_fail(err, status, "out of memory for a text");
+    }
+    free(bytes);
+    libdeflate_free_compressor(packer);
+    return status;
+}
+
+/* tEXt and zTXt hold Latin-1; iTXt holds everything. */
+static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text,
+                                struct gi_err *err)
+{
+    unsigned char head[KEYWORD_MAX + 2];
+    size_t length = 0, n = 0;
+    char *keyword = gi_latin1(text->keyword, &n);
+    char *latin = *text->language || *text->translated ? NULL : gi_latin1(text->text, &length);
+    enum gi_status status = GI_OK;
+    if (!keyword || n == 0 || n > KEYWORD_MAX) {
+        free(keyword);
+        free(latin);
+        return GI_OK;
+    }
+    memcpy(head, keyword, n);
+    head[n] = head[n + 1] = 0;
+    if (latin) {
+        bool packed = length >= LONG_TEXT;
+        status = write_text(sink, packed ? "zTXt" : "tEXt", head, n + 1 + packed, latin, length,
+                            packed, err);
+    } else {
+        size_t language = strlen(text->language) + 1, translated = strlen(text->translated) + 1;
+        unsigned char *whole = malloc(n + 3 + language + translated);
+        length = strlen(text->text);
+        bool packed = length >= LONG_TEXT;
+        if (whole) {
+            memcpy(whole, head, n + 1);
+            whole[n + 1] = packed;
+            whole[n + 2] = 0;
+            memcpy(whole + n + 3, text->language, language);
+            memcpy(whole + n + 3 + language, text->translated, translated);
+        }
+        status = whole ? write_text(sink, "iTXt", whole, n + 3 + language + translated, text->text,
+                                    length, packed, err)
+                       : gi_fail(err, GI_E_MEMORY, "out of memory for a text");
+        free(whole);
+    }
+    free(keyword);
+    free(latin);
+    return status;
+}
+
+enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                   struct gi_err *err)
+{
+    const unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    enum gi_status status = GI_OK;
+    for (; at && at < end && !status; at += 5 + at[4]) {
+        char type[5] = {0};
+        memcpy(type, at, 4);
+        status = gi_png_write_chunk(sink, type, at + 5, at[4], err);
+    }
+    return status;
+}
+
+enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                  struct gi_err *err)
+{
+    static const char empty[5]; /* not packed, deflate, no language, no translation */
+    char head[sizeof xmp_keyword - 1 + sizeof empty];
+    enum gi_status status = GI_OK;
+    memcpy(head, xmp_keyword, sizeof xmp_keyword - 1);
+    memcpy(head + sizeof xmp_keyword - 1, empty, sizeof empty);
+    if (metadata->xmp)
+        status = write_text(sink, "iTXt", head, sizeof head, metadata->xmp, metadata->xmp_nbytes,
+                            false, err);
+    for (int i = 0; i < metadata->ntexts && !status; i++)
+        status = write_one(sink, &metadata->texts[i], err);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* Texts of a PNG and its chunks about colour.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_PNG_TEXT_H
+#define GI_IMGIO_PNG_TEXT_H
+
+#include "imgio/metadata.h"
+
+/* Keeps the texts, XMP and colour chunks of all of the file, wherever they stand. Chunks whose
+ * checksum is wrong are passed over. */
+void gi_png_read_texts(struct gi_decode *decode);
+
+/* Writes them; colour before everything else but IHDR. Errors: as the sink's, GI_E_MEMORY. */
+enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                   struct gi_err *err);
+enum gi_status gi_png_write_texts(struct gi_sink *sink, const struct gi_metadata *metadata,
+                                  struct gi_err *err);
+
+#endif
