@@ -30,6 +30,12 @@ while read -r command; do
     fi
 done <commands
 expect 0 gpuimg help --man
+# Commands and formats of the page: bold words under a tag, the formats between their heading and the next.
+grep -oP '(?<=^\\fBgpuimg\\-).*(?=\\fR\(1\)$)' out | tr -d '\\' >named
+check "man gpuimg names every command" cmp named commands
+sed -n '/^\.SH FORMATS/,/^\.SH ENV/p' out | grep -oP '(?<=^\\fB).*(?=\\fR$)' | tr -d '\\' >named
+gpuimg list --json | jq -r '.formats[].name' >formats
+check "man gpuimg names every format" cmp named formats
 cp out page.1
 if command -v mandoc >/dev/null; then
     check "man gpuimg: mandoc -Tlint" mandoc -Tlint -W warning page.1
