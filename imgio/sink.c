@@ -291,7 +291,10 @@ static int prepare(struct gi_sink *sink, bool durable, bool alone)
     }
     if (sink->temporary) /* closing may fail; the lock stays until the file has its name */
         sink->lock = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0);
-    return why ? why : close_fd(sink);
+    why = why ? why : close_fd(sink);
+    if (why && sink->stands)
+        unlink(sink->target);
+    return why;
 }
 
 enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, struct gi_err *err)
