@@ -17,6 +17,10 @@ static enum gi_status load(const struct gi_library *library, struct gi_err *err)
     if (last)
         return GI_OK;
     void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
+    const char *why = handle ? NULL : dlerror();
+    if (why && !strstr(why, "No such file"))
+        return gi_fail(err, GI_E_UNSUPPORTED, "needs %s (%s), which can't be loaded: %s",
+                       library->name, library->file, why);
     if (!handle)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "needs %s (%s), which is not installed here; Debian and Ubuntu: package %s",
