@@ -143,10 +143,12 @@ static enum gi_status draw(const struct gi_histogram_view *view, const struct ou
     const struct gi_histogram *histogram = view->histogram;
     const char *base = strrchr(view->file, '/');
     json_t *title = gi_json_text(base ? base + 1 : view->file); /* cairo wants UTF-8 too */
+    if (!title)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a title");
     char subtitle[64];
     snprintf(subtitle, sizeof subtitle, "%d x %d pixels, %d bins", view->image->width,
              view->image->height, histogram->nbins);
-    struct gi_plot plot = {.title = title ? json_string_value(title) : "",
+    struct gi_plot plot = {.title = json_string_value(title),
                            .subtitle = subtitle,
                            .x_label = "sample value",
                            .y_label = view->cumulative ? "samples up to here" : "samples a bin",
