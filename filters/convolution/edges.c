@@ -16,6 +16,7 @@ static const struct gi_choice operators[] = {
     {"scharr", NULL, "smoothed across by 3 10 3"},
     {"prewitt", NULL, "smoothed across by 1 1 1"},
     {"laplacian", NULL, "the four neighbours less four times the pixel"},
+    {"laplace", "laplacian", NULL},
     {NULL, NULL, NULL},
 };
 
