@@ -22,6 +22,21 @@ unit: $(UNIT)
 test: all $(UNIT)
 	tests/run $(B) $(ONLY)
 
+# What tests preload to let calls fail.
+SHIM := $(B)/tests/torture/shim.so
+$(B)/tests/torture/%.so: tests/torture/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARN) -shared -fPIC -o $@ $< -ldl
+test: $(if $(SANITIZE),,$(SHIM))
+
+.PHONY: torture ## every command with each call of every kind failing once (minutes); make test has a sample
+torture: all $(SHIM)
+	$(PYTHON) tests/torture/torture.py $(B)/gpuimg --whole
+
+.PHONY: torture-cuda ## commands with failing calls of the CUDA driver, on a machine with a GPU; TORTURE_SECONDS=60
+torture-cuda: all $(B)/tests/torture/cuda.so
+	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
+
 .PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:
 	$(MAKE) CUDA=0 SANITIZE=1 test

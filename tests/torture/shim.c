@@ -1,0 +1,216 @@
+/* A library to preload: lets the N-th call of a kind fail, by TORTURE="KIND N" in the environment,
+ * and then makes the file that TORTURE_MARK names. Kinds: the rows of `kinds`. Calls inside the C
+ * library (stdio's) are not seen. SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum kind { NOTHING, MEMORY, START, READ, WRITE, MOVE, OPEN, SHORT_READ, SHORT_WRITE, INTERRUPT };
+static const char *const kinds[] = {"nothing", "memory", "start",      "read",        "write",
+                                    "move",    "open",   "short-read", "short-write", "interrupt"};
+
+static enum kind wanted = NOTHING;
+static int fails_at;
+static const char *mark;
+static atomic_int calls;
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *text = getenv("TORTURE"), *blank = text ? strchr(text, ' ') : NULL;
+    for (size_t i = 0; blank && i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i]) == (size_t)(blank - text) &&
+            strncmp(kinds[i], text, (size_t)(blank - text)) == 0)
+            wanted = (enum kind)i;
+    fails_at = blank ? atoi(blank + 1) : 0;
+    mark = getenv("TORTURE_MARK");
+}
+
+/* Whether this call of that kind is the one. */
+static bool now(enum kind kind)
+{
+    if (kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
+        return false;
+    long fd = mark ? syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return true;
+}
+
+/* name##_next is the C library's function of that name. */
+#define NEXT(name)                                                                                 \
+    static __typeof__(&name) name##_next;                                                          \
+    if (!name##_next) {                                                                            \
+        void *found = dlsym(RTLD_NEXT, #name);                                                     \
+        memcpy(&name##_next, &found, sizeof found);                                                \
+    }
+
+/* ---- memory ---- */
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *at, size_t n);
+void *__libc_memalign(size_t align, size_t n);
+
+static void *none(void)
+{
+    errno = ENOMEM;
+    return NULL;
+}
+
+void *malloc(size_t n)
+{
+    return now(MEMORY) ? none() : __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return now(MEMORY) ? none() : __libc_calloc(n, size);
+}
+
+void *realloc(void *at, size_t n)
+{
+    return now(MEMORY) ? none() : __libc_realloc(at, n);
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    return now(MEMORY) ? none() : __libc_memalign(align, n);
+}
+
+void *memalign(size_t align, size_t n)
+{
+    return now(MEMORY) ? none() : __libc_memalign(align, n);
+}
+
+int posix_memalign(void **at, size_t align, size_t n)
+{
+    void *found = now(MEMORY) ? NULL : __libc_memalign(align, n);
+    if (!found)
+        return ENOMEM;
+    *at = found;
+    return 0;
+}
+
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+    if (now(MEMORY)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
+}
+
+/* ---- threads and processes ---- */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *arg)
+{
+    NEXT(pthread_create)
+    return now(START) ? EAGAIN : pthread_create_next(thread, attributes, run, arg);
+}
+
+pid_t fork(void)
+{
+    NEXT(fork)
+    if (now(START)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return fork_next();
+}
+
+/* ---- files ---- */
+
+static int fail(int why)
+{
+    errno = why;
+    return -1;
+}
+
+ssize_t read(int fd, void *to, size_t n)
+{
+    if (now(READ))
+        return fail(EIO);
+    if (now(INTERRUPT))
+        return fail(EINTR);
+    if (n > 1 && now(SHORT_READ))
+        n = n / 2;
+    return syscall(SYS_read, fd, to, n);
+}
+
+ssize_t write(int fd, const void *from, size_t n)
+{
+    if (fd == STDERR_FILENO)
+        return syscall(SYS_write, fd, from, n);
+    if (now(WRITE))
+        return fail(ENOSPC);
+    if (now(INTERRUPT))
+        return fail(EINTR);
+    if (n > 1 && now(SHORT_WRITE))
+        n = n / 2;
+    return syscall(SYS_write, fd, from, n);
+}
+
+int fsync(int fd)
+{
+    return now(WRITE) ? fail(EIO) : (int)syscall(SYS_fsync, fd);
+}
+
+int close(int fd)
+{
+    int failed = (int)syscall(SYS_close, fd); /* what fails is closed all the same */
+    return now(WRITE) ? fail(EIO) : failed;
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    return now(WRITE) ? fail(EIO) : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (now(INTERRUPT))
+        return fail(EINTR);
+    return now(OPEN) ? fail(EMFILE) : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* The same in programs for large files. */
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+int mkdir(const char *path, mode_t mode)
+{
+    return now(OPEN) ? fail(ENOSPC) : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+    return now(MOVE) ? fail(EIO) : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    return now(MOVE) ? fail(EIO)
+                     : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    return now(MOVE) ? fail(EIO)
+                     : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}

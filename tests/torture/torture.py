@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Every command under failing calls: memory, threads, reads, writes, moves, opens, and short or interrupted ones.
+
+Usage: torture.py GPUIMG [--whole] [--only WORD] [--kind KIND]
+
+The examples of each command's help and a conversion into and out of each format are run with the N-th call of each kind
+failing (shim.c), for every N with --whole, else for a sample. Each run must end 0 with the same files and output as
+without a fault, or not 0 with one message and every file as it was before; and leave nothing behind.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("memory", "start", "read", "write", "move", "open", "short-read", "short-write", "interrupt")
+HARMLESS = ("short-read", "short-write", "interrupt")  # these must change nothing
+TABLES = (".csv", ".json", ".jsonl", ".npy", ".svg", ".txt")
+SECONDS = 40  # a drawing has 20
+SAMPLE = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, 6765]
+
+# Commands whose output is another each time, and what stands for the examples of those that work for long.
+MOODY = ("devices", "bench", "selftest")
+SHORT = {"bench": "bench invert --size 16 --device cpu --threads 1", "selftest": "selftest invert --device cpu"}
+
+
+# Faults of libraries that are known: part of the command line, kind, what is wrong. They count as skipped.
+KNOWN = (
+    (".tif", "memory", "died of signal 11", "libtiff 4.5 reads through NULL where TIFFReadDirectory() gets no memory"),
+)
+
+
+class Case:
+    """A command line, the files before it and after it, and what it prints."""
+
+    def __init__(self, name, words, folder, stdin=b""):
+        self.name, self.words, self.folder, self.stdin = name, words, folder, stdin
+        self.before, self.after, self.stdout = read_all(folder), None, None
+
+
+def into(suffix, source, target):
+    """The words that write a format, of pictures that it holds."""
+    if suffix == "pbm":
+        return ["threshold", "-q", source, target, "--at", "50%"]
+    return ["convert", "-q", source, target, *(["--gray"] if suffix == "pgm" else [])]
+
+
+def read_all(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else None for p in folder.rglob("*")}
+
+
+def write_all(folder, files):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, content in sorted(files.items()):
+        if content is None:
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_bytes(content)
+
+
+class Torture:
+    def __init__(self, program, shim, root):
+        self.program, self.shim, self.root = program, shim, root
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("GPUIMG_")}
+        self.env.update(LC_ALL="C", GPUIMG_DEVICE="cpu")
+        self.passed, self.skipped = 0, collections.Counter()
+        self.failures = []
+        pixels = bytes((x * 9 + y * 5 + c * 60 + (x // 6 + y // 5) % 2 * 70) % 256
+                       for y in range(20) for x in range(24) for c in range(3))
+        self.base = root / "base.ppm"
+        self.base.write_bytes(b"P6 24 20 255\n" + pixels)
+        text = subprocess.run([program, "list", "--json"], capture_output=True, check=True).stdout
+        self.list = json.loads(text)
+        self.formats = self.list["formats"]
+        self.suffixes = {s: f for f in self.formats for s in f["suffixes"].split()}
+
+    def picture(self, path):
+        """A file of the format that its suffix says; where that can't be written, nothing."""
+        form = self.suffixes.get(path.suffix[1:])
+        if not form or not form["writes"] or form["missing"]:
+            return
+        subprocess.run([self.program, *into(path.suffix[1:], self.base, path)], check=True)
+
+    def example(self, words, i):
+        folder = self.root / f"{words[0]}-{i}"
+        folder.mkdir()
+        for word in words[1:]:
+            for path in [folder / w for w in word.split() + [word]]:
+                if path.name.startswith("-") or "/" in word or path.exists():
+                    continue
+                if path.suffix[1:] in self.suffixes:
+                    self.picture(path)
+                elif path.suffix in TABLES:
+                    path.write_bytes(b"old\n")
+        if words[0] in ("convolve",):
+            for text in folder.glob("*.txt"):
+                text.write_text("0 1 0\n1 -4 1\n0 1 0\n")
+        if words[0] == "run":
+            for text in folder.glob("*.txt"):
+                text.write_text("blur --k 3 # and\n| threshold --at 50%\n")
+        return Case(" ".join(words), words, folder)
+
+    def examples(self):
+        for command in self.list["commands"]:
+            text = subprocess.run([self.program, "help", command], capture_output=True, text=True, check=True).stdout
+            lines = [line.strip() for line in text.splitlines() if line.startswith("  gpuimg ")]
+            lines = ["gpuimg " + SHORT[command]] if command in SHORT else lines
+            for i, line in enumerate(lines):
+                try:
+                    words = shlex.split(line)[1:]
+                except ValueError:
+                    continue
+                if any(w in ("|", "&&", "<") or "*" in w.split("'")[0] and len(w) < 8 for w in words):
+                    continue
+                cut = [n for n, w in enumerate(words) if w.startswith(">")]
+                yield self.example(words[: cut[0]] if cut else words, i)
+
+    def conversions(self):
+        big = b"P5 1100 1000 255\n" + bytes(range(250)) * 4400  # over a megabyte: mapped
+        for form in self.formats:
+            suffix = form["suffixes"].split()[0]
+            if not form["writes"] or form["missing"]:
+                continue
+            folder = self.root / f"to-{suffix}"
+            folder.mkdir()
+            shutil.copy(self.base, folder / "in.ppm")
+            self.picture(folder / f"out.{suffix}")
+            depth = "16" if "16" in form["depths"] else "same"
+            words = [*into(suffix, "in.ppm", f"out.{suffix}"), "--depth", depth, "--threads", "2"]
+            yield Case(f"to {suffix}", words, folder)
+            if form["reads"]:
+                folder = self.root / f"from-{suffix}"
+                folder.mkdir()
+                self.picture(folder / f"in.{suffix}")
+                yield Case(f"from {suffix}", ["convert", "-q", f"in.{suffix}", "out.ppm"], folder)
+        for suffix in ("png", "jpg"):
+            folder = self.root / f"big-{suffix}"
+            folder.mkdir()
+            (folder / "in.pgm").write_bytes(big)
+            words = ["sharpen", "in.pgm", f"out.{suffix}", "--threads", "2", "--durable"]
+            yield Case(f"big to {suffix}", words, folder)
+        folder = self.root / "pipe"
+        folder.mkdir()
+        yield Case("a pipe", ["blur", "-", "-", "--format", "pam"], folder, self.base.read_bytes())
+        folder = self.root / "all"
+        folder.mkdir()
+        shutil.copy(self.base, folder / "in.ppm")
+        words = "extract in.ppm t.json --at 50% --labels l.npy --labels-picture p.png --mask m.pgm --overlay o.jpg --crops c --points p.csv"
+        yield Case("extract, everything", words.split(), folder)
+        folder = self.root / "plot"
+        folder.mkdir()
+        shutil.copy(self.base, folder / "in.ppm")
+        yield Case("plot as PNG", ["histogram", "in.ppm", "--plot", "p.png", "--json"], folder)
+
+    def run(self, case, folder, fault="nothing 0", mark=None):
+        env = dict(self.env, LD_PRELOAD=str(self.shim), TORTURE=fault, TORTURE_MARK=str(mark or ""))
+        # A background of its own for what fontconfig and the rates keep.
+        env["HOME"] = str(self.root)
+        return subprocess.run([self.program, *case.words], cwd=folder, env=env, input=case.stdin,
+                              capture_output=True, timeout=SECONDS)
+
+    def learn(self, case):
+        """What the command does without a fault; whether it works at all."""
+        done = self.run(case, case.folder)
+        case.stdout, case.after = done.stdout, read_all(case.folder)
+        if done.returncode:
+            print(f"FAILED: {case.name}: ends {done.returncode} without a fault: {done.stderr.decode()[:300]}")
+        return done.returncode == 0
+
+    def judge(self, case, kind, done, files):
+        """None, or what is wrong."""
+        if done.returncode < 0:
+            return f"died of signal {-done.returncode}"
+        moody = case.words[0] in MOODY
+        if done.returncode == 0:
+            wrong = [n for n in set(files) | set(case.after) if files.get(n) != case.after.get(n)]
+            if "plot" in case.name and files.get("p.png", b"")[-8:-4] == b"IEND":
+                wrong.remove("p.png") if "p.png" in wrong else None  # fontconfig took another font
+            if wrong and not moody:
+                return f"ended 0 with other files: {wrong}"
+            moody |= case.words[0] == "list" and b"can't be loaded" in done.stdout
+            return None if moody or done.stdout == case.stdout else "ended 0 and printed something else"
+        if kind in HARMLESS and "plot" not in case.name:
+            return f"ended {done.returncode}: {done.stderr[:200]!r}"
+        said = [s for s in done.stderr.decode(errors="replace").splitlines() if not s.startswith("gpuimg: warning: ")]
+        if said == ["out of memory"] and done.returncode == 127:
+            said = ["gpuimg: " + said[0]]  # the loader of libraries ends the process itself
+        if len(said) != 1 or not said[0].startswith("gpuimg: "):
+            return f"ended {done.returncode} and said {said[:4]}"
+        if files != case.before:
+            wrong = [n for n in set(files) | set(case.before) if files.get(n) != case.before.get(n)]
+            return f"ended {done.returncode} ({said[0][:120]}) and left {wrong}"
+        return None
+
+    def one(self, case, kind, n, worker):
+        """Whether the fault came to pass."""
+        folder, mark = self.root / f"work-{worker}", self.root / f"mark-{worker}"
+        mark.unlink(missing_ok=True)
+        write_all(folder, case.before)
+        try:
+            done = self.run(case, folder, f"{kind} {n}", mark)
+            wrong = self.judge(case, kind, done, read_all(folder))
+        except subprocess.TimeoutExpired:
+            wrong = f"hung for {SECONDS} s"
+        if not mark.exists() and not wrong:
+            return False
+        known = [k for k in KNOWN if k[0] in " ".join(case.words) and k[1] == kind and k[2] == wrong]
+        if known and read_all(folder) == case.before:
+            self.skipped[known[0][3]] += 1
+        elif wrong:
+            self.failures.append(f"{case.name}: {kind} {n}: {wrong}")
+            print("FAILED:", self.failures[-1], flush=True)
+        else:
+            self.passed += 1
+        return True
+
+    def all_of(self, case, kind, whole, worker):
+        for n in range(1, 100000) if whole and case.words[0] not in SHORT else SAMPLE:
+            if not self.one(case, kind, n, worker):
+                break
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--kind", choices=KINDS)
+    args = parser.parse_args()
+    program = pathlib.Path(args.program).resolve()
+    shim = program.parent / "tests/torture/shim.so"
+    if "sanitize" in str(program.parent) or not shim.exists():
+        print(f"skipped: no {shim.name} beside this build (a sanitizer has a memory of its own)")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    broken = 0
+    with tempfile.TemporaryDirectory() as root:
+        torture = Torture(program, shim, pathlib.Path(root))
+        cases = [c for c in [*torture.examples(), *torture.conversions()] if args.only in c.name]
+        untested = set(torture.list["commands"]) - {c.words[0] for c in cases}
+        if untested and not args.only:
+            torture.failures.append("untested commands")
+            print(f"FAILED: no example of {sorted(untested)} could be run")
+        cases = [c for c in cases if torture.learn(c) or not (broken := broken + 1)]
+        workers = os.cpu_count() if args.whole else 2
+        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+            free = list(range(workers))
+
+            def work(case, kind):
+                worker = free.pop()
+                torture.all_of(case, kind, args.whole, worker)
+                free.append(worker)
+
+            kinds = [args.kind] if args.kind else KINDS
+            for future in [pool.submit(work, c, k) for c in cases for k in kinds]:
+                future.result()
+    for reason, n in torture.skipped.items():
+        print(f"skipped: {reason} ({n} times)")
+    print(f"{torture.passed} passed, {len(torture.failures) + broken} failed, {torture.skipped.total()} skipped")
+    return bool(torture.failures or broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
