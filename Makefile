@@ -58,7 +58,7 @@ CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
-SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
+SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 # What the compiler has of it: tests/cli/hardening.sh reads the program. FORTIFY needs optimisation, and level 3 a recent libc.
 accepts = $(shell echo '$(hash)include <string.h>' | $(CC) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
 hash := \#
@@ -77,7 +77,7 @@ LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-  LEVELS := scalar avx2 avx512
+  LEVELS := $(if $(filter fuzz,$(SANITIZE)),scalar,scalar avx2 avx512)
 else
   LEVELS := scalar
 endif

@@ -67,14 +67,31 @@ format:
 check-format:
 	clang-format --dry-run --Werror $(SOURCES)
 
-# libFuzzer over the decoders: make fuzz FUZZ_SECONDS=180 [SEEDS=folder]
+# Fuzzing. Each tests/fuzz/fuzz_NAME.c is a target for libFuzzer (clang), with tests/fuzz/seeds/NAME to begin with. What it
+# finds goes to tests/fuzz/crashers/NAME, which every `make test` replays with the seeds.
+#   make fuzz FUZZ="load chain" FUZZ_SECONDS=180 [SEEDS=folder of files for load]
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ ?= $(FUZZ_TARGETS)
 FUZZ_SECONDS ?= 60
-.PHONY: fuzz ## libFuzzer over the decoders; FUZZ_SECONDS=60 SEEDS=folder
+SEEDS ?= $(wildcard ../shared/corpora)
+REPLAY := $(FUZZ_TARGETS:%=$(B)/tests/fuzz/fuzz_%)
+test: $(REPLAY)
+$(B)/tests/fuzz/%.o: tests/fuzz/%.c | $(B)/headers
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -I tests/fuzz -c -o $@ $<
+$(REPLAY): $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(filter fuzz,$(SANITIZE)),,$(B)/tests/fuzz/replay.o) $(LIB)
+	$(CC) $(ALL_CFLAGS) $(if $(filter fuzz,$(SANITIZE)),-fsanitize=fuzzer) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
+
+.PHONY: fuzz ## libFuzzer over decoders, EXIF, kernels, options, chains, command lines; FUZZ="load exif" FUZZ_SECONDS=60 each
 fuzz:
-	@mkdir -p build/fuzz/corpus
-	clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -DGI_HAVE_CUDA=0 \
-	    -o build/fuzz/fuzz_load tests/fuzz/fuzz_load.c $(wildcard imgio/*.c imgio/*/*.c) $(LIBS)
-	build/fuzz/fuzz_load -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus $(SEEDS)
+	$(MAKE) CC=clang CUDA=0 SANITIZE=fuzz fuzz-here
+.PHONY: fuzz-here
+fuzz-here: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
+	set -e; for t in $(FUZZ); do mkdir -p build/fuzz/$$t build/fuzz/found; echo "fuzz $$t"; \
+	    $(B)/tests/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
+	        -artifact_prefix=build/fuzz/found/$$t- build/fuzz/$$t \
+	        $$(for d in tests/fuzz/seeds/$$t tests/fuzz/crashers/$$t; do [ -d $$d ] && echo $$d; done) \
+	        $$([ $$t = load ] && echo $(SEEDS)) </dev/null; done
 
 # The bench: programs that time kernels, and bench.py that drives them beside their peers (CONTRIBUTING.md).
 #   make bench BENCH="gpu cpu --quick"   some tables, and the options of tests/bench/bench.py

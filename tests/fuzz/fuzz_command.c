@@ -1,0 +1,40 @@
+/* Fuzzes the whole command line: words parted by line ends, the first the command's name. They are
+ * read and checked as main() does; an operation then runs on a few pixels, without files.
+ * SPDX-License-Identifier: MIT */
+#include "small.h"
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/say.h"
+
+enum { WORDS_MAX = 40 };
+
+static void run(const struct gi_command *command, int argc, char **argv)
+{
+    struct gi_args args;
+    struct gi_err err = {0};
+    enum gi_status status = gi_args_read(&args, command, argc, argv, &err);
+    if (status != err.status || (status && !*err.text))
+        abort();
+    int set = command->filter ? gi_command_set(command, command->filter->options) : -1;
+    if (!status && !args.help && set >= 0 && command->filter->max_sources < 2) {
+        struct gi_step step = {.filter = command->filter, .params = args.params[set]};
+        small_run(&step, 1, (unsigned)argc);
+    }
+    gi_args_free(&args);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
+{
+    char *text = small_text(bytes, nbytes), *argv[WORDS_MAX + 1] = {NULL}, *rest = text;
+    struct gi_command command;
+    int argc = 0;
+    for (char *word; text && argc < WORDS_MAX && (word = strsep(&rest, "\n"));)
+        argv[argc++] = word;
+    if (text && gi_command_find(&command, argv[0]))
+        run(&command, argc, argv);
+    else if (text)
+        gi_command_nearest(argv[0]);
+    free(text);
+    return 0;
+}

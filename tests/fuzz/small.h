@@ -1,0 +1,74 @@
+/* What the fuzzers of words share: a chain run on an image of a few pixels.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_FUZZ_SMALL_H
+#define GI_TESTS_FUZZ_SMALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/pipeline.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
+
+/* The bytes as a string in memory of just that length, so that a sanitizer sees a read past its
+ * end; freed by the caller. NULL: they hold a zero, or the name of a file, which is not to be
+ * opened. */
+static inline char *small_text(const uint8_t *bytes, size_t nbytes)
+{
+    if (nbytes > 4096 || memchr(bytes, 0, nbytes) || memchr(bytes, '/', nbytes))
+        return NULL;
+    char *text = malloc(nbytes + 1);
+    if (!text)
+        return NULL;
+    memcpy(text, bytes, nbytes);
+    text[nbytes] = '\0';
+    return text;
+}
+
+static inline struct gi_queue *small_queue(void)
+{
+    static struct gi_queue *queue;
+    const struct gi_open_options options = {.threads = 1};
+    if (!queue && gi_queue_open_alone(&queue, gi_kernels_cpu(), &options, NULL))
+        abort();
+    return queue;
+}
+
+/* Runs steps that take one source on an image of 7 x 5 pixels, of a type and channels by `which`.
+ */
+static inline void small_run(const struct gi_step *steps, int nsteps, unsigned which)
+{
+    struct gi_image src, dst = {0};
+    struct gi_err err = {0};
+    struct gi_pipeline *pipeline = NULL;
+    void *results[16] = {NULL};
+    struct gi_side sides[16] = {{0}};
+    int n = nsteps < 16 ? nsteps : 16;
+    if (gi_image_alloc(&src, 7, 5, 1 + (int)(which & 3), (enum gi_type)(which >> 2 & 3) % 3, &err))
+        abort();
+    for (int y = 0; y < src.height; y++)
+        memset(gi_row(&src, y), 37 * y + (int)(which & 31), gi_row_nbytes(&src));
+    enum gi_status status = gi_pipeline_new(&pipeline, steps, n, &src, NULL, &err);
+    for (int i = 0; i < n && !status; i++)
+        if (steps[i].filter->result_nbytes) {
+            sides[i].result = results[i] = calloc(1, steps[i].filter->result_nbytes);
+            if (!results[i])
+                abort();
+        }
+    if (!status)
+        status = gi_pipeline_run(pipeline, small_queue(), &dst, &src, sides, NULL, &err);
+    if (status != err.status || (status && !*err.text)) /* it fails with a message, or not at all */
+        abort();
+    for (int i = 0; i < n; i++) {
+        if (results[i] && steps[i].filter->result_free)
+            steps[i].filter->result_free(results[i]);
+        free(results[i]);
+    }
+    gi_pipeline_free(&pipeline);
+    gi_image_free(&dst);
+    gi_image_free(&src);
+}
+
+#endif
