@@ -117,7 +117,7 @@ hash := \#
 $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
-	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h gif_lib.h \
+	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h gif_lib.h archive.h \
 	    stb/stb_image_write.h)
 	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -157,7 +157,7 @@ include tests/tests.mk
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libtiff-dev libwebp-dev libgif-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
+            libtiff-dev libwebp-dev libgif-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:

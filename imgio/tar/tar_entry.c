@@ -1,0 +1,65 @@
+/* What a tar says of its members.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/tar/tar_entry.h"
+#include "imgio/tar/tar.h"
+
+#include <stdlib.h>
+
+enum gi_status gi_tar_entry_new(struct gi_tar_entry **out, struct archive_entry *from,
+                                struct gi_err *err)
+{
+    struct gi_tar_entry *entry = *out = calloc(1, sizeof *entry);
+    if (entry)
+        entry->entry = gi_libarchive.archive_entry_clone(from);
+    if (entry && entry->entry)
+        return GI_OK;
+    free(entry);
+    *out = NULL;
+    return gi_fail(err, GI_E_MEMORY, "out of memory: a member of a tar");
+}
+
+void gi_tar_entry_free(struct gi_tar_entry **entry)
+{
+    if (*entry)
+        gi_libarchive.archive_entry_free((*entry)->entry);
+    free(*entry);
+    *entry = NULL;
+}
+
+const char *gi_tar_entry_name(const struct gi_tar_entry *entry)
+{
+    locale_t before = gi_tar_enter();
+    const char *name = gi_libarchive.archive_entry_pathname(entry->entry);
+    gi_tar_leave(before);
+    return name ? name : "";
+}
+
+bool gi_tar_entry_is_file(const struct gi_tar_entry *entry)
+{
+    return gi_libarchive.archive_entry_filetype(entry->entry) == AE_IFREG &&
+           !gi_libarchive.archive_entry_hardlink(entry->entry);
+}
+
+uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry)
+{
+    la_int64_t nbytes = gi_libarchive.archive_entry_size(entry->entry);
+    return nbytes > 0 ? (uint64_t)nbytes : 0;
+}
+
+bool gi_tar_entry_has_holes(const struct gi_tar_entry *entry)
+{
+    return gi_libarchive.archive_entry_sparse_count(entry->entry) > 0;
+}
+
+void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name)
+{
+    locale_t before = gi_tar_enter();
+    gi_libarchive.archive_entry_set_pathname(entry->entry, name);
+    gi_tar_leave(before);
+}
+
+void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes)
+{
+    gi_libarchive.archive_entry_sparse_clear(entry->entry);
+    gi_libarchive.archive_entry_set_size(entry->entry, (la_int64_t)nbytes);
+}

@@ -1,0 +1,16 @@
+/* An entry inside.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_TAR_TAR_ENTRY_H
+#define GI_IMGIO_TAR_TAR_ENTRY_H
+
+#include "imgio/tar/libarchive.h"
+
+struct gi_tar_entry {
+    struct archive_entry *entry; /* owned here */
+};
+
+/* A copy of `from`. Errors: GI_E_MEMORY. */
+enum gi_status gi_tar_entry_new(struct gi_tar_entry **entry, struct archive_entry *from,
+                                struct gi_err *err);
+
+#endif

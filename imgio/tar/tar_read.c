@@ -1,0 +1,145 @@
+/* Members out of a tar.
+ * SPDX-License-Identifier: MIT */
+#include "imgio/reader.h"
+#include "imgio/tar/libarchive.h"
+#include "imgio/tar/tar.h"
+#include "imgio/tar/tar_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512 };
+
+struct gi_tar_reader {
+    struct archive *archive;
+    struct gi_reader *from;
+    struct gi_err fault; /* of `from` */
+    size_t lent;         /* bytes that libarchive looks at */
+    bool ended;          /* it asked for more than there is */
+    size_t zeros;        /* bytes at the end of what it got: a block of them is a tar's end */
+};
+
+/* Zero bytes at the end of all that was given. */
+static size_t count_zeros(size_t before, const unsigned char *bytes, size_t nbytes)
+{
+    size_t n = 0;
+    while (n < nbytes && !bytes[nbytes - 1 - n])
+        n++;
+    return n < nbytes ? n : before + n;
+}
+
+static la_ssize_t give(struct archive *archive, void *self, const void **bytes)
+{
+    struct gi_tar_reader *reader = self;
+    const unsigned char *at;
+    size_t nbytes;
+    gi_reader_skip(reader->from, reader->lent);
+    reader->lent = 0;
+    if (gi_reader_peek(reader->from, &at, &nbytes, 1, &reader->fault)) {
+        gi_libarchive.archive_set_error(archive, -1, "%s", "read error");
+        return -1;
+    }
+    reader->zeros = count_zeros(reader->zeros, at, nbytes);
+    reader->ended = !nbytes;
+    *bytes = at;
+    reader->lent = nbytes;
+    return (la_ssize_t)nbytes;
+}
+
+/* What libarchive says, or the input. */
+static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
+{
+    const char *why = gi_libarchive.archive_error_string(reader->archive);
+    if (reader->fault.status) {
+        *err = reader->fault;
+        return err->status;
+    }
+    return gi_fail(err, GI_E_FORMAT, "%s: %s", gi_reader_name(reader->from),
+                   why ? why : "is a damaged tar");
+}
+
+enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, struct gi_err *err)
+{
+    struct gi_tar_reader *reader = *out = calloc(1, sizeof *reader);
+    if (!reader)
+        return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    enum gi_status status = gi_reader_open(&reader->from, path, err);
+    reader->archive = status ? NULL : gi_libarchive.archive_read_new();
+    if (!status && !reader->archive)
+        status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
+    if (!status) {
+        struct archive *a = reader->archive;
+        gi_libarchive.archive_read_support_format_tar(a);
+        gi_libarchive.archive_read_support_filter_gzip(a);
+        gi_libarchive.archive_read_support_filter_bzip2(a);
+        gi_libarchive.archive_read_support_filter_xz(a);
+        gi_libarchive.archive_read_support_filter_zstd(a);
+        if (gi_libarchive.archive_read_open(a, reader, NULL, give, NULL) != ARCHIVE_OK)
+            status = fail(reader, err);
+    }
+    if (status)
+        gi_tar_reader_close(out);
+    return status;
+}
+
+void gi_tar_reader_close(struct gi_tar_reader **out)
+{
+    struct gi_tar_reader *reader = *out;
+    *out = NULL;
+    if (!reader)
+        return;
+    if (reader->archive)
+        gi_libarchive.archive_read_free(reader->archive);
+    gi_reader_close(&reader->from);
+    free(reader);
+}
+
+/* A plain tar that ends without its mark was cut between two members. */
+static enum gi_status at_end(struct gi_tar_reader *reader, struct gi_err *err)
+{
+    bool plain = gi_libarchive.archive_filter_code(reader->archive, 0) == ARCHIVE_FILTER_NONE;
+    if (plain && reader->ended && reader->zeros < BLOCK)
+        return gi_fail(err, GI_E_FORMAT, "%s: breaks off: the tar's end is missing",
+                       gi_reader_name(reader->from));
+    return GI_OK;
+}
+
+enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **out,
+                           struct gi_err *err)
+{
+    struct archive_entry *entry;
+    *out = NULL;
+    locale_t before = gi_tar_enter();
+    int got = gi_libarchive.archive_read_next_header(reader->archive, &entry);
+    enum gi_status status = GI_OK;
+    if (got == ARCHIVE_EOF)
+        status = at_end(reader, err);
+    else if (got != ARCHIVE_OK && got != ARCHIVE_WARN)
+        status = fail(reader, err);
+    else
+        status = gi_tar_entry_new(out, entry, err);
+    gi_tar_leave(before);
+    return status;
+}
+
+enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
+                           struct gi_err *err)
+{
+    enum { STEP_NBYTES = 1 << 20 }; /* the size that a tar names is believed in pieces of so many */
+    enum gi_status status = GI_OK;
+    la_ssize_t got = 1;
+    while (nbytes && got && !status) {
+        size_t n = nbytes;
+        if (n > buffer->capacity - buffer->nbytes && n > STEP_NBYTES + buffer->nbytes)
+            n = STEP_NBYTES + buffer->nbytes;
+        status = gi_buffer_reserve(buffer, n, err);
+        if (status)
+            break;
+        got = gi_libarchive.archive_read_data(reader->archive, buffer->at + buffer->nbytes, n);
+        if (got < 0)
+            return fail(reader, err);
+        buffer->nbytes += (size_t)got;
+        nbytes -= (size_t)got;
+    }
+    return status;
+}
