@@ -114,6 +114,10 @@ static struct gi_item *take(struct gi_engine *engine)
     if (wait_for_place(engine)) {
         enum gi_status status = GI_OK;
         item = gi_item_new();
+        if (item) {
+            item->engine = engine;
+            item->index = engine->taken; /* that only who feeds changes */
+        }
         status = item ? engine->feed.next(engine->feed.self, item, &more, &err)
                       : gi_fail(&err, GI_E_MEMORY, "out of memory: an item");
         if (status || !more)
@@ -122,12 +126,10 @@ static struct gi_item *take(struct gi_engine *engine)
         if (!item)
             end_locked(engine, status ? &err : NULL);
         else
-            item->index = engine->taken++;
+            engine->taken++;
         pthread_mutex_unlock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->feeding);
-    if (item)
-        item->engine = engine;
     return item;
 }
 

@@ -57,7 +57,7 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
 void gi_engine_free(struct gi_engine **engine);
 
-/* For work: waits until `nbytes` more of images may be under way for `item`, which has them until
+/* For feed and work: waits until `nbytes` more of images may be under way for `item`, which has them until
  * it is delivered. Only its first call may wait, and not that of the item delivered next. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 

@@ -60,10 +60,16 @@ int gi_imaging_threads(const struct gi_imaging *imaging)
     return gi_fleet_threads(imaging->fleet);
 }
 
+const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
+{
+    return gi_fleet_allocator(imaging->fleet);
+}
+
 /* What the listener needs to know. */
 struct coming {
     const struct gi_imaging *imaging;
     struct gi_item *item;
+    bool told;
 };
 
 static uint64_t nbytes_of(const struct gi_image *image)
@@ -74,10 +80,11 @@ static uint64_t nbytes_of(const struct gi_image *image)
 /* The samples as stored, as converted, the result, and about as much again while it is encoded. */
 static void on_shape(void *arg, const struct gi_image *stored)
 {
-    const struct coming *coming = arg;
+    struct coming *coming = arg;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
-    if (!coming->item->reserved)
+    if (!coming->told)
         gi_engine_reserve(coming->item, nbytes_of(stored) + 3 * nbytes_of(&shape));
+    coming->told = true;
 }
 
 static void note_input(struct gi_item *item)
@@ -95,7 +102,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_file_info *info, struct gi_err *err)
 {
     double start = gi_now_ms();
-    struct coming coming = {imaging, item};
+    struct coming coming = {.imaging = imaging, .item = item};
     struct gi_shape_listener listener = {on_shape, &coming};
     struct gi_loading loading = {.bytes = item->bytes,
                                  .nbytes = item->nbytes,
