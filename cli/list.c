@@ -161,7 +161,7 @@ static void list_text(void)
         struct gi_err why;
         bool ready = gi_format_ready(i, &why) == GI_OK;
         printf("  %-12s%-6s%-7s%-2s%-3s%-6s%-6s %s (%s)%s%s\n", f->name, f->reads ? "read" : "",
-               f->writes ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
+               f->writes || f->video ? "write" : "", f->u8 ? "8" : "", f->u16 ? "16" : "",
                f->f32 ? "float" : "", f->alpha ? "alpha" : "", f->summary, f->suffixes,
                ready ? "" : ": ", ready ? "" : why.text);
     }
@@ -191,7 +191,7 @@ static void list_markdown(void)
     const struct gi_format_info *f;
     for (int i = 0; (f = gi_format_at(i)); i++)
         printf("| %s (%s) | %s | %s |%s%s%s%s |\n", f->summary, f->suffixes, f->reads ? "yes" : "",
-               f->writes ? "yes" : "", f->u8 ? " 8" : "", f->u16 ? " 16" : "",
+               f->writes || f->video ? "yes" : "", f->u8 ? " 8" : "", f->u16 ? " 16" : "",
                f->f32 ? " float" : "", f->alpha ? " alpha" : "");
 }
 

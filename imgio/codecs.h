@@ -12,6 +12,7 @@ extern const struct gi_format gi_format_ppm;
 extern const struct gi_format gi_format_pbm;
 extern const struct gi_format gi_format_pam;
 extern const struct gi_format gi_format_pnm;
+extern const struct gi_format gi_format_y4m;
 extern const struct gi_format gi_format_pfm;
 extern const struct gi_format gi_format_bmp;
 extern const struct gi_format gi_format_tga;

@@ -16,10 +16,11 @@
 enum { SMALL_NBYTES = 16 << 20, ENOUGH = 16 }; /* gi_decode_has_enough() */
 
 const struct gi_format *const gi_formats[] = {
-    &gi_format_png,  &gi_format_jpeg, &gi_format_pgm, &gi_format_ppm,
-    &gi_format_pbm,  &gi_format_pam,  &gi_format_pnm, &gi_format_pfm,
-    &gi_format_tiff, &gi_format_webp, &gi_format_gif, &gi_format_bmp,
-    &gi_format_hdr,  &gi_format_npy,  &gi_format_tga, NULL,
+    &gi_format_png, &gi_format_jpeg, &gi_format_pgm,  &gi_format_ppm,
+    &gi_format_pbm, &gi_format_pam,  &gi_format_y4m,  &gi_format_pnm,
+    &gi_format_pfm, &gi_format_tiff, &gi_format_webp, &gi_format_gif,
+    &gi_format_bmp, &gi_format_hdr,  &gi_format_npy,  &gi_format_tga,
+    NULL,
 };
 
 const struct gi_format_info *gi_format_at(int index)
@@ -153,6 +154,12 @@ static const struct gi_format *probe(const unsigned char *bytes, size_t nbytes)
     return NULL;
 }
 
+const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes)
+{
+    const struct gi_format *format = probe(bytes, nbytes);
+    return format ? &format->info : NULL;
+}
+
 static enum gi_status fail_unknown(struct gi_err *err)
 {
     char names[256] = "";
@@ -276,7 +283,9 @@ static enum gi_status open_path(struct gi_source *source, struct gi_load_options
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
     if (!options->image)
         options->image = image;
-    enum gi_status status = gi_source_open(source, file, &options->limits, err);
+    enum gi_status status = options->ahead
+                                ? gi_source_continue(source, options->ahead, &options->limits, err)
+                                : gi_source_open(source, file, &options->limits, err);
     free(file);
     return status;
 }

@@ -5,6 +5,7 @@
 #ifndef GI_IMGIO_IMGIO_H
 #define GI_IMGIO_IMGIO_H
 
+#include "imgio/buffer.h"
 #include "imgio/image.h"
 
 /* Limits, tested before memory is taken. */
@@ -26,6 +27,15 @@ struct gi_shape_listener {
     void *arg;
 };
 
+/* What somebody has taken of an input, who wanted to see what it is, and where the rest of it is.
+ * Both are owned here until gi_load() takes them. Freed by gi_ahead_free(), which nulls; NULL:
+ * nothing happens. */
+struct gi_ahead {
+    struct gi_buffer bytes;
+    struct gi_reader *reader; /* imgio/reader.h */
+};
+void gi_ahead_free(struct gi_ahead **ahead);
+
 struct gi_load_options {
     struct gi_limits limits;
     bool allow_partial; /* a damaged file yields what could be read (missing samples are 0, in a
@@ -33,7 +43,9 @@ struct gi_load_options {
     const struct gi_shape_listener *listener; /* NULL: nobody */
     const struct gi_parallel *parallel;       /* NULL: one thread. The image is the same */
     const struct gi_allocator *allocator;     /* where the samples go; NULL: plain memory */
-    int image;        /* of a file that holds several, from 1; 0: the first, with a warning */
+    int image; /* of a file that holds several, from 1; 0: the first, with a warning */
+    struct gi_ahead
+        *ahead;       /* of gi_load(): read this in place of the path. NULL: nothing was taken */
     bool header_only; /* no samples: the image has its shape and NULL data, no limit holds, and what
                          the file does not say in its header (damage, more images) is not seen */
 };
@@ -204,6 +216,10 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
                               const struct gi_save_options *options, struct gi_err *warning,
                               struct gi_err *err);
 
+/* Name of the format that `format` (NULL: prefix or suffix of `path`) stands for, of a row of the
+ * table; NULL: of none. */
+const char *gi_save_format(const char *path, const char *format);
+
 /* Whether gi_save() would know the format, so that a command can refuse before it works.
  * Errors: GI_E_USAGE with the list of what can be written. */
 enum gi_status gi_save_check(const char *path, const char *format, struct gi_err *err);
@@ -215,9 +231,12 @@ struct gi_format_info {
                              `name` is one of them */
     const char *summary;  /* "Portable Network Graphics" */
     bool reads, writes, u8, u16, f32, alpha;
+    bool video;          /* not an image: frames go through operations, from one into another */
     const char *missing; /* the library that this build lacks for it; NULL: none */
 };
 const struct gi_format_info *gi_format_at(int index);
+/* The row whose files begin with these bytes (64 are enough); NULL: none. */
+const struct gi_format_info *gi_format_of(const void *bytes, size_t nbytes);
 
 /* Whether all is there that the format of that row needs; loads its libraries.
  * Errors: GI_E_UNSUPPORTED: "this build has no libtiff", or it is not installed. */

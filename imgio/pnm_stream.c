@@ -146,3 +146,24 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
                ? take_plain(buffer, reader, samples, head.magic == '1', limits, err)
                : take_raw(buffer, reader, (size_t)raster, err);
 }
+
+enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err)
+{
+    const unsigned char *bytes;
+    unsigned char next[3];
+    size_t nbytes, got;
+    struct gi_pnm_header head = {0};
+    *more = false;
+    enum gi_status status = gi_reader_peek(reader, &bytes, &nbytes, GI_READER_AHEAD, err);
+    if (status || !gi_pnm_starts(bytes, nbytes))
+        return status;
+    struct gi_pnm_cursor in = {bytes, bytes + nbytes};
+    uint64_t raster;
+    if (gi_pnm_read_header(&in, &head, NULL) || gi_pnm_is_plain(&head) ||
+        __builtin_mul_overflow((uint64_t)head.height, gi_pnm_row_nbytes(&head), &raster))
+        return GI_OK; /* decoding it says what is wrong */
+    status =
+        gi_reader_glance(reader, next, sizeof next, (uint64_t)(in.at - bytes) + raster, &got, err);
+    *more = !status && gi_pnm_starts(next, got);
+    return status;
+}

@@ -131,6 +131,23 @@ void gi_reader_skip(struct gi_reader *reader, size_t nbytes)
     reader->from += nbytes;
 }
 
+enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t nbytes,
+                                uint64_t ahead, size_t *got, struct gi_err *err)
+{
+    off_t at = lseek(reader->fd, 0, SEEK_CUR);
+    uint64_t before = reader->to - reader->from; /* taken from the descriptor alone */
+    ssize_t n = -1;
+    *got = 0;
+    if (at >= 0 && ahead <= INT64_MAX / 2)
+        do
+            n = pread(reader->fd, to, nbytes, at + (off_t)ahead - (off_t)before);
+        while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return fail(reader, errno, err);
+    *got = (size_t)n;
+    return GI_OK;
+}
+
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                               struct gi_err *err)
 {

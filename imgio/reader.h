@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "imgio/status.h"
 
@@ -33,6 +34,11 @@ enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **by
 
 /* Takes `nbytes` of those that are visible. */
 void gi_reader_skip(struct gi_reader *reader, size_t nbytes);
+
+/* Of a file: up to `nbytes` of those that stand `ahead` bytes further on into `to`, none of them
+ * taken; *got is smaller past the end. Errors: GI_E_IO, also for what is no file. */
+enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t nbytes,
+                                uint64_t ahead, size_t *got, struct gi_err *err);
 
 /* Takes `nbytes` into `to`; *got is smaller only at the end. Errors: GI_E_IO. */
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,

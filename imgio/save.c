@@ -81,6 +81,16 @@ enum gi_status gi_save_check(const char *path, const char *format, struct gi_err
     return choose(&chosen, &path, format, err);
 }
 
+const char *gi_save_format(const char *path, const char *format)
+{
+    const char *colon = strchr(path, ':');
+    const struct gi_format *prefix = colon ? find(path, (size_t)(colon - path)) : NULL;
+    const struct gi_format *found = format   ? find(format, strlen(format))
+                                    : prefix ? prefix
+                                             : by_suffix(path);
+    return found ? found->info.name : NULL;
+}
+
 /* The type nearest to `type` that the format holds. */
 static enum gi_type nearest_type(const struct gi_format *format, enum gi_type type)
 {

@@ -4,6 +4,7 @@
  * shortens the file meanwhile; a handler puts zeros there, and closing the source reports it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/source.h"
+#include "imgio/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,6 +173,44 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
         return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
     enum gi_status status = open_fd(source, fd, limits, err);
     close(fd);
+    return status;
+}
+
+void gi_ahead_free(struct gi_ahead **ahead)
+{
+    if (!*ahead)
+        return;
+    free((*ahead)->bytes.at);
+    gi_reader_close(&(*ahead)->reader);
+    free(*ahead);
+    *ahead = NULL;
+}
+
+enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
+                                  const struct gi_limits *limits, struct gi_err *err)
+{
+    struct gi_buffer all = ahead->bytes;
+    struct gi_err fault;
+    size_t got = 1;
+    enum gi_status status = GI_OK;
+    ahead->bytes = (struct gi_buffer){0};
+    while (!status && got) {
+        status = gi_buffer_reserve(&all, all.nbytes / 2 + READ_NBYTES, err);
+        if (!status && gi_reader_read(ahead->reader, all.at + all.nbytes, all.capacity - all.nbytes,
+                                      &got, &fault))
+            status = gi_fail(err, fault.status, "read error");
+        if (!status)
+            all.nbytes += got;
+        if (!status && all.nbytes > limits->max_bytes)
+            status = too_long(limits, err);
+    }
+    gi_reader_close(&ahead->reader);
+    if (!status && !all.nbytes)
+        status = gi_fail(err, GI_E_FORMAT, "is empty, want an image");
+    if (status)
+        free(all.at);
+    else
+        *source = (struct gi_source){.bytes = all.at, .nbytes = all.nbytes, .guard = -1};
     return status;
 }
 

@@ -17,6 +17,10 @@ struct gi_source {
 enum gi_status gi_source_open(struct gi_source *source, const char *path,
                               const struct gi_limits *limits, struct gi_err *err);
 
+/* The same for what is left of an input; both of `ahead` are taken, also where it fails. */
+enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
+                                  const struct gi_limits *limits, struct gi_err *err);
+
 /* Releases the bytes. GI_E_IO: the file shrank while it was read, and the bytes past its new end
  * were seen as zeros. */
 enum gi_status gi_source_close(struct gi_source *source, struct gi_err *err);

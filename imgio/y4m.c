@@ -5,6 +5,7 @@
 #endif
 
 #include "imgio/y4m.h"
+#include "imgio/codecs.h"
 
 #include <endian.h>
 #include <limits.h>
@@ -141,17 +142,27 @@ static enum gi_status check_limits(const struct gi_y4m *video, const struct gi_l
     return GI_OK;
 }
 
+/* The header from its line of n characters. Errors have no name yet. */
+static enum gi_status read_header(struct gi_y4m *video, const char *line, size_t n,
+                                  struct gi_err *err)
+{
+    *video = (struct gi_y4m){.nplanes = 3, .shift_x = 1, .shift_y = 1, .bits = 8};
+    memcpy(video->line, line, n);
+    video->line[n] = '\0';
+    return read_words(video, err);
+}
+
 enum gi_status gi_y4m_read_head(struct gi_y4m *video, struct gi_reader *reader,
                                 const struct gi_limits *limits, struct gi_err *err)
 {
+    char line[GI_Y4M_LINE_MAX];
     bool end;
-    *video = (struct gi_y4m){.nplanes = 3, .shift_x = 1, .shift_y = 1, .bits = 8};
-    enum gi_status status = take_line(video->line, &end, reader, err);
+    enum gi_status status = take_line(line, &end, reader, err);
     if (status)
         return status;
-    if (end || !gi_y4m_starts((const unsigned char *)video->line, sizeof video->line))
+    if (end || !gi_y4m_starts((const unsigned char *)line, sizeof line))
         return gi_fail(err, GI_E_FORMAT, "%s: is no Y4M video", gi_reader_name(reader));
-    status = read_words(video, err);
+    status = read_header(video, line, strlen(line), err);
     if (!status)
         status = check_limits(video, limits, err);
     return status ? gi_err_prefix(err, "%s", gi_reader_name(reader)) : GI_OK;
@@ -269,3 +280,38 @@ enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *i
         status = gi_sink_write(sink, gi_row(image, y), row, err);
     return status;
 }
+
+/* Of a video as an image there is the shape of its luma. */
+static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
+{
+    const unsigned char *end = memchr(decode->bytes, '\n', decode->nbytes);
+    size_t n = end ? (size_t)(end - decode->bytes) : GI_Y4M_LINE_MAX;
+    struct gi_y4m video;
+    if (n >= GI_Y4M_LINE_MAX)
+        return gi_fail(err, GI_E_FORMAT, "has a damaged Y4M header: want a line");
+    enum gi_status status = read_header(&video, (const char *)decode->bytes, n, err);
+    if (status)
+        return status;
+    if (!decode->options->header_only)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "is a Y4M video: it goes through operations of image to image into "
+                       "another one (OUTPUT.y4m)");
+    struct gi_image shape = gi_y4m_plane(&video, 0);
+    decode->info->bits = video.bits;
+    decode->info->maxval = (1u << video.bits) - 1;
+    decode->info->detail = video.nplanes == 1 ? "luma alone" : "luma of a video";
+    return gi_decode_alloc(decode, (uint64_t)shape.width, (uint64_t)shape.height, 1, shape.type,
+                           err);
+}
+
+const struct gi_format gi_format_y4m = {
+    .info = {.name = "y4m",
+             .suffixes = "y4m",
+             .summary = "YUV4MPEG2 video, plane by plane",
+             .reads = true,
+             .u8 = true,
+             .u16 = true,
+             .video = true},
+    .probe = gi_y4m_starts,
+    .decode = decode_y4m,
+};
