@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "imgio/reader.h"
 #include "kernels/parallel.h"
 
 static const struct gi_choice depth_choices[] = {
@@ -178,6 +179,15 @@ static enum gi_status read_background(double rgb[3], const char *text, struct gi
     return GI_OK;
 }
 
+/* What was taken of `path`, where it is this input that somebody looked into. */
+static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
+{
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    bool same =
+        io->ahead && io->ahead->reader && strcmp(gi_reader_name(io->ahead->reader), name) == 0;
+    return same ? io->ahead : NULL;
+}
+
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const char *path,
                               const struct gi_io_params *io, const struct gi_loading *loading,
@@ -190,6 +200,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .parallel = loading->parallel,
         .allocator = loading->allocator,
         .header_only = io->header_only,
+        .ahead = ahead_of(io, path),
     };
     struct gi_err warning = {0};
     enum gi_status status = loading->bytes

@@ -16,6 +16,8 @@ struct gi_io_params {
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet;
     bool header_only;         /* no option: gi_load_options */
+    struct gi_ahead *ahead;   /* no option: what was taken of the input that goes by its name; NULL:
+                                 of none */
     struct gi_bundle *bundle; /* no option: gi_save_options */
     uint64_t max_pixels, max_bytes;
 };

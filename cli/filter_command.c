@@ -1,6 +1,7 @@
 /* gpuimg FILTER [OPTION...] INPUT OUTPUT: the command of every filter of image to image.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
+#include "cli/batch/stream.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -32,21 +33,10 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
     return status;
 }
 
-/* The operation is a chain of one step. */
-static enum gi_status run_many(const struct gi_command *command, void *const *params,
-                               char **operands, int noperands, struct gi_err *err)
+/* From one file to one. */
+static enum gi_status run_one(const struct gi_command *command, void *const *params,
+                              char **operands, struct gi_err *err)
 {
-    struct gi_chain_step step = {.filter = command->filter};
-    struct gi_chain chain = {.steps = &step, .n = 1};
-    step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
-    return gi_batch_run(command, &chain, NULL, params, operands, noperands, err);
-}
-
-static enum gi_status run_filter(const struct gi_command *command, void *const *params,
-                                 char **operands, int noperands, struct gi_err *err)
-{
-    if (gi_batch_is_wanted(params[SET_BATCH]))
-        return run_many(command, params, operands, noperands, err);
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
     struct gi_runner *runner;
@@ -73,6 +63,25 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     if (!status)
         gi_runner_report(runner);
     gi_runner_free(&runner);
+    return status;
+}
+
+static enum gi_status run_filter(const struct gi_command *command, void *const *params,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_io_params *io = params[SET_IO];
+    struct gi_chain_step step = {.filter = command->filter};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    struct gi_stream *stream;
+    step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
+    if (gi_batch_is_wanted(params[SET_BATCH]))
+        return gi_batch_run(command, &chain, NULL, params, operands, noperands, err);
+    enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
+    if (!status && stream)
+        return gi_stream_run(&stream, command, &chain, params, err);
+    if (!status)
+        status = run_one(command, params, operands, err);
+    gi_ahead_free(&io->ahead);
     return status;
 }
 

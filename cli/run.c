@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/stream.h"
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -213,6 +214,22 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
     return status;
 }
 
+/* One image, or a stream of them. `path` NULL: nothing but the reports is wanted. */
+static enum gi_status run_one(const struct gi_command *command, const struct gi_chain *chain,
+                              const char *input, const char *path, void *const *params,
+                              struct gi_err *err)
+{
+    struct gi_io_params *io = params[SET_IO];
+    struct gi_stream *stream = NULL;
+    enum gi_status status = path ? gi_stream_find(&stream, input, path, io, err) : GI_OK;
+    if (!status && stream)
+        return gi_stream_run(&stream, command, chain, params, err);
+    if (!status)
+        status = run_chain(chain, input, path, params, err);
+    gi_ahead_free(&io->ahead);
+    return status;
+}
+
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
                                const char *text, void *const *params, char **inputs, int ninputs,
                                struct gi_err *err)
@@ -249,8 +266,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
                        command->operands);
     enum gi_status status = gi_chain_read(&chain, text, err);
     if (!status)
-        status = run_chain(&chain, operands[first],
-                           noperands > first + 1 ? operands[first + 1] : NULL, params, err);
+        status = run_one(command, &chain, operands[first],
+                         noperands > first + 1 ? operands[first + 1] : NULL, params, err);
     gi_chain_free(&chain);
     return status;
 }

@@ -2,7 +2,7 @@
 # script that is given the program; tests/run adds up what they report.
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
-                 libjpeg-turbo-progs libpng-tools webp mandoc jq zsh fish clang clang-format
+                 libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))

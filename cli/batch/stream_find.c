@@ -1,0 +1,114 @@
+/* Which inputs are streams.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/batch/stream.h"
+#include "cli/batch/streams.h"
+
+/* What the output takes. */
+enum target { NOTHING, PNM, Y4M, EITHER };
+
+static enum target target_of(const char *output, const struct gi_io_params *io)
+{
+    static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
+    const char *name = gi_save_format(output, io->format);
+    if (!name)
+        return strcmp(output, "-") == 0 && !io->format ? EITHER : NOTHING;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return PNM;
+    return strcmp(name, "y4m") == 0 ? Y4M : NOTHING;
+}
+
+/* Of a pipe: takes the first image, and asks whether another one follows. */
+static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
+{
+    const unsigned char *bytes;
+    size_t nbytes;
+    bool end;
+    enum gi_status status =
+        gi_pnm_next(&stream->first, &end, stream->reader,
+                    &(struct gi_limits){stream->io.max_pixels, stream->io.max_bytes}, err);
+    if (!status)
+        status = gi_reader_peek(stream->reader, &bytes, &nbytes, 3, err);
+    *more = !status && gi_pnm_starts(bytes, nbytes);
+    return status;
+}
+
+/* Looks into the open input. */
+static enum gi_status look(struct gi_stream *stream, const char *input, enum target target,
+                           bool file, bool *found, struct gi_err *err)
+{
+    const unsigned char *bytes;
+    size_t nbytes;
+    *found = false;
+    enum gi_status status = gi_reader_peek(stream->reader, &bytes, &nbytes, 10, err);
+    if (status)
+        return status;
+    if (gi_y4m_starts(bytes, nbytes)) {
+        stream->is_video = *found = target != PNM;
+        return GI_OK;
+    }
+    if (target == Y4M)
+        return gi_fail(err, GI_E_USAGE, "%s: is for Y4M video, and %s is none", stream->output,
+                       gi_reader_name(stream->reader));
+    status = gi_cli_check_way(input, stream->output, &stream->io, NULL, err);
+    if (status || !gi_pnm_starts(bytes, nbytes))
+        return status;
+    if (file)
+        return gi_pnm_has_more(found, stream->reader, err);
+    return find_in_pipe(stream, found, err);
+}
+
+/* Where the first byte of a file on standard input was, so that it can be read from there again. */
+static void rewind_input(const char *input, off_t start)
+{
+    if (strcmp(input, "-") == 0)
+        lseek(STDIN_FILENO, start, SEEK_SET);
+}
+
+/* What was taken of a pipe goes to gi_load(). */
+static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *io,
+                                struct gi_err *err)
+{
+    struct gi_ahead *ahead = malloc(sizeof *ahead);
+    if (!ahead)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: an input");
+    *ahead = (struct gi_ahead){stream->first, stream->reader};
+    stream->first = (struct gi_buffer){0};
+    stream->reader = NULL;
+    io->ahead = ahead;
+    return GI_OK;
+}
+
+enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const char *output,
+                              struct gi_io_params *io, struct gi_err *err)
+{
+    enum target target = target_of(output, io);
+    bool standard = strcmp(input, "-") == 0, found = false;
+    struct stat st;
+    *out = NULL;
+    if (target == NOTHING || (standard && isatty(STDIN_FILENO)) ||
+        (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || S_ISDIR(st.st_mode))
+        return GI_OK; /* the ordinary way says what is wrong */
+    struct gi_stream *stream = *out = calloc(1, sizeof *stream);
+    if (!stream)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
+    stream->io = *io;
+    stream->output = output;
+    bool file = S_ISREG(st.st_mode);
+    off_t start = standard && file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+    enum gi_status status = gi_reader_open(&stream->reader, input, err);
+    if (!status)
+        status = look(stream, input, target, file, &found, err);
+    if (!status && !found && file)
+        rewind_input(input, start);
+    else if (!status && !found)
+        status = hand_over(stream, io, err);
+    if (status || !found)
+        gi_stream_free(out);
+    return status;
+}

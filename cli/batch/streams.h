@@ -1,0 +1,54 @@
+/* A stream inside.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_STREAMS_H
+#define GI_CLI_BATCH_STREAMS_H
+
+#include "cli/batch/engine.h"
+#include "cli/batch/imaging.h"
+#include "cli/batch/stream.h"
+#include "imgio/pnm_header.h"
+#include "imgio/pnm_stream.h"
+#include "imgio/reader.h"
+#include "imgio/y4m.h"
+
+struct gi_stream {
+    struct gi_io_params io;
+    const char *output;
+    struct gi_reader *reader;
+    bool is_video;
+    struct gi_buffer first; /* PNM: the first image, which was taken already; NULL in it: none */
+    uint64_t taken;         /* images or frames */
+
+    struct gi_y4m video, made; /* Y4M: what comes in, and what goes out */
+    int plane;                 /* that comes next */
+
+    const struct gi_chain *chain;
+    struct gi_imaging *imaging;
+    struct gi_sink *sink;
+    struct gi_image planes[GI_Y4M_PLANES]; /* Y4M: of the frame that is delivered */
+    char line[GI_Y4M_LINE_MAX];            /* before it */
+    bool ended;                            /* it can't be read on */
+};
+
+void gi_stream_free(struct gi_stream **stream);
+
+/* "standard input: image 3", as the item's name. Errors: GI_E_MEMORY. */
+enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
+                              struct gi_err *err);
+/* The stream can't be read on: its last item tells why, or where partial images are allowed a
+ * warning, and false comes. */
+bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struct gi_err *why);
+
+/* The feed and the work of each kind, with `self` a gi_stream. */
+enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
+enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err);
+
+/* Reads the header, and makes that of the output: whether all planes can go through the chain and
+ * are planes of one video then. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
+enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
+enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
+enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err);
+
+#endif
