@@ -11,6 +11,7 @@
 #include "cli/batch/names.h"
 #include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
+#include "cli/batch/tars.h"
 #include "cli/process.h"
 #include "cli/say.h"
 
@@ -160,10 +161,13 @@ enum gi_status gi_batch_run(const struct gi_command *command, const struct gi_ch
                             const char *text, void *const *params, char **operands, int noperands,
                             struct gi_err *err)
 {
+    const struct gi_batch_params *p = params[gi_command_set(command, gi_batch_options)];
+    if (p->tar)
+        return gi_tars_run(command, chain, params, operands, noperands, err);
     static const struct gi_device_params no_device = {.device = "cpu"};
     int device_set = gi_command_set(command, gi_device_options);
     struct batch batch = {
-        .params = params[gi_command_set(command, gi_batch_options)],
+        .params = p,
         .io = *(const struct gi_io_params *)params[gi_command_set(command, gi_io_options)]};
     struct gi_imaging_options options = {.chain = chain, .io = &batch.io};
     options.device = device_set < 0 ? &no_device : params[device_set];

@@ -9,7 +9,7 @@
 /* Set "Many images". */
 struct gi_batch_params {
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
-    bool null, recursive, resume, fail_fast, progress;
+    bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };
 extern const struct gi_option gi_batch_options[];

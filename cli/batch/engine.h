@@ -57,8 +57,9 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
 void gi_engine_free(struct gi_engine **engine);
 
-/* For feed and work: waits until `nbytes` more of images may be under way for `item`, which has them until
- * it is delivered. Only its first call may wait, and not that of the item delivered next. */
+/* For feed and work: waits until `nbytes` more of images may be under way for `item`, which has
+ * them until it is delivered. Only its first call may wait, and not that of the item delivered
+ * next. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 
 /* Whether the machine failed rather than the file: device lost, out of memory, disk full. */

@@ -49,6 +49,12 @@ const struct gi_option gi_batch_options[] = {
          "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N takes K "
          "from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number modulo N; "
          "auto takes N from there too"},
+    {.name = "tar",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, tar),
+     .help = "INPUT and OUTPUT are tars: members that are images by their content are worked on, "
+             "the others pass, in their order and under their names. Brace lists go from as many "
+             "to as many: 'x-{000..999}.tar'"},
     {.name = "report",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
@@ -80,7 +86,7 @@ const struct gi_option gi_batch_options[] = {
 
 bool gi_batch_is_wanted(const struct gi_batch_params *params)
 {
-    return params->out_dir || params->out || params->files_from;
+    return params->tar || params->out_dir || params->out || params->files_from;
 }
 
 /* Whether two values of the row's type are the same. */

@@ -1,0 +1,272 @@
+/* Batches from tars to tars: each shard appears whole, when its last member is written.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/tars.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/batch/batch.h"
+#include "cli/batch/brace.h"
+#include "cli/batch/imaging.h"
+#include "cli/batch/shard.h"
+#include "cli/batch/stop.h"
+#include "cli/batch/tar_feed.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/say.h"
+
+struct tars {
+    const struct gi_batch_params *params;
+    struct gi_io_params io;
+    char **inputs, **outputs;
+    size_t ninputs, noutputs; /* as many, or one output */
+    struct gi_shard shard;    /* of the list of tars */
+    struct gi_imaging *imaging;
+    struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
+    size_t broken;                /* shards */
+    struct gi_err fault;          /* the first of a shard, its text said already */
+};
+
+/* All shards go into one tar. */
+static bool is_joined(const struct tars *tars)
+{
+    return tars->noutputs == 1 && tars->ninputs > 1;
+}
+
+static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
+{
+    if (is_joined(tars) && tars->shard.n)
+        return gi_fail(err, GI_E_USAGE,
+                       "--shard: all tasks would write %s: want a tar for each of the %zu inputs",
+                       operands[1], tars->ninputs);
+    if (tars->noutputs == tars->ninputs || tars->noutputs == 1)
+        return GI_OK;
+    return gi_fail(err, GI_E_USAGE,
+                   "--tar: %s stands for %zu tars and %s for %zu: want as many, or "
+                   "one that takes all",
+                   operands[0], tars->ninputs, operands[1], tars->noutputs);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* No two shards go to one tar. */
+static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
+{
+    char **sorted = malloc(tars->noutputs * sizeof *sorted);
+    if (!sorted)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    memcpy(sorted, tars->outputs, tars->noutputs * sizeof *sorted);
+    qsort(sorted, tars->noutputs, sizeof *sorted, by_name);
+    enum gi_status status = GI_OK;
+    for (size_t i = 1; i < tars->noutputs && !status; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status =
+                gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s", sorted[i]);
+    free(sorted);
+    return status;
+}
+
+static enum gi_status check_output(const struct tars *tars, const char *path, struct gi_err *err)
+{
+    if (!gi_tar_is_name(path))
+        return gi_fail(err, GI_E_USAGE,
+                       "--tar: %s: want - or a name that ends in .tar, .tar.gz, .tar.xz, .tar.bz2 "
+                       "or .tar.zst",
+                       path);
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        return gi_fail(err, GI_E_USAGE, "-: standard output is a terminal, want a file or a pipe");
+    if (tars->io.no_clobber && !tars->params->resume && access(path, F_OK) == 0)
+        return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
+    return GI_OK;
+}
+
+/* All that can be wrong with the names. */
+static enum gi_status read_names(struct tars *tars, char **operands, int noperands,
+                                 struct gi_err *err)
+{
+    const struct gi_batch_params *p = tars->params;
+    if (noperands != 2)
+        return gi_fail(err, GI_E_USAGE, "--tar: want INPUT.tar and OUTPUT.tar, got %d names%s",
+                       noperands,
+                       noperands > 2 ? " (brace lists go in quotes: 'x-{0..9}.tar')" : "");
+    if (p->out_dir || p->out || p->files_from || p->report)
+        return gi_fail(err, GI_E_USAGE,
+                       "--tar: goes from tar to tar: want it without --out-dir, --out, "
+                       "--files-from and --report");
+    enum gi_status status = gi_shard_read(&tars->shard, p->shard, err);
+    if (!status)
+        status = gi_brace_list(&tars->inputs, &tars->ninputs, operands[0], err);
+    if (!status)
+        status = gi_brace_list(&tars->outputs, &tars->noutputs, operands[1], err);
+    if (!status)
+        status = check_counts(tars, operands, err);
+    for (size_t i = 0; i < tars->noutputs && !status; i++)
+        status = check_output(tars, tars->outputs[i], err);
+    for (size_t i = 0; i < tars->ninputs && !status; i++)
+        if (strcmp(tars->inputs[i], "-") == 0 && isatty(STDIN_FILENO))
+            status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want a tar");
+    if (!status)
+        status = check_collisions(tars, err);
+    const char *const to[] = {"-", NULL}, *const from[] = {operands[0], NULL};
+    if (!status && strcmp(operands[1], "-") == 0)
+        status = gi_output_check_inputs(to, from, err);
+    if (!status && p->suffix) {
+        char name[64];
+        snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));
+        status = gi_save_check(name, tars->io.format, err);
+    } else if (!status && tars->io.format) {
+        status = gi_save_check("-", tars->io.format, err);
+    }
+    return status;
+}
+
+/* Whether a tar is another task's, or under --resume is there: they are there whole or not at all.
+ */
+static bool is_left_out(void *arg, size_t i)
+{
+    const struct tars *tars = arg;
+    const char *output = is_joined(tars) ? "-" : tars->outputs[i];
+    bool done = tars->params->resume && strcmp(output, "-") != 0 && access(output, F_OK) == 0;
+    return done || !gi_shard_takes(&tars->shard, i);
+}
+
+static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err *err)
+{
+    const char *path = tars->outputs[is_joined(tars) ? 0 : shard];
+    return tars->writer ? GI_OK : gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
+}
+
+/* The shard can't be read on, which was said: nothing of it appears. */
+static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, struct gi_err *err)
+{
+    gi_tar_writer_abandon(&tars->writer);
+    tars->broken++;
+    if (!tars->fault.status)
+        tars->fault.status = item->status;
+    if (!is_joined(tars))
+        return GI_OK;
+    *err = (struct gi_err){.status = item->status};
+    return err->status;
+}
+
+static enum gi_status write_member(struct tars *tars, const struct gi_item *item,
+                                   const struct gi_tar_tag *tag, struct gi_err *err)
+{
+    const void *bytes = item->made ? item->made : item->bytes;
+    size_t nbytes = item->made ? item->made_nbytes : item->nbytes;
+    if (item->made)
+        gi_tar_entry_resize(tag->entry, nbytes);
+    enum gi_status status = gi_tar_write_entry(tars->writer, tag->entry, err);
+    if (!status)
+        status = gi_tar_write(tars->writer, bytes, nbytes, err);
+    bool whole = true;
+    if (!status && tag->kind == GI_TAR_COPY)
+        status = gi_tar_feed_copy(tag, tars->writer, &whole, err);
+    /* To end a member before its end is to write zeros. */
+    return status || !whole ? status : gi_tar_write_end(tars->writer, err);
+}
+
+/* A member that failed is left out. */
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct tars *tars = self;
+    const struct gi_tar_tag *tag = item->tag;
+    bool last = tag->shard + 1 == tars->ninputs;
+    if (tag->kind == GI_TAR_BROKEN)
+        return drop_shard(tars, item, err);
+    enum gi_status status = open_writer(tars, tag->shard, err);
+    if (!status && tag->kind == GI_TAR_END)
+        return is_joined(tars) && !last
+                   ? GI_OK
+                   : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
+    return status || item->status ? status : write_member(tars, item, tag, err);
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct tars *tars = self;
+    return gi_imaging_memory(tars->imaging, item, err);
+}
+
+/* What came of it, as the batch's own status. */
+static enum gi_status conclude(const struct tars *tars, const struct gi_tally *tally,
+                               struct gi_err *err)
+{
+    uint64_t members = tally->failed - tars->broken;
+    if (!tally->failed)
+        return GI_OK;
+    if (members)
+        gi_cli_say("%llu member%s left out", (unsigned long long)members,
+                   members == 1 ? " was" : "s were");
+    if (tars->broken && tars->ninputs > 1)
+        gi_cli_say("%zu of %zu tars failed", tars->broken, tars->ninputs);
+    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
+    return err->status;
+}
+
+static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members, struct gi_err *err)
+{
+    struct gi_feed feed = {.self = members, .next = gi_tar_feed_next};
+    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
+    struct gi_engine_options options = {.threads = gi_imaging_threads(tars->imaging),
+                                        .memory = tars->params->memory,
+                                        .fail_fast = tars->params->fail_fast};
+    struct gi_engine *engine;
+    struct gi_tally tally;
+    enum gi_status status = gi_engine_new(&engine, &options, &feed, &work, err);
+    if (status)
+        return status;
+    gi_stop_listen();
+    status = gi_engine_run(engine, err);
+    gi_engine_tally(engine, &tally);
+    gi_engine_free(&engine);
+    gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
+    return status ? status : conclude(tars, &tally, err);
+}
+
+static enum gi_status run_tars(struct tars *tars, struct gi_err *err)
+{
+    struct gi_tar_feed_options options = {.inputs = tars->inputs,
+                                          .ninputs = tars->ninputs,
+                                          .skip = is_left_out,
+                                          .arg = tars,
+                                          .io = &tars->io,
+                                          .suffix = tars->params->suffix};
+    struct gi_tar_feed *members;
+    enum gi_status status = gi_tar_feed_new(&members, &options, err);
+    if (!status)
+        status = run_engine(tars, members, err);
+    gi_tar_feed_free(&members);
+    return status;
+}
+
+enum gi_status gi_tars_run(const struct gi_command *command, const struct gi_chain *chain,
+                           void *const *params, char **operands, int noperands, struct gi_err *err)
+{
+    static const struct gi_device_params no_device = {.device = "cpu"};
+    int device_set = gi_command_set(command, gi_device_options);
+    struct tars tars = {
+        .params = params[gi_command_set(command, gi_batch_options)],
+        .io = *(const struct gi_io_params *)params[gi_command_set(command, gi_io_options)]};
+    struct gi_imaging_options options = {
+        .chain = chain,
+        .io = &tars.io,
+        .device = device_set < 0 ? &no_device : params[device_set],
+    };
+    enum gi_status status = read_names(&tars, operands, noperands, err);
+    if (!status)
+        status = gi_tar_load(err);
+    if (!status)
+        status = gi_imaging_new(&tars.imaging, &options, err);
+    if (!status)
+        status = run_tars(&tars, err);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&tars.imaging);
+    gi_brace_free(&tars.inputs, tars.ninputs);
+    gi_brace_free(&tars.outputs, tars.noutputs);
+    return status;
+}
