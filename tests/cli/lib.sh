@@ -84,6 +84,14 @@ pgm() {
     } >"$1"
 }
 
+# readme_block NAME: README's indented block below the paragraph that ends in "`NAME`:", as it stands there.
+readme_block() {
+    awk -v end="\`$1\`:" '
+        /^    / || (begun && !NF) { if (taking) { begun = 1; print substr($0, 5) } next }
+        begun { exit }
+        NF { taking = substr($0, length($0) - length(end) + 1) == end }' "$tests/../../README.md"
+}
+
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     ((failed == 0))
