@@ -2,7 +2,8 @@
 # script that is given the program; tests/run adds up what they report.
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
-                 libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format
+                 libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml
+CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
@@ -36,6 +37,10 @@ torture: all $(SHIM)
 .PHONY: torture-cuda ## commands with failing calls of the CUDA driver, on a machine with a GPU; TORTURE_SECONDS=60
 torture-cuda: all $(B)/tests/torture/cuda.so
 	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
+
+.PHONY: test-cluster ## an array of Slurm on this machine; needs make deps test-cluster
+test-cluster: all
+	tests/run $(B) "$(ONLY)" tests/cluster
 
 .PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:

@@ -1,0 +1,157 @@
+#!/bin/bash
+# README's array of Slurm on a real one: munged, slurmctld and slurmd on this host, a node of 8 pretended cores. Two tasks
+# are killed with -9 and requeued; the results are those of one process. Nothing of it outlives the script: it has a
+# namespace of processes to itself.
+if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
+    for tool in munged slurmctld slurmd sbatch; do
+        PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
+        echo "skipped: Slurm: no $tool here: try make deps test-cluster"
+        echo "0 passed, 0 failed, 1 skipped"
+        exit 0
+    done
+    alone=(unshare --pid --fork --kill-child --mount-proc)
+    ((EUID)) && alone+=(--user --map-root-user)
+    if ! "${alone[@]}" true 2>/dev/null; then
+        echo "skipped: Slurm: unshare can't make a namespace of processes here"
+        echo "0 passed, 0 failed, 1 skipped"
+        exit 0
+    fi
+    GPUIMG_CLUSTER_ALONE=1 exec "${alone[@]}" bash "$0" "$@"
+fi
+. "$(dirname "$0")/../cli/lib.sh"
+mkdir bin
+ln -s "$GPUIMG" bin/gpuimg
+export PATH=$work/bin:$PATH:/usr/sbin GPUIMG_DEVICE=cpu
+
+wait_for() { # wait_for SECONDS COMMAND...: until it succeeds
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < end)) || return 1
+        sleep 0.05
+    done
+}
+
+# A cluster of one host. CPUs are pretended, so that all tasks of the array run at once.
+start_slurm() {
+    local state=$work/slurm port
+    mkdir -p "$state"/{munge,controller,node}
+    chmod 755 "$work" "$state" "$state/munge"
+    (umask 077 && head -c 1024 /dev/urandom >"$state/munge/key")
+    munged --foreground --force --key-file="$state/munge/key" --socket="$state/munge/socket" --pid-file="$state/munge/pid" \
+        --log-file="$state/munge/log" --seed-file="$state/munge/seed" >"$state/munge/out" 2>&1 &
+    port=$(python3 -c 'import socket
+s = [socket.socket() for _ in range(2)]
+for x in s: x.bind(("127.0.0.1", 0))
+print(*(x.getsockname()[1] for x in s))')
+    export SLURM_CONF=$state/slurm.conf
+    cat >"$SLURM_CONF" <<END
+ClusterName=gpuimg
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmctldPort=${port% *}
+SlurmdPort=${port#* }
+AuthType=auth/munge
+AuthInfo=socket=$state/munge/socket
+CredType=cred/munge
+SlurmUser=$(id -un)
+SlurmdUser=$(id -un)
+StateSaveLocation=$state/controller
+SlurmdSpoolDir=$state/node
+SlurmctldPidFile=$state/controller.pid
+SlurmdPidFile=$state/node.pid
+SlurmctldLogFile=$state/controller.log
+SlurmdLogFile=$state/node.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
+KillWait=1
+NodeName=node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP
+END
+    wait_for 10 munge -S "$state/munge/socket" -n
+    slurmctld -D -i >"$state/controller.out" 2>&1 &
+    slurmd -D -N node >"$state/node.out" 2>&1 &
+    wait_for 30 node_is_idle
+}
+node_is_idle() { [[ $(sinfo -h -o %t) == idle ]]; }
+checksum() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum; }
+
+# Whether all N tasks of the array are completed. Slurm holds a requeued one back for two minutes, for slurmd refuses what
+# it has just seen die: here some seconds are enough.
+is_completed() { # is_completed JOB N
+    local id
+    for id in $(squeue -h -r -t pending -o %i); do scontrol update jobid="$id" StartTime=now; done
+    [[ $(squeue -h -r -t completed -j "$1" -o %T | wc -l) == "$2" ]]
+}
+
+# Pids of the processes of task K whose name matches PATTERN, and whether some of its files are done and some are not.
+pids() { # pids K PATTERN
+    local p
+    for p in $(grep -lzx "SLURM_ARRAY_TASK_ID=$1" /proc/[0-9]*/environ 2>/dev/null); do
+        p=${p%/environ}
+        [[ $(<"$p/comm") =~ $2 ]] && echo "${p##*/}"
+    done
+}
+is_under_way() { # is_under_way K
+    local lines
+    lines=$(wc -l <"report-$1.jsonl") && ((lines > 2))
+}
+kill_task() { # kill_task K PATTERN: -9 in the midst of it
+    check "task $1 is under way" wait_for 60 is_under_way "$1"
+    # shellcheck disable=SC2046
+    check "task $1 is killed" kill -9 $(pids "$1" "$2")
+    check "task $1 was in the midst of it" test "$(grep -c '"done"' "report-$1.jsonl")" -lt "$each"
+}
+
+check "Slurm starts" start_slurm
+each=16
+mkdir photos
+python3 - $((8 * each)) <<'END'
+import random, sys
+for i in range(int(sys.argv[1])):
+    with open(f"photos/{i:03d}.ppm", "wb") as f:
+        f.write(b"P6 448 448 255\n" + random.Random(i).randbytes(3 * 448 * 448))
+END
+readme_block blur.sbatch >blur.sbatch
+readme_block again.sh >again.sh
+check "README has an array of 8" grep -qx '#SBATCH --array=1-8 .*' blur.sbatch
+
+job=$(sbatch --parsable blur.sbatch)
+check "the array is taken" test "$job"
+kill_task 3 '^gpuimg$' # the script lives and requeues itself
+kill_task 6 '^(gpuimg|slurm_script)$'
+task_failed() { [[ $(squeue -h -t all -r -o '%K %T') == *"6 FAILED"* ]]; }
+check "task 6 failed" wait_for 20 task_failed
+expect 1 gpuimg report merge report-*.jsonl -o all.jsonl
+check "a merge says that something is missing" grep -qE 'of 128 files 0 failed and [0-9]+ never ran' err
+check "task 6 is requeued" scontrol requeue "${job}_6"
+sleep 3
+check "the array ends" wait_for 60 is_completed "$job" 8
+check "task 3 requeued itself" test "$(scontrol show job "${job}_3" | grep -c 'Restarts=1')" = 1
+expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
+check "a line each" test "$(wc -l <report.jsonl)" = $((8 * each + 1))
+
+# Two tasks' reports are lost, and the results of one: these run once more, by number.
+cp report.jsonl whole.jsonl
+rm report-2.jsonl report-7.jsonl
+jq -r 'select(.output) | .output' whole.jsonl | awk 'NR % 8 == 2' | xargs rm
+expect 1 gpuimg report merge report-*.jsonl --missing array
+check "the tasks that are missing" grep -qx '2,7' out
+check "README's second round" sh -e again.sh
+check "it ends" wait_for 60 is_completed "$(squeue -h -t all -o %F | sort -n | tail -1)" 2
+expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
+check "the reports are those of before" cmp <(jq -c '[.input, .status]' whole.jsonl) <(jq -c '[.input, .status]' report.jsonl)
+
+expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
+check "128 results" test "$(find one -type f | wc -l)" = $((8 * each))
+check "the results are those of one process" test "$(checksum blurred)" = "$(checksum one)"
+check "no temporaries" test -z "$(find blurred -type f ! -name '*.ppm')"
+((failed)) && squeue -t all -r -o '%i %T %r %S' && tail -n 5 slurm/*.log slurm-*.out
+finish
