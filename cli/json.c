@@ -53,6 +53,16 @@ json_t *gi_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err)
+{
+    *value = json_loads(text, 0, NULL);
+    if (!memory_ran_out)
+        return GI_OK;
+    json_decref(*value);
+    *value = NULL;
+    return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
+}
+
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err)
 {
     /* A terminal may take U+0080 to U+009F for commands. */

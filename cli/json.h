@@ -18,6 +18,10 @@ json_t *gi_json_text(const char *text);
 /* A number; NaN and infinity become null. */
 json_t *gi_json_real(double value);
 
+/* Reads a value; NULL where the text is no JSON. The caller drops it with json_decref(). Errors:
+ * GI_E_MEMORY, also where memory ran out before, since gi_json_start(). */
+enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err);
+
 /* Writes `value` and a newline: on one line, or with `indent` blanks a level; nothing of it where
  * memory ran out since gi_json_start(). Takes `value`. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err);

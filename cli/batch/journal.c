@@ -110,11 +110,13 @@ static void print_shard(char text[32], const struct gi_shard *shard)
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
 {
-    json_t *line = json_loads(text, 0, NULL);
+    json_t *line;
+    enum gi_status status = gi_json_read(&line, text, err);
+    if (status)
+        return status;
     const char *chain = json_string_value(json_object_get(line, "chain"));
     const char *shard = json_string_value(json_object_get(line, "shard"));
     char want[32];
-    enum gi_status status = GI_OK;
     print_shard(want, &head->shard);
     if (!chain || !json_object_get(line, "gpuimg"))
         status = gi_fail(err, GI_E_FORMAT, "--report %s: is no report of gpuimg", path);
@@ -139,7 +141,9 @@ static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink
     ssize_t n = getline(&text, &room, old);
     enum gi_status status = n > 0 ? check_head(text, journal->path, head, err) : GI_OK;
     while (!status && n > 0 && (n = getline(&text, &room, old)) > 0) {
-        json_t *line = text[n - 1] == '\n' ? json_loads(text, 0, NULL) : NULL;
+        json_t *line = NULL;
+        if (text[n - 1] == '\n')
+            status = gi_json_read(&line, text, err);
         if (line && note_line(journal, line, err))
             status = gi_sink_write(sink, text, (size_t)n, err);
         else if (err->status)

@@ -109,9 +109,11 @@ struct reading {
 static enum gi_status add_line(struct gi_merge *merge, struct reading *r, const char *text,
                                struct gi_err *err)
 {
-    json_t *object = json_loads(text, 0, NULL);
+    json_t *object;
+    enum gi_status status = gi_json_read(&object, text, err);
+    if (status)
+        return status;
     bool is_header = json_object_get(object, "gpuimg") != NULL;
-    enum gi_status status = GI_OK;
     if (!object && *text == '{')
         gi_cli_warn("%s: line %" PRIu64 " is cut short, as of a task that was killed", r->path,
                     r->number);
