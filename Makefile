@@ -77,7 +77,7 @@ LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-  LEVELS := $(if $(filter fuzz,$(SANITIZE)),scalar,scalar avx2 avx512)
+  LEVELS := scalar avx2 avx512
 else
   LEVELS := scalar
 endif

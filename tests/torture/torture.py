@@ -120,7 +120,7 @@ class Torture:
                     words = shlex.split(line)[1:]
                 except ValueError:
                     continue
-                if any(w in ("|", "&&", "<") or "*" in w.split("'")[0] and len(w) < 8 for w in words):
+                if any(w in ("|", "&&", "<") or "*" in w or "$(" in w for w in words):
                     continue
                 cut = [n for n, w in enumerate(words) if w.startswith(">")]
                 yield self.example(words[: cut[0]] if cut else words, i)
@@ -157,6 +157,12 @@ class Torture:
         shutil.copy(self.base, folder / "in.ppm")
         words = "extract in.ppm t.json --at 50% --labels l.npy --labels-picture p.png --mask m.pgm --overlay o.jpg --crops c --points p.csv"
         yield Case("extract, everything", words.split(), folder)
+        folder = self.root / "report"
+        folder.mkdir()
+        shutil.copy(self.base, folder / "in.ppm")
+        made = subprocess.run([self.program, "blur", "in.ppm", "--out-dir", "out", "--report", "a.jsonl"], cwd=folder, capture_output=True)
+        if made.returncode == 0:
+            yield Case("report merge", ["report", "merge", "a.jsonl", "-o", "all.jsonl"], folder)
         folder = self.root / "plot"
         folder.mkdir()
         shutil.copy(self.base, folder / "in.ppm")
