@@ -117,7 +117,7 @@ hash := \#
 $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
-	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h gif_lib.h archive.h \
+	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h gif_lib.h lcms2.h archive.h \
 	    stb/stb_image_write.h)
 	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -125,8 +125,8 @@ $(B)/headers: | deps
 endif
 
 # A codec is made again when its library has come or gone: the file is named by those that are there.
-CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,gif_lib.h,-gif)
-$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o $(B)/imgio/gif.o: $(CODECS)
+CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
+$(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o $(B)/imgio/gif.o $(B)/imgio/icc.o: $(CODECS)
 $(CODECS): | $(B)/headers
 	@rm -f $(B)/codecs*
 	@touch $@
@@ -157,7 +157,7 @@ include tests/tests.mk
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
-            libtiff-dev libwebp-dev libgif-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
+            libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
             $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too

@@ -48,9 +48,11 @@ const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
     .summary = "Write an image in another format, depth or in gray",
-    .manual = "The pixels stay as they are but for what the options ask: --depth, --gray, and "
-              "--background, which lays alpha over a colour. The output's format is told by its "
-              "suffix, --format or a prefix as in png:-.",
+    .manual =
+        "The pixels stay as they are but for what the options ask: --depth, --gray (with --linear "
+        "of amounts of light), and --background, which lays alpha over a colour. The output's "
+        "format is told by its "
+        "suffix, --format or a prefix as in png:-.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

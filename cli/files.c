@@ -115,6 +115,13 @@ const struct gi_option gi_io_options[] = {
      .default_text = "no",
      .choices = strip_choices,
      .help = "Leave out what the input says besides its samples; --strip alone is --strip=all"},
+    {.name = "linear",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_io_params, linear),
+     .help =
+         "Work on amounts of light: samples are decoded by the curves of the file's profile, or "
+         "sRGB's, before anything else, and encoded again at the end. For operations that mix "
+         "pixels, chains and --gray; what their options say of samples is then 0 to 1"},
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, no_clobber),
@@ -137,6 +144,8 @@ struct gi_image gi_cli_shape(const struct gi_io_params *io, const struct gi_imag
     struct gi_image shape = *stored;
     if (io->depth != GI_DEPTH_SAME)
         shape.type = types[io->depth];
+    if (io->linear)
+        shape.type = GI_F32;
     if (io->gray && gi_colour_channels(stored) == 3)
         shape.channels -= 2;
     return shape;
@@ -193,6 +202,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
                               const struct gi_io_params *io, const struct gi_loading *loading,
                               struct gi_err *err)
 {
+    static const int light_bits[] = {0, 8, 16, 32}; /* by enum gi_depth */
     struct gi_load_options options = {
         .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
         .allow_partial = io->allow_partial,
@@ -201,6 +211,8 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .allocator = loading->allocator,
         .header_only = io->header_only,
         .ahead = ahead_of(io, path),
+        .linear = io->linear,
+        .light_bits = light_bits[io->depth],
     };
     struct gi_err warning = {0};
     enum gi_status status = loading->bytes
@@ -243,8 +255,9 @@ enum gi_status gi_cli_load(struct gi_image *image, struct gi_metadata *metadata,
 unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *info,
                        const struct gi_io_params *io)
 {
-    return info->maxval && io->depth == GI_DEPTH_SAME ? info->maxval
-                                                      : (unsigned)gi_type_full_scale(image->type);
+    return info->maxval && io->depth == GI_DEPTH_SAME && !io->linear
+               ? info->maxval
+               : (unsigned)gi_type_full_scale(image->type);
 }
 
 static bool is_stdout(const char *path)

@@ -14,7 +14,7 @@ struct gi_io_params {
     int gray;  /* 0: colour stays; else which weights */
     int strip; /* enum gi_strip */
     int quality, compression;
-    bool no_clobber, allow_partial, strict, durable, quiet;
+    bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only;         /* no option: gi_load_options */
     struct gi_ahead *ahead;   /* no option: what was taken of the input that goes by its name; NULL:
                                  of none */

@@ -74,6 +74,9 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     struct gi_chain chain = {.steps = &step, .n = 1};
     struct gi_stream *stream;
     step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
+    if (io->linear && !command->filter->mixes)
+        return gi_fail(err, GI_E_USAGE,
+                       "--linear: this mixes no light of several pixels, as gaussian and blur do");
     if (gi_batch_is_wanted(params[SET_BATCH]))
         return gi_batch_run(command, &chain, NULL, params, operands, noperands, err);
     enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);

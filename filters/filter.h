@@ -21,6 +21,7 @@ struct gi_filter {
     const struct gi_option *options;
     size_t params_nbytes;
     int min_sources, max_sources; /* images that it takes; 0 stands for 1 */
+    bool mixes;                   /* adds up the light of several pixels, as cameras and eyes do */
 
     /* Tests the options against each other, before any file is read; fills what follows from
      * others. NULL: nothing to test. Errors: GI_E_USAGE. */

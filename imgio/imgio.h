@@ -45,7 +45,12 @@ struct gi_load_options {
     const struct gi_allocator *allocator;     /* where the samples go; NULL: plain memory */
     int image; /* of a file that holds several, from 1; 0: the first, with a warning */
     struct gi_ahead
-        *ahead;       /* of gi_load(): read this in place of the path. NULL: nothing was taken */
+        *ahead; /* of gi_load(): read this in place of the path. NULL: nothing was taken */
+    /* Whole numbers become amounts of light, 0 to 1 in float, by the file's profile or sRGB's
+     * curve, and samples of light_bits (8, 16, 32 for float; 0: as they were) again when they are
+     * saved. Float samples are taken for light as they are. */
+    bool linear;
+    int light_bits;
     bool header_only; /* no samples: the image has its shape and NULL data, no limit holds, and what
                          the file does not say in its header (damage, more images) is not seen */
 };
@@ -84,6 +89,8 @@ struct gi_metadata {
     size_t texts_nbytes; /* of memory */
     void *colour; /* PNG's gAMA, cHRM, sRGB, cICP, mDCV and cLLI: name, length in a byte, bytes */
     size_t colour_nbytes;
+    struct gi_light *light; /* the samples are amounts of light, and gi_save() turns them back by
+                               this. NULL: they are as the file has them */
 };
 
 void gi_metadata_free(struct gi_metadata *metadata);

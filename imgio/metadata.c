@@ -3,6 +3,7 @@
 #include "imgio/metadata.h"
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
+#include "imgio/light.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ void gi_metadata_free(struct gi_metadata *metadata)
     free(metadata->exif);
     free(metadata->xmp);
     free(metadata->colour);
+    gi_light_free(&metadata->light);
     *metadata = (struct gi_metadata){0};
 }
 
@@ -73,10 +75,14 @@ static void forget_place(struct gi_metadata *metadata)
 
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
 {
-    if (what == GI_STRIP_ALL)
+    struct gi_light *light = metadata->light;
+    if (what == GI_STRIP_ALL) {
+        metadata->light = NULL;
         gi_metadata_free(metadata);
-    else if (what == GI_STRIP_GPS)
+        metadata->light = light; /* which is how to read the samples */
+    } else if (what == GI_STRIP_GPS) {
         forget_place(metadata);
+    }
     if (what != GI_STRIP_EXIF)
         return;
     free(metadata->exif);

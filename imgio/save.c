@@ -1,6 +1,7 @@
 /* Writing: which format, what it can't hold, and the conversions that bring the image into it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/light.h"
 #include "imgio/metadata.h"
 
 #include <math.h>
@@ -324,19 +325,38 @@ static enum gi_status prepare(const struct gi_format **format, const char **path
     return GI_OK;
 }
 
+/* Where the samples are light, *image becomes what is written, which the caller frees in `made`. */
+static enum gi_status leave_light(struct gi_image *made, const struct gi_image **image,
+                                  const struct gi_metadata *metadata,
+                                  const struct gi_save_options *options, struct gi_err *err)
+{
+    *made = (struct gi_image){0};
+    if (!metadata || !metadata->light || (*image)->type != GI_F32)
+        return GI_OK;
+    enum gi_status status = gi_light_encode(made, *image, metadata->light, options->parallel, err);
+    *image = made;
+    return status;
+}
+
 enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *metadata,
                        const char *path, const struct gi_save_options *options,
                        struct gi_err *warning, struct gi_err *err)
 {
     const struct gi_format *format;
-    enum gi_status status = prepare(&format, &path, NULL, image, metadata, options, warning, err);
-    return status ? status : save_to(path, format, image, metadata, options, warning, err);
+    struct gi_image made;
+    enum gi_status status = leave_light(&made, &image, metadata, options, err);
+    if (!status)
+        status = prepare(&format, &path, NULL, image, metadata, options, warning, err);
+    if (!status)
+        status = save_to(path, format, image, metadata, options, warning, err);
+    gi_image_free(&made);
+    return status;
 }
 
-enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
-                              const struct gi_metadata *metadata, const char *name,
-                              const struct gi_save_options *options, struct gi_err *warning,
-                              struct gi_err *err)
+static enum gi_status save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
+                                  const struct gi_metadata *metadata, const char *name,
+                                  const struct gi_save_options *options, struct gi_err *warning,
+                                  struct gi_err *err)
 {
     const struct gi_format *format;
     const char *path = name;
@@ -351,4 +371,17 @@ enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_imag
         return gi_sink_take(&sink, bytes, nbytes, err);
     gi_sink_abandon(&sink);
     return gi_err_prefix(err, "%s", name);
+}
+
+enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
+                              const struct gi_metadata *metadata, const char *name,
+                              const struct gi_save_options *options, struct gi_err *warning,
+                              struct gi_err *err)
+{
+    struct gi_image made;
+    enum gi_status status = leave_light(&made, &image, metadata, options, err);
+    if (!status)
+        status = save_memory(bytes, nbytes, image, metadata, name, options, warning, err);
+    gi_image_free(&made);
+    return status;
 }

@@ -108,6 +108,8 @@ enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const c
         rewind_input(input, start);
     else if (!status && !found)
         status = hand_over(stream, io, err);
+    if (!status && found && io->linear)
+        status = gi_fail(err, GI_E_UNSUPPORTED, "--linear: not on a stream of images");
     if (status || !found)
         gi_stream_free(out);
     return status;

@@ -65,6 +65,7 @@ const struct gi_filter gi_filter_blur = {
         "gives it; the time it takes does not depend on k.\n\n"
         "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
         "does not bleed.",
+    .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -291,6 +291,7 @@ const struct gi_filter gi_filter_convolve = {
         "larger ones.\n\n"
         "With alpha, colour counts as much as its pixel is opaque. Weights with a sum apply to "
         "alpha too; those that sum to zero, as for edges, leave it as it is.",
+    .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -71,6 +71,7 @@ const struct gi_filter gi_filter_gaussian = {
         "by the sum of what is left. With neither, sigma is one pixel.\n\n"
         "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
         "does not bleed.",
+    .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -71,6 +71,7 @@ const struct gi_filter gi_filter_sharpen = {
         "bits "
         "and in float; it keeps noise in even areas from being sharpened.\n\n"
         "Alpha stays as it is; colour counts in the blur as much as its pixel is opaque.",
+    .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -33,8 +33,9 @@ static unsigned touch(const struct gi_image *image, const struct gi_metadata *me
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static volatile unsigned sum;
-    for (int partial = 0; partial < 2; partial++) {
-        struct gi_load_options options = {.limits = {1 << 20, 1 << 24}, .allow_partial = partial};
+    for (int way = 0; way < 3; way++) {
+        struct gi_load_options options = {
+            .limits = {1 << 20, 1 << 24}, .allow_partial = way == 1, .linear = way == 2};
         struct gi_image image;
         struct gi_metadata metadata;
         struct gi_file_info info;
