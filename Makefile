@@ -194,9 +194,14 @@ MANDIR  = $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR  = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# Where $(PYTHON) looks for modules below the prefix; where it does not, the place that pip --prefix takes. Empty without it.
+PYTHON_FINDS = import re, sys, sysconfig; p = sys.argv[1]; \
+    print(([d for d in sys.path if re.fullmatch(re.escape(p) + "/lib/python[^/]*/(site|dist)-packages", d)] + \
+           [sysconfig.get_path("purelib", "posix_prefix", {"base": p})])[0])
+PYTHON_DIR = $(addprefix $(DESTDIR),$(shell $(PYTHON) -c '$(PYTHON_FINDS)' '$(PREFIX)' 2>/dev/null))
 
 # Manual and completions are printed by the program from its own tables.
-.PHONY: install ## program, man pages, completions; PREFIX=/usr/local DESTDIR=
+.PHONY: install ## program, man pages, completions, module for Ray; PREFIX=/usr/local DESTDIR=
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
 	install -s -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
@@ -205,12 +210,14 @@ install: all
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || install -D -m 644 cli/gpuimg_ray.py "$$d/gpuimg_ray.py"
 
 # Folders stay: others may use them.
 .PHONY: uninstall ## remove what install wrote
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuimg $(MANDIR)/gpuimg.1 $(MANDIR)/gpuimg-*.1 \
 	    $(BASHDIR)/gpuimg $(ZSHDIR)/_gpuimg $(FISHDIR)/gpuimg.fish
+	d='$(PYTHON_DIR)'; [ -z "$$d" ] || rm -f "$$d/gpuimg_ray.py" "$$d"/__pycache__/gpuimg_ray.*
 
 .PHONY: help ## this list
 help:

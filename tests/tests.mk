@@ -38,8 +38,14 @@ torture: all $(SHIM)
 torture-cuda: all $(B)/tests/torture/cuda.so
 	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
 
-.PHONY: test-cluster ## an array of Slurm on this machine; needs make deps test-cluster
-test-cluster: all
+# Ray is in a virtual environment: Debian has none.
+build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/ray
+	@mkdir -p build
+	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40' || rm -rf build/ray
+
+.PHONY: test-cluster ## an array of Slurm and Ray Data on this machine; needs make deps test-cluster
+test-cluster: all build/ray/bin/ray
 	tests/run $(B) "$(ONLY)" tests/cluster
 
 .PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer

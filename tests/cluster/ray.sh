@@ -1,0 +1,44 @@
+#!/bin/bash
+# README's few lines for Ray Data on three nodes of ray.cluster_utils.Cluster, one of which is removed while they run: the
+# files are those of one process. The network of the nodes is a namespace with a loopback alone, and nothing of them
+# outlives the script. GPUs are pretended.
+# Usage: ray.sh GPUIMG; Ray is that of build/ray (make test-cluster).
+PATH=$PATH:/usr/sbin
+python=$(dirname "$0")/../../build/ray/bin/python
+give_up() {
+    echo "skipped: Ray: $1"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
+    [[ -x ${python%python}ray ]] || give_up "it is not in build/ray: make test-cluster puts it there"
+    alone=(unshare --pid --net --fork --kill-child --mount-proc)
+    ((EUID)) && alone+=(--user --map-root-user)
+    "${alone[@]}" ip link set lo up 2>/dev/null || give_up "unshare can't make a namespace of network and processes here"
+    GPUIMG_CLUSTER_ALONE=1 exec "${alone[@]}" bash "$0" "$@"
+fi
+python=$(readlink -f "$(dirname "$python")")/python
+. "$(dirname "$0")/../cli/lib.sh"
+ip link set lo up
+mkdir bin
+ln -s "$GPUIMG" bin/gpuimg
+export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
+export RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
+
+readme_block blur_ray.py >blur_ray.py
+check "README has lines for Ray" grep -q GpuImg blur_ray.py
+mkdir photos
+python3 - <<'END'
+import random
+for i in range(60):
+    with open(f"photos/{i:03d}.ppm", "wb") as f:
+        f.write(b"P6 448 448 255\n" + random.Random(i).randbytes(3 * 448 * 448))
+END
+expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
+check "the actor by itself" "$python" "$tests/../cluster/ray_actor.py"
+check "three nodes, one removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
+cp check.log ray.log
+check "the files are those of one process" diff -rq blurred one
+check "60 of them" test "$(find blurred -type f | wc -l)" = 60
+((failed)) && tail -n 40 ray.log
+finish
