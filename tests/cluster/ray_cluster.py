@@ -46,7 +46,7 @@ def remove_one():
         time.sleep(0.05)
         done = len(os.listdir("blurred"))
         busy = [node for node in others if processes_of(node)]
-        if done >= 8 and busy:
+        if done >= 4 and busy:
             break
     removed.append((done, processes_of(busy[0])))
     cluster.remove_node(busy[0], allow_graceful=False)

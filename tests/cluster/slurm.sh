@@ -32,9 +32,10 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds
     done
 }
 
-# A cluster of one host. CPUs are pretended, so that all tasks of the array run at once.
+# A cluster of one host. CPUs are pretended, so that all tasks of the array run at once; all have one real CPU, so that none
+# is done before it is killed.
 start_slurm() {
-    local state=$work/slurm port
+    local state=$work/slurm port cpu
     mkdir -p "$state"/{munge,controller,node}
     chmod 755 "$work" "$state" "$state/munge"
     (umask 077 && head -c 1024 /dev/urandom >"$state/munge/key")
@@ -77,7 +78,9 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP
 END
     wait_for 10 munge -S "$state/munge/socket" -n
     slurmctld -D -i >"$state/controller.out" 2>&1 &
-    slurmd -D -N node >"$state/node.out" 2>&1 &
+    cpu=$(taskset -cp $$)
+    cpu=${cpu##* }
+    taskset -c "${cpu%%[-,]*}" slurmd -D -N node >"$state/node.out" 2>&1 &
     wait_for 30 node_is_idle
 }
 node_is_idle() { [[ $(sinfo -h -o %t) == idle ]]; }
