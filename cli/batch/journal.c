@@ -14,17 +14,12 @@
 #include "cli/json.h"
 #include "imgio/imgio.h"
 
-/* What an earlier run finished. */
-struct done {
-    uint64_t key; /* of both names; 0: no entry */
-    int64_t input_mtime_ns, output_mtime_ns;
-    uint64_t input_nbytes, output_nbytes;
-};
-
 struct gi_journal {
     char *path;
     int fd;
-    struct done *done; /* a hash table of `room` places, a power of 2, at most half full */
+    /* What an earlier run finished: hashes of both names; 0: a free place. A hash table of `room`
+     * places, a power of 2, at most half full. */
+    uint64_t *done;
     size_t n, room;
 };
 
@@ -47,10 +42,10 @@ static uint64_t key_of(const char *input, const char *output)
     return key ? key : 1;
 }
 
-static struct done *place_of(const struct gi_journal *journal, uint64_t key)
+static uint64_t *place_of(const struct gi_journal *journal, uint64_t key)
 {
     size_t i = key & (journal->room - 1);
-    while (journal->done[i].key && journal->done[i].key != key)
+    while (journal->done[i] && journal->done[i] != key)
         i = (i + 1) & (journal->room - 1);
     return &journal->done[i];
 }
@@ -63,39 +58,41 @@ static bool grow(struct gi_journal *journal)
     if (!bigger.done)
         return false;
     for (size_t i = 0; i < journal->room; i++)
-        if (journal->done[i].key)
-            *place_of(&bigger, journal->done[i].key) = journal->done[i];
+        if (journal->done[i])
+            *place_of(&bigger, journal->done[i]) = journal->done[i];
     free(journal->done);
     *journal = bigger;
     return true;
 }
 
-static uint64_t number(const json_t *line, const char *name)
+/* Whether the file is as the line says of it: size and time. */
+static bool is_as(const char *path, const json_t *line, const char *nbytes, const char *mtime_ns)
 {
-    return (uint64_t)json_integer_value(json_object_get(line, name));
+    struct stat st;
+    return stat(path, &st) == 0 &&
+           json_integer_value(json_object_get(line, nbytes)) == (json_int_t)st.st_size &&
+           json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* Whether the line says that an item is done; it is noted then. */
+/* Whether the line says that an item is done, and it still is; it is noted then. */
 static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     const char *input = json_string_value(json_object_get(line, "input"));
     const char *output = json_string_value(json_object_get(line, "output"));
     const char *status = json_string_value(json_object_get(line, "status"));
-    if (!input || !output || !status || strcmp(status, "done") != 0)
+    if (!input || !output || !status || strcmp(status, "done") != 0 ||
+        !is_as(input, line, "input_bytes", "input_mtime_ns") ||
+        !is_as(output, line, "output_bytes", "output_mtime_ns"))
         return false;
     if (2 * journal->n >= journal->room && !grow(journal)) {
         gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
         return false;
     }
-    uint64_t key = key_of(input, output);
-    struct done *place = place_of(journal, key);
-    journal->n += place->key == 0;
-    *place = (struct done){.key = key,
-                           .input_mtime_ns = (int64_t)number(line, "input_mtime_ns"),
-                           .output_mtime_ns = (int64_t)number(line, "output_mtime_ns"),
-                           .input_nbytes = number(line, "input_bytes"),
-                           .output_nbytes = number(line, "output_bytes")};
-    return true;
+    uint64_t key = key_of(input, output), *place = place_of(journal, key);
+    bool is_new = *place == 0;
+    journal->n += is_new;
+    *place = key;
+    return is_new;
 }
 
 /* "3/8"; "" where there is no shard. */
@@ -238,17 +235,9 @@ void gi_journal_close(struct gi_journal **out)
     free(journal);
 }
 
-static bool is_as(const char *path, uint64_t nbytes, int64_t mtime_ns)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && (uint64_t)st.st_size == nbytes && gi_mtime_ns(&st) == mtime_ns;
-}
-
 bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output)
 {
-    const struct done *done = place_of(journal, key_of(input, output));
-    return done->key && is_as(input, done->input_nbytes, done->input_mtime_ns) &&
-           is_as(output, done->output_nbytes, done->output_mtime_ns);
+    return *place_of(journal, key_of(input, output)) != 0;
 }
 
 static char *item_text(const struct gi_item *item)

@@ -26,7 +26,8 @@ enum gi_status gi_journal_open(struct gi_journal **journal, const char *path, bo
                                const struct gi_journal_head *head, struct gi_err *err);
 void gi_journal_close(struct gi_journal **journal);
 
-/* Whether an earlier run made `output` of `input`, and both are since as they were. */
+/* Whether an earlier run made `output` of `input`, and both were still so when the report was read:
+ * by their sizes and times. */
 bool gi_journal_has(const struct gi_journal *journal, const char *input, const char *output);
 
 /* Adds the line of an item, in one piece, so that a killed process leaves whole lines. */

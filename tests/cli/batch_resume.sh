@@ -1,0 +1,135 @@
+#!/bin/bash
+# Batches that end before their end: reports, --resume, signals, kill -9, full disks, vanished folders.
+# Usage: batch_resume.sh GPUIMG
+. "$(dirname "$0")/lib.sh"
+data=$tests/../../testdata
+export LC_ALL=C
+
+mkdir in
+gpuimg convert "$data/scene.png" in/000.jpg
+gpuimg convert "$data/coins.png" in/001.png
+for ((i = 2; i < 60; i++)); do cp in/00$((i % 2)).*g "in/$(printf %03d $i).$([[ $((i % 2)) == 0 ]] && echo jpg || echo png)"; done
+
+field() { # field NAME FILE: its values, a line each but the first
+    python3 -c 'import json, sys
+for line in list(open(sys.argv[2]))[1:]: print(json.loads(line).get(sys.argv[1]))' "$@"
+}
+tree() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
+
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir whole --report whole.jsonl
+tree whole >whole.sums
+check 'the report names all files' test "$(field input whole.jsonl | sort)" = "$(ls in/*)"
+check 'all are done' test "$(field status whole.jsonl | sort -u)" = done
+check 'its first line is the batch' python3 -c '
+import json
+head = json.loads(open("whole.jsonl").readline())
+names = sorted(json.loads(line)["input"] for line in list(open("whole.jsonl"))[1:])
+hash = 0xcbf29ce484222325
+for byte in b"".join(name.encode() + b"\0" for name in names):
+    hash = (hash ^ byte) * 0x100000001b3 % 2**64
+assert head["files"] == 60 and head["list"] == "%016x" % hash, head
+assert head["chain"].startswith("gaussian --sigma 2"), head'
+check 'its lines tell sizes, times and stages' python3 -c '
+import json, os
+for line in list(open("whole.jsonl"))[1:]:
+    line = json.loads(line)
+    for side in "input", "output":
+        stat = os.stat(line[side])
+        assert line[side + "_bytes"] == stat.st_size and line[side + "_mtime_ns"] == stat.st_mtime_ns
+    assert (line["width"], line["height"], line["type"]) == (640, 427, "u8"), line
+    assert line["ms"]["decode"] > 0 and line["ms"]["encode"] > 0 and line["ms"]["kernels"] > 0, line'
+
+# Nothing is left to do; what changed is done again.
+stat -c '%n %y' whole/* >before
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir whole --report whole.jsonl --resume
+check 'what is done stays' cmp -s before <(stat -c '%n %y' whole/*)
+touch in/002.jpg
+rm whole/003.png
+echo more >>whole/004.jpg
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir whole --report whole.jsonl --resume
+check 'just what changed is done again' test \
+    "$(stat -c '%n %y' whole/* | comm -13 <(sort before) <(stat -c '%n %y' whole/* | sort) | wc -l)" = 3
+check 'and is right' cmp -s whole.sums <(tree whole)
+check 'the report has a line a file' test "$(field input whole.jsonl | sort)" = "$(ls in/*)"
+expect_error 2 'gaussian: --resume: the report whole.jsonl is of "gaussian --sigma 2*", want "gaussian --sigma 3*"' \
+    gaussian --sigma 3 in/000.jpg --out-dir other --report whole.jsonl --resume
+echo no report >no.jsonl
+expect_error 1 'gaussian: --report no.jsonl: is no report of gpuimg' \
+    gaussian in/000.jpg --out-dir other --report no.jsonl --resume
+
+# Killed at any moment, and resumed: the same folder, no temporaries. Over older files, so that there are any.
+killed=0
+for ((round = 0; round < 10; round++)); do
+    rm -rf res res.jsonl
+    mkdir res
+    for f in in/*; do echo old >"res/${f#in/}"; done
+    gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl 2>/dev/null &
+    sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    (($? == 137)) && ((killed++))
+    : >res/.gpuimg-0123456789abcdef
+    gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resume 2>err
+    status=$?
+    if ((status == 0)) && cmp -s whole.sums <(tree res); then pass; else fail "killed, round $round" "$status $(<err)"; fi
+done
+check 'some were killed' test $killed -gt 0
+
+# A temporary that somebody writes stays.
+: >res/.gpuimg-0123456789abcdef
+exec 9<res/.gpuimg-0123456789abcdef
+flock 9
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resume
+check 'a locked temporary stays' test -e res/.gpuimg-0123456789abcdef
+exec 9<&-
+
+# Signals: what is written is finished and reported.
+for signal in INT:130 TERM:143; do
+    rm -rf res res.jsonl
+    # A shell's own jobs ignore SIGINT.
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$GPUIMG" gaussian --sigma 30 in/* --out-dir res --report res.jsonl 2>err &
+    for ((i = 0; i < 200; i++)); do compgen -G 'res/*' >/dev/null && break; sleep 0.01; done
+    kill -${signal%:*} $!
+    wait $!
+    status=$?
+    check "SIG${signal%:*} exits ${signal#*:}" test $status = "${signal#*:}"
+    check "SIG${signal%:*} reports what is there" test "$(field output res.jsonl | sort)" = "$(ls res/*)"
+    check "SIG${signal%:*} comes before the end" test "$(ls res | wc -l)" -lt 60
+done
+
+# The machine fails, not the file: exit 75, and the next run goes on.
+mkdir disk
+if mount -t tmpfs -o size=400k none disk 2>/dev/null; then
+    expect 75 gpuimg gaussian --sigma 2 in/* --out-dir disk/res --report res2.jsonl
+    check 'a full disk is named' grep -q 'No space left on device' err
+    check 'what is there is whole' test -z "$(tree disk/res | sort | comm -23 - <(sort whole.sums))"
+    mount -o remount,size=40m disk
+    expect 0 gpuimg gaussian --sigma 2 in/* --out-dir disk/res --report res2.jsonl --resume
+    check 'and then all is' cmp -s whole.sums <(tree disk/res)
+    umount disk
+else
+    skip 'a full disk: nothing can be mounted here'
+fi
+expect 75 gpuimg gaussian in/000.jpg --out-dir res3 --report /dev/full
+
+# Folders that go away meanwhile: each file is named, nothing else happens.
+cp -r in gone
+rm -rf res
+gpuimg gaussian --sigma 20 gone/* --out-dir res --threads 1 2>err &
+for ((i = 0; i < 200; i++)); do compgen -G 'res/*' >/dev/null && break; sleep 0.01; done
+rm -rf gone
+wait $!
+check 'a vanished input folder exits 1' test $? = 1
+check 'each file of it is named' grep -q '^gpuimg: gaussian: gone/0[0-9]*.[jp][pn]g: No such file' err
+rm -rf res
+gpuimg gaussian --sigma 20 in/* --out-dir res --threads 1 2>err &
+for ((i = 0; i < 200; i++)); do compgen -G 'res/*' >/dev/null && break; sleep 0.01; done
+mv res moved
+wait $!
+check 'a vanished output folder exits 1' test $? = 1
+check 'each file of it is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: No such file' err
+check 'it is not made again' test ! -e res
+
+finish
