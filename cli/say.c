@@ -8,6 +8,7 @@
 /* What is the same for every message of a process. */
 static const char *command_name;
 static bool is_quiet;
+static bool shows_line; /* under the lock of stderr */
 
 void gi_cli_name(const char *name)
 {
@@ -57,6 +58,9 @@ static void say(const char *kind, const char *format, va_list args)
     vsnprintf(text, sizeof text, format, args);
     const char *name = command_name;
     flockfile(stderr);
+    if (shows_line)
+        fputs("\r\033[K", stderr);
+    shows_line = false;
     fprintf(stderr, "gpuimg: %s%s%s", kind, name ? name : "", name ? ": " : "");
     gi_print_safe(stderr, text);
     putc('\n', stderr);
@@ -78,6 +82,16 @@ void gi_cli_warn(const char *format, ...)
     if (!is_quiet)
         say("warning: ", format, args);
     va_end(args);
+}
+
+void gi_cli_show_line(const char *line)
+{
+    flockfile(stderr);
+    if (shows_line || *line)
+        fprintf(stderr, "\r\033[K%s", line);
+    shows_line = *line;
+    fflush(stderr);
+    funlockfile(stderr);
 }
 
 const char *gi_text_nbytes(double nbytes, char buffer[32])

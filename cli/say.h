@@ -15,6 +15,10 @@ void gi_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void gi_cli_name(const char *name);
 void gi_cli_quiet(bool quiet);
 
+/* Shows a line on the terminal of stderr in place of the last one shown so; "": none. Lines that
+ * are said meanwhile go above it. */
+void gi_cli_show_line(const char *line);
+
 /* Bytes of the UTF-8 sequence at `text`, 1 to 4; 0 where there is none. */
 size_t gi_utf8_nbytes(const char *text);
 

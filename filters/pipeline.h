@@ -52,10 +52,11 @@ struct gi_times {
 };
 
 /* *dst = what comes out of host image `src`, which has the pipeline's shape; `dst` is made here and
- * freed by the caller; NULL: only the sides are wanted. `sides` has an entry a step; NULL where no
- * step has any. `times` may be NULL. Cuts into bands where the backend's limits want it, smaller
- * ones where memory runs out. Errors: as the primitives'; GI_E_DEVICE_MEMORY where not even one
- * row of the result with all it needs fits, or a step wants all of an image that does not. */
+ * freed by the caller; NULL: only the sides are wanted. A device makes it in memory like that of
+ * `src`. `sides` has an entry a step; NULL where no step has any. `times` may be NULL. Cuts into
+ * bands where the backend's limits want it, smaller ones where memory runs out. Errors: as the
+ * primitives'; GI_E_DEVICE_MEMORY where not even one row of the result with all it needs fits, or a
+ * step wants all of an image that does not. */
 enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_side *sides, struct gi_times *times,

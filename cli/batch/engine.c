@@ -60,6 +60,7 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
     engine->work = *work;
     engine->window = window;
     engine->tally.n = feed->n;
+    engine->tally.skipped = feed->skipped;
     pthread_mutex_init(&engine->feeding, NULL);
     pthread_mutex_init(&engine->delivering, NULL);
     pthread_mutex_init(&engine->lock, NULL);
@@ -162,16 +163,16 @@ static void count(struct gi_tally *tally, const struct gi_item *item)
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
+    enum gi_status status =
+        engine->broken ? GI_OK : engine->work.deliver(engine->work.self, item, &err);
     bool failed = item->status != GI_OK;
     if (failed && *item->err.text)
         gi_cli_say("%s", item->err.text);
-    enum gi_status status =
-        engine->broken ? GI_OK : engine->work.deliver(engine->work.self, item, &err);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
     engine->reserved -= item->reserved;
     engine->delivered++;
-    if (status || (failed && engine->options.fail_fast))
+    if (status || (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE)
         end_locked(engine, status ? &err : NULL);
     pthread_cond_broadcast(&engine->moved);
     pthread_mutex_unlock(&engine->lock);

@@ -14,7 +14,8 @@ struct gi_feed {
     /* Fills the item that comes next, false in *more past the last. One thread at a time calls it,
      * and it may wait (for a pipe). After an error or the end it is not called again. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-    uint64_t n; /* items in all; 0: nobody knows */
+    uint64_t n;       /* items in all; 0: nobody knows */
+    uint64_t skipped; /* of these, that will not come: an earlier run did them */
 };
 
 /* What is done to items. */
@@ -23,8 +24,9 @@ struct gi_work_on {
     /* All that can be done beside others: many threads call it at once. An error is the item's:
      * it becomes item->status and item->err. */
     enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err);
-    /* The rest, for every item, also those that failed or pass: one thread at a time. The item is
-     * freed afterwards. An error ends the batch: nothing more is delivered or taken. */
+    /* The rest, for every item, also those that failed or pass: one thread at a time; may let the
+     * item fail. It is freed afterwards. An error ends the batch: nothing more is delivered or
+     * taken. */
     enum gi_status (*deliver)(void *self, struct gi_item *item, struct gi_err *err);
     bool ordered; /* deliver in the feed's order; else as they are finished */
 };

@@ -53,4 +53,8 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
+/* Size and time of the files: of the input (or of its bytes in memory), of the output. */
+void gi_item_note_input(struct gi_item *item);
+void gi_item_note_output(struct gi_item *item);
+
 #endif

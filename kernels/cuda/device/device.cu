@@ -118,6 +118,8 @@ static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_ope
     if (status)
         return status;
     GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
+    if (options->yields)
+        GI_CUDA_TRY(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->units, cudaDevAttrMultiProcessorCount, cu->ordinal));
     GI_CUDA_TRY(cudaDeviceGetAttribute(&cu->shared_nbytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                        cu->ordinal));
