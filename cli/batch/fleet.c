@@ -13,6 +13,9 @@
 /* Images that a GPU has in hand: while one computes, another comes up and a third goes down. */
 enum { QUEUES_A_GPU = 4 };
 
+/* Images decoded ahead for a GPU. Where more wait, `auto` lets the CPU compute some. */
+enum { WAITING_A_GPU = 4 };
+
 /* Images of a batch whose length nobody knows: many. */
 enum { MANY = 1000 };
 
@@ -28,6 +31,7 @@ struct member {
     struct gi_queue **idle;
     int nidle, nqueues, most; /* nqueues: that there are; `most` there may be */
     bool ready, lost;
+    long fails_at, runs; /* GPUIMG_FAULT: the run that fails; 0: none */
 };
 
 struct gi_fleet {
@@ -39,6 +43,7 @@ struct gi_fleet {
     pthread_cond_t changed; /* a queue is idle again, or a member ready or lost */
     struct member cpu, *gpus;
     int ngpus;
+    int waiting; /* threads that wait for a queue */
 };
 
 /* Opens the device of a member; on a side thread for GPUs. */
@@ -49,6 +54,15 @@ static void *open_member(void *arg)
     return NULL;
 }
 
+/* For tests: GPUIMG_FAULT=cuda:1@20 lets the 20th image on that device fail as a lost device does.
+ */
+static long fault_of(const char *name)
+{
+    const char *fault = getenv("GPUIMG_FAULT");
+    size_t n = strlen(name);
+    return fault && strncmp(fault, name, n) == 0 && fault[n] == '@' ? atol(fault + n + 1) : 0;
+}
+
 static enum gi_status member_init(struct member *member, const struct gi_kernels *k,
                                   const struct gi_open_options *options, int most,
                                   struct gi_err *err)
@@ -56,6 +70,7 @@ static enum gi_status member_init(struct member *member, const struct gi_kernels
     *member = (struct member){.k = k, .options = *options, .most = most};
     snprintf(member->name, sizeof member->name, "%s:%d", k->name, options->ordinal);
     member->idle = calloc((size_t)most, sizeof(struct gi_queue *));
+    member->fails_at = fault_of(member->name);
     return member->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
 }
 
@@ -189,7 +204,7 @@ void gi_fleet_free(struct gi_fleet **out)
 
 int gi_fleet_threads(const struct gi_fleet *fleet)
 {
-    return fleet->threads + fleet->ngpus * QUEUES_A_GPU;
+    return fleet->threads + fleet->ngpus * (QUEUES_A_GPU + WAITING_A_GPU);
 }
 
 const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet)
@@ -248,33 +263,49 @@ static struct gi_queue *take_from(struct member *member, struct gi_err *err)
     return queue;
 }
 
-/* The GPU with the fewest queues at work first; the CPU where it may. Waits for one to be free. */
+/* GPUs that take images. Under the lock. */
+static int count_live(const struct gi_fleet *fleet)
+{
+    int n = 0;
+    for (int i = 0; i < fleet->ngpus; i++)
+        n += fleet->gpus[i].ready && !fleet->gpus[i].lost;
+    return n;
+}
+
+/* The GPU with the fewest queues at work, where one has a queue free; else the CPU, where it may
+ * and enough threads wait for a GPU already to keep that busy. NULL: wait. Under the lock. */
+static struct member *pick(struct gi_fleet *fleet, int live)
+{
+    struct member *best = NULL;
+    for (int i = 0; i < fleet->ngpus; i++) {
+        struct member *gpu = &fleet->gpus[i];
+        int busy = gpu->nqueues - gpu->nidle;
+        if (gpu->ready && !gpu->lost && busy < gpu->most &&
+            (!best || busy < best->nqueues - best->nidle))
+            best = gpu;
+    }
+    bool enough = fleet->waiting >= live * WAITING_A_GPU;
+    return best || fleet->choice == GI_CHOOSE_CUDA || !enough ? best : &fleet->cpu;
+}
+
+/* Waits for a queue where none is free. */
 static struct gi_queue *take(struct gi_fleet *fleet, struct member **from, struct gi_err *err)
 {
     struct gi_queue *queue = NULL;
     pthread_mutex_lock(&fleet->lock);
     for (;;) {
-        struct member *best = NULL;
-        bool hope = false;
         note_open(fleet);
-        for (int i = 0; i < fleet->ngpus; i++) {
-            struct member *gpu = &fleet->gpus[i];
-            bool live = gpu->ready && !gpu->lost;
-            hope = hope || live;
-            if (live && gpu->nqueues - gpu->nidle < gpu->most &&
-                (!best || gpu->nqueues - gpu->nidle < best->nqueues - best->nidle))
-                best = gpu;
-        }
-        if (!best && fleet->choice != GI_CHOOSE_CUDA)
-            best = &fleet->cpu;
-        *from = best;
-        if (best && ((queue = take_from(best, err)) || *err->text))
+        int live = count_live(fleet);
+        *from = pick(fleet, live);
+        if (*from && ((queue = take_from(*from, err)) || *err->text))
             break;
-        if (!best && !hope) {
+        if (!*from && !live) {
             gi_fail(err, GI_E_DEVICE, "no device is left");
             break;
         }
+        fleet->waiting++;
         pthread_cond_wait(&fleet->changed, &fleet->lock);
+        fleet->waiting--;
     }
     pthread_mutex_unlock(&fleet->lock);
     return queue;
@@ -293,10 +324,21 @@ static void drop(struct gi_fleet *fleet, struct member *member, const struct gi_
 {
     pthread_mutex_lock(&fleet->lock);
     if (!member->lost)
-        gi_cli_say("%s: %s; its images go to the others", member->name, why->text);
+        gi_cli_say("%s: %s; it gets no more images", member->name, why->text);
     member->lost = true;
     pthread_cond_broadcast(&fleet->changed);
     pthread_mutex_unlock(&fleet->lock);
+}
+
+static enum gi_status run_on(struct member *member, struct gi_queue *queue,
+                             const struct gi_pipeline *pipeline, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_side *sides,
+                             struct gi_times *times, struct gi_err *err)
+{
+    if (member->fails_at &&
+        __atomic_add_fetch(&member->runs, 1, __ATOMIC_RELAXED) >= member->fails_at)
+        return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
+    return gi_pipeline_run(pipeline, queue, dst, src, sides, times, err);
 }
 
 enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pipeline,
@@ -311,7 +353,7 @@ enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pi
         struct gi_err fault = {0};
         struct gi_queue *queue = take(fleet, &member, &fault);
         enum gi_status status =
-            queue ? gi_pipeline_run(pipeline, queue, dst, src, sides, times, &fault) : fault.status;
+            queue ? run_on(member, queue, pipeline, dst, src, sides, times, &fault) : fault.status;
         if (queue)
             give_back(fleet, member, queue);
         bool again = status == GI_E_DEVICE && member && member->k->kind == GI_DEVICE_CUDA;

@@ -14,7 +14,8 @@ enum gi_status gi_fleet_new(struct gi_fleet **fleet, const struct gi_device_para
                             uint64_t images, struct gi_err *err);
 void gi_fleet_free(struct gi_fleet **fleet);
 
-/* Threads that keep it busy: one a CPU, and one for each image that a GPU has in hand. */
+/* Threads that keep it busy: one a CPU, and one for each image that a GPU has in hand or waiting.
+ */
 int gi_fleet_threads(const struct gi_fleet *fleet);
 
 /* Memory for the samples of images that go through it: pinned where a GPU takes part; NULL: plain.
