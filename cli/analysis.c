@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/files.h"
@@ -78,6 +79,14 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
                                char **operands, int noperands, struct gi_err *err)
 {
     const struct gi_reporter *reporter = gi_reporter_find(command->filter);
+    if (gi_batch_is_wanted(gi_batch_params_of(command, params))) {
+        struct gi_chain_step step = {.filter = command->filter, .reporter = reporter};
+        struct gi_chain chain = {.steps = &step, .n = 1};
+        step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_FILTER];
+        step.args.params[GI_SET_STEP_OUTPUT] = params[GI_SET_OUTPUT];
+        struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
+        return gi_batch_tables(&job, operands, noperands, err);
+    }
     const char *to = noperands > 1 ? operands[1] : "-";
     struct gi_runner *runner = NULL;
     enum gi_status status =

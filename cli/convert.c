@@ -1,11 +1,12 @@
 /* gpuimg convert: another format, depth or colour, the same pixels.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/files.h"
 
-enum { SET_OWN, SET_IO };
+enum { SET_OWN, SET_IO, SET_BATCH };
 
 struct params {
     int threads;
@@ -24,10 +25,13 @@ static const struct gi_option options[] = {
 static enum gi_status run_convert(const struct gi_command *self, void *const *params,
                                   char **operands, int noperands, struct gi_err *err)
 {
-    (void)self;
-    (void)noperands;
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     int threads = gi_thread_count(((const struct params *)params[SET_OWN])->threads);
+    if (gi_batch_is_wanted(params[SET_BATCH])) {
+        struct gi_device_params device = {.device = "cpu", .threads = threads};
+        struct gi_batch_job job = {.command = self, .params = params, .device = &device};
+        return gi_batch_run(&job, operands, noperands, err);
+    }
     struct gi_image image;
     struct gi_metadata metadata;
     struct gi_file_info info;
@@ -59,6 +63,7 @@ const struct gi_command gi_command_convert = {
     .min_operands = 2,
     .max_operands = 2,
     .sets = {{"Options", options, sizeof(struct params)},
-             {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
     .run = run_convert,
 };

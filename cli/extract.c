@@ -1,6 +1,7 @@
 /* gpuimg extract: the regions of an image as a table, label image, mask, overlay, crops and points.
  * SPDX-License-Identifier: MIT */
 #include "cli/extract.h"
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -269,6 +270,9 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
                                    .output = output,
                                    .threads = report->threads,
                                    .bundle = report->bundle};
+    if (report->table)
+        return gi_extract_table(report->table, &view, report->json ? GI_TABLE_JSON : GI_TABLE_CSV,
+                                err);
     enum gi_status status = pick_format(&format, report->to, output->format, err);
     if (!status)
         status = gi_bundle_open(report->bundle, &sinks.table, report->to, output->no_clobber, err);
@@ -305,7 +309,8 @@ const struct gi_command gi_command_extract = {
     .sets = {{0}, /* the filter's */
              {"Output", output_options, sizeof(struct gi_extract_output)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
-             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_extract,
     .run = gi_analysis_run,
 };

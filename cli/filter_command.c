@@ -78,7 +78,8 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
     if (gi_batch_is_wanted(params[SET_BATCH]))
-        return gi_batch_run(command, &chain, NULL, params, operands, noperands, err);
+        return gi_batch_run(&(struct gi_batch_job){command, params, &chain, NULL, NULL}, operands,
+                            noperands, err);
     enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
     if (!status && stream)
         return gi_stream_run(&stream, command, &chain, params, err);

@@ -1,6 +1,7 @@
 /* Help, printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
 #include "cli/help.h"
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -229,6 +230,9 @@ void gi_help_common(FILE *out)
     fputs("Options that most commands share.\n", out);
     print_set(out, "Input and output (those that only read have fewer of them)", gi_io_options);
     print_set(out, "Running", gi_device_options);
+    print_set(out, "Many images", gi_batch_options);
+    fprintf(out, "\nMany images of commands that write tables, also:\n");
+    print_option(out, &gi_table_options[0]);
 }
 
 void gi_help_all(FILE *out)

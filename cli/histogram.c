@@ -1,6 +1,7 @@
 /* gpuimg histogram: counts and statistics as text, CSV, JSON or a chart.
  * SPDX-License-Identifier: MIT */
 #include "cli/histogram.h"
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -225,27 +226,34 @@ static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int
     return GI_OK;
 }
 
+static enum gi_status print_to_sink(struct gi_sink *sink, const struct gi_histogram_view *view,
+                                    int format, struct gi_err *err)
+{
+    char *text = NULL;
+    size_t nbytes = 0;
+    FILE *out = open_memstream(&text, &nbytes);
+    enum gi_status status =
+        out ? print(out, view, format, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
+    if (out && fclose(out) && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(sink, text, nbytes, err);
+    free(text);
+    return status;
+}
+
 /* The print as the file `to`. */
 static enum gi_status print_to_file(const char *to, const struct gi_histogram_view *view,
                                     const struct output_params *output, struct gi_bundle *bundle,
                                     struct gi_err *err)
 {
-    char *text = NULL;
-    size_t nbytes = 0;
     struct gi_sink *sink = NULL;
-    FILE *out = open_memstream(&text, &nbytes);
-    enum gi_status status =
-        out ? print(out, view, output->format, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
-    if (out && fclose(out) && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %s", to);
+    enum gi_status status = gi_bundle_open(bundle, &sink, to, output->no_clobber, err);
     if (!status)
-        status = gi_bundle_open(bundle, &sink, to, output->no_clobber, err);
-    if (!status)
-        status = gi_sink_write(sink, text, nbytes, err);
+        status = print_to_sink(sink, view, output->format, err);
     if (!status)
         status = gi_bundle_keep(bundle, &sink, false, err);
     gi_sink_abandon(&sink);
-    free(text);
     return status;
 }
 
@@ -270,6 +278,12 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
     uint64_t *bins = NULL;
     if (output->cumulative && !(bins = make_cumulative(&histogram, err)))
         return GI_E_MEMORY;
+    if (report->table) {
+        enum gi_status printed =
+            print_to_sink(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
+        free(bins);
+        return printed;
+    }
     enum gi_status status = output->plot ? draw(&view, output, report->bundle, err) : GI_OK;
     if (!status)
         status = to_stdout ? print(stdout, &view, output->format, err)
@@ -318,7 +332,8 @@ const struct gi_command gi_command_histogram = {
     .sets = {{0}, /* the filter's */
              {"Output", output_options, sizeof(struct output_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
-             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
     .filter = &gi_filter_histogram,
     .run = gi_analysis_run,
 };

@@ -249,8 +249,7 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
                                      struct gi_err *err)
 {
     int max = command->max_operands, min = command->min_operands;
-    int batch = gi_command_set(command, gi_batch_options);
-    const struct gi_batch_params *many = batch < 0 ? NULL : args->params[batch];
+    const struct gi_batch_params *many = gi_batch_params_of(command, args->params);
     if (many && gi_batch_is_wanted(many)) {
         max = -1;
         min = min > 1 || many->files_from ? 0 : min;
@@ -292,7 +291,7 @@ const struct gi_option *gi_option_json(const struct gi_command *command)
 bool gi_options_are_shared(const struct gi_option *rows)
 {
     return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
-           rows == gi_batch_options;
+           rows == gi_batch_options || rows == gi_table_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

@@ -17,6 +17,9 @@ struct gi_report {
     const char *to;               /* the path of the table; "-": standard output */
     int threads;                  /* for writing images */
     struct gi_bundle *bundle;     /* that everything it writes belongs to */
+    struct gi_sink *table;        /* the table goes here, as CSV or `json`, and not to `to`, nor
+                                     anything else anywhere; NULL: as the options say */
+    bool json;
 };
 
 struct gi_reporter {

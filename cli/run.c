@@ -239,7 +239,8 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
             return gi_fail(err, GI_E_USAGE,
                            "step %d, %s: writes one table: want it alone, as gpuimg %s", i + 1,
                            chain->steps[i].filter->name, chain->steps[i].filter->name);
-    return gi_batch_run(command, chain, text, params, inputs, ninputs, err);
+    struct gi_batch_job job = {.command = command, .params = params, .chain = chain, .text = text};
+    return gi_batch_run(&job, inputs, ninputs, err);
 }
 
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,

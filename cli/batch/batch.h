@@ -5,25 +5,43 @@
 
 #include "cli/chain.h"
 #include "cli/command.h"
+#include "cli/device.h"
 
 /* Set "Many images". */
 struct gi_batch_params {
+    const char *table; /* one for all; of commands that write tables */
     const char *out_dir, *out, *suffix, *files_from, *shard, *report;
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };
-extern const struct gi_option gi_batch_options[];
+extern const struct gi_option gi_batch_options[]; /* commands that write images */
+extern const struct gi_option gi_table_options[]; /* commands that write tables */
+
+/* Among the command's params; NULL where it has no such set. */
+const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
+                                                 void *const *params);
 
 /* Whether the options ask for a batch: then there are any number of inputs, and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
 
-/* Runs a batch of `command`: its set "Many images" is wanted. `chain` NULL: the images are only
- * converted. `text` says what is done, for the report; NULL: the command and its options do. The
- * operands are inputs. Errors: GI_E_USAGE before any work; an error without text where items failed
- * (each was said): GI_E_AGAIN where the machine failed, else GI_E_IO. */
-enum gi_status gi_batch_run(const struct gi_command *command, const struct gi_chain *chain,
-                            const char *text, void *const *params, char **operands, int noperands,
+/* What a batch does: `command`, whose set "Many images" is wanted. */
+struct gi_batch_job {
+    const struct gi_command *command;
+    void *const *params;                   /* of the command */
+    const struct gi_chain *chain;          /* NULL: the images are only converted */
+    const char *text;                      /* what is done, for the report; NULL: the command */
+    const struct gi_device_params *device; /* NULL: those among the params */
+};
+
+/* Runs it on the inputs that the operands name. Errors: GI_E_USAGE before any work; an error
+ * without text where items failed (each was said): GI_E_AGAIN where the machine failed, else
+ * GI_E_IO. */
+enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);
+
+/* The same for an analysis, a chain of one step: tables, one for all or one each. */
+enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
+                               struct gi_err *err);
 
 /* The options that have a say in what comes out and are not as they are without being given, as on
  * a command line: "gaussian --sigma 3 --quality 80"; `first` stands in front. The caller frees it;

@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/batch/fleet.h"
-#include "cli/batch/journal.h"
 #include "cli/batch/plans.h"
 #include "cli/process.h"
 #include "cli/ready.h"
@@ -87,16 +85,6 @@ static void on_shape(void *arg, const struct gi_image *stored)
     coming->told = true;
 }
 
-static void note_input(struct gi_item *item)
-{
-    struct stat st;
-    item->input_nbytes = item->nbytes;
-    if (item->bytes || stat(item->input, &st))
-        return;
-    item->input_nbytes = (uint64_t)st.st_size;
-    item->input_mtime_ns = gi_mtime_ns(&st);
-}
-
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                struct gi_image *image, struct gi_metadata *metadata,
                                struct gi_file_info *info, struct gi_err *err)
@@ -109,7 +97,7 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
                                  .parallel = &imaging->parallel,
                                  .listener = item->engine ? &listener : NULL,
                                  .allocator = gi_fleet_allocator(imaging->fleet)};
-    note_input(item);
+    gi_item_note_input(item);
     enum gi_status status =
         gi_cli_load_by(image, metadata, info, item->input, imaging->options.io, &loading, err);
     item->ms[GI_STAGE_DECODE] += gi_now_ms() - start;
@@ -162,19 +150,15 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
     double start = gi_now_ms();
     struct gi_io_params io = *imaging->options.io;
     const char *name = item->output ? item->output : item->input;
-    struct stat st;
     if (item->format)
         io.format = item->format;
     enum gi_status status =
         gi_cli_save_by(image, metadata, name, &io, &imaging->parallel,
                        into_memory ? &item->made : NULL, &item->made_nbytes, err);
     item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
-    item->output_nbytes = item->made_nbytes;
-    if (status || into_memory || stat(name, &st))
-        return status;
-    item->output_nbytes = (uint64_t)st.st_size;
-    item->output_mtime_ns = gi_mtime_ns(&st);
-    return GI_OK;
+    if (!status)
+        gi_item_note_output(item);
+    return status;
 }
 
 /* The image is loaded; *image becomes the result. */

@@ -7,86 +7,128 @@
 #include "cli/batch/batch.h"
 #include "cli/device.h"
 
+#define WHERE                                                                                      \
+    {.name = "out-dir",                                                                            \
+     .type = GI_OPT_PATH,                                                                          \
+     .offset = offsetof(struct gi_batch_params, out_dir),                                          \
+     .metavar = "DIR",                                                                             \
+     .help =                                                                                       \
+         "Take any number of inputs and write each result into this folder, under the input's "    \
+         "name; what stands in trees keeps its place there"},                                      \
+    {                                                                                              \
+        .name = "out", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, out),       \
+        .metavar = "TEMPLATE",                                                                     \
+        .help =                                                                                    \
+            "Name of each result, below --out-dir where that is given: {dir} the input's folder, " \
+            "{tree} its folder below that of --recursive, {stem} its name without suffix, {ext} "  \
+            "the suffix, {name} the whole name, {index} its place in the list"                     \
+    }
+
+#define REST                                                                                       \
+    {.name = "files-from",                                                                         \
+     .type = GI_OPT_PATH,                                                                          \
+     .offset = offsetof(struct gi_batch_params, files_from),                                       \
+     .metavar = "LIST",                                                                            \
+     .help = "Take inputs from this file too, one a line; - is standard input"},                   \
+        {.name = "null",                                                                           \
+         .letter = '0',                                                                            \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_batch_params, null),                                         \
+         .help = "Names in --files-from end with a zero byte, as find -print0 writes them"},       \
+        {.name = "recursive",                                                                      \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_batch_params, recursive),                                    \
+         .help = "Of an input that is a folder take the image files in it and below, by their "    \
+                 "suffixes"},                                                                      \
+        {.name = "shard",                                                                          \
+         .type = GI_OPT_TEXT,                                                                      \
+         .offset = offsetof(struct gi_batch_params, shard),                                        \
+         .metavar = "K/N",                                                                         \
+         .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N " \
+                 "takes K "                                                                        \
+                 "from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "      \
+                 "modulo N; "                                                                      \
+                 "auto takes N from there too"},                                                   \
+        {.name = "report",                                                                         \
+         .type = GI_OPT_PATH,                                                                      \
+         .offset = offsetof(struct gi_batch_params, report),                                       \
+         .metavar = "FILE",                                                                        \
+         .help =                                                                                   \
+             "Write a JSON object a line: what the batch is, then each file as it is finished"},   \
+        {.name = "resume",                                                                         \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_batch_params, resume),                                       \
+         .help =                                                                                   \
+             "Leave out what an earlier run finished, by its --report and size and time of input " \
+             "and output, and continue that report"},                                              \
+        {.name = "fail-fast",                                                                      \
+         .type = GI_OPT_FLAG,                                                                      \
+         .offset = offsetof(struct gi_batch_params, fail_fast),                                    \
+         .help = "End after the first file that fails; without it the others are done"},           \
+        {.name = "memory",                                                                         \
+         .type = GI_OPT_SIZE,                                                                      \
+         .offset = offsetof(struct gi_batch_params, memory),                                       \
+         .min = 1,                                                                                 \
+         .max = 1e15,                                                                              \
+         .unit = "bytes",                                                                          \
+         .help =                                                                                   \
+             "Memory for images under way; a larger image goes alone. Without it half of what is " \
+             "free"},                                                                              \
+    {                                                                                              \
+        .name = "progress", .type = GI_OPT_FLAG,                                                   \
+        .offset = offsetof(struct gi_batch_params, progress),                                      \
+        .help =                                                                                    \
+            "Print a line of progress every few seconds also where standard error is no terminal"  \
+    }
+
 const struct gi_option gi_batch_options[] = {
-    {.name = "out-dir",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, out_dir),
-     .metavar = "DIR",
-     .help = "Take any number of inputs and write each result into this folder, under the input's "
-             "name; what stands in trees keeps its place there"},
-    {.name = "out",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, out),
-     .metavar = "TEMPLATE",
-     .help = "Name of each result, below --out-dir where that is given: {dir} the input's folder, "
-             "{tree} its folder below that of --recursive, {stem} its name without suffix, {ext} "
-             "the suffix, {name} the whole name, {index} its place in the list"},
+    WHERE,
     {.name = "suffix",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_batch_params, suffix),
      .metavar = ".EXT",
      .help = "Suffix of the results, which says their format; without it each input's"},
-    {.name = "files-from",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, files_from),
-     .metavar = "LIST",
-     .help = "Take inputs from this file too, one a line; - is standard input"},
-    {.name = "null",
-     .letter = '0',
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, null),
-     .help = "Names in --files-from end with a zero byte, as find -print0 writes them"},
-    {.name = "recursive",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, recursive),
-     .help =
-         "Of an input that is a folder take the image files in it and below, by their suffixes"},
-    {.name = "shard",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_batch_params, shard),
-     .metavar = "K/N",
-     .help =
-         "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N takes K "
-         "from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number modulo N; "
-         "auto takes N from there too"},
+    REST,
     {.name = "tar",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_batch_params, tar),
      .help = "INPUT and OUTPUT are tars: members that are images by their content are worked on, "
              "the others pass, in their order and under their names. Brace lists go from as many "
              "to as many: 'x-{000..999}.tar'"},
-    {.name = "report",
+    {0},
+};
+
+const struct gi_option gi_table_options[] = {
+    {.name = "table",
      .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, report),
+     .offset = offsetof(struct gi_batch_params, table),
      .metavar = "FILE",
-     .help = "Write a JSON object a line: what the batch is, then each file as it is finished"},
-    {.name = "resume",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, resume),
-     .help = "Leave out what an earlier run finished, by its --report and size and time of input "
-             "and output, and continue that report"},
-    {.name = "fail-fast",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, fail_fast),
-     .help = "End after the first file that fails; without it the others are done"},
-    {.name = "memory",
-     .type = GI_OPT_SIZE,
-     .offset = offsetof(struct gi_batch_params, memory),
-     .min = 1,
-     .max = 1e15,
-     .unit = "bytes",
-     .help = "Memory for images under way; a larger image goes alone. Without it half of what is "
-             "free"},
-    {.name = "progress",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, progress),
-     .help = "Print a line of progress every few seconds also where standard error is no terminal"},
+     .help = "Take any number of inputs and write one table of all, with a column for the file: "
+             ".csv, .jsonl, an object a file, or .npy, a structured array; - is standard output, "
+             "as CSV"},
+    WHERE,
+    {.name = "suffix",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, suffix),
+     .metavar = ".EXT",
+     .default_text = ".csv",
+     .help = "Suffix of a table each, .csv or .json"},
+    REST,
     {0},
 };
 
 bool gi_batch_is_wanted(const struct gi_batch_params *params)
 {
-    return params->tar || params->out_dir || params->out || params->files_from;
+    return params->tar || params->out_dir || params->out || params->files_from || params->table;
+}
+
+const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
+                                                 void *const *params)
+{
+    int set = gi_command_set(command, gi_batch_options);
+    if (set < 0)
+        set = gi_command_set(command, gi_table_options);
+    return set < 0 ? NULL : params[set];
 }
 
 /* Whether two values of the row's type are the same. */
@@ -168,7 +210,8 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
     fputs(first, out);
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option_set *set = &command->sets[s];
-        if (set->rows == gi_batch_options || set->rows == gi_device_options)
+        if (set->rows == gi_batch_options || set->rows == gi_table_options ||
+            set->rows == gi_device_options)
             continue;
         char *defaults = calloc(1, set->params_nbytes);
         if (defaults)

@@ -76,4 +76,59 @@ check 'they are counted' grep -qx 'gpuimg: blur: 2 of 4 files failed' err
 expect 1 gpuimg blur in/bad.png in/a.png in/b.png --out-dir fast --fail-fast --threads 1
 check 'fail-fast ends' test ! -e fast/b.png
 
+# Tables: one of all, with a column for the file, in the order of the inputs; or one each.
+gpuimg convert in/a.png in/gray.png --gray
+rm in/bad.png
+cat >table.py <<'END'
+import csv, io, json, subprocess, sys
+program, command = sys.argv[1:3]
+files = sys.argv[3:]
+want = []
+for f in files:
+    alone = subprocess.run([program, command, "--format", "csv", f], capture_output=True, text=True, check=True).stdout
+    rows = list(csv.reader(io.StringIO(alone)))
+    want += [["file"] + rows[0]] if not want else []
+    want += [[f] + row for row in rows[1:]]
+got = list(csv.reader(open("all.csv")))
+assert got == want, (got[:3], want[:3])
+for f, line in zip(files, open("all.jsonl"), strict=True):
+    alone = subprocess.run([program, command, "--format", "json", f], capture_output=True, text=True, check=True).stdout
+    assert json.loads(line) == json.loads(alone), f
+head = open("all.npy", "rb").read(10)
+assert head[:6] == b"\x93NUMPY"
+size = int.from_bytes(head[8:10], "little")
+array = open("all.npy", "rb").read()[10:]
+described = eval(array[:size])
+names = [name for name, _ in described["descr"]]
+assert names == want[0] and described["shape"] == (len(want) - 1,), described
+import struct
+width = int(described["descr"][0][1][1:])
+layout = struct.Struct("<%ds%dd" % (width, len(names) - 1))
+for row, values in zip(want[1:], layout.iter_unpack(array[size:]), strict=True):
+    assert values[0].rstrip(b"\0").decode() == row[0]
+    for a, b in zip(values[1:], row[1:]):
+        assert a == float(b) if b else a != a
+END
+tables() { # tables COMMAND FILE...
+    local command=$1
+    shift
+    for kind in csv jsonl npy; do expect 0 gpuimg "$command" "$@" --table all.$kind --threads 5; done
+    check "$command: one table" python3 table.py "$GPUIMG" "$command" "$@"
+    expect 0 gpuimg "$command" "$@" --out-dir "each-$command"
+    expect 0 gpuimg "$command" "$1" --format csv
+    check "$command: a table each" cmp out "each-$command/$(basename "${1%.*}").csv"
+}
+tables histogram in/gray.png in/b.png in/x/c.png
+tables extract in/b.png in/a.png in/x/c.png
+mkdir odd
+cp in/b.png 'odd/a, "b".png'
+expect_stdout 'file,bin,lo,hi,gray' bash -c '"$0" histogram --files-from <(echo "odd/a, \"b\".png") --bins 2 | head -1' "$GPUIMG"
+check 'names in quotes' grep -q '^"odd/a, ""b"".png",1,' <(gpuimg histogram --recursive odd --table - --bins 2)
+expect 1 gpuimg histogram in/b.png in/a.png nowhere.png --table some.csv
+check 'other columns are named' grep -q '^gpuimg: histogram: in/a.png: has the columns .*want --gray' err
+check 'the table of the others stands' grep -q '^in/b.png,255' some.csv
+expect_error 2 'histogram: --plot made.png: of many images there is a table alone' \
+    histogram in/b.png --table made.csv --plot made.png
+expect_error 2 'extract: --table made.txt: want a name that ends in .csv, .jsonl or .npy' extract in/b.png --table made.txt
+
 finish

@@ -1,0 +1,30 @@
+/* One table of the tables of many files, with a column for the file in front: CSV, JSON lines or a
+ * structured array of NumPy. SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_COMBINE_H
+#define GI_CLI_BATCH_COMBINE_H
+
+#include "imgio/imgio.h"
+
+struct gi_combine;
+
+enum gi_combine_format { GI_COMBINE_CSV, GI_COMBINE_JSONL, GI_COMBINE_NPY };
+
+/* By the suffix of `path`. Errors: GI_E_USAGE. */
+enum gi_status gi_combine_format_of(enum gi_combine_format *format, const char *path,
+                                    struct gi_err *err);
+
+/* Opens the table at `path`; `longest` bytes at most has the name of a file. Nothing stands there
+ * before gi_combine_end(), which takes and nulls, and drops all where `keep` is false. Errors: as
+ * gi_sink_open(). */
+enum gi_status gi_combine_new(struct gi_combine **combine, const char *path,
+                              enum gi_combine_format format, size_t longest, bool no_clobber,
+                              struct gi_err *err);
+enum gi_status gi_combine_end(struct gi_combine **combine, bool keep, struct gi_err *err);
+
+/* Adds the table of a file: for JSON lines an object (ended here by one newline), else CSV, whose
+ * first line names the columns, the same for all. Errors: GI_E_UNSUPPORTED for other columns, and
+ * as gi_sink_write(). */
+enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, const char *text,
+                              size_t nbytes, struct gi_err *err);
+
+#endif

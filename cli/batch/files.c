@@ -1,0 +1,177 @@
+/* What all batches from files have in common.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/progress.h"
+#include "cli/batch/stop.h"
+#include "cli/say.h"
+#include "imgio/imgio.h"
+
+/* The shard is of the sorted list: tasks that were given the inputs in another order agree. */
+static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
+{
+    files->n = files->list.n;
+    if (!files->shard.n)
+        return GI_OK;
+    files->share = gi_list_sorted(&files->list, err);
+    if (!files->share)
+        return GI_E_MEMORY;
+    files->n = 0;
+    for (size_t i = 0; i < files->list.n; i++)
+        if (gi_shard_takes(&files->shard, i))
+            files->share[files->n++] = files->share[i];
+    return GI_OK;
+}
+
+/* The place in the list of the i-th input that is this batch's. */
+static size_t place_of(const struct gi_batch_files *files, size_t i)
+{
+    return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
+}
+
+enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
+                             char **operands, int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    int device_set = gi_command_set(job->command, gi_device_options);
+    const struct gi_device_params *device = job->device       ? job->device
+                                            : device_set >= 0 ? job->params[device_set]
+                                                              : NULL;
+    *files = (struct gi_batch_files){.params = p, .naming = {p->out_dir, p->out, p->suffix}};
+    files->threads = gi_thread_count(device ? device->threads : 0);
+    files->times = p->report || gi_progress_shows(p->progress);
+    if (p->resume && !p->report)
+        return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
+    enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
+    if (!status)
+        status = gi_list_operands(&files->list, operands, noperands, p->recursive, err);
+    if (!status && p->files_from)
+        status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
+    if (!status && !files->list.n)
+        status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
+    return status ? status : take_share(files, err);
+}
+
+void gi_batch_close(struct gi_batch_files *files)
+{
+    gi_journal_close(&files->journal);
+    free(files->share);
+    gi_list_free(&files->list);
+}
+
+enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
+                              struct gi_err *err)
+{
+    files->named = true;
+    if (!files->naming.suffix && image_format)
+        files->naming.suffix = image_format;
+    if (!files->params->out_dir && !files->params->out)
+        return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
+    enum gi_status status = gi_naming_check(&files->naming, err);
+    for (size_t i = 0; i < files->list.n && !status && images; i++) {
+        char *output = gi_naming_output(&files->naming, &files->list, i);
+        status = output ? gi_save_check(output, image_format, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(output);
+    }
+    return status ? status : gi_naming_collisions(&files->naming, &files->list, err);
+}
+
+enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
+{
+    return gi_naming_folders(&files->naming, &files->list, err);
+}
+
+/* The next one that an earlier run has not done. */
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct gi_batch_files *files = self;
+    for (*more = false; files->next < files->n && !*more; files->next++) {
+        size_t i = place_of(files, files->next);
+        const char *input = files->list.inputs[i].path;
+        free(item->output);
+        item->output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
+        if (files->named && !item->output)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        if (files->named && files->journal && gi_journal_has(files->journal, input, item->output))
+            continue;
+        item->input = strdup(input);
+        if (!item->input)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        *more = true;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
+                             struct gi_err *err)
+{
+    return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
+}
+
+enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_journal_head head = {.files = files->list.n, .shard = files->shard};
+    if (!p->report)
+        return GI_OK;
+    char *chain =
+        gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
+    enum gi_status status = chain ? gi_list_hash(&head.list, &files->list, err)
+                                  : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    head.chain = chain;
+    if (!status)
+        status = gi_journal_open(&files->journal, p->report, p->resume, &head, err);
+    free(chain);
+    return status;
+}
+
+/* What came of it, as the batch's own status. */
+static enum gi_status conclude(const struct gi_tally *tally, struct gi_err *err)
+{
+    if (!tally->failed)
+        return GI_OK;
+    gi_cli_say("%llu of %llu files failed", (unsigned long long)tally->failed,
+               (unsigned long long)tally->n);
+    *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
+    return err->status;
+}
+
+/* Inputs that an earlier run has done. */
+static uint64_t count_done(const struct gi_batch_files *files)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; files->params->resume && files->named && i < files->n; i++) {
+        size_t place = place_of(files, i);
+        char *output = gi_naming_output(&files->naming, &files->list, place);
+        n += output && gi_journal_has(files->journal, files->list.inputs[place].path, output);
+        free(output);
+    }
+    return n;
+}
+
+enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
+                           struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_feed feed = {
+        .self = files, .next = next, .n = files->n, .skipped = count_done(files)};
+    struct gi_engine_options options = {
+        .threads = threads, .memory = p->memory, .fail_fast = p->fail_fast};
+    struct gi_engine_watch watch = {.threads = files->threads};
+    struct gi_tally tally;
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
+    if (status)
+        return status;
+    gi_stop_listen();
+    struct gi_progress *progress = gi_progress_start(p->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_tally(watch.engine, &tally);
+    gi_engine_free(&watch.engine);
+    return status ? status : conclude(&tally, err);
+}

@@ -1,0 +1,51 @@
+/* What all batches from files have in common: inputs, names of outputs, report, progress, end.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_FILES_H
+#define GI_CLI_BATCH_FILES_H
+
+#include "cli/batch/batch.h"
+#include "cli/batch/engine.h"
+#include "cli/batch/journal.h"
+#include "cli/batch/names.h"
+#include "cli/batch/shard.h"
+
+/* One batch, as long as it runs. */
+struct gi_batch_files {
+    const struct gi_batch_params *params;
+    struct gi_list list;
+    struct gi_naming naming;
+    bool named;                 /* items have outputs */
+    struct gi_journal *journal; /* NULL: none */
+    struct gi_shard shard;
+    struct gi_input **share; /* those of the shard; NULL: all of the list */
+    size_t n;                /* how many these are */
+    int threads;             /* of the CPU */
+    bool times;              /* somebody wants to see those of the stages */
+    size_t next;
+};
+
+/* Reads the inputs' names; closed by gi_batch_close(), also after an error. Errors: GI_E_USAGE,
+ * GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, as all here. */
+enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
+                             char **operands, int noperands, struct gi_err *err);
+void gi_batch_close(struct gi_batch_files *files);
+
+/* Checks the outputs' names (with `image_format`, the one asked for or NULL, as of images where
+ * `images`), before any work; then makes their folders. */
+enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
+                              struct gi_err *err);
+enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
+
+/* Opens the report, where one is asked for. */
+enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
+                                struct gi_err *err);
+
+/* Runs the engine over the inputs that are not yet done. Errors: as gi_batch_run(). */
+enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
+                           struct gi_err *err);
+
+/* For deliver(): the item's line in the report. */
+enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
+                             struct gi_err *err);
+
+#endif
