@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #if __has_include(<lcms2.h>)
 #include <lcms2.h>
@@ -16,7 +17,12 @@
     X(cmsGetToneCurveParametricType)                                                               \
     X(cmsGetToneCurveEstimatedTable)                                                               \
     X(cmsGetToneCurveEstimatedTableEntries)                                                        \
-    X(cmsEvalToneCurveFloat)
+    X(cmsEvalToneCurveFloat)                                                                       \
+    X(cmsGetColorSpace)                                                                            \
+    X(cmsCreate_sRGBProfile)                                                                       \
+    X(cmsCreateTransform)                                                                          \
+    X(cmsDoTransform)                                                                              \
+    X(cmsDeleteTransform)
 GI_LIBRARY_TABLE(lcms_table, FUNCTIONS);
 static struct lcms_table lcms;
 static const struct gi_library library =
@@ -70,7 +76,85 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colours,
                         "light: want a matrix profile or none");
 }
 
+/* lcms2's transform itself. */
+static struct gi_inks *make_inks(const struct gi_metadata *metadata, enum gi_type type,
+                                 bool inverted)
+{
+    cmsHPROFILE from =
+        lcms.cmsOpenProfileFromMem(metadata->icc, (cmsUInt32Number)metadata->icc_nbytes);
+    cmsHPROFILE to = lcms.cmsCreate_sRGBProfile();
+    cmsHTRANSFORM made = NULL;
+    cmsUInt32Number inks = type == GI_U8 ? inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8
+                           : inverted    ? TYPE_CMYK_16_REV
+                                         : TYPE_CMYK_16;
+    if (from && to && lcms.cmsGetColorSpace(from) == cmsSigCmykData)
+        made =
+            lcms.cmsCreateTransform(from, inks, to, type == GI_U8 ? TYPE_RGB_8 : TYPE_RGB_16,
+                                    INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
+    if (from)
+        lcms.cmsCloseProfile(from);
+    if (to)
+        lcms.cmsCloseProfile(to);
+    return made;
+}
+
+struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool inverted)
+{
+    struct gi_metadata *metadata = decode->metadata;
+    struct gi_err why;
+    if (!metadata->icc || decode->options->header_only)
+        return NULL;
+    if (gi_library_load(&library, &why)) {
+        if (!decode->warning->status)
+            gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                    "its CMYK is read without its profile, which %s", why.text);
+        return NULL;
+    }
+    struct gi_inks *inks = make_inks(metadata, type, inverted);
+    if (inks) {
+        free(metadata->icc);
+        metadata->icc = NULL;
+        metadata->icc_nbytes = 0;
+    }
+    return inks;
+}
+
+void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width)
+{
+    lcms.cmsDoTransform((cmsHTRANSFORM)inks, cmyk, rgb, (cmsUInt32Number)width);
+}
+
+void gi_inks_free(struct gi_inks **inks)
+{
+    if (*inks)
+        lcms.cmsDeleteTransform(*inks);
+    *inks = NULL;
+}
+
 #else
+
+struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool inverted)
+{
+    (void)type;
+    (void)inverted;
+    if (decode->metadata->icc && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED,
+                "its CMYK is read without its profile: this build has no lcms2");
+    return NULL;
+}
+
+void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width)
+{
+    (void)inks;
+    (void)rgb;
+    (void)cmyk;
+    (void)width;
+}
+
+void gi_inks_free(struct gi_inks **inks)
+{
+    *inks = NULL;
+}
 
 enum gi_status gi_icc_curves(double *light, size_t n, int colours,
                              const struct gi_metadata *metadata, struct gi_err *err)

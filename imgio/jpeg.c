@@ -1,8 +1,10 @@
-/* JPEG in through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB.
+/* JPEG in through libjpeg-turbo: gray, RGB and CMYK, which becomes RGB, by its profile if it has
+ * one.
  *
  * libjpeg reports damage as a warning and goes on; here a warning that means wrong pixels is an
  * error. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/icc.h"
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
 #include "imgio/metadata.h"
@@ -31,8 +33,9 @@ struct errors {
     struct gi_err *err;
     struct gi_decode *decode;
     enum gi_status status;
-    int scan;        /* being read */
-    uint64_t blocks; /* visited up to the end of that scan */
+    struct gi_inks *inks; /* NULL: none, or inks without a profile */
+    int scan;             /* being read */
+    uint64_t blocks;      /* visited up to the end of that scan */
 };
 
 static void on_error(j_common_ptr cinfo)
@@ -113,6 +116,7 @@ static void errors_init(struct errors *e, struct gi_decode *decode, struct gi_er
     e->err = err;
     e->decode = decode;
     e->status = GI_OK;
+    e->inks = NULL;
     e->scan = 0;
     e->blocks = 0;
 }
@@ -219,13 +223,16 @@ static void cmyk_to_rgb(uint8_t *rgb, const uint8_t *cmyk, int width, bool inver
             rgb[c] = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
 }
 
-static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk)
+static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t *cmyk,
+                      const struct gi_inks *inks)
 {
     while (cinfo->output_scanline < cinfo->output_height) {
         uint8_t *row = gi_row(decode->image, (int)cinfo->output_scanline);
         JSAMPROW target = cmyk ? cmyk : row;
         jpeg_read_scanlines(cinfo, &target, 1);
-        if (cmyk)
+        if (cmyk && inks)
+            gi_inks_convert(inks, row, cmyk, decode->image->width);
+        else if (cmyk)
             cmyk_to_rgb(row, cmyk, decode->image->width, cinfo->saw_Adobe_marker);
     }
 }
@@ -273,7 +280,9 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     if (cinfo->out_color_space == JCS_CMYK) /* freed with cinfo */
         cmyk = (*cinfo->mem->alloc_large)((j_common_ptr)cinfo, JPOOL_IMAGE,
                                           (size_t)cinfo->output_width * 4);
-    read_rows(decode, cinfo, cmyk);
+    if (cmyk)
+        e->inks = gi_inks_new(decode, GI_U8, cinfo->saw_Adobe_marker);
+    read_rows(decode, cinfo, cmyk, e->inks);
     jpeg_finish_decompress(cinfo);
     warn_of_more(decode, cinfo->src->next_input_byte, cinfo->src->bytes_in_buffer);
     return GI_OK;
@@ -287,6 +296,7 @@ static enum gi_status decode_jpeg(struct gi_decode *decode, struct gi_err *err)
     errors_init(&e, decode, &fault);
     enum gi_status status = read_jpeg(decode, &cinfo, &e, &fault);
     jpeg_destroy_decompress(&cinfo);
+    gi_inks_free(&e.inks);
     if (!status)
         return GI_OK;
     /* Damage so bad that libjpeg stops still leaves an image, if it came that far. */

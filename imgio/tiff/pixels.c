@@ -86,6 +86,11 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
                 put(row, r->type, out + c, r->palette[c][index] >> 8);
             continue;
         }
+        if (r->inks) {
+            gi_inks_convert(r->inks, (char *)row + out * gi_type_nbytes(r->type),
+                            line + in * gi_type_nbytes(r->type), (int)n);
+            break;
+        }
         if (r->cmyk) {
             put_inks(r, row, x + p, line, in);
             continue;
@@ -183,9 +188,12 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     bool whole = true;
     r->pixels = true;
+    if (r->cmyk && r->samples == 4 && r->bits == 8 * gi_type_nbytes(r->type))
+        r->inks = gi_inks_new(r->decode, r->type, false);
     enum gi_status status = gi_tiff.TIFFIsTiled(r->file) ? read_tiles(r, piece, &whole, err)
                                                          : read_strips(r, piece, &whole, err);
     free(piece);
+    gi_inks_free(&r->inks);
     if (status)
         return status;
     if (r->premultiplied)

@@ -3,6 +3,7 @@
 #ifndef GI_IMGIO_TIFF_READER_H
 #define GI_IMGIO_TIFF_READER_H
 
+#include "imgio/icc.h"
 #include "imgio/tiff/tiff.h"
 
 #if GI_HAVE_TIFF
@@ -45,6 +46,7 @@ struct gi_tiff_reader {
     uint16_t bits, samples, photometric, planar, format;
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
+    struct gi_inks *inks;                  /* NULL: none, or inks without a profile */
     bool direct;                           /* lines are rows of the image, byte for byte */
     int channels, to[GI_TIFF_SAMPLES_MAX]; /* the channel that a sample goes to */
     enum gi_type type;

@@ -1,0 +1,98 @@
+"""CMYK by its profile, against Pillow's way through lcms2; the profile is made here."""
+import io
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+from _common import need
+
+np, image_module, cms = need("numpy", "PIL.Image", "PIL.ImageCms")
+gpuimg = os.path.abspath(sys.argv[1])
+GRID = 5
+
+
+def profile():
+    """Inks of odd hues, so that no formula gives the same, from a table of 5 x 5 x 5 x 5."""
+    steps = np.arange(256, dtype="u1").tobytes()
+    ink = np.stack(np.meshgrid(*[np.linspace(0, 1, GRID)] * 4, indexing="ij"), -1).reshape(-1, 4)
+    light = (1 - ink[:, 3]) * (1 - ink @ [0.3, 0.45, 0.1, 0])
+    lab = np.stack([255 * np.clip(light, 0, 1), 128 + 60 * (ink[:, 1] - ink[:, 0]) * light,
+                    128 + 70 * (ink[:, 2] - ink[:, 0]) * light], -1)
+    identity = struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536)
+    lut = (b"mft1\0\0\0\0" + bytes([4, 3, GRID, 0]) + identity + steps * 4
+           + np.clip(np.rint(lab), 0, 255).astype("u1").tobytes() + steps * 3)
+    white = b"XYZ \0\0\0\0" + struct.pack(">3I", 0xf6d6, 0x10000, 0xd32d)
+    tags, table, at = [(b"A2B0", lut), (b"wtpt", white)], b"", 128 + 4 + 24
+    for tag, body in tags:
+        table += struct.pack(">4sII", tag, at, len(body))
+        at += len(body) + -len(body) % 4
+    head = struct.pack(">I4sI4s4s4s12s4s", at, b"\0\0\0\0", 0x02400000, b"prtr", b"CMYK", b"Lab ",
+                       b"\x07\xe8\0\x01\0\x01\0\0\0\0\0\0", b"acsp").ljust(68, b"\0")
+    head = (head + struct.pack(">3I", 0xf6d6, 0x10000, 0xd32d)).ljust(128, b"\0")
+    return head + struct.pack(">I", 2) + table + b"".join(b + b"\0" * (-len(b) % 4) for _, b in tags)
+
+
+def tiff(path, inks, icc):
+    h, w = inks.shape[:2]
+    bits = 8 * inks.itemsize
+    data = inks.astype("<u2" if bits == 16 else "u1").tobytes()
+    at = 8 + len(data) + len(data) % 2
+    tags = [(256, 4, 1, w), (257, 4, 1, h), (258, 3, 4, at), (259, 3, 1, 1), (262, 3, 1, 5), (273, 4, 1, 8), (277, 3, 1, 4),
+            (278, 4, 1, h), (279, 4, 1, len(data)), (34675, 7, len(icc), at + 8)]
+    with open(path, "wb") as f:
+        f.write(struct.pack("<2sHI", b"II", 42, at + 8 + len(icc)) + data + b"\0" * (len(data) % 2)
+                + struct.pack("<4H", *[bits] * 4) + icc + struct.pack("<H", len(tags))
+                + b"".join(struct.pack("<HHII", *tag) for tag in tags) + b"\0\0\0\0")
+
+
+def read_ppm(path):
+    with open(path, "rb") as f:
+        magic, size, full, rest = f.read().split(b"\n", 3)
+    w, h = map(int, size.split())
+    return np.frombuffer(rest, ">u2" if int(full) > 255 else "u1").reshape(h, w, 3).astype(int)
+
+
+passed = failed = skipped = 0
+
+
+def check(name, ok):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print("FAILED:", name)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    icc = profile()
+    rng = np.random.default_rng(8)
+    inks = rng.integers(0, 256, (53, 71, 4)).astype("u1")
+    inks[:9] = np.linspace(0, 255, 9)[:, None, None]
+    picture = image_module.fromarray(inks, "CMYK")
+    transform = cms.buildTransform(io.BytesIO(icc), cms.createProfile("sRGB"), "CMYK", "RGB",
+                                   cms.Intent.RELATIVE_COLORIMETRIC, flags=0x2000)
+
+    def reference(cmyk):
+        return np.asarray(cms.applyTransform(cmyk, transform)).astype(int)
+
+    tiff("in8.tif", inks, icc)
+    tiff("in16.tif", inks.astype("u2") * 257, icc)
+    picture.save("in.jpg", quality=95, icc_profile=icc)
+    for name, want in (("in8.tif", reference(picture)), ("in16.tif", reference(picture) * 257),
+                       ("in.jpg", reference(image_module.open("in.jpg")))):
+        result = subprocess.run([gpuimg, "convert", name, "out.ppm"], capture_output=True, text=True)
+        if "no lcms2" in result.stderr or "lcms2 (" in result.stderr or "libtiff" in result.stderr:
+            print("skipped:", result.stderr.strip())
+            skipped += 1
+            continue
+        check(f"{name}: {result.stderr}", result.returncode == 0 and result.stderr == "")
+        differ = np.abs(read_ppm("out.ppm") - want)
+        most = 257 if name == "in16.tif" else 0  # Pillow has 8 bits only
+        check(f"{name}: {differ.max()} off", differ.max() <= most)
+        plain = 255 - inks[..., :3].astype(int)
+        check(f"{name}: not the formula's", np.abs(want // (257 if most else 1) - plain * (255 - inks[..., 3:]) // 255).max() > 20)
+    os.chdir("/")
+print(f"{passed} passed, {failed} failed, {skipped} skipped")
+sys.exit(failed > 0)
