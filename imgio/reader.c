@@ -22,6 +22,12 @@ struct gi_reader {
     unsigned char buffer[GI_READER_AHEAD];
 };
 
+int gi_pipe_widen(int fd)
+{
+    fcntl(fd, F_SETPIPE_SZ, PIPE_NBYTES);
+    return fd;
+}
+
 static enum gi_status fail(const struct gi_reader *reader, int why, struct gi_err *err)
 {
     return gi_fail(err, GI_E_IO, "%s: %s", reader->name, strerror(why));
@@ -60,7 +66,7 @@ enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct g
     else if (S_ISDIR(st.st_mode))
         status = gi_fail(err, GI_E_IO, "%s: is a directory, want a file", name);
     else if (S_ISFIFO(st.st_mode))
-        fcntl(reader->fd, F_SETPIPE_SZ, PIPE_NBYTES);
+        gi_pipe_widen(reader->fd);
     else if (S_ISREG(st.st_mode))
         posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     *out = reader;

@@ -44,4 +44,8 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                               struct gi_err *err);
 
+/* Gives a pipe as much room as the system gives without asking; what is no pipe stays as it is.
+ * Returns `fd`. */
+int gi_pipe_widen(int fd);
+
 #endif

@@ -1,6 +1,7 @@
 /* Output that is whole or not there: an unnamed file (O_TMPFILE) where the system has them, else a
  * temporary beside the target, linked or renamed into place at the end.
  * SPDX-License-Identifier: MIT */
+#include "imgio/reader.h"
 #include "imgio/sink.h"
 #include "imgio/temporary.h"
 
@@ -146,7 +147,7 @@ enum gi_status gi_sink_open_as(struct gi_sink **out, const char *name_words, con
     sink->standard = strcmp(path, "-") == 0;
     sink->no_clobber = no_clobber;
     if (sink->standard)
-        sink->fd = STDOUT_FILENO;
+        sink->fd = gi_pipe_widen(STDOUT_FILENO);
     int why = sink->standard ? 0 : open_target(sink, path);
     if (why) {
         enum gi_status status = sink_fail(sink, why, err);
