@@ -159,6 +159,11 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     gi_ready_free(&ready);
     gi_image_free(&plane->image);
     plane->image = made;
+    struct gi_image want = gi_y4m_plane(&stream->made, plane->number);
+    if (!status && (made.width != want.width || made.height != want.height))
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "plane %d comes out as %d x %d, and the video is made for %d x %d",
+                         plane->number, made.width, made.height, want.width, want.height);
     if (status)
         return gi_err_prefix(err, "%s", item->input);
     gi_y4m_narrow(&plane->image, stream->video.bits);
