@@ -37,7 +37,6 @@
     X(archive_write_header)                                                                        \
     X(archive_write_data)                                                                          \
     X(archive_write_finish_entry)                                                                  \
-    X(archive_write_fail)                                                                          \
     X(archive_write_close)                                                                         \
     X(archive_write_free)                                                                          \
     X(archive_entry_clone)                                                                         \

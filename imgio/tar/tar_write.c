@@ -13,7 +13,8 @@ struct gi_tar_writer {
     struct archive *archive;
     struct gi_sink *sink;
     struct gi_err fault; /* the sink's */
-    bool plain;          /* not compressed */
+    bool abandoned;
+    bool plain; /* not compressed */
 };
 
 enum packing { PLAIN, GZIP, BZIP2, XZ, ZSTD };
@@ -42,12 +43,17 @@ bool gi_tar_is_name(const char *path)
     return strcmp(path, "-") == 0 || find(path) >= 0;
 }
 
+/* libarchive forgets its memory where it sees a write fail before it is closed, so it sees that
+ * then alone; until then what follows a failed write goes nowhere. */
 static la_ssize_t take(struct archive *archive, void *self, const void *bytes, size_t nbytes)
 {
     struct gi_tar_writer *writer = self;
-    if (!gi_sink_write(writer->sink, bytes, nbytes, &writer->fault))
+    if (!writer->abandoned) {
+        if (!writer->fault.status)
+            gi_sink_write(writer->sink, bytes, nbytes, &writer->fault);
         return (la_ssize_t)nbytes;
-    gi_libarchive.archive_set_error(archive, -1, "%s", "write error");
+    }
+    gi_libarchive.archive_set_error(archive, -1, "%s", "abandoned");
     return -1;
 }
 
@@ -71,13 +77,15 @@ static bool set_up(struct gi_tar_writer *writer, enum packing packing)
            gi_libarchive.archive_write_open(a, writer, NULL, take, NULL) == ARCHIVE_OK;
 }
 
-static enum gi_status fail(struct gi_tar_writer *writer, const char *name, struct gi_err *err)
+/* How a call went: `good` is libarchive's word. */
+static enum gi_status check(struct gi_tar_writer *writer, bool good, const char *name,
+                            struct gi_err *err)
 {
-    const char *why = gi_libarchive.archive_error_string(writer->archive);
-    if (writer->fault.status) {
+    if (writer->fault.status)
         *err = writer->fault;
-        return err->status;
-    }
+    if (writer->fault.status || good)
+        return writer->fault.status;
+    const char *why = gi_libarchive.archive_error_string(writer->archive);
     return gi_fail(err, GI_E_UNSUPPORTED, "%s: %s", name, why ? why : "can't be written to a tar");
 }
 
@@ -94,7 +102,7 @@ enum gi_status gi_tar_writer_open(struct gi_tar_writer **out, const char *path, 
     if (!status && !writer->archive)
         status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
     if (!status && !set_up(writer, kind < 0 ? PLAIN : suffixes[kind].packing))
-        status = fail(writer, path, err);
+        status = check(writer, false, path, err);
     if (status)
         gi_tar_writer_abandon(out);
     return status;
@@ -106,36 +114,37 @@ enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_
     locale_t before = gi_tar_enter();
     int got = gi_libarchive.archive_write_header(writer->archive, entry->entry);
     gi_tar_leave(before);
-    return got >= ARCHIVE_WARN ? GI_OK : fail(writer, gi_tar_entry_name(entry), err);
+    return check(writer, got == ARCHIVE_OK || got == ARCHIVE_WARN, gi_tar_entry_name(entry), err);
 }
 
 enum gi_status gi_tar_write(struct gi_tar_writer *writer, const void *bytes, size_t nbytes,
                             struct gi_err *err)
 {
     const char *at = bytes;
-    while (nbytes) {
+    enum gi_status status = GI_OK;
+    while (nbytes && !status) {
         la_ssize_t got = gi_libarchive.archive_write_data(writer->archive, at, nbytes);
-        if (got <= 0)
-            return fail(writer, "a member", err);
-        at += got;
-        nbytes -= (size_t)got;
+        status = check(writer, got > 0, "a member", err);
+        at += status ? 0 : got;
+        nbytes -= status ? 0 : (size_t)got;
     }
-    return GI_OK;
+    return status;
 }
 
 enum gi_status gi_tar_write_end(struct gi_tar_writer *writer, struct gi_err *err)
 {
-    if (gi_libarchive.archive_write_finish_entry(writer->archive) < ARCHIVE_WARN)
-        return fail(writer, "a member", err);
-    return gi_sink_flush(writer->sink, err);
+    int got = gi_libarchive.archive_write_finish_entry(writer->archive);
+    enum gi_status status =
+        check(writer, got == ARCHIVE_OK || got == ARCHIVE_WARN, "a member", err);
+    return status ? status : gi_sink_flush(writer->sink, err);
 }
 
 enum gi_status gi_tar_writer_commit(struct gi_tar_writer **out, bool durable, struct gi_err *err)
 {
     struct gi_tar_writer *writer = *out;
-    enum gi_status status = GI_OK;
-    if (gi_libarchive.archive_write_close(writer->archive) < ARCHIVE_WARN)
-        status = fail(writer, "the tar's end", err);
+    int got = gi_libarchive.archive_write_close(writer->archive);
+    enum gi_status status =
+        check(writer, got == ARCHIVE_OK || got == ARCHIVE_WARN, "the tar's end", err);
     if (!status)
         status = gi_sink_commit(&writer->sink, durable, err);
     gi_tar_writer_abandon(out);
@@ -149,7 +158,7 @@ void gi_tar_writer_abandon(struct gi_tar_writer **out)
     if (!writer)
         return;
     if (writer->archive) {
-        gi_libarchive.archive_write_fail(writer->archive); /* or it would write an end */
+        writer->abandoned = true;
         gi_libarchive.archive_write_free(writer->archive);
     }
     gi_sink_abandon(&writer->sink);
