@@ -309,7 +309,11 @@ const struct gi_command gi_command_run = {
         "OUTPUT may be left out. All options of the single commands' results may stand in the "
         "step: --format, --plot, --overlay and so on.\n\n"
         "Words with blanks, | or # in them go in quotes, single or double, inside the chain. With "
-        "--file the chain comes from a file, in as many lines as you like.",
+        "--file the chain comes from a file, in as many lines as you like.\n\n"
+        "Of an input that holds several PNM or PAM images all go through, one behind the other, "
+        "into an output of these formats; - to - keeps each image's own. A Y4M video goes into "
+        "another one, plane by plane, each a gray image. With --tar INPUT and OUTPUT are tars, "
+        "brace lists of them, or -.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"
