@@ -42,7 +42,7 @@ torture-cuda: all $(B)/tests/torture/cuda.so
 build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/ray
 	@mkdir -p build
-	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40' || rm -rf build/ray
+	$(PYTHON) -m venv build/ray && build/ray/bin/pip install -q --disable-pip-version-check 'ray[data]>=2.40,<3' || rm -rf build/ray
 
 .PHONY: test-cluster ## an array of Slurm and Ray Data on this machine; needs make deps test-cluster
 test-cluster: all build/ray/bin/ray
