@@ -1,24 +1,14 @@
 /* The two inner loops of separable filters: along a row and down the rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
-#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/common/blocks.h"
 
 /* Sums are independent chains of fmaf: so many at once hide its latency. */
 enum { CHAINS = 8, BLOCK = CHAINS * GI_LANES };
 
-/* Adds the sum of one more block of GI_TAPS_BLOCK taps, with the carry that kernels.h defines. */
 static inline void add_block(float *out, GI_VEC *carry, GI_VEC sum)
 {
-    GI_VEC s = vec_load(out), y = vec_sub(sum, *carry), t = vec_add(s, y);
-    GI_VEC e = vec_sub(vec_sub(t, s), y);
-    *carry = vec_if_greater(vec_set(INFINITY), vec_abs(e), e, vec_set(0));
-    vec_store(out, t);
-}
-
-/* Taps of the block that begins at tap `from`. */
-static inline int block_at(int ntaps, int from)
-{
-    return ntaps - from < GI_TAPS_BLOCK ? ntaps - from : GI_TAPS_BLOCK;
+    vec_store(out, vec_add_block(vec_load(out), carry, sum));
 }
 
 static inline __attribute__((always_inline)) void
@@ -45,7 +35,8 @@ static inline __attribute__((always_inline)) void row_block(float *out, const fl
         carry[c] = vec_set(0);
     }
     for (int i = GI_TAPS_BLOCK; !one_block && i < ntaps; i += GI_TAPS_BLOCK) {
-        row_chains(sum, p + (size_t)i * (size_t)step, taps + i, block_at(ntaps, i), step, chains);
+        row_chains(sum, p + (size_t)i * (size_t)step, taps + i, taps_of_block(ntaps, i), step,
+                   chains);
         for (int c = 0; c < chains; c++)
             add_block(out + c * GI_LANES, &carry[c], sum[c]);
     }
@@ -88,9 +79,10 @@ static void column_filter_1(float *out, const float *const *rows, size_t n, cons
 {
     for (size_t x = 0; x < n; x += GI_LANES) {
         GI_VEC carry = vec_set(0);
-        vec_store(out + x, column_chain(rows, x, taps, block_at(ntaps, 0)));
+        vec_store(out + x, column_chain(rows, x, taps, taps_of_block(ntaps, 0)));
         for (int j = GI_TAPS_BLOCK; j < ntaps; j += GI_TAPS_BLOCK)
-            add_block(out + x, &carry, column_chain(rows + j, x, taps + j, block_at(ntaps, j)));
+            add_block(out + x, &carry,
+                      column_chain(rows + j, x, taps + j, taps_of_block(ntaps, j)));
     }
 }
 
@@ -156,7 +148,7 @@ static inline __attribute__((always_inline)) void column_rows(float *out, size_t
             carry[r][c] = vec_set(0);
         }
     for (int j = GI_TAPS_BLOCK; !one_block && j < ntaps; j += GI_TAPS_BLOCK) {
-        column_block(sum, rows + j, x, taps + j, block_at(ntaps, j), columns);
+        column_block(sum, rows + j, x, taps + j, taps_of_block(ntaps, j), columns);
         for (int r = 0; r < ROWS; r++)
             for (int c = 0; c < columns; c++)
                 add_block(out + (size_t)r * stride + x + c * GI_LANES, &carry[r][c], sum[r][c]);
