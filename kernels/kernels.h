@@ -137,6 +137,39 @@ struct gi_point {
     const void *table[GI_MAX_CHANNELS];
 };
 
+/* One side of a resampling: result i is made of the `taps` source samples from place
+ * first[i] - origin on, by row phase[i] of the weights; that never leaves the source. */
+struct gi_resample_side {
+    int n;                /* results: the width or the height of `dst` */
+    int taps;             /* 1 or more */
+    int origin;           /* the place that stands first in `src`: of a band of rows */
+    int nphases;          /* rows of weights */
+    const int32_t *first; /* n, never descending */
+    const int32_t *phase; /* n, 0 to nphases - 1 */
+    const float *weights; /* nphases rows of `taps` */
+    const float *sums;    /* nphases: of each row, where that is not 1; else NULL, for both sides */
+    const int32_t *integers; /* the same in 2^-22, for gi_resample.integer; else NULL */
+};
+
+/* A separable resampling. The tables are host memory, read before the primitive returns.
+ *
+ * Columns first: c(y, x) = sum over t of col.weights[phase][t] * src(col.first[y] + t, x), then
+ * f(y, x) = sum over t of row.weights[phase][t] * c(y, row.first[x] + t), t ascending, both summed
+ * as in gi_separable. With `sums` f is divided by the product of its row's and its column's, so
+ * that whole weights make exact means. Alpha by its rule, the sum of the weights being 1; then the
+ * last step.
+ *
+ * With `integer`, GI_U8 only, as Pillow's Image.resize computes (libImaging/Resample.c): rows first
+ * by row.integers, then columns by col.integers, 8 bits between, each sum S of 32 bits rounded to
+ * (S + 2^21) >> 22 and cut off at 0 and 255. Under WEIGH colour goes in as c * a / 255, t = c * a +
+ * 128; (t + (t >> 8)) >> 8, and comes out as 255 * c / a cut off, 255 at most, but as it is where a
+ * is 0 or 255 (Convert.c: rgbA2rgba and rgba2rgbA). */
+struct gi_resample {
+    struct gi_resample_side row, col; /* along a row: of columns of pixels; along a column */
+    enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
+    bool integer;
+};
+
 /* A pixel is foreground where its sample of `on` is > above; with `invert` where it is not.
  * `on` has one channel. NaN is not > anything. */
 struct gi_predicate {
@@ -244,6 +277,11 @@ typedef enum gi_status gi_threshold_fn(struct gi_queue *queue, struct gi_image *
  * fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r)), rounded as everywhere. Alpha is dropped. */
 typedef enum gi_status gi_luma_fn(struct gi_queue *queue, struct gi_image *dst,
                                   const struct gi_image *src, struct gi_err *err);
+
+/* `dst` has the width row.n and the height col.n. */
+typedef enum gi_status gi_resample_fn(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_resample *spec,
+                                      struct gi_err *err);
 
 /* Primitives with host results; they wait. */
 
@@ -371,6 +409,7 @@ struct gi_kernels {
     gi_turn_fn *turn;
     gi_shuffle_fn *shuffle;
     gi_bounds_fn *bounds;
+    gi_resample_fn *resample;
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

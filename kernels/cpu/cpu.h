@@ -67,6 +67,7 @@ gi_window_fn GI_CPU(window);
 gi_turn_fn GI_CPU(turn);
 gi_shuffle_fn GI_CPU(shuffle);
 gi_bounds_fn GI_CPU(bounds);
+gi_resample_fn GI_CPU(resample);
 
 extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
@@ -84,5 +85,6 @@ extern const struct gi_ways GI_CPU(window_ways);
 extern const struct gi_ways GI_CPU(turn_ways);
 extern const struct gi_ways GI_CPU(shuffle_ways);
 extern const struct gi_ways GI_CPU(bounds_ways);
+extern const struct gi_ways GI_CPU(resample_ways);
 
 #endif

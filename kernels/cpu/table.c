@@ -28,6 +28,7 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(turn_ways),
     &GI_CPU(shuffle_ways),
     &GI_CPU(bounds_ways),
+    &GI_CPU(resample_ways),
     NULL,
 };
 
@@ -52,4 +53,5 @@ const struct gi_kernels GI_CPU(kernels) = {
     .turn = GI_CPU(turn),
     .shuffle = GI_CPU(shuffle),
     .bounds = GI_CPU(bounds),
+    .resample = GI_CPU(resample),
 };

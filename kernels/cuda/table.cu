@@ -19,6 +19,7 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_turn_ways,
     &gi_cuda_shuffle_ways,
     &gi_cuda_bounds_ways,
+    &gi_cuda_resample_ways,
     NULL,
 };
 
@@ -65,6 +66,7 @@ static const struct gi_kernels kernels = {
     .turn = gi_cuda_turn,
     .shuffle = gi_cuda_shuffle,
     .bounds = gi_cuda_bounds,
+    .resample = gi_cuda_resample,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

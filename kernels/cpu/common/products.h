@@ -1,0 +1,107 @@
+/* Signed products in integer lanes.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_PRODUCTS_H
+#define GI_KERNELS_CPU_PRODUCTS_H
+
+#include "kernels/cpu/common/ints.h"
+
+/* ints_fma is a * b + c of 32 bits, sums wrap round; ints_shift is v / 2^n of signed lanes, rounded
+ * down; ints_to_u8 cuts signed lanes off at 0 and 255; ints_bits and ints_vec are the same bits. */
+
+#if GI_LEVEL_avx512
+
+static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
+{
+    return _mm512_add_epi32(_mm512_mullo_epi32(a, b), c);
+}
+
+static inline GI_INTS ints_shift(GI_INTS v, int n)
+{
+    return _mm512_sra_epi32(v, _mm_cvtsi32_si128(n));
+}
+
+static inline GI_INTS ints_to_u8(GI_INTS v)
+{
+    return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_setzero_si512()), _mm512_set1_epi32(255));
+}
+
+static inline GI_INTS ints_bits(GI_VEC v)
+{
+    return _mm512_castps_si512(v);
+}
+
+static inline GI_VEC ints_vec(GI_INTS v)
+{
+    return _mm512_castsi512_ps(v);
+}
+
+#elif GI_LEVEL_avx2
+
+static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
+{
+    return _mm256_add_epi32(_mm256_mullo_epi32(a, b), c);
+}
+
+static inline GI_INTS ints_shift(GI_INTS v, int n)
+{
+    return _mm256_sra_epi32(v, _mm_cvtsi32_si128(n));
+}
+
+static inline GI_INTS ints_to_u8(GI_INTS v)
+{
+    return _mm256_min_epi32(_mm256_max_epi32(v, _mm256_setzero_si256()), _mm256_set1_epi32(255));
+}
+
+static inline GI_INTS ints_bits(GI_VEC v)
+{
+    return _mm256_castps_si256(v);
+}
+
+static inline GI_VEC ints_vec(GI_INTS v)
+{
+    return _mm256_castsi256_ps(v);
+}
+
+#else
+
+static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        c.x[l] += a.x[l] * b.x[l];
+    return c;
+}
+
+/* gcc and clang shift the sign in. */
+static inline GI_INTS ints_shift(GI_INTS v, int n)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        v.x[l] = (uint32_t)((int32_t)v.x[l] >> n);
+    return v;
+}
+
+static inline GI_INTS ints_to_u8(GI_INTS v)
+{
+    for (int l = 0; l < GI_LANES; l++) {
+        int32_t x = (int32_t)v.x[l];
+        v.x[l] = x < 0 ? 0 : x > 255 ? 255 : (uint32_t)x;
+    }
+    return v;
+}
+
+static inline GI_INTS ints_bits(GI_VEC v)
+{
+    GI_INTS bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+static inline GI_VEC ints_vec(GI_INTS v)
+{
+    GI_VEC vec;
+    memcpy(&vec, &v, sizeof vec);
+    return vec;
+}
+
+#endif
+
+#endif

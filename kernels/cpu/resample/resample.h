@@ -1,0 +1,69 @@
+/* What the ways of resampling share: strips of columns.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_RESAMPLE_H
+#define GI_KERNELS_CPU_RESAMPLE_H
+
+#include "kernels/cpu/cpu.h"
+
+static inline const float *gi_resample_weights(const struct gi_resample_side *side, int i)
+{
+    return side->weights + (size_t)side->phase[i] * (size_t)side->taps;
+}
+
+static inline const int32_t *gi_resample_integers(const struct gi_resample_side *side, int i)
+{
+    return side->integers + (size_t)side->phase[i] * (size_t)side->taps;
+}
+
+/* What a filtered value is divided by. */
+static inline float gi_resample_sum(const struct gi_resample_side *side, int i)
+{
+    return side->sums ? side->sums[side->phase[i]] : 1;
+}
+
+/* The most source places under any `n` results that begin at a multiple of n. */
+static inline int gi_resample_span(const struct gi_resample_side *side, int n)
+{
+    int most = 0;
+    for (int i = 0; i < side->n; i += n) {
+        int last = side->n - i < n ? side->n - 1 : i + n - 1;
+        int span = side->first[last] - side->first[i] + side->taps;
+        most = span > most ? span : most;
+    }
+    return most;
+}
+
+/* The columns of the result cut into `n` strips, none with more than `result` pixels, or with more
+ * than `source` pixels of source under it. */
+struct gi_strips {
+    int n, result, source;
+};
+
+struct gi_strip {
+    int x0, x1;   /* columns of the result */
+    int sx0, sx1; /* of the source */
+};
+
+/* Strips of about `pixels` pixels of source or of result, whichever are more. */
+static inline struct gi_strips gi_strips(const struct gi_resample_side *row, int pixels)
+{
+    int reach = row->first[row->n - 1] - row->first[0] + 1;
+    int n = ((reach > row->n ? reach : row->n) + pixels - 1) / pixels;
+    n = n < row->n ? n : row->n;
+    struct gi_strips strips = {.result = (row->n + n - 1) / n};
+    strips.n = (row->n + strips.result - 1) / strips.result;
+    strips.source = gi_resample_span(row, strips.result);
+    return strips;
+}
+
+static inline struct gi_strip gi_strip_at(const struct gi_strips *strips,
+                                          const struct gi_resample_side *row, int i)
+{
+    int x0 = i * strips->result, x1 = row->n - x0 < strips->result ? row->n : x0 + strips->result;
+    return (struct gi_strip){x0, x1, row->first[x0] - row->origin,
+                             row->first[x1 - 1] - row->origin + row->taps};
+}
+
+gi_resample_fn GI_CPU(resample_integer);
+
+#endif

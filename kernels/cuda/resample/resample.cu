@@ -1,0 +1,340 @@
+/* Resampling in two passes with the first one's results in scratch, a thread a sample: columns to
+ * floats and then rows, or with integers rows to bytes and then columns.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/resample/resample.h"
+#include "kernels/cuda/common/sample.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 256, GRID_ROWS = 65535, SCRATCH_NBYTES = 256 << 20, BITS = 22, HALF = 1 << 21 };
+
+/* ---- tables ---- */
+
+/* Where a side's tables lie in a block, from *used on. */
+static void share_out(struct device_side *out, const struct gi_resample_side *side, char *block,
+                      size_t *used)
+{
+    size_t n = (size_t)side->n, rows = (size_t)side->nphases, weights = rows * (size_t)side->taps;
+    int32_t *at = (int32_t *)(block + *used);
+    out->n = side->n;
+    out->taps = side->taps;
+    out->origin = side->origin;
+    out->first = at;
+    out->phase = at + n;
+    out->weights = (const float *)(at + 2 * n);
+    out->integers = side->integers ? at + 2 * n + weights : NULL;
+    size_t words = 2 * n + weights * (side->integers ? 2 : 1);
+    out->sums = side->sums ? (const float *)(at + words) : NULL;
+    *used += ((words + (side->sums ? rows : 0)) * sizeof *at + 255) / 256 * 256;
+}
+
+static void fill(const struct device_side *to, const struct gi_resample_side *side)
+{
+    size_t n = (size_t)side->n * sizeof(int32_t), row = (size_t)side->taps * sizeof(float);
+    memcpy((void *)to->first, side->first, n);
+    memcpy((void *)to->phase, side->phase, n);
+    memcpy((void *)to->weights, side->weights, (size_t)side->nphases * row);
+    if (side->integers)
+        memcpy((void *)to->integers, side->integers, (size_t)side->nphases * row);
+    if (side->sums)
+        memcpy((void *)to->sums, side->sums, (size_t)side->nphases * sizeof(float));
+}
+
+enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_side *row,
+                                       struct device_side *col, void **more, size_t nbytes,
+                                       const struct gi_resample *spec, struct gi_err *err)
+{
+    size_t used = 0, same = 0;
+    void *scratch;
+    share_out(row, &spec->row, NULL, &used);
+    share_out(col, &spec->col, NULL, &used);
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, used + nbytes, err);
+    if (status)
+        return status;
+    char *host = (char *)calloc(1, used);
+    if (!host)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a resampling");
+    share_out(row, &spec->row, host, &same);
+    share_out(col, &spec->col, host, &same);
+    fill(row, &spec->row);
+    fill(col, &spec->col);
+    /* From pageable memory: read when the call returns. */
+    cudaError_t error = cudaMemcpyAsync(scratch, host, used, cudaMemcpyHostToDevice, cu->stream);
+    free(host);
+    GI_CUDA_TRY(error);
+    same = 0;
+    share_out(row, &spec->row, (char *)scratch, &same);
+    share_out(col, &spec->col, (char *)scratch, &same);
+    *more = (char *)scratch + used;
+    return GI_OK;
+}
+
+/* ---- kernels ---- */
+
+struct pass_args {
+    struct gi_image dst, src;
+    struct device_side row, col;
+    float *floats;  /* rows y0 to y1 of the result, `pitch` apart */
+    uint8_t *bytes; /* all source rows, as wide as the result, `pitch` apart */
+    size_t pitch;   /* samples */
+    int y0, y1;     /* rows: of the result; of the source where it is filtered first */
+    bool weigh;
+};
+
+/* As struct gi_separable defines long sums: one more block. */
+static __device__ __forceinline__ void add_block(float *s, float *carry, float block)
+{
+    float y = __fsub_rn(block, *carry), t = __fadd_rn(*s, y);
+    float e = __fsub_rn(__fsub_rn(t, *s), y);
+    *carry = fabsf(e) < INFINITY ? e : 0.0f;
+    *s = t;
+}
+
+/* The sum of weights[t] * at(t). */
+template <class AT>
+static __device__ __forceinline__ float sum_of(const float *weights, int taps, const AT &at)
+{
+    float s = 0, carry = 0;
+    for (int t = 0; t < taps; t += GI_TAPS_BLOCK) {
+        float block = 0;
+        int end = min(taps, t + GI_TAPS_BLOCK);
+        for (int i = t; i < end; i++)
+            block = __fmaf_rn(__ldg(weights + i), at.sample(i), block);
+        if (t == 0)
+            s = block;
+        else
+            add_block(&s, &carry, block);
+    }
+    return s;
+}
+
+template <typename T> struct down {
+    const char *p;
+    size_t stride;
+    int alpha; /* samples to the pixel's alpha; 0: not weighed */
+    __device__ __forceinline__ float sample(int t) const
+    {
+        const T *at = (const T *)(p + (size_t)t * stride);
+        float v = (float)at[0];
+        return alpha ? __fmul_rn(v, (float)at[alpha]) : v;
+    }
+};
+
+struct along {
+    const float *p;
+    int channels;
+    __device__ __forceinline__ float sample(int t) const
+    {
+        return p[t * channels];
+    }
+};
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    if (x >= args.src.width * channels)
+        return;
+    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
+        const struct device_side *col = &args.col;
+        int from = col->first[y] - col->origin;
+        struct down<T> at = {
+            (const char *)args.src.data + (size_t)from *args.src.stride + (size_t)x * sizeof(T),
+                args.src.stride, args.weigh ? channels - 1 - x % channels : 0
+        };
+        args.floats[(size_t)(y - args.y0) * args.pitch + x] =
+            sum_of(col->weights + (size_t)col->phase[y] * col->taps, col->taps, at);
+    }
+}
+
+/* A thread makes a pixel. */
+template <typename T> static __global__ void __launch_bounds__(THREADS) rows(struct pass_args args)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    if (x >= args.dst.width)
+        return;
+    const struct device_side *row = &args.row;
+    const float *weights = row->weights + (size_t)row->phase[x] * row->taps;
+    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
+        const float *from = args.floats + (size_t)(y - args.y0) * args.pitch +
+                            (size_t)(row->first[x] - row->origin) * channels;
+        T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * channels;
+        float divisor = row->sums
+                            ? __fmul_rn(args.col.sums[args.col.phase[y]], row->sums[row->phase[x]])
+                            : 1.0f;
+        float a = 1;
+        for (int c = channels - 1; c >= 0; c--) {
+            struct along at = {from + c, channels};
+            float f = sum_of(weights, row->taps, at);
+            if (row->sums)
+                f = __fdiv_rn(f, divisor);
+            if (args.weigh && c == channels - 1)
+                f = a = f > 0 ? f : 0.0f;
+            else if (args.weigh)
+                f = a > 0 ? __fdiv_rn(f, a) : 0.0f;
+            sample_store(out + c, f);
+        }
+    }
+}
+
+static __device__ __forceinline__ uint8_t cut_off(int sum)
+{
+    return (uint8_t)min(max(sum >> BITS, 0), 255);
+}
+
+static __device__ __forceinline__ int premultiplied(const uint8_t *p, int alpha)
+{
+    int t = p[0] * p[alpha] + 128;
+    return ((t >> 8) + t) >> 8;
+}
+
+static __global__ void __launch_bounds__(THREADS) integer_rows(struct pass_args args)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    if (x >= args.dst.width * channels)
+        return;
+    const struct device_side *row = &args.row;
+    int pixel = x / channels, c = x % channels, alpha = args.weigh ? channels - 1 - c : 0;
+    const int32_t *weights = row->integers + (size_t)row->phase[pixel] * row->taps;
+    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
+        const uint8_t *p = (const uint8_t *)args.src.data + (size_t)y * args.src.stride +
+                           (size_t)(row->first[pixel] - row->origin) * channels + c;
+        int sum = HALF;
+        for (int t = 0; t < row->taps; t++, p += channels)
+            sum += __ldg(weights + t) * (alpha ? premultiplied(p, alpha) : (int)p[0]);
+        args.bytes[(size_t)y * args.pitch + x] = cut_off(sum);
+    }
+}
+
+/* A thread makes a pixel. */
+static __global__ void __launch_bounds__(THREADS) integer_columns(struct pass_args args)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
+    if (x >= args.dst.width)
+        return;
+    const struct device_side *col = &args.col;
+    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
+        const int32_t *weights = col->integers + (size_t)col->phase[y] * col->taps;
+        uint8_t *out =
+            (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * channels;
+        unsigned a = 255;
+        for (int c = channels - 1; c >= 0; c--) {
+            const uint8_t *p = args.bytes + (size_t)(col->first[y] - col->origin) * args.pitch +
+                               (size_t)x * channels + c;
+            int sum = HALF;
+            for (int t = 0; t < col->taps; t++, p += args.pitch)
+                sum += __ldg(weights + t) * (int)p[0];
+            unsigned v = cut_off(sum);
+            if (args.weigh && c == channels - 1)
+                a = v;
+            out[c] = (uint8_t)(a == 0 || a == 255  ? v
+                               : c == channels - 1 ? a
+                                                   : min(255 * v / a, 255u));
+        }
+    }
+}
+
+/* ---- launchers ---- */
+
+static dim3 grid_of(size_t across, int nrows)
+{
+    return dim3((unsigned)ceil_div((long long)across, THREADS),
+                (unsigned)(nrows < GRID_ROWS ? nrows : GRID_ROWS));
+}
+
+template <typename T>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct pass_args *args, int band,
+                             struct gi_err *err)
+{
+    for (int y = 0; y < args->dst.height; y += band) {
+        args->y0 = y;
+        args->y1 = args->dst.height - y < band ? args->dst.height : y + band;
+        int nrows = args->y1 - args->y0;
+        columns<T><<<grid_of(gi_row_samples(&args->src), nrows), THREADS, 0, cu->stream>>>(*args);
+        GI_CUDA_LAUNCHED();
+        rows<T><<<grid_of((size_t)args->dst.width, nrows), THREADS, 0, cu->stream>>>(*args);
+        GI_CUDA_LAUNCHED();
+    }
+    return GI_OK;
+}
+
+static struct pass_args args_of(struct gi_image *dst, const struct gi_image *src,
+                                const struct gi_resample *spec)
+{
+    struct pass_args args = {};
+    args.dst = *dst;
+    args.src = *src;
+    args.weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
+    return args;
+}
+
+static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_resample *spec,
+                             struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct pass_args args = args_of(dst, src, spec);
+    args.pitch = gi_row_samples(src);
+    size_t row_nbytes = args.pitch * sizeof(float), most = SCRATCH_NBYTES / row_nbytes;
+    int band = most < 1 ? 1 : most < (size_t)dst->height ? (int)most : dst->height;
+    enum gi_status status = gi_cuda_resample_tables(cu, &args.row, &args.col, (void **)&args.floats,
+                                                    row_nbytes * (size_t)band, spec, err);
+    if (status)
+        return status;
+    GI_CUDA_TYPES(src->type, launch<T>(cu, &args, band, err));
+}
+
+static enum gi_status integer(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_resample *spec,
+                              struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct pass_args args = args_of(dst, src, spec);
+    const struct gi_resample_side *col = &spec->col;
+    args.pitch = (gi_row_samples(dst) + 3) / 4 * 4;
+    args.y0 = col->first[0] - col->origin;
+    args.y1 = col->first[col->n - 1] - col->origin + col->taps;
+    enum gi_status status = gi_cuda_resample_tables(cu, &args.row, &args.col, (void **)&args.bytes,
+                                                    args.pitch * (size_t)src->height, spec, err);
+    if (status)
+        return status;
+    integer_rows<<<grid_of(gi_row_samples(dst), args.y1 - args.y0), THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    args.y0 = 0;
+    args.y1 = dst->height;
+    integer_columns<<<grid_of((size_t)dst->width, dst->height), THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_resample *spec)
+{
+    (void)queue;
+    (void)src;
+    return !spec->integer;
+}
+
+static bool integer_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_resample *spec)
+{
+    (void)queue;
+    (void)src;
+    return spec->integer;
+}
+
+static const struct gi_resample_way ways[] = {
+    {{"passes", "float weights"}, passes_takes, passes},
+    {{"integer", "the integers of Pillow"}, integer_takes, integer},
+};
+
+const struct gi_ways gi_cuda_resample_ways = GI_WAYS(resample, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_resample(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_resample *spec,
+                                struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_resample_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}
