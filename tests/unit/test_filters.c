@@ -130,6 +130,17 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
     gi_image_free(&want);
 }
 
+/* Some take one sample type only, and say so when they plan. */
+static bool takes(const struct gi_filter *filter, const void *params, const struct gi_image *shape)
+{
+    struct gi_plan plan;
+    struct gi_err err = {0};
+    enum gi_status status = gi_plan_make(&plan, filter, params, shape, 1, &err);
+    if (!status)
+        gi_plan_free(&plan);
+    return status != GI_E_UNSUPPORTED;
+}
+
 static bool too_heavy(const struct gi_filter *filter, const void *params,
                       const struct gi_image *shape)
 {
@@ -152,7 +163,7 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
         const int *size = fc_sizes[i / (3 * GI_MAX_CHANNELS)];
         struct gi_image shape = {
             .width = size[0], .height = size[1], .channels = channels, .type = type};
-        if (variant->row && too_heavy(filter, params, &shape))
+        if (!takes(filter, params, &shape) || (variant->row && too_heavy(filter, params, &shape)))
             continue;
         char where[128];
         snprintf(where, sizeof where, "%s %dx%d, %d channels, type %d, border %d", filter->name,
