@@ -142,6 +142,36 @@ static void test_same_bytes(void **unused)
     }
 }
 
+/* Results of another height, whose rows come from other rows. */
+static void test_resize(void **unused)
+{
+    (void)unused;
+    static const char *const sizes[] = {"size=20x23", "size=31x150", "size=9x90", "size=23x61",
+                                        "size=40x7"};
+    static const char *const modes[] = {"stretch", "fill", "pad", "no-enlarge"};
+    static const char *const likes[] = {"like=pillow", "gravity=southwest", "background=9"};
+    const struct gi_filter *filter = gi_filter_find("resize");
+    for (int i = 0; i < 5 * 4 * 3; i++) {
+        void *params = fc_params(filter, (const char *const[]){sizes[i % 5], modes[i / 5 % 4],
+                                                               likes[i / 20], "filter=box", NULL});
+        struct gi_image src = image_of(23, 61, 1 + i % 4, GI_U8), whole, cut;
+        for (int rows = 20; rows <= 61; rows += 7) {
+            struct gi_err err = {0};
+            queue->k = gi_kernels_cpu();
+            assert_int_equal(gi_run_one(queue, &whole, NULL, &src, filter, params, &err), GI_OK);
+            take(rows, 61);
+            if (gi_run_one(queue, &cut, NULL, &src, filter, params, &err))
+                fail_msg("%s %s: %d rows: %s", sizes[i % 5], modes[i / 5 % 4], rows, err.text);
+            if (!fc_equal(&whole, &cut))
+                fail_msg("%s %s: %d rows: differs", sizes[i % 5], modes[i / 5 % 4], rows);
+            gi_image_free(&whole);
+            gi_image_free(&cut);
+        }
+        gi_image_free(&src);
+        free(params);
+    }
+}
+
 static void test_bytes_limit(void **unused)
 {
     (void)unused;
@@ -319,13 +349,10 @@ static void test_many_that_wrap(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_bytes_limit),
-        cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_many_that_wrap),
-        cmocka_unit_test(test_analysis),
-        cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_bytes_limit), cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_ranges),      cmocka_unit_test(test_many_that_wrap),
+        cmocka_unit_test(test_analysis),    cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

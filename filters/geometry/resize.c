@@ -1,0 +1,323 @@
+/* Resize: as many pixels as are asked for.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "filters/geometry/gravity.h"
+#include "filters/geometry/resample_weights.h"
+
+enum like { LIKE_ITSELF, LIKE_PILLOW };
+
+struct params {
+    struct gi_extent size;
+    bool fit, fill, pad, stretch, no_enlarge;
+    int gravity, filter, like;
+    struct gi_border_params edge; /* --background */
+};
+
+static const struct gi_choice filters[] = {
+    [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the pixel that lies there"},
+    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the pixels whose middles lie there"},
+    [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear between pixels, reaching one"},
+    [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc under Hamming's window, reaching one"},
+    [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "a smooth step, reaching one"},
+    [GI_RESAMPLE_MITCHELL] = {"mitchell", NULL, "Mitchell's and Netravali's cubic, reaching two"},
+    [GI_RESAMPLE_CATROM] = {"catrom", NULL, "Catmull's and Rom's cubic, reaching two"},
+    [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a sinc under its own window, reaching two"},
+    [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a sinc under its own window, reaching three"},
+    {"point", "nearest", NULL},
+    {"area", "box", NULL},
+    {"bilinear", "triangle", NULL},
+    {"linear", "triangle", NULL},
+    {"bicubic", "catrom", NULL},
+    {"cubic", "catrom", NULL},
+    {"lanczos", "lanczos3", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_choice likes[] = {
+    [LIKE_ITSELF] = {"itself", NULL, "weights in floating point, rounded once"},
+    [LIKE_PILLOW] = {"pillow", NULL, "the bytes of Pillow's Image.resize, of 8-bit images"},
+    {NULL, NULL, NULL},
+};
+
+static const struct gi_option options[] = {
+    {.name = "size",
+     .letter = 's',
+     .type = GI_OPT_EXTENT,
+     .offset = offsetof(struct params, size),
+     .example = "75%x60%",
+     .help = "Width and height, or one of them, in pixels or in per cent of the image"},
+    {.name = "fit",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, fit),
+     .help =
+         "Keep the aspect and stay within the size: what happens without any of the next three"},
+    {.name = "fill",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, fill),
+     .help = "Keep the aspect and fill the size; what hangs over is cut off"},
+    {.name = "pad",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, pad),
+     .help = "Keep the aspect, and fill up to the size with --background"},
+    {.name = "stretch",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, stretch),
+     .help = "Give up the aspect: just this width and height"},
+    {.name = "no-enlarge",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, no_enlarge),
+     .help = "Only make smaller"},
+    GI_GRAVITY_OPTION(struct params, "center", "What --fill keeps, and where --pad puts it"),
+    {.name = "background",
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, edge.value),
+     .default_text = "0",
+     .most = GI_MAX_CHANNELS,
+     .metavar = "V[,V...]",
+     .help = "Sample value of what --pad adds: one for all channels, or one a channel, alpha last"},
+    {.name = "filter",
+     .letter = 'f',
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, filter),
+     .default_text = "lanczos3",
+     .choices = filters,
+     .help = "What weighs the pixels"},
+    {.name = "like",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, like),
+     .default_text = "itself",
+     .choices = likes,
+     .help = "Whose arithmetic"},
+    {.name = NULL},
+};
+
+static bool pillow_has(enum gi_resample_filter filter)
+{
+    return filter != GI_RESAMPLE_HERMITE && filter != GI_RESAMPLE_MITCHELL &&
+           filter != GI_RESAMPLE_LANCZOS2;
+}
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    struct params *p = arg;
+    bool both = !gi_length_is_open(&p->size.width) && !gi_length_is_open(&p->size.height);
+    p->edge.border = GI_BORDER_VALUE;
+    if (!gi_extent_is_set(&p->size))
+        return gi_fail(err, GI_E_USAGE, "--size: want 800x600, 800x, x600 or 50%%");
+    if (p->fit + p->fill + p->pad + p->stretch > 1)
+        return gi_fail(err, GI_E_USAGE, "want one of --fit, --fill, --pad and --stretch");
+    if ((p->fill || p->pad) && !both)
+        return gi_fail(err, GI_E_USAGE, "--%s: want --size with width and height",
+                       p->fill ? "fill" : "pad");
+    if (p->like == LIKE_PILLOW && !pillow_has((enum gi_resample_filter)p->filter))
+        return gi_fail(err, GI_E_USAGE,
+                       "--filter %s --like pillow: want nearest, box, bilinear, hamming, bicubic "
+                       "or lanczos",
+                       filters[p->filter].name);
+    return GI_OK;
+}
+
+/* What follows from parameters and the source's shape. */
+struct layout {
+    int frame_width, frame_height; /* the result */
+    int width, height;             /* of the image in it */
+    int left, top;                 /* its place there */
+    struct gi_resample_places row, col;
+};
+
+/* side * to / from, rounded half up, 1 or more. */
+static int scaled(int side, int to, int from)
+{
+    int64_t n = (2 * (int64_t)side * to + from) / (2 * (int64_t)from);
+    return n < 1 ? 1 : n > GI_PIXELS_MAX ? GI_PIXELS_MAX : (int)n;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* The image within the frame, by the smaller ratio; an open side follows the other one. */
+static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
+{
+    bool by_height = gi_length_is_open(&p->size.width);
+    if (!by_height && !gi_length_is_open(&p->size.height))
+        by_height = (int64_t)l->frame_width * src->height > (int64_t)l->frame_height * src->width;
+    bool percent = p->size.width.percent && p->size.width.value == p->size.height.value;
+    l->width = l->frame_width;
+    l->height = l->frame_height;
+    if (by_height && !percent)
+        l->width = scaled(src->width, l->height, src->height);
+    else if (!percent)
+        l->height = scaled(src->height, l->width, src->width);
+    if (p->no_enlarge && (l->width > src->width || l->height > src->height)) {
+        l->width = src->width;
+        l->height = src->height;
+    }
+}
+
+/* The part of the source that fills the frame: one side whole, of the other what is kept by
+ * gravity. */
+static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
+{
+    int64_t to_width = l->frame_width, to_height = l->frame_height;
+    bool by_width = to_width * src->height >= to_height * src->width;
+    int64_t step = by_width ? src->width : src->height, unit = by_width ? to_width : to_height;
+    if (p->no_enlarge && unit > step) {
+        step = unit = 1;
+        to_width = least(l->frame_width, src->width);
+        to_height = least(l->frame_height, src->height);
+    }
+    l->width = l->frame_width = (int)to_width;
+    l->height = l->frame_height = (int)to_height;
+    int64_t across = src->width * unit - to_width * step; /* spare, in parts of a pixel */
+    int64_t above = src->height * unit - to_height * step;
+    l->row =
+        (struct gi_resample_places){src->width, l->width, across * (p->gravity % 3), step, unit};
+    l->col =
+        (struct gi_resample_places){src->height, l->height, above * (p->gravity / 3), step, unit};
+    if (unit == 1) { /* whole pixels stay whole */
+        l->row.offset = 2 * gi_gravity_left((enum gi_gravity)p->gravity, (int)across);
+        l->col.offset = 2 * gi_gravity_above((enum gi_gravity)p->gravity, (int)above);
+    }
+}
+
+static struct layout layout_of(const struct params *p, const struct gi_image *src)
+{
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    struct layout l = {.frame_width = gi_side_pixels(&p->size.width, src->width),
+                       .frame_height = gi_side_pixels(&p->size.height, src->height)};
+    if (p->fill) {
+        fill(&l, p, src);
+        return l;
+    }
+    l.width = p->stretch && p->no_enlarge ? least(l.frame_width, src->width) : l.frame_width;
+    l.height = p->stretch && p->no_enlarge ? least(l.frame_height, src->height) : l.frame_height;
+    if (!p->stretch)
+        fit(&l, p, src);
+    l.frame_width = p->pad ? l.frame_width : l.width;
+    l.frame_height = p->pad ? l.frame_height : l.height;
+    l.left = gi_gravity_left(gravity, l.frame_width - l.width);
+    l.top = gi_gravity_above(gravity, l.frame_height - l.height);
+    l.row = gi_resample_all(src->width, l.width);
+    l.col = gi_resample_all(src->height, l.height);
+    return l;
+}
+
+static bool stays(const struct gi_resample_places *places)
+{
+    return places->source == places->result && places->step == places->unit && places->offset == 0;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    if (p->like == LIKE_PILLOW && src->type != GI_U8)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--like pillow: want an image of 8 bits");
+    struct layout l = layout_of(p, src);
+    const struct gi_resample *spec = gi_resample_tables(
+        plan, (enum gi_resample_filter)p->filter, &l.row, &l.col, p->like == LIKE_PILLOW, err);
+    if (!spec)
+        return GI_E_MEMORY;
+    plan->result.width = l.frame_width;
+    plan->result.height = l.frame_height;
+    double down = (double)src->width * l.height * spec->col.taps;
+    double along = (double)l.width * l.height * spec->row.taps;
+    plan->reach = GI_REACH_MAPPED;
+    plan->cost.fmas = (down + along) / ((double)src->width * src->height);
+    return GI_OK;
+}
+
+/* The rows of the image that stand in rows y0 <= y < y1 of the frame; bottom <= top: none. */
+static struct gi_span rows_within(const struct layout *l, int y0, int y1)
+{
+    int top = y0 - l->top, bottom = y1 - l->top;
+    return (struct gi_span){top < 0 ? 0 : top, least(bottom, l->height)};
+}
+
+static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
+{
+    const struct gi_resample_side *col = &((const struct gi_resample *)plan->tables)->col;
+    struct layout l = layout_of(plan->params, &plan->sources[0]);
+    struct gi_span in = rows_within(&l, y0, y1);
+    if (in.bottom <= in.top) /* nothing, and one row is the least there is */
+        return (struct gi_span){0, 1};
+    return (struct gi_span){col->first[in.top], col->first[in.bottom - 1] + col->taps};
+}
+
+/* Rows `in` of the image, without its frame. */
+static enum gi_status resample(const struct gi_plan *plan, struct gi_queue *queue,
+                               struct gi_image *dst, const struct gi_work *work, struct gi_span in,
+                               struct gi_err *err)
+{
+    struct layout l = layout_of(plan->params, &plan->sources[0]);
+    if (stays(&l.row) && stays(&l.col)) {
+        struct gi_image rows =
+            gi_image_rows(work->srcs, in.top - work->src_y, in.bottom - work->src_y);
+        return queue->k->copy(queue, dst, &rows, err);
+    }
+    struct gi_resample spec = *(const struct gi_resample *)plan->tables;
+    spec.col.n = dst->height;
+    spec.col.first += in.top;
+    spec.col.phase += in.top;
+    spec.col.origin = work->src_y;
+    return queue->k->resample(queue, dst, work->srcs, &spec, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_kernels *k = queue->k;
+    struct gi_image *dst = work->dst, image;
+    struct layout l = layout_of(p, &plan->sources[0]);
+    struct gi_span in = rows_within(&l, work->dst_y, work->dst_y + dst->height);
+    bool none = in.bottom <= in.top;
+    if (l.width == l.frame_width && l.height == l.frame_height)
+        return resample(plan, queue, dst, work, in, err);
+    struct gi_window window = {.left = -l.left,
+                               .top = none ? 1 : work->dst_y - l.top - in.top,
+                               .edge = gi_edge_from(&p->edge, dst)};
+    enum gi_status status = k->alloc(queue, &image, l.width, none ? 1 : in.bottom - in.top,
+                                     dst->channels, dst->type, err);
+    if (status)
+        return status;
+    if (!none)
+        status = resample(plan, queue, &image, work, in, err);
+    if (!status)
+        status = k->window(queue, dst, &image, &window, err);
+    k->release(queue, &image);
+    return status;
+}
+
+const struct gi_filter gi_filter_resize = {
+    .name = "resize",
+    .summary = "Make larger or smaller",
+    .examples =
+        "gpuimg resize photo.jpg small.jpg --size 800x600\n"
+        "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
+        "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
+    .manual =
+        "Each pixel of the result is a weighted mean of the pixels of the source about the place "
+        "where it lies, with the middles of pixels at halves: the middle of result i is at (i + "
+        "0.5) n / m, of n pixels made m. Along either side the weights are those of --filter at "
+        "the pixels' middles, divided by their sum; where the result is smaller, the filter is as "
+        "much wider, so that nothing is left out (antialiasing). Pixels outside the image have no "
+        "weight. A side that keeps its length stays as it is.\n\n"
+        "The size is one to stay within, by the smaller ratio, the other side rounded to whole "
+        "pixels. --fill goes by the larger ratio and resamples just the part of the image that is "
+        "seen, to parts of a pixel; --pad stays within and fills up; --stretch takes both sides as "
+        "they are. A side left open follows from the aspect, under --stretch it stays.\n\n"
+        "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
+        "does not bleed; --filter nearest takes pixels as they are.\n\n"
+        "--like pillow gives, of 8-bit images, the very bytes of Pillow's Image.resize (9.4) with "
+        "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: weights of 22 bits, "
+        "rows first, 8 bits between rows and columns, colour premultiplied to 8 bits.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = needs,
+    .run = run,
+};
