@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/resample.h"
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/resample/ratio.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,13 @@ static enum gi_status integer(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
+static bool ratio_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_resample *spec)
+{
+    (void)queue;
+    return gi_cuda_ratio_takes(src, spec);
+}
+
 static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
                          const struct gi_resample *spec)
 {
@@ -325,6 +333,9 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
 }
 
 static const struct gi_resample_way ways[] = {
+    {{"ratio", "gray and RGB of 8 bits to a half, a quarter and an eighth"},
+     ratio_takes,
+     gi_cuda_ratio},
     {{"passes", "float weights"}, passes_takes, passes},
     {{"integer", "the integers of Pillow"}, integer_takes, integer},
 };

@@ -1,0 +1,11 @@
+/* Reductions by whole ratios: their own kernels.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_RATIO_H
+#define GI_KERNELS_CUDA_RATIO_H
+
+#include "kernels/cuda/cuda.h"
+
+bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *spec);
+gi_resample_fn gi_cuda_ratio;
+
+#endif
