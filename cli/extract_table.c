@@ -69,9 +69,7 @@ static enum gi_status json_head(struct gi_sink *sink, const struct gi_extract_vi
     char threshold[GI_NUMBER_NBYTES];
     double value = (double)view->extract->threshold;
     *(view->masked ? put(threshold, "null") : gi_number_real(threshold, value, "null")) = '\0';
-    json_t *name = gi_json_text(view->file);
-    char *quoted = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL;
-    json_decref(name);
+    char *quoted = gi_json_dump(gi_json_text(view->file), JSON_ENCODE_ANY);
     if (!quoted)
         return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
     enum gi_status status = gi_sink_printf(

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,15 @@
 /* jansson's allocator is one for the process. */
 static bool memory_ran_out;
 
+/* Where reading goes on when memory runs out: jansson's parser would free a value twice. */
+static _Thread_local jmp_buf *out_of_memory;
+
 static void *allocate(size_t nbytes)
 {
     void *memory = malloc(nbytes);
     memory_ran_out |= !memory;
+    if (!memory && out_of_memory)
+        longjmp(*out_of_memory, 1);
     return memory;
 }
 
@@ -55,7 +61,12 @@ json_t *gi_json_real(double value)
 
 enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err)
 {
-    *value = json_loads(text, 0, NULL);
+    jmp_buf here;
+    *value = NULL;
+    out_of_memory = &here;
+    if (setjmp(here) == 0)
+        *value = json_loads(text, 0, NULL);
+    out_of_memory = NULL;
     if (!memory_ran_out)
         return GI_OK;
     json_decref(*value);
@@ -63,16 +74,23 @@ enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err
     return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
 }
 
+char *gi_json_dump(json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags);
+    json_decref(value);
+    if (!memory_ran_out)
+        return text;
+    free(text);
+    return NULL;
+}
+
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err)
 {
     /* A terminal may take U+0080 to U+009F for commands. */
     size_t flags = isatty(fileno(out)) ? JSON_ENSURE_ASCII : 0;
-    char *text = json_dumps(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
-    json_decref(value);
-    if (!text || memory_ran_out) {
-        free(text);
+    char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
+    if (!text)
         return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
-    }
     fputs(text, out);
     putc('\n', out);
     free(text);

@@ -22,6 +22,10 @@ json_t *gi_json_real(double value);
  * GI_E_MEMORY, also where memory ran out before, since gi_json_start(). */
 enum gi_status gi_json_read(json_t **value, const char *text, struct gi_err *err);
 
+/* `value` as text by jansson's flags, for the caller to free; takes `value`. NULL where memory ran
+ * out since gi_json_start(). */
+char *gi_json_dump(json_t *value, size_t flags);
+
 /* Writes `value` and a newline: on one line, or with `indent` blanks a level; nothing of it where
  * memory ran out since gi_json_start(). Takes `value`. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err);

@@ -148,7 +148,7 @@ static void make_folders(char *path)
 static enum gi_status write_all(json_t *all, const char *path, struct gi_err *err)
 {
     struct gi_sink *sink = NULL;
-    char *text = json_dumps(all, JSON_INDENT(2) | JSON_SORT_KEYS);
+    char *text = gi_json_dump(json_incref(all), JSON_INDENT(2) | JSON_SORT_KEYS);
     enum gi_status status =
         text ? gi_sink_open(&sink, path, false, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
     if (!status)

@@ -147,7 +147,7 @@ static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink
             status = err->status;
         json_decref(line);
     }
-    if (!status && ferror(old))
+    if (!status && !feof(old))
         status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                          strerror(errno));
     free(text);
@@ -166,9 +166,7 @@ static char *head_text(const struct gi_journal_head *head)
     json_object_set_new(line, "files", json_integer((json_int_t)head->files));
     if (*shard)
         json_object_set_new(line, "shard", json_string(shard));
-    char *text = json_dumps(line, 0);
-    json_decref(line);
-    return text;
+    return gi_json_dump(line, 0);
 }
 
 /* The head and what is done, in place of what stands there. */
@@ -262,9 +260,7 @@ static char *item_text(const struct gi_item *item)
     for (int i = 0; i < GI_STAGES; i++)
         json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
     json_object_set_new(line, "ms", ms);
-    char *text = json_dumps(line, JSON_REAL_PRECISION(9));
-    json_decref(line);
-    return text;
+    return gi_json_dump(line, JSON_REAL_PRECISION(9));
 }
 
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,

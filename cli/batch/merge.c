@@ -147,8 +147,8 @@ enum gi_status gi_merge_add(struct gi_merge *merge, const char *path, struct gi_
         if (*line)
             status = add_line(merge, &r, line, err);
     }
-    if (!status && ferror(file))
-        status = gi_fail(err, GI_E_IO, "%s: %s", r.path, strerror(errno));
+    if (!status && !feof(file))
+        status = gi_fail(err, gi_status_of_errno(errno), "%s: %s", r.path, strerror(errno));
     if (!status && r.number == 0)
         gi_cli_warn("%s: is empty, as of a task that was killed", r.path);
     free(line);
@@ -216,8 +216,7 @@ enum gi_status gi_merge_write(const struct gi_merge *merge, const char *path, st
     json_object_set_new(header, "chain", gi_json_text(merge->chain));
     json_object_set_new(header, "list", gi_json_text(merge->list));
     json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
-    char *text = json_dumps(header, 0);
-    json_decref(header);
+    char *text = gi_json_dump(header, 0);
     enum gi_status status = text ? gi_sink_open(&sink, path, false, err) : out_of_memory(err);
     if (!status)
         status = gi_sink_printf(sink, err, "%s\n", text);

@@ -91,8 +91,8 @@ class Torture:
             return
         subprocess.run([self.program, *into(path.suffix[1:], self.base, path)], check=True)
 
-    def example(self, words, i):
-        folder = self.root / f"{words[0]}-{i}"
+    def example(self, words, name):
+        folder = self.root / name
         folder.mkdir()
         for word in words[1:]:
             for path in [folder / w for w in word.split() + [word]]:
@@ -123,7 +123,7 @@ class Torture:
                 if any(w in ("|", "&&", "<") or "*" in w or "$(" in w for w in words):
                     continue
                 cut = [n for n, w in enumerate(words) if w.startswith(">")]
-                yield self.example(words[: cut[0]] if cut else words, i)
+                yield self.example(words[: cut[0]] if cut else words, f"{command}-{i}")
 
     def conversions(self):
         big = b"P5 1100 1000 255\n" + bytes(range(250)) * 4400  # over a megabyte: mapped
