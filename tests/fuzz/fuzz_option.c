@@ -27,7 +27,8 @@ static bool is_within(const void *params, const struct gi_option *row)
         value = *(const double *)(const void *)at;
     else
         return true;
-    return value >= row->min && value <= row->max;
+    bool has_range = row->min < 0 || row->min > 0 || row->max < 0 || row->max > 0;
+    return !has_range || (value >= row->min && value <= row->max);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
