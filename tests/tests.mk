@@ -48,6 +48,10 @@ build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 test-cluster: all build/ray/bin/ray
 	tests/run $(B) "$(ONLY)" tests/cluster
 
+.PHONY: mutate ## whether tests see programs that are wrong in one operator (hours); MUTATE="--count 200 --seed 1"
+mutate:
+	$(PYTHON) tests/mutate/mutate.py $(MUTATE)
+
 .PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:
 	$(MAKE) CUDA=0 SANITIZE=1 test
