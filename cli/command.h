@@ -27,8 +27,8 @@ struct gi_option_set {
 struct gi_command {
     const char *name;
     const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; "" for
-                             none. COMMAND, OPERATION and words parted by | are what completion
-                             offers; for any other it offers files */
+                             none. COMMAND, OPERATION, words parted by | and a first word in
+                             small letters are what completion offers; else it offers files */
     const char *summary;  /* one line, no full stop */
     const char *manual;   /* paragraphs, parted by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char bash_script[] = "# bash completion of gpuimg\n"
@@ -220,8 +221,11 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
         offer_operations(typed);
     else if (strchr(command->operands, '|'))
         offer_words(typed, command->operands);
-    else if (*command->operands)
+    else if (*command->operands) {
+        if (islower((unsigned char)*command->operands))
+            offer(typed, command->operands, strcspn(command->operands, " "), "");
         puts(":files");
+    }
 }
 
 /* A word of the command's own; words[0] is the command's name. `whole` is what stands before the

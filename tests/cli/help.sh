@@ -105,6 +105,7 @@ asks 'gaussian ' help ga
 asks 'zsh ' completion z
 asks 'gaussian ' bench ga
 asks 'edges extract ' selftest blur e
+asks 'merge :files ' report m
 
 # The scripts themselves, in their shells.
 dir=$(dirname "$GPUIMG")
