@@ -67,5 +67,16 @@ assert removed, "no node was removed: no actor was on it, or all was done before
 done, pids = removed[0]
 assert pids and done < 60, removed
 assert not any(pid in parents() for pid in pids), "gpuimg of the removed node lives on"
+
+
+@ray.remote
+def command():
+    """What an actor with the caller's share of a node runs."""
+    from gpuimg_ray import GpuImg
+    return GpuImg("invert", options=["--quiet"])._command
+
+
+assert ray.get(command.options(num_cpus=2).remote())[3:] == ["--tar", "-", "-", "--threads", "2", "--quiet"]
+assert ray.get(command.options(num_gpus=1).remote())[3:] == ["--tar", "-", "-", "--quiet"]
 ray.shutdown()
 cluster.shutdown()
