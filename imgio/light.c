@@ -45,7 +45,7 @@ static double srgb(double v)
  */
 static double png_exponent(const struct gi_metadata *metadata)
 {
-    const unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     double exponent = 0;
     bool settled = false;
     for (; at && at < end && !settled; at += 5 + at[4]) {

@@ -294,7 +294,7 @@ bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
     static const unsigned char primaries[] = {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0,
                                               0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
                                               0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};
-    const unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     bool other = false, said = false;
     for (; at && end - at >= 5 && end - at - 5 >= at[4]; at += 5 + at[4]) {
         const unsigned char *bytes = at + 5;

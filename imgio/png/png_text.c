@@ -88,7 +88,7 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
 static void read_colour(struct gi_metadata *metadata, const char *type, const unsigned char *bytes,
                         size_t n)
 {
-    unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     for (; at && at < end; at += 5 + at[4])
         if (memcmp(at, type, 4) == 0)
             return;
@@ -202,7 +202,7 @@ static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text
 enum gi_status gi_png_write_colour(struct gi_sink *sink, const struct gi_metadata *metadata,
                                    struct gi_err *err)
 {
-    const unsigned char *at = metadata->colour, *end = at + metadata->colour_nbytes;
+    const unsigned char *at = metadata->colour, *end = at ? at + metadata->colour_nbytes : at;
     enum gi_status status = GI_OK;
     for (; at && at < end && !status; at += 5 + at[4]) {
         char type[5] = {0};
