@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@ struct gi_reader {
     char *name;
     int fd;
     bool ended;
+    bool (*stops)(void);      /* NULL: nobody asks */
     size_t from, to;          /* of buffer: what is visible */
     unsigned long long taken; /* from the descriptor */
     unsigned char buffer[GI_READER_AHEAD];
@@ -30,7 +32,7 @@ int gi_pipe_widen(int fd)
 
 static enum gi_status fail(const struct gi_reader *reader, int why, struct gi_err *err)
 {
-    return gi_fail(err, GI_E_IO, "%s: %s", reader->name, strerror(why));
+    return gi_fail(err, gi_status_of_errno(why), "%s: %s", reader->name, strerror(why));
 }
 
 static int open_path(const char *path)
@@ -56,6 +58,7 @@ enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct g
     }
     reader->name = name;
     reader->ended = false;
+    reader->stops = NULL;
     reader->from = reader->to = 0;
     reader->taken = 0;
     reader->fd = open_path(path);
@@ -97,11 +100,30 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
+void gi_reader_heed(struct gi_reader *reader, bool (*stops)(void))
+{
+    reader->stops = stops;
+}
+
+/* Waits until there is something to read, or the end; false where it is to stop. */
+static bool wait_for_bytes(const struct gi_reader *reader)
+{
+    enum { ASK_MS = 200 };
+    struct pollfd fd = {.fd = reader->fd, .events = POLLIN};
+    while (reader->stops && poll(&fd, 1, ASK_MS) <= 0)
+        if (reader->stops())
+            return false;
+    return true;
+}
+
 /* One read() of 1 to `nbytes` bytes; *got is 0 at the end. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
     ssize_t n = 0;
+    *got = 0;
+    if (!reader->ended && !wait_for_bytes(reader))
+        return gi_fail(err, GI_E_IO, "%s", "");
     if (!reader->ended)
         do
             n = read(reader->fd, to, nbytes);

@@ -15,6 +15,9 @@ struct gi_reader;
  * much room as the system gives without asking. Errors: GI_E_IO (also a directory), GI_E_MEMORY;
  * texts start with the path, here and below. */
 enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
+/* While it waits for a pipe it asks now and then whether somebody wants it to stop; then reading
+ * fails with an error without text. NULL, as at first: nobody does. */
+void gi_reader_heed(struct gi_reader *reader, bool (*stops)(void));
 /* Nulls; NULL: nothing happens. */
 void gi_reader_close(struct gi_reader **reader);
 

@@ -32,3 +32,8 @@ int gi_stop_signal(void)
 {
     return asked;
 }
+
+bool gi_stop_asked(void)
+{
+    return gi_stop_signal() != 0;
+}

@@ -112,6 +112,7 @@ static enum gi_status run_engine(struct gi_stream *stream, const struct gi_batch
     if (status)
         return status;
     gi_stop_listen();
+    gi_reader_heed(stream->reader, gi_stop_asked);
     status = gi_engine_run(engine, err);
     gi_engine_free(&engine);
     return status;

@@ -25,7 +25,6 @@ struct tars {
     struct gi_imaging *imaging;
     struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
     size_t broken;                /* shards */
-    struct gi_err fault;          /* the first of a shard, its text said already */
 };
 
 /* All shards go into one tar. */
@@ -145,8 +144,6 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
 {
     gi_tar_writer_abandon(&tars->writer);
     tars->broken++;
-    if (!tars->fault.status)
-        tars->fault.status = item->status;
     if (!is_joined(tars))
         return GI_OK;
     *err = (struct gi_err){.status = item->status};

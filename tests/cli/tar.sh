@@ -225,4 +225,20 @@ worker.stdin.close()
 assert worker.stdout.read() == bytes(1024)
 assert worker.wait() == 0
 PY
+
+# A worker that waits for its next question is told to end.
+check "SIGTERM and SIGINT to an idle worker" timeout 60 python3 - "$GPUIMG" <<'PY'
+import signal, subprocess, sys, time
+for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+    for command in (["blur", "--tar", "-", "made.tar"], ["blur", "-", "made.pgm"]):
+        worker = subprocess.Popen(sys.argv[1:] + command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        start = open("x-08.tar", "rb").read()[:1000] if "--tar" in command else 2 * open("in/0.pgm", "rb").read()
+        worker.stdin.write(start)
+        worker.stdin.flush()
+        time.sleep(1)
+        worker.send_signal(number)
+        assert worker.wait(20) == status, worker.returncode
+        assert worker.stderr.read() == b""
+PY
+check "nothing appears" test ! -e made.tar -a ! -e made.pgm
 finish
