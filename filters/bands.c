@@ -195,10 +195,9 @@ static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst,
 enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
                              struct gi_err *err)
 {
-    const struct gi_pipeline *pipeline = flow->pipeline;
     enum gi_status status = GI_OK;
-    for (int i = 0; i < pipeline->n && !status; i++) {
-        const struct gi_plan *plan = &pipeline->plans[i];
+    for (int i = 0; i < flow->pipeline->n && !status; i++) {
+        const struct gi_plan *plan = &flow->pipeline->plans[i];
         if (flow->sides && flow->sides[i].tap)
             status = collect(flow, i - 1, flow->sides[i].tap, rows, err);
         for (int pass = 0; pass < plan->passes && !status; pass++)
@@ -207,10 +206,15 @@ enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int row
             int nbands = bands_of(plan->sources[0].height, rows);
             flow->times->bands = nbands > flow->times->bands ? nbands : flow->times->bands;
         }
+        if (!status)
+            status = gi_flow_settle(flow, i, err);
+        if (!status)
+            status = gi_flow_check_bands(flow, err);
+        plan = &flow->pipeline->plans[i];
         if (!status && !plan->filter->run)
             status = plan->filter->conclude(plan, flow->sides[i].result, flow->states[i], err);
     }
-    return status || !dst ? status : collect(flow, pipeline->n - 1, dst, rows, err);
+    return status || !dst ? status : collect(flow, flow->pipeline->n - 1, dst, rows, err);
 }
 
 /* ---- what fits ---- */

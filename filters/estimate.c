@@ -81,6 +81,10 @@ static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rat
         double samples = (double)gi_row_samples(src) * src->height;
         double made = plan->filter->run ? gi_image_nbytes(&plan->result) : 0;
         double moved = gi_image_nbytes(src) + made + samples * plan->cost.nbytes;
+        for (int j = 1; j < plan->nsources; j++) {
+            moved += gi_image_nbytes(&plan->sources[j]);
+            seconds += gi_image_nbytes(&plan->sources[j]) / by->up;
+        }
         seconds +=
             larger(samples * (plan->cost.fmas + plan->cost.other) / by->fmas, moved / by->memory);
     }

@@ -43,6 +43,10 @@ struct gi_filter {
     enum gi_status (*measure)(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               int pass, const struct gi_image *srcs, struct gi_err *err);
 
+    /* plan->late only: the plan as `plan` left it, but for `late` and `passes`, becomes that for
+     * what the looks have found. Errors: as `plan`. */
+    enum gi_status (*settle)(struct gi_plan *plan, const void *state, struct gi_err *err);
+
     /* Analysis: images to a result, `result_nbytes`, zeroed, filled here and owned by the caller,
      * who frees it with result_free (also after an error). An analysis has either `analyse`, which
      * takes the whole images, or `measure` and `conclude`, which works in bands: it makes the

@@ -5,17 +5,22 @@
 
 #include "filters/pipeline.h"
 
+/* Plans are made up to the first that is late, and with it; the others follow once that is settled.
+ */
 struct gi_pipeline {
-    int n;
+    int n; /* plans that are made */
     struct gi_plan *plans;
+    int nsteps;
+    struct gi_step *steps; /* their `others` too are the pipeline's own */
 };
 
 struct gi_flow {
-    const struct gi_pipeline *pipeline;
+    const struct gi_pipeline *pipeline; /* what the caller has, or `own` */
+    struct gi_pipeline *own;            /* with plans that are settled; NULL: none was late */
     struct gi_queue *queue;
     const struct gi_image *src; /* host */
     const struct gi_side *sides;
-    void **states; /* one a plan; NULL without passes */
+    void **states; /* one a step; NULL without passes */
     struct gi_times *times;
     struct gi_stopwatch *watch; /* where times are wanted */
 };
@@ -35,6 +40,13 @@ enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image
 /* One pass of plan i over `srcs`, its sources or a band of them. */
 enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,
                                struct gi_err *err);
+/* What steps `from` and on gather is as if nothing had been found yet. Errors: GI_E_MEMORY. */
+enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err);
+
+/* Where plan i is late and its looks are over: it is settled and those behind it are made, in
+ * `own`, which the flow goes on with. Errors: as gi_plan_make(). */
+enum gi_status gi_flow_settle(struct gi_flow *flow, int i, struct gi_err *err);
+
 /* Runs plan i. */
 enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *work,
                             struct gi_err *err);
@@ -49,6 +61,9 @@ enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs
                               struct gi_err *err);
 void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs);
 
+/* Whether bands are of any use: not to a step that wants all of an image. Errors:
+ * GI_E_DEVICE_MEMORY. */
+enum gi_status gi_flow_check_bands(const struct gi_flow *flow, struct gi_err *err);
 /* Everything in bands of at most `rows` rows of each step's result (filters/bands.c). */
 enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
                              struct gi_err *err);

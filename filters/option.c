@@ -223,7 +223,7 @@ void gi_options_example(void *params, const struct gi_option *rows)
     gi_options_default(params, rows);
     for (const struct gi_option *row = rows; row->name; row++)
         if (row->example)
-            gi_option_read(params, row, row->example, NULL);
+            gi_option_read(params, row, row->type == GI_OPT_FLAG ? NULL : row->example, NULL);
 }
 
 /* Text that grows in a buffer and stops at its end. */

@@ -9,52 +9,6 @@
 
 enum { START, STOP, MARKS }; /* of the stopwatch */
 
-enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *steps, int nsteps,
-                               const struct gi_image *src, int *failed, struct gi_err *err)
-{
-    struct gi_pipeline *pipeline = calloc(1, sizeof *pipeline);
-    struct gi_plan *plans = calloc((size_t)nsteps, sizeof *plans);
-    if (!pipeline || !plans) {
-        free(pipeline);
-        free(plans);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
-    }
-    pipeline->plans = plans;
-    struct gi_image sources[GI_SOURCES_MAX] = {*src};
-    for (int i = 0; i < nsteps; i++) {
-        const struct gi_step *step = &steps[i];
-        for (int j = 0; j < step->nothers; j++)
-            sources[1 + j] = step->others[j];
-        enum gi_status status =
-            gi_plan_make(&plans[i], step->filter, step->params, sources, 1 + step->nothers, err);
-        if (status) {
-            if (failed)
-                *failed = i;
-            gi_pipeline_free(&pipeline);
-            return status;
-        }
-        pipeline->n++;
-        sources[0] = plans[i].result;
-    }
-    *out = pipeline;
-    return GI_OK;
-}
-
-void gi_pipeline_free(struct gi_pipeline **pipeline)
-{
-    for (int i = 0; *pipeline && i < (*pipeline)->n; i++)
-        gi_plan_free(&(*pipeline)->plans[i]);
-    if (*pipeline)
-        free((*pipeline)->plans);
-    free(*pipeline);
-    *pipeline = NULL;
-}
-
-struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
-{
-    return pipeline->plans[pipeline->n - 1].result;
-}
-
 static bool wants_all(const struct gi_plan *plan)
 {
     return plan->reach == GI_REACH_ALL || plan->filter->analyse;
@@ -249,13 +203,26 @@ static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs
     return stop(flow, status, step_ms(flow, i), err);
 }
 
+/* As gi_flow_settle(), where everything behind the step is to fit as well. */
+static enum gi_status settle_whole(struct gi_flow *flow, int i, struct gi_err *err)
+{
+    int rows;
+    bool whole;
+    enum gi_status status = gi_flow_settle(flow, i, err);
+    if (!status)
+        status = gi_flow_fit(flow, &rows, &whole, err);
+    return status || whole ? status
+                           : gi_fail(err, GI_E_DEVICE_MEMORY, "out of device memory: %s",
+                                     flow->pipeline->steps[i].filter->name);
+}
+
 /* Step i on *image, all of its first source; *image becomes what it passes on. */
 static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *image,
                                  struct gi_err *err)
 {
     const struct gi_plan *plan = &flow->pipeline->plans[i];
     const struct gi_kernels *k = flow->queue->k;
-    struct gi_image srcs[GI_SOURCES_MAX] = {*image}, dst, shape = plan->result;
+    struct gi_image srcs[GI_SOURCES_MAX] = {*image}, dst;
     enum gi_status status = GI_OK;
     if (flow->sides && flow->sides[i].tap)
         status = gi_flow_tap(flow, flow->sides[i].tap, image, err);
@@ -263,6 +230,10 @@ static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *i
         status = gi_flow_others(flow, i, srcs, 0, image->height, err);
     for (int pass = 0; pass < plan->passes && !status; pass++)
         status = gi_flow_measure(flow, i, pass, srcs, err);
+    if (!status && plan->late)
+        status = settle_whole(flow, i, err);
+    plan = &flow->pipeline->plans[i];
+    struct gi_image shape = plan->result;
     if (!plan->filter->run) {
         status = status ? status : analyse(flow, i, srcs, err);
     } else if (!status) {
@@ -299,14 +270,17 @@ static enum gi_status run_whole(struct gi_flow *flow, struct gi_image *dst, stru
     return status;
 }
 
-/* So that a second try finds what the first one found. */
-static void start_over(struct gi_flow *flow)
+enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err)
 {
     const struct gi_pipeline *pipeline = flow->pipeline;
-    for (int i = 0; i < pipeline->n; i++) {
+    for (int i = from; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        if (flow->states[i])
+        if (plan->passes && !flow->states[i])
+            flow->states[i] = calloc(1, plan->state_nbytes);
+        else if (plan->passes)
             memset(flow->states[i], 0, plan->state_nbytes);
+        if (plan->passes && !flow->states[i])
+            return gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
         if (flow->sides && flow->sides[i].tap)
             gi_image_free(flow->sides[i].tap);
         if (flow->sides && flow->sides[i].shape)
@@ -319,14 +293,13 @@ static void start_over(struct gi_flow *flow)
         if (flow->times)
             flow->times->step_ms[i] = flow->times->step_nbytes[i] = 0;
     }
-    if (flow->times)
+    if (flow->times && from == 0)
         *flow->times = (struct gi_times){.step_ms = flow->times->step_ms,
                                          .step_nbytes = flow->times->step_nbytes};
+    return GI_OK;
 }
 
-/* Where everything does not fit at once: smaller and smaller bands. */
-static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
-                                struct gi_err *err)
+enum gi_status gi_flow_check_bands(const struct gi_flow *flow, struct gi_err *err)
 {
     const struct gi_pipeline *pipeline = flow->pipeline;
     for (int i = 0; i < pipeline->n; i++) {
@@ -336,11 +309,32 @@ static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int 
                            "out of device memory: %s needs all %d x %d pixels there at once",
                            plan->filter->name, plan->sources[0].width, plan->sources[0].height);
     }
+    return GI_OK;
+}
+
+/* Where everything does not fit at once: smaller and smaller bands. */
+static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
+                                struct gi_err *err)
+{
     enum gi_status status = GI_E_DEVICE_MEMORY;
     for (; rows > 0 && status == GI_E_DEVICE_MEMORY; rows /= 2) {
-        start_over(flow);
-        status = gi_flow_bands(flow, dst, rows, err);
+        if (gi_flow_check_bands(flow, err))
+            return GI_E_DEVICE_MEMORY;
+        status = gi_flow_begin(flow, 0, err);
+        if (!status)
+            status = gi_flow_bands(flow, dst, rows, err);
     }
+    return status;
+}
+
+/* As gi_flow_fit(), 1 row at least. */
+static enum gi_status need_fit(struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
+{
+    enum gi_status status = gi_flow_fit(flow, rows, whole, err);
+    if (!status && *rows == 0)
+        return gi_fail(err, GI_E_DEVICE_MEMORY,
+                       "out of device memory: not even one row of the result fits with those that "
+                       "it needs");
     return status;
 }
 
@@ -348,20 +342,21 @@ static enum gi_status run_flow(struct gi_flow *flow, struct gi_image *dst, struc
 {
     int rows;
     bool whole;
-    enum gi_status status = gi_flow_fit(flow, &rows, &whole, err);
+    enum gi_status status = need_fit(flow, &rows, &whole, err);
     if (status)
         return status;
-    if (rows == 0)
-        return gi_fail(err, GI_E_DEVICE_MEMORY,
-                       "out of device memory: not even one row of the result fits with those that "
-                       "it needs");
     if (whole) {
+        const struct gi_pipeline *before = flow->pipeline;
         if (flow->times)
             flow->times->bands = 1;
         status = run_whole(flow, dst, err);
-        if (status != GI_E_DEVICE_MEMORY || rows < 2)
+        if (status != GI_E_DEVICE_MEMORY)
             return status;
-        rows /= 2;
+        if (flow->pipeline != before && need_fit(flow, &rows, &whole, err))
+            return status;
+        if (whole && rows < 2)
+            return status;
+        rows = whole ? rows / 2 : rows;
     }
     return run_bands(flow, dst, rows, err);
 }
@@ -373,17 +368,6 @@ static void free_states(void **states, int n)
     free(states);
 }
 
-static enum gi_status make_states(struct gi_flow *flow, struct gi_err *err)
-{
-    const struct gi_pipeline *pipeline = flow->pipeline;
-    flow->states = calloc((size_t)pipeline->n, sizeof *flow->states);
-    bool made = flow->states != NULL;
-    for (int i = 0; i < pipeline->n && made; i++)
-        if (pipeline->plans[i].passes)
-            made = (flow->states[i] = calloc(1, pipeline->plans[i].state_nbytes)) != NULL;
-    return made ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
-}
-
 enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_image *src,
                                const struct gi_side *sides, struct gi_times *times,
@@ -391,17 +375,18 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
 {
     struct gi_flow flow = {
         .pipeline = pipeline, .queue = queue, .src = src, .sides = sides, .times = times};
-    enum gi_status status = make_states(&flow, err);
+    flow.states = calloc((size_t)pipeline->nsteps, sizeof *flow.states);
+    enum gi_status status = flow.states ? gi_flow_begin(&flow, 0, err)
+                                        : gi_fail(err, GI_E_MEMORY, "out of memory: a pipeline");
     if (!status && times)
         status = queue->k->stopwatch_new(&flow.watch, queue, MARKS, err);
-    if (!status) {
-        start_over(&flow);
+    if (!status)
         status = run_flow(&flow, dst, err);
-    }
     if (!status && err)
         *err = (struct gi_err){0}; /* memory that ran out on the way was got over */
     queue->k->stopwatch_free(&flow.watch);
-    free_states(flow.states, pipeline->n);
+    free_states(flow.states, pipeline->nsteps);
+    gi_pipeline_free(&flow.own);
     return status;
 }
 

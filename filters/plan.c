@@ -23,6 +23,21 @@ enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter
     return status;
 }
 
+enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
+                              const void *state, struct gi_err *err)
+{
+    enum gi_status status =
+        gi_plan_make(settled, plan->filter, plan->params, plan->sources, plan->nsources, err);
+    if (status)
+        return status;
+    settled->late = false;
+    settled->passes = 0;
+    status = plan->filter->settle(settled, state, err);
+    if (status)
+        gi_plan_free(settled);
+    return status;
+}
+
 void gi_plan_free(struct gi_plan *plan)
 {
     free(plan->tables);
@@ -43,6 +58,8 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
     struct gi_span all = {0, height};
     if (plan->reach == GI_REACH_ALL)
         return all;
+    if (plan->late)
+        return (struct gi_span){y0, y1};
     if (plan->reach == GI_REACH_MAPPED)
         return plan->filter->needs(plan, y0, y1);
     int halo = plan->halo;

@@ -51,8 +51,10 @@ struct gi_plan {
     int passes;          /* looks at all of the sources before `run` or `conclude` */
     size_t state_nbytes; /* what those looks fill: zeroed before the first; holds no pointers;
                             what is not touched of it costs no memory */
-    bool on_host;        /* an analysis without primitives: its images come in host memory */
-    void *tables;        /* one malloc()ed block, the plan's own; NULL: none */
+    bool late;    /* the result follows from what the looks find: until then it is shaped like
+                     the first source, and gi_plan_settle() must come before `run` */
+    bool on_host; /* an analysis without primitives: its images come in host memory */
+    void *tables; /* one malloc()ed block, the plan's own; NULL: none */
 };
 
 /* What one run of a plan takes: images on the queue's backend, whole or bands. */
@@ -71,6 +73,11 @@ enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
 void gi_plan_free(struct gi_plan *plan);
+
+/* Makes *settled of a plan that is late, and of what its looks have found: as gi_plan_make(), no
+ * longer late and without looks. */
+enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
+                              const void *state, struct gi_err *err);
 
 /* For the filter's `plan`: plan->tables becomes `nbytes` of zeroed memory. NULL with `err` where
  * there is none. */

@@ -175,6 +175,10 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
     struct stand stand = {.flow = {.pipeline = pipeline, .queue = queue}};
     double ms = 0, best = 0;
     int n = 1;
+    *time = (struct gi_pipeline_time){0};
+    if (pipeline->plans[pipeline->n - 1].late)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s by what it finds can't be timed by itself",
+                       pipeline->plans[pipeline->n - 1].filter->name);
     enum gi_status status = stand_make(&stand, srcs, nsrcs, err);
     for (int i = 0; i < 2 && !status; i++) /* the first run of a kernel loads it */
         status = run_many(&stand, &ms, 1, err);

@@ -150,14 +150,15 @@ enum gi_turn { GI_TURN_MIRROR_X = 1, GI_TURN_MIRROR_Y = 2, GI_TURN_TRANSPOSE = 4
 static inline int gi_orientation_turn(int orientation)
 {
     static const unsigned char turns[9] = {
-        [1] = 0,
-        [2] = GI_TURN_MIRROR_X,
-        [3] = GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
-        [4] = GI_TURN_MIRROR_Y,
-        [5] = GI_TURN_TRANSPOSE,
-        [6] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y,
-        [7] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
-        [8] = GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
+        0,
+        0,
+        GI_TURN_MIRROR_X,
+        GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
+        GI_TURN_MIRROR_Y,
+        GI_TURN_TRANSPOSE,
+        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y,
+        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
+        GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
     };
     return turns[orientation];
 }

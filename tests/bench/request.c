@@ -16,6 +16,12 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_TABLE] = "table",
                                     [BENCH_ADD] = "add",
                                     [BENCH_BLEND] = "blend",
+                                    [BENCH_FLIP_H] = "flip_h",
+                                    [BENCH_FLIP_V] = "flip_v",
+                                    [BENCH_TRANSPOSE] = "transpose",
+                                    [BENCH_TURN_90] = "turn_90",
+                                    [BENCH_WINDOW] = "window",
+                                    [BENCH_SWAP] = "swap",
                                     [BENCH_LUMA] = "luma",
                                     [BENCH_HISTOGRAM] = "histogram",
                                     [BENCH_SUM] = "sum",
@@ -82,6 +88,9 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     if (request->channels < 1 || request->channels > 4 || request->picture.width < 1 ||
         request->picture.height < 1 || request->runs < 1 || request->threads < 1)
         return refuse(err, "a number is out of range");
+    if ((w == BENCH_TRANSPOSE || w == BENCH_TURN_90) &&
+        request->picture.width != request->picture.height)
+        return refuse(err, "want a square image");
     if (snprintf(request->save, sizeof request->save, "%s", save) >= (int)sizeof request->save)
         return refuse(err, "save: too long a path");
     return GI_OK;
@@ -99,6 +108,12 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_TABLE] = "pointwise",
                                              [BENCH_ADD] = "pointwise",
                                              [BENCH_BLEND] = "pointwise",
+                                             [BENCH_FLIP_H] = "turn",
+                                             [BENCH_FLIP_V] = "turn",
+                                             [BENCH_TRANSPOSE] = "turn",
+                                             [BENCH_TURN_90] = "turn",
+                                             [BENCH_WINDOW] = "window",
+                                             [BENCH_SWAP] = "shuffle",
                                              [BENCH_LUMA] = "luma",
                                              [BENCH_HISTOGRAM] = "histogram",
                                              [BENCH_SUM] = "moments",
@@ -161,6 +176,29 @@ static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
                                &point, err);
 }
 
+static enum gi_status run_move(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, enum bench_work work, struct gi_err *err)
+{
+    struct gi_window window = {.left = 13, .top = 7};
+    struct gi_shuffle swap = {.nsources = 1};
+    for (int c = 0; c < src->channels; c++)
+        swap.from[c].channel = src->channels - 1 - c;
+    switch (work) {
+    case BENCH_FLIP_H:
+        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_X, err);
+    case BENCH_FLIP_V:
+        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_Y, err);
+    case BENCH_TRANSPOSE:
+        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE, err);
+    case BENCH_TURN_90:
+        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y, err);
+    case BENCH_WINDOW:
+        return queue->k->window(queue, dst, src, &window, err);
+    default:
+        return queue->k->shuffle(queue, dst, src, &swap, err);
+    }
+}
+
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
@@ -198,6 +236,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .edge = edge};
     struct gi_box box = {k, request->alpha, edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+    if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
+        return run_move(queue, dst, src, request->work, err);
     switch (request->work) {
     case BENCH_GAUSSIAN:
         return queue->k->convolve_separable(queue, dst, src, &gaussian, err);

@@ -24,6 +24,12 @@ enum bench_work {
     BENCH_TABLE,        /* a table for all channels; u8 and u16 */
     BENCH_ADD,          /* two images */
     BENCH_BLEND,        /* 0.7 of one and 0.3 of another */
+    BENCH_FLIP_H,       /* left and right */
+    BENCH_FLIP_V,       /* top and bottom */
+    BENCH_TRANSPOSE,    /* of square images */
+    BENCH_TURN_90,      /* by a quarter, of square images */
+    BENCH_WINDOW,       /* a shift by 13 pixels and 7 rows */
+    BENCH_SWAP,         /* the channels in reverse order */
     BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */

@@ -80,7 +80,8 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
             fail_msg("%s: like --%s", where, other->name);
     if (row->default_text && gi_option_read(params, row, row->default_text, &err))
         fail_msg("%s: default: %s", where, err.text);
-    if (row->example && (row->default_text || gi_option_read(params, row, row->example, &err)))
+    const char *example = row->type == GI_OPT_FLAG ? NULL : row->example;
+    if (row->example && (row->default_text || gi_option_read(params, row, example, &err)))
         fail_msg("%s: example beside a default, or refused", where);
     assert_true(row->min <= row->max);
     assert_int_equal(row->type == GI_OPT_CHOICE, row->choices != NULL);

@@ -1,0 +1,212 @@
+/* Crop: a rectangle of the image, or what a border of one colour leaves of it.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "filters/geometry/gravity.h"
+
+struct params {
+    struct gi_rect size;
+    int gravity;
+    bool clip, trim;
+    double tolerance; /* per cent of full scale */
+};
+
+static const struct gi_option options[] = {
+    {.name = "size",
+     .also = "rect",
+     .letter = 's',
+     .type = GI_OPT_RECT,
+     .offset = offsetof(struct params, size),
+     .example = "60%x80%+5%+10%",
+     .help = "What stays: width and height in pixels or per cent of the image, an open one being "
+             "all of it, and its offsets from the place that --gravity names, inwards"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle stands"),
+    {.name = "clip",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, clip),
+     .help =
+         "Of a rectangle that reaches out of the image take what is in it, instead of refusing"},
+    {.name = "trim",
+     .letter = 't',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, trim),
+     .help = "First cut off the rows and columns at the ends that have the colour of the upper "
+             "left pixel; --size then is of the rest"},
+    {.name = "tolerance",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, tolerance),
+     .default_text = "0",
+     .min = 0,
+     .max = 100,
+     .unit = "% of full scale",
+     .help = "How far a sample may be from that colour and still count as it, for --trim"},
+    {.name = NULL},
+};
+
+/* The plan's tables: what of the source becomes the result. */
+struct place {
+    int left, top;
+};
+
+/* What a look at the source finds for --trim. */
+struct found {
+    bool started;
+    int rows; /* seen so far */
+    struct gi_bounds_spec spec;
+    struct gi_bounds bounds;
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (!gi_extent_is_set(&p->size.extent) && !p->trim)
+        return gi_fail(err, GI_E_USAGE, "want --size WIDTHxHEIGHT[+X+Y] or --trim");
+    return GI_OK;
+}
+
+/* n pixels from *first on, of which only those from 0 to whole - 1 are there; false: none is. */
+static bool clip_side(int *first, int *n, int whole)
+{
+    int64_t end = (int64_t)*first + *n < whole ? (int64_t)*first + *n : whole;
+    *first = *first < 0 ? 0 : *first;
+    *n = end > *first ? (int)(end - *first) : 0;
+    return *n > 0;
+}
+
+/* Settles the plan for the rectangle of --size in `within`, a rectangle of the source. */
+static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *within,
+                               struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    struct place *place = gi_plan_tables(plan, sizeof *place, err);
+    int whole_width = within->right - within->left, whole_height = within->bottom - within->top;
+    int width = gi_side_pixels(&p->size.extent.width, whole_width);
+    int height = gi_side_pixels(&p->size.extent.height, whole_height);
+    if (!place)
+        return GI_E_MEMORY;
+    int x = gi_gravity_left(gravity, whole_width - width) +
+            gi_gravity_right_is(gravity) * gi_length_pixels(&p->size.x, whole_width);
+    int y = gi_gravity_above(gravity, whole_height - height) +
+            gi_gravity_down_is(gravity) * gi_length_pixels(&p->size.y, whole_height);
+    bool out = x < 0 || y < 0 || width > whole_width - x || height > whole_height - y;
+    if (out && !p->clip)
+        return gi_fail(err, GI_E_USAGE,
+                       "--size %dx%d%+d%+d: reaches out of the %d x %d pixels that there are: want "
+                       "it within, or --clip",
+                       width, height, x, y, whole_width, whole_height);
+    if (!clip_side(&x, &width, whole_width) || !clip_side(&y, &height, whole_height))
+        return gi_fail(err, GI_E_USAGE, "--size: lies outside the %d x %d pixels that there are",
+                       whole_width, whole_height);
+    place->left = within->left + x;
+    place->top = within->top + y;
+    plan->result.width = width;
+    plan->result.height = height;
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    struct gi_bounds all = {0, 0, src->width, src->height};
+    plan->reach = GI_REACH_MAPPED;
+    plan->cost.other = 1;
+    if (!p->trim)
+        return place_in(plan, &all, err);
+    plan->cost.other = 2;
+    plan->passes = 1;
+    plan->state_nbytes = sizeof(struct found);
+    plan->late = true;
+    return GI_OK;
+}
+
+/* The colour to be trimmed, from the first band. */
+static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *queue,
+                                  struct found *found, const struct gi_image *src,
+                                  struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_image corner = gi_image_rows(src, 0, 1), host;
+    corner.width = 1;
+    enum gi_status status = queue->k->download(queue, &host, &corner, NULL, err);
+    if (status)
+        return status;
+    for (int c = 0; c < src->channels; c++)
+        found->spec.pixel[c] = (float)gi_sample(host.data, (size_t)c, src->type);
+    found->spec.tolerance = (float)(p->tolerance / 100 * gi_type_full_scale(src->type));
+    found->started = true;
+    gi_image_free(&host);
+    return GI_OK;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *srcs, struct gi_err *err)
+{
+    struct found *found = state;
+    struct gi_bounds band, *all = &found->bounds;
+    (void)pass;
+    enum gi_status status = found->started ? GI_OK : read_corner(plan, queue, found, srcs, err);
+    if (!status)
+        status = queue->k->bounds(queue, &band, srcs, &found->spec, err);
+    if (!status && band.bottom > 0) {
+        bool first = all->bottom == 0;
+        all->left = first || band.left < all->left ? band.left : all->left;
+        all->right = band.right > all->right ? band.right : all->right;
+        all->top = first ? found->rows + band.top : all->top;
+        all->bottom = found->rows + band.bottom;
+    }
+    found->rows += srcs->height;
+    return status;
+}
+
+/* An image of one colour stays as it is. */
+static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
+{
+    struct gi_bounds bounds = ((const struct found *)state)->bounds;
+    if (bounds.bottom == 0)
+        bounds = (struct gi_bounds){0, 0, plan->sources[0].width, plan->sources[0].height};
+    return place_in(plan, &bounds, err);
+}
+
+static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
+{
+    const struct place *place = plan->tables;
+    return (struct gi_span){place->top + y0, place->top + y1};
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct place *place = plan->tables;
+    struct gi_window window = {.left = place->left,
+                               .top = place->top + work->dst_y,
+                               .src_y = work->src_y,
+                               .image_height = plan->sources[0].height};
+    return queue->k->window(queue, work->dst, work->srcs, &window, err);
+}
+
+const struct gi_filter gi_filter_crop = {
+    .name = "crop",
+    .summary = "Cut out a rectangle, or cut off an empty border",
+    .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
+                "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
+                "gpuimg crop scan.png text.png --trim --tolerance 5",
+    .manual =
+        "Pixels stay as they are. --size 400x300+120+80 takes 400 pixels of 300 rows, 120 pixels "
+        "from the left and 80 from the top; 50%, 50%x and x300 are sizes too, and offsets may be "
+        "per cent. With --gravity the rectangle stands in another corner, at a side or in the "
+        "middle, and offsets count inwards from there: --size 100x50+10+10 --gravity southeast "
+        "leaves 10 pixels on its right and below it.\n\n"
+        "--trim looks for the smallest rectangle outside of which no sample is further than "
+        "--tolerance from that of the upper left pixel. Where there is alpha, colours count times "
+        "their alpha, so that all that is transparent is one colour. An image of one colour stays "
+        "as it is.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = needs,
+    .measure = measure,
+    .settle = settle,
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* Flip: left and right, top and bottom change places.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/turning.h"
+
+struct params {
+    bool h, v;
+};
+
+static const struct gi_option options[] = {
+    {.name = "h",
+     .also = "horizontal",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, h),
+     .example = "",
+     .help = "What is on the left comes to the right, as in a mirror on the wall"},
+    {.name = "v",
+     .also = "vertical",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, v),
+     .help = "What is at the top comes to the bottom, as in a lake"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return p->h || p->v ? GI_OK : gi_fail(err, GI_E_USAGE, "want --h, --v or both");
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    return gi_turn_plan(plan, (p->h ? GI_TURN_MIRROR_X : 0) | (p->v ? GI_TURN_MIRROR_Y : 0), err);
+}
+
+const struct gi_filter gi_filter_flip = {
+    .name = "flip",
+    .summary = "Mirror the image",
+    .examples = "gpuimg flip photo.jpg mirrored.jpg --h\n"
+                "gpuimg flip texture.png texture-gl.png --v\n"
+                "gpuimg flip photo.jpg upside-down.jpg --h --v",
+    .manual = "Pixels stay as they are and change places: pixel x of a row goes to width - 1 - x "
+              "under --h, row y goes to height - 1 - y under --v. Both are a half turn.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = gi_turn_needs,
+    .run = gi_turn_run,
+};

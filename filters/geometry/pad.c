@@ -1,0 +1,184 @@
+/* Pad: more pixels around the image, by any border.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "filters/geometry/gravity.h"
+
+#include <math.h>
+
+struct params {
+    struct gi_reals by;
+    struct gi_extent size;
+    int gravity;
+    struct gi_border_params edge;
+};
+
+static const struct gi_option options[] = {
+    {.name = "by",
+     .letter = 'b',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, by),
+     .most = 4,
+     .unit = "px",
+     .example = "3,2,1,5",
+     .metavar = "N[,N...]",
+     .help = "Pixels to add: one number for all sides, two for the sides and for top and bottom, "
+             "or four for left, top, right and bottom"},
+    {.name = "size",
+     .letter = 's',
+     .type = GI_OPT_EXTENT,
+     .offset = offsetof(struct params, size),
+     .help = "Width and height of the result, instead of --by"},
+    GI_GRAVITY_OPTION(struct params, "center", "Where the image stands in a result of --size"),
+    {.name = "border",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, edge.border),
+     .default_text = "border",
+     .choices = gi_border_choices,
+     .help = "What is added"},
+    {.name = "border-value",
+     .also = "background",
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, edge.value),
+     .default_text = "0",
+     .most = GI_MAX_CHANNELS,
+     .metavar = "V[,V...]",
+     .help = "Sample value that is added under --border border: one for all channels, or one a "
+             "channel, alpha last"},
+    {.name = NULL},
+};
+
+struct tables {
+    int left, top; /* pixels that are added there */
+    struct gi_edge edge;
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    bool sized = gi_extent_is_set(&p->size);
+    if (sized == (p->by.n > 0))
+        return gi_fail(err, GI_E_USAGE,
+                       sized ? "--by, --size: want one of them"
+                             : "want --by N[,N...] or --size WIDTHxHEIGHT");
+    if (p->by.n == 3)
+        return gi_fail(err, GI_E_USAGE, "--by: 3 numbers: want 1, 2 or 4");
+    for (int i = 0; i < p->by.n; i++)
+        if (p->by.v[i] < 0 || p->by.v[i] > GI_PIXELS_MAX || p->by.v[i] != floor(p->by.v[i]))
+            return gi_fail(err, GI_E_USAGE, "--by %.10g: want a whole number, 0 to %d px",
+                           p->by.v[i], GI_PIXELS_MAX);
+    return GI_OK;
+}
+
+/* Pixels on the left, at the top, and of both in all. */
+static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *width,
+                            int64_t *height, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+    if (p->by.n > 0) {
+        const double *by = p->by.v;
+        int last = p->by.n - 1;
+        *left = (int)by[0];
+        *top = (int)by[last < 1 ? 0 : 1];
+        *width = (int64_t)*left + (int64_t)by[last < 3 ? 0 : 2];
+        *height = (int64_t)*top + (int64_t)by[last < 3 ? (last < 1 ? 0 : 1) : 3];
+        return GI_OK;
+    }
+    int wide = gi_side_pixels(&p->size.width, src->width);
+    int high = gi_side_pixels(&p->size.height, src->height);
+    if (wide < src->width || high < src->height)
+        return gi_fail(err, GI_E_USAGE,
+                       "--size %dx%d: the image has %d x %d pixels: want at least these", wide,
+                       high, src->width, src->height);
+    *width = wide - src->width;
+    *height = high - src->height;
+    *left = gi_gravity_left(gravity, (int)*width);
+    *top = gi_gravity_above(gravity, (int)*height);
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    struct tables *t = gi_plan_tables(plan, sizeof *t, err);
+    int64_t width = 0, height = 0;
+    if (!t)
+        return GI_E_MEMORY;
+    enum gi_status status = sides(plan, &t->left, &t->top, &width, &height, err);
+    if (status)
+        return status;
+    width += src->width;
+    height += src->height;
+    if (width > GI_PIXELS_MAX || height > GI_PIXELS_MAX)
+        return gi_fail(err, GI_E_USAGE, "%lld x %lld pixels: want at most %d either way",
+                       (long long)width, (long long)height, GI_PIXELS_MAX);
+    t->edge = gi_edge_from(&p->edge, src);
+    plan->result.width = (int)width;
+    plan->result.height = (int)height;
+    plan->reach = GI_REACH_MAPPED;
+    plan->border = t->edge.border;
+    plan->cost.other = 1;
+    return GI_OK;
+}
+
+/* Rows that wrap come put together, as many as are made, where that is not all of the image. */
+static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
+{
+    const struct tables *t = plan->tables;
+    int height = plan->sources[0].height, n = y1 - y0;
+    enum gi_border border = t->edge.border;
+    struct gi_span span = {height, 0};
+    if (border == GI_BORDER_WRAP && n < height) {
+        span.top = gi_border_index((long long)y0 - t->top, height, border);
+        span.bottom = span.top + n;
+        return span;
+    }
+    for (int y = y0; y < y1; y++) {
+        int row = gi_border_index((long long)y - t->top, height, border);
+        if (row < 0)
+            continue;
+        span.top = row < span.top ? row : span.top;
+        span.bottom = row >= span.bottom ? row + 1 : span.bottom;
+        if (span.bottom - span.top == height)
+            break;
+    }
+    return span.bottom ? span : (struct gi_span){0, 1};
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *t = plan->tables;
+    int height = plan->sources[0].height;
+    struct gi_window window = {.left = -t->left,
+                               .top = work->dst_y - t->top,
+                               .src_y = work->src_y,
+                               .image_height = height,
+                               .edge = t->edge};
+    struct gi_span have = {work->src_y, work->src_y + work->srcs->height};
+    if (have.bottom > height) /* the rows themselves */
+        window.top = window.src_y = window.image_height = 0;
+    return queue->k->window(queue, work->dst, work->srcs, &window, err);
+}
+
+const struct gi_filter gi_filter_pad = {
+    .name = "pad",
+    .summary = "Add pixels around the image",
+    .examples = "gpuimg pad photo.jpg framed.png --by 20 --background 255\n"
+                "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
+                "gpuimg pad tile.png wall.png --by 0,0,1024,1024 --border wrap",
+    .manual =
+        "The image stays as it is, and what is added is a colour or, by --border, made of "
+        "the image: its outermost pixels again, the image mirrored, or again as if tiled. "
+        "--background 255,0,0 is red in an 8-bit image; where there is alpha, a fourth number "
+        "is that of what is added, and a single one is for alpha too, so that 0 is "
+        "transparent.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = needs,
+    .run = run,
+};

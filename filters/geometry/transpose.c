@@ -1,0 +1,37 @@
+/* Transpose: rows become columns.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/turning.h"
+
+struct params {
+    bool anti;
+};
+
+static const struct gi_option options[] = {
+    {.name = "anti",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, anti),
+     .help = "By the other diagonal, from the lower left to the upper right"},
+    {.name = NULL},
+};
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    int anti = p->anti ? GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y : 0;
+    return gi_turn_plan(plan, GI_TURN_TRANSPOSE | anti, err);
+}
+
+const struct gi_filter gi_filter_transpose = {
+    .name = "transpose",
+    .summary = "Turn rows into columns",
+    .examples = "gpuimg transpose in.png out.png\n"
+                "gpuimg transpose in.png out.png --anti\n"
+                "gpuimg run 'transpose | blur --k 9 | transpose' in.png out.png",
+    .manual = "The pixel of row y and column x goes to row x and column y: the image mirrored by "
+              "the diagonal from its upper left. With --anti by the other diagonal.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .plan = plan,
+    .needs = gi_turn_needs,
+    .run = gi_turn_run,
+};

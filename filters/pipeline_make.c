@@ -1,0 +1,123 @@
+/* Pipelines: their steps, and plans of those whose sources' shapes are known.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "filters/flow.h"
+
+/* Copies the steps, and the shapes that they name behind them. */
+static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps, int nsteps)
+{
+    size_t n = (size_t)nsteps;
+    struct copy {
+        struct gi_step step;
+        struct gi_image others[GI_SOURCES_MAX - 1];
+    };
+    pipeline->steps = calloc(n, sizeof(struct copy));
+    pipeline->plans = calloc(n, sizeof *pipeline->plans);
+    if (!pipeline->steps || !pipeline->plans)
+        return false;
+    struct gi_image *others = (struct gi_image *)(pipeline->steps + n);
+    for (int i = 0; i < nsteps; i++, others += GI_SOURCES_MAX - 1) {
+        pipeline->steps[i] = steps[i];
+        pipeline->steps[i].others = others;
+        for (int j = 0; j < steps[i].nothers; j++)
+            others[j] = steps[i].others[j];
+    }
+    pipeline->nsteps = nsteps;
+    return true;
+}
+
+/* Plans of the steps that have none, up to one whose result is not known yet. `src`: of the first.
+ */
+static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_image *src,
+                                 struct gi_err *err)
+{
+    while (pipeline->n < pipeline->nsteps) {
+        const struct gi_step *step = &pipeline->steps[pipeline->n];
+        struct gi_plan *plan = &pipeline->plans[pipeline->n];
+        struct gi_image sources[GI_SOURCES_MAX] = {*src};
+        if (pipeline->n > 0 && plan[-1].late)
+            break;
+        if (pipeline->n > 0)
+            sources[0] = plan[-1].result;
+        for (int j = 0; j < step->nothers; j++)
+            sources[1 + j] = step->others[j];
+        enum gi_status status =
+            gi_plan_make(plan, step->filter, step->params, sources, 1 + step->nothers, err);
+        if (status)
+            return status;
+        pipeline->n++;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *steps, int nsteps,
+                               const struct gi_image *src, int *failed, struct gi_err *err)
+{
+    struct gi_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    if (!pipeline || !copy_steps(pipeline, steps, nsteps)) {
+        gi_pipeline_free(&pipeline);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
+    }
+    enum gi_status status = make_plans(pipeline, src, err);
+    if (status && failed)
+        *failed = pipeline->n;
+    if (status)
+        gi_pipeline_free(&pipeline);
+    else
+        *out = pipeline;
+    return status;
+}
+
+void gi_pipeline_free(struct gi_pipeline **pipeline)
+{
+    for (int i = 0; *pipeline && i < (*pipeline)->n; i++)
+        gi_plan_free(&(*pipeline)->plans[i]);
+    if (*pipeline) {
+        free((*pipeline)->plans);
+        free((*pipeline)->steps);
+    }
+    free(*pipeline);
+    *pipeline = NULL;
+}
+
+struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
+{
+    return pipeline->plans[pipeline->n - 1].result;
+}
+
+/* The flow's own pipeline, in which plans may be settled. */
+static enum gi_status need_own(struct gi_flow *flow, struct gi_err *err)
+{
+    const struct gi_pipeline *given = flow->pipeline;
+    if (flow->own)
+        return GI_OK;
+    enum gi_status status = gi_pipeline_new(&flow->own, given->steps, given->nsteps,
+                                            &given->plans[0].sources[0], NULL, err);
+    if (!status)
+        flow->pipeline = flow->own;
+    return status;
+}
+
+enum gi_status gi_flow_settle(struct gi_flow *flow, int i, struct gi_err *err)
+{
+    struct gi_plan settled;
+    if (!flow->pipeline->plans[i].late)
+        return GI_OK;
+    enum gi_status status = need_own(flow, err);
+    struct gi_pipeline *own = flow->own;
+    int failed = i;
+    if (!status)
+        status = gi_plan_settle(&settled, &own->plans[i], flow->states[i], err);
+    if (!status) {
+        gi_plan_free(&own->plans[i]);
+        own->plans[i] = settled;
+        status = make_plans(own, &settled.sources[0], err);
+        failed = own->n;
+    }
+    if (!status)
+        return gi_flow_begin(flow, i + 1, err);
+    return own && own->nsteps > 1
+               ? gi_err_prefix(err, "step %d, %s", failed + 1, own->steps[failed].filter->name)
+               : status;
+}
