@@ -109,7 +109,7 @@ static __device__ __forceinline__ void make_pixels(const struct ratio_args<TAPS>
 {
     typedef shape<R, TAPS, C> s;
     enum { PIX = s::PIX };
-    float v[s::CHUNKS * 4], f[PIX * C];
+    float v[s::CHUNKS * 4], f[PIX * C] = {}, first[PIX * C] = {};
     int chunk = (s::SHIFT + thread * s::STEP) / 4;
 #pragma unroll
     for (int j = 0; j < s::CHUNKS; j++) {
@@ -120,19 +120,27 @@ static __device__ __forceinline__ void make_pixels(const struct ratio_args<TAPS>
         v[4 * j + 3] = four.w;
     }
 #pragma unroll
-    for (int i = 0; i < PIX * C; i++) {
-        float sum = 0, first = 0;
+    for (int t = 0; t < TAPS; t++) /* chains side by side */
 #pragma unroll
-        for (int t = 0; t < TAPS; t++) {
+        for (int i = 0; i < PIX * C; i++) {
             if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK) {
-                first = sum;
-                sum = 0;
+                first[i] = f[i];
+                f[i] = 0;
             }
-            sum = __fmaf_rn(args.along[t], v[s::SKIP + (i / C * R + t) * C + i % C], sum);
+            f[i] = __fmaf_rn(args.along[t], v[s::SKIP + (i / C * R + t) * C + i % C], f[i]);
         }
-        f[i] = TAPS > GI_TAPS_BLOCK ? __fadd_rn(first, sum) : sum;
-        f[i] = args.divide ? __fdiv_rn(f[i], __fmul_rn(args.col.sum, args.row.sum))
-                           : __fmul_rn(f[i], args.inverse);
+#pragma unroll
+    for (int i = 0; i < PIX * C && TAPS > GI_TAPS_BLOCK; i++)
+        f[i] = __fadd_rn(first[i], f[i]);
+    if (args.divide) {
+        float sum = __fmul_rn(args.col.sum, args.row.sum);
+#pragma unroll
+        for (int i = 0; i < PIX * C; i++)
+            f[i] = __fdiv_rn(f[i], sum);
+    } else {
+#pragma unroll
+        for (int i = 0; i < PIX * C; i++)
+            f[i] = __fmul_rn(f[i], args.inverse);
     }
     uint8_t *out = (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * C;
     int left = (args.row.n - (args.row.count - args.row.low) - x) * C; /* samples */
