@@ -269,7 +269,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                                  struct gi_err *err)
 {
     double rgb[3];
-    enum gi_status status = gi_save_check(path, io->format, err);
+    enum gi_status status = io->orientation > 1 ? gi_save_check_orientation(path, io->format, err)
+                                                : gi_save_check(path, io->format, err);
     if (!status && io->background)
         status = read_background(rgb, io->background, err);
     if (status)
@@ -326,6 +327,7 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
         .durable = io->durable,
         .strict = io->strict,
         .bundle = io->bundle,
+        .orientation = io->orientation,
         .parallel = parallel,
     };
     struct gi_err warning = {0};

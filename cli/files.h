@@ -19,6 +19,7 @@ struct gi_io_params {
     struct gi_ahead *ahead;   /* no option: what was taken of the input that goes by its name; NULL:
                                  of none */
     struct gi_bundle *bundle; /* no option: gi_save_options */
+    int orientation;          /* no option: gi_save_options */
     uint64_t max_pixels, max_bytes;
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };

@@ -3,6 +3,7 @@
  * which is that of the thumbnail. SPDX-License-Identifier: MIT */
 #include "imgio/exif.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -155,4 +156,71 @@ void gi_exif_reset(void *exif, size_t nbytes)
     unsigned char *value = (unsigned char *)exif + at;
     value[0] = !t.big_endian;
     value[1] = t.big_endian;
+}
+
+static void put16(unsigned char *p, bool big_endian, size_t v)
+{
+    p[big_endian] = (unsigned char)v;
+    p[!big_endian] = (unsigned char)(v >> 8);
+}
+
+static void put32(unsigned char *p, bool big_endian, size_t v)
+{
+    put16(p + (big_endian ? 2 : 0), big_endian, v & 0xffff);
+    put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
+}
+
+/* Entries of the first directory that lie in the block; *at becomes the place of the first one. 0:
+ * it is no such block. */
+static size_t count_entries(struct tiff *t, size_t *at)
+{
+    find_entry(t, 0); /* sees how the bytes stand */
+    if (t->nbytes < TIFF_HEAD || memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
+        return 0;
+    size_t directory = get32(t, 4);
+    if (directory < TIFF_HEAD || directory > t->nbytes - 2)
+        return 0;
+    size_t n = get16(t, directory), most = (t->nbytes - directory - 2) / ENTRY;
+    *at = directory + 2;
+    return n < most ? n : most;
+}
+
+/* The directory goes to the end of the block, with one entry more. */
+enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err)
+{
+    struct tiff t = {.bytes = *exif, .nbytes = *exif ? *nbytes : 0};
+    size_t found = *exif ? find_orientation(&t) : 0, from = 0, first = 0;
+    if (found) {
+        put16((unsigned char *)*exif + found, t.big_endian, (size_t)orientation);
+        return GI_OK;
+    }
+    size_t n = count_entries(&t, &from), start = n ? (t.nbytes + 1) / 2 * 2 : TIFF_HEAD;
+    size_t next = from + n * ENTRY, size = start + 2 + (n + 1) * ENTRY + 4;
+    unsigned char *made = calloc(1, size);
+    if (!made)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: EXIF");
+    if (n)
+        memcpy(made, t.bytes, t.nbytes);
+    else
+        memcpy(made, "II*\0", 4);
+    bool big = n && t.big_endian;
+    while (first < n && get16(&t, from + first * ENTRY) < TAG_ORIENTATION)
+        first++;
+    unsigned char *to = made + start + 2, *entry = to + first * ENTRY;
+    put32(made + 4, big, start);
+    put16(made + start, big, n + 1);
+    if (n) {
+        memcpy(to, t.bytes + from, first * ENTRY);
+        memcpy(entry + ENTRY, t.bytes + from + first * ENTRY, (n - first) * ENTRY);
+        if (next + 4 <= t.nbytes)
+            memcpy(to + (n + 1) * ENTRY, t.bytes + next, 4);
+    }
+    put16(entry, big, TAG_ORIENTATION);
+    put16(entry + 2, big, TYPE_SHORT);
+    put32(entry + 4, big, 1);
+    put16(entry + 8, big, (size_t)orientation);
+    free(*exif);
+    *exif = made;
+    *nbytes = size;
+    return GI_OK;
 }

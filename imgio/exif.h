@@ -12,6 +12,10 @@ int gi_exif_orientation(const void *exif, size_t nbytes);
 /* Sets the orientation of the block to 1, where it has one. */
 void gi_exif_reset(void *exif, size_t nbytes);
 
+/* Sets the orientation, 1 to 8, of the malloc()ed block *exif, which grows for that or is made
+ * (NULL: there is none yet). Errors: GI_E_MEMORY. */
+enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err);
+
 /* Removes the directory of GPS tags from the block, and zeroes it and what it points to. */
 void gi_exif_forget_place(void *exif, size_t nbytes);
 

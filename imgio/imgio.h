@@ -203,7 +203,9 @@ struct gi_save_options {
     /* Red, green and blue, 0 to 1, that alpha is laid over and dropped; NULL: over black where the
      * format holds none */
     const double *background;
-    bool strict;                        /* what the format cannot hold is an error, not a warning */
+    bool strict;     /* what the format cannot hold is an error, not a warning */
+    int orientation; /* that EXIF is to say, 2 to 8: the samples are turned for it, so that the file
+                        shows the same; 0 or 1: upright */
     const struct gi_parallel *parallel; /* NULL: one thread. The bytes are the same */
     struct gi_bundle *bundle;           /* that the file belongs to; NULL: it stands for itself */
 };
@@ -230,6 +232,10 @@ const char *gi_save_format(const char *path, const char *format);
 /* Whether gi_save() would know the format, so that a command can refuse before it works.
  * Errors: GI_E_USAGE with the list of what can be written. */
 enum gi_status gi_save_check(const char *path, const char *format, struct gi_err *err);
+
+/* The same for options.orientation above 1. Errors: GI_E_USAGE too where the format holds no EXIF.
+ */
+enum gi_status gi_save_check_orientation(const char *path, const char *format, struct gi_err *err);
 
 /* For `gpuimg list`: the rows of the table of formats; NULL past the end. */
 struct gi_format_info {

@@ -1,6 +1,7 @@
 /* Writing: which format, what it can't hold, and the conversions that bring the image into it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/exif.h"
 #include "imgio/light.h"
 #include "imgio/metadata.h"
 
@@ -90,6 +91,17 @@ const char *gi_save_format(const char *path, const char *format)
                                     : prefix ? prefix
                                              : by_suffix(path);
     return found ? found->info.name : NULL;
+}
+
+enum gi_status gi_save_check_orientation(const char *path, const char *format, struct gi_err *err)
+{
+    const struct gi_format *chosen;
+    enum gi_status status = choose(&chosen, &path, format, err);
+    if (!status && (!chosen->metadata || chosen->no_exif))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: %s holds no orientation: want a format with EXIF, as png", path,
+                       chosen->info.name);
+    return status;
 }
 
 /* The type nearest to `type` that the format holds. */
@@ -227,6 +239,30 @@ static enum gi_status reshape(struct gi_image *dst, const struct gi_image *src, 
     return GI_OK;
 }
 
+/* As convert_and_encode(), with another orientation than upright. */
+static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_format *format,
+                                      const struct gi_image *image,
+                                      const struct gi_metadata *metadata,
+                                      const struct gi_save_options *options, struct gi_err *err)
+{
+    static const int inverse[9] = {1, 1, 2, 3, 4, 5, 8, 7, 6};
+    struct gi_image turned;
+    struct gi_metadata said = metadata ? *metadata : (struct gi_metadata){0};
+    said.exif = said.exif ? gi_memory_copy(said.exif, said.exif_nbytes) : NULL;
+    enum gi_status status =
+        gi_exif_orient(&said.exif, &said.exif_nbytes, options->orientation, err);
+    if (!status)
+        status = gi_image_convert(&turned, image, image->type, err);
+    if (!status) {
+        status = gi_orientation_apply(&turned, inverse[options->orientation], err);
+        if (!status)
+            status = format->encode(sink, &turned, &said, options, err);
+        gi_image_free(&turned);
+    }
+    free(said.exif);
+    return status;
+}
+
 /* Converts `image` to what the format holds, then encodes. */
 static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_format *format,
                                          const struct gi_image *image,
@@ -254,7 +290,9 @@ static enum gi_status convert_and_encode(struct gi_sink *sink, const struct gi_f
         image = &shaped;
     }
     if (!status)
-        status = format->encode(sink, image, metadata, options, err);
+        status = options->orientation > 1
+                     ? encode_oriented(sink, format, image, metadata, options, err)
+                     : format->encode(sink, image, metadata, options, err);
     gi_image_free(&typed);
     gi_image_free(&shaped);
     return status;
