@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct gi_command *const commands[] = {
-    &gi_command_run,     &gi_command_convert,  &gi_command_histogram, &gi_command_extract,
-    &gi_command_compare, &gi_command_info,     &gi_command_report,    &gi_command_devices,
-    &gi_command_list,    &gi_command_selftest, &gi_command_bench,     &gi_command_completion,
-    &gi_command_help,
+    &gi_command_channels,  &gi_command_orient,     &gi_command_run,     &gi_command_convert,
+    &gi_command_histogram, &gi_command_extract,    &gi_command_compare, &gi_command_info,
+    &gi_command_report,    &gi_command_devices,    &gi_command_list,    &gi_command_selftest,
+    &gi_command_bench,     &gi_command_completion, &gi_command_help,
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -31,11 +31,20 @@ static void take_from_filter(struct gi_command *command)
         command->manual = filter->manual;
 }
 
+/* Whether a filter of image to image has a command in the list above. */
+static bool has_own(const struct gi_filter *filter)
+{
+    for (int i = 0; i < NCOMMANDS; i++)
+        if (commands[i]->filter == filter)
+            return true;
+    return false;
+}
+
 bool gi_command_at(struct gi_command *command, int index)
 {
     int nfilters = 0;
     for (int i = 0; gi_filters[i]; i++) {
-        if (!gi_filters[i]->run)
+        if (!gi_filters[i]->run || has_own(gi_filters[i]))
             continue;
         if (nfilters++ == index) {
             *command = gi_filter_command(gi_filters[i]);

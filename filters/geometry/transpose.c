@@ -26,7 +26,7 @@ const struct gi_filter gi_filter_transpose = {
     .summary = "Turn rows into columns",
     .examples = "gpuimg transpose in.png out.png\n"
                 "gpuimg transpose in.png out.png --anti\n"
-                "gpuimg run 'transpose | blur --k 9 | transpose' in.png out.png",
+                "gpuimg transpose columns.npy rows.npy",
     .manual = "The pixel of row y and column x goes to row x and column y: the image mirrored by "
               "the diagonal from its upper left. With --anti by the other diagonal.",
     .options = options,

@@ -45,4 +45,68 @@ printf 'P2 3 2 9  4 4 4  4 4 4\n' >one-colour.pgm
 expect 0 gpuimg crop one-colour.pgm out.pgm --trim
 check "one colour stays" test "$(gpuimg info out.pgm | cut -d, -f2)" = ' 3 x 2'
 
+# Channels.
+{
+    printf 'P6\n5 4\n255\n'
+    awk 'BEGIN { for (i = 1; i <= 60; i++) printf "%c", 2 * i }'
+} >rgb.ppm
+expect 0 gpuimg channels split rgb.ppm r.pgm g.pgm b.pgm
+check "red" cmp r.pgm <(printf 'P5\n5 4\n255\n' && awk 'BEGIN { for (i = 1; i <= 60; i += 3) printf "%c", 2 * i }')
+expect 0 gpuimg channels join r.pgm g.pgm b.pgm joined.ppm
+check "split and joined" cmp rgb.ppm joined.ppm
+expect 0 gpuimg channels rgb.ppm bgr.ppm --order bgr
+expect 0 gpuimg channels join b.pgm g.pgm r.pgm want.ppm
+check "swapped" cmp bgr.ppm want.ppm
+expect 0 gpuimg channels rgb.ppm out.pgm --order green
+check "one by name" cmp out.pgm g.pgm
+expect 0 gpuimg channels alpha rgb.ppm r.pgm cut.pam
+expect 0 gpuimg channels split cut.pam - g.pgm b.pgm a.pgm --format pgm
+check "the first to standard output" cmp out r.pgm
+check "alpha" cmp a.pgm r.pgm
+expect 0 gpuimg channels cut.pam out.ppm --order c
+check "alpha dropped" cmp out.ppm rgb.ppm
+expect 0 gpuimg run 'channels --order bgr | channels --order bgr' rgb.ppm out.ppm
+check "in a chain" cmp out.ppm rgb.ppm
+expect 0 gpuimg channels rgb.ppm --order g --out-dir many --out '{stem}.pgm'
+check "many images" cmp many/rgb.pgm g.pgm
+expect_error 2 'channels: rgb.ppm: has 3 channels (rgb): want as many outputs, not 2' channels split rgb.ppm made1.pgm made2.pgm
+expect_error 2 'channels: ./made.pgm: is given twice*' channels split rgb.ppm made.pgm ./made.pgm made3.pgm
+expect_error 2 'channels: rgb.ppm: would be written over the input*' channels split rgb.ppm made1.pgm rgb.ppm made3.pgm
+expect_error 2 'channels: *made2.nothing*' channels split rgb.ppm made1.pgm made2.nothing made3.pgm
+expect_error 2 'channels: split: want INPUT OUTPUT...' channels split rgb.ppm
+expect_error 2 'channels: alpha: want INPUT MASK OUTPUT' channels alpha rgb.ppm made.png
+expect_error 1 'channels: 6 channels: want 1 to 4' channels join rgb.ppm rgb.ppm made.png
+expect_error 1 'channels: image 2 has 9 x 7 pixels, the first 5 x 4: want one size' channels join r.pgm in.pgm made.png
+expect_error 1 'channels: rgb.ppm: has colour and no alpha*' channels alpha rgb.ppm rgb.ppm made.png
+expect_error 2 'channels: --order: a: image 1 has no alpha' channels rgb.ppm made.png --order a
+expect_error 2 'channels: --order: k: image 1 has colour*' channels rgb.ppm made.png --order k
+expect_error 2 'channels: --order: image 2: there is 1' channels rgb.ppm made.png --order 2k
+for order in '' rgbrg q 5r 2 0r; do
+    expect_error 2 "channels: --order $order: want 1 to 4 letters*" channels rgb.ppm made.png "--order=$order"
+done
+expect_error 2 'channels: want split, join or alpha in front, or --order LETTERS' channels rgb.ppm made.png
+expect_error 1 'channels: no/r.pgm*' channels split rgb.ppm made2.pgm made3.pgm no/r.pgm
+
+# Orientation: written, and read back upright; in a block that is there and in none.
+for tag in 1 2 3 4 5 6 7 8; do
+    expect 0 gpuimg orient rgb.ppm tagged.png --tag $tag
+    expect 0 gpuimg info tagged.png
+    ((tag == 1)) || check "tag $tag is said" grep -q "orientation $tag (applied)" out
+    expect 0 gpuimg orient tagged.png upright.ppm
+    check "tag $tag: seen the same" cmp rgb.ppm upright.ppm
+    expect 0 gpuimg orient tagged.png again.png --tag $((9 - tag))
+    expect 0 gpuimg convert again.png upright.ppm
+    check "tag $((9 - tag)) in its place" cmp rgb.ppm upright.ppm
+    expect 0 gpuimg orient rgb.ppm turned.ppm --as $tag
+    expect 0 gpuimg run "orient --as $tag" rgb.ppm chained.ppm
+    check "as $tag in a chain" cmp turned.ppm chained.ppm
+done
+expect 0 gpuimg orient rgb.ppm turned.ppm --as right-top
+expect 0 gpuimg transpose rgb.ppm out.ppm
+expect 0 gpuimg flip out.ppm out.ppm --h
+check "to the right" cmp turned.ppm out.ppm
+expect_error 2 'orient: made.bmp: bmp holds no orientation*' orient rgb.ppm made.bmp --tag 6
+expect_error 2 'orient: --tag 9: want 1 to 8' orient rgb.ppm made.png --tag 9
+expect_error 2 'orient: --as 0: want 1, 2*' orient rgb.ppm made.png --as 0
+
 finish

@@ -2,7 +2,7 @@
 and Pillow for its transpositions."""
 from _common import Checks, need, np, random_image
 
-(Image,) = need("PIL.Image")
+Image, ImageOps = need("PIL.Image", "PIL.ImageOps")
 c = Checks()
 TYPES = (np.uint8, np.uint16, np.float32)
 SHAPES = ((1, 1), (1, 17), (17, 1), (31, 33), (67, 5), (40, 70))
@@ -97,6 +97,42 @@ def turns(image):
     same("transpose --anti", c.filter(image, "transpose", "--anti"), np.rot90(image, 2).transpose(axes))
 
 
+def channels(image):
+    planes = image.reshape(image.shape[:2] + (-1,))
+    n = planes.shape[2]
+    letters = {1: "k", 2: "ka", 3: "rgb", 4: "rgba"}[n]
+    picked = [int(i) for i in c.rng.integers(0, n, int(c.rng.integers(1, 5)))]
+    if image.dtype == np.float32 and len(picked) in (2, 4):
+        picked = picked[:1]
+    source, result = c.path("in.npy"), c.path("out.npy")
+    np.save(source, image)
+    c.run("channels", source, result, "--order", "".join(letters[i] for i in picked))
+    want = planes[:, :, picked]
+    same(f"channels {letters} {picked}", np.load(result).reshape(want.shape), want)
+
+
+def orientations():
+    image = random_image(c.rng, (40, 70, 3), np.uint8)
+    for tag in range(1, 9):
+        path = c.path("tagged.png")
+        Image.fromarray(image).save(c.path("plain.png"))
+        c.run("orient", c.path("plain.png"), path, "--tag", tag)
+        with Image.open(path) as stored:
+            c.check(f"tag {tag}", stored.getexif().get(0x0112, 1) == tag)
+            same(f"tag {tag}, turned by Pillow", np.asarray(ImageOps.exif_transpose(stored)), image)
+        with Image.open(path) as stored:
+            exif = stored.getexif()
+            exif[0x0112], exif[0x010F] = tag, "maker"
+            stored.save(c.path("camera.jpg"), exif=exif, quality=95)
+        with Image.open(c.path("camera.jpg")) as stored:
+            want = np.asarray(ImageOps.exif_transpose(stored))
+        c.run("orient", c.path("camera.jpg"), path, "--tag", 9 - tag)
+        with Image.open(path) as stored:
+            c.check(f"tag {9 - tag} beside a maker", stored.getexif().get(0x010F) == "maker")
+            c.check(f"tag {9 - tag} said", stored.getexif().get(0x0112) == 9 - tag)
+            same(f"tag {9 - tag} of a camera's", np.asarray(ImageOps.exif_transpose(stored)), want)
+
+
 def against_pillow():
     image = random_image(c.rng, (40, 70, 3), np.uint8)
     pil = Image.fromarray(image)
@@ -111,5 +147,7 @@ for image in images():
     trims(image)
     pads(image)
     turns(image)
+    channels(image)
+orientations()
 against_pillow()
 c.end()

@@ -1,0 +1,234 @@
+/* gpuimg channels: channels of one image in another order, in files of their own, or of several
+ * images put together. SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/output.h"
+#include "cli/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SET_FILTER, SET_IO, SET_DEVICE, SOURCES = GI_SHUFFLE_SOURCES };
+
+extern const struct gi_filter gi_filter_channels;
+
+/* One command at work. */
+struct job {
+    void *const *params;
+    struct gi_io_params io;
+    struct gi_runner *runner;
+    struct gi_image srcs[SOURCES];
+    struct gi_metadata metadata; /* of the first */
+};
+
+/* --order, the filter's first option. */
+static const char *order_of(const void *params)
+{
+    const char *order;
+    memcpy(&order, (const char *)params + gi_filter_channels.options[0].offset, sizeof order);
+    return order;
+}
+
+static enum gi_status load(struct job *job, int i, const char *path, struct gi_err *err)
+{
+    struct gi_step step = {.filter = &gi_filter_channels, .params = job->params[SET_FILTER]};
+    struct gi_file_info info;
+    return gi_runner_load(job->runner, &job->srcs[i], i ? NULL : &job->metadata, &info, path,
+                          &job->io, &step, 1, err);
+}
+
+/* Writes what `order` (NULL: the one that was given) makes of the first n sources. */
+static enum gi_status make(struct job *job, int n, const char *order, const char *path,
+                           struct gi_err *err)
+{
+    const struct gi_option *options = gi_filter_channels.options;
+    void *params = calloc(1, gi_filter_channels.params_nbytes);
+    struct gi_image made;
+    if (!params)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: channels");
+    gi_options_default(params, options);
+    enum gi_status status = order ? gi_option_read(params, &options[0], order, err) : GI_OK;
+    struct gi_step step = {.filter = &gi_filter_channels,
+                           .params = order ? params : job->params[SET_FILTER],
+                           .others = job->srcs + 1,
+                           .nothers = n - 1};
+    struct gi_side side = {.others = job->srcs + 1};
+    if (!status)
+        status = gi_runner_run(job->runner, &made, &job->srcs[0], &step, 1, &side, err);
+    free(params);
+    if (status)
+        return status;
+    const struct gi_device_params *device = job->params[SET_DEVICE];
+    status =
+        gi_cli_save(&made, &job->metadata, path, &job->io, gi_thread_count(device->threads), err);
+    gi_image_free(&made);
+    return status;
+}
+
+/* ---- split ---- */
+
+static enum gi_status check_outputs(char **operands, int noperands, const struct gi_io_params *io,
+                                    struct gi_err *err)
+{
+    const char *const inputs[] = {operands[1], NULL};
+    for (int i = 2; i < noperands; i++) {
+        const char *const outputs[] = {operands[i], NULL};
+        enum gi_status status = gi_cli_check_save(operands[i], io, err);
+        if (!status)
+            status = gi_output_check_inputs(outputs, inputs, err);
+        for (int j = 2; j < i && !status; j++)
+            if (gi_output_same(gi_output_file(operands[j]), gi_output_file(operands[i])))
+                status = gi_fail(err, GI_E_USAGE, "%s: is given twice: want a file a channel",
+                                 operands[i]);
+        if (status)
+            return status;
+    }
+    return GI_OK;
+}
+
+static enum gi_status split(struct job *job, char **operands, int noperands, struct gi_err *err)
+{
+    static const char *const letters[] = {"k", "ka", "rgb", "rgba"};
+    enum gi_status status = load(job, 0, operands[1], err);
+    int n = job->srcs[0].channels;
+    if (!status && n != noperands - 2)
+        status = gi_fail(err, GI_E_USAGE, "%s: has %d channel%s (%s): want as many outputs, not %d",
+                         operands[1], n, n == 1 ? "" : "s", letters[n - 1], noperands - 2);
+    if (!status)
+        status = gi_bundle_new(&job->io.bundle, err);
+    for (int c = 0; c < n && !status; c++)
+        status = make(job, 1, (char[]){letters[n - 1][c], '\0'}, operands[2 + c], err);
+    if (!status)
+        status = gi_bundle_commit(&job->io.bundle, err);
+    gi_bundle_abandon(&job->io.bundle);
+    return status;
+}
+
+/* ---- join, alpha ---- */
+
+static enum gi_status load_all(struct job *job, char **paths, int n, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = load(job, i, paths[i], err);
+    return status;
+}
+
+static enum gi_status join(struct job *job, char **operands, int noperands, struct gi_err *err)
+{
+    int n = noperands - 2;
+    enum gi_status status = load_all(job, operands + 1, n, err);
+    return status ? status : make(job, n, NULL, operands[noperands - 1], err);
+}
+
+/* From the gray of the second image, or from its alpha. */
+static enum gi_status set_alpha(struct job *job, char **operands, int noperands, struct gi_err *err)
+{
+    (void)noperands;
+    enum gi_status status = load_all(job, operands + 1, 2, err);
+    if (!status && job->srcs[1].channels == 3)
+        status = gi_fail(err, GI_E_UNSUPPORTED,
+                         "%s: has colour and no alpha: want a gray image, or one with alpha",
+                         operands[2]);
+    return status ? status
+                  : make(job, 2, gi_has_alpha(&job->srcs[1]) ? "c2a" : "c2k", operands[3], err);
+}
+
+/* ---- the command ---- */
+
+static const struct verb {
+    const char *name, *operands;
+    int least, most; /* operands, the verb too */
+    enum gi_status (*run)(struct job *job, char **operands, int noperands, struct gi_err *err);
+} verbs[] = {
+    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split},
+    {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join},
+    {"alpha", "INPUT MASK OUTPUT", 4, 4, set_alpha},
+};
+
+static const struct verb *verb_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].name, word) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static enum gi_status check_verb(const struct verb *verb, void *const *params, char **operands,
+                                 int noperands, struct gi_err *err)
+{
+    const struct gi_io_params *io = params[SET_IO];
+    if (noperands < verb->least || noperands > verb->most)
+        return gi_fail(err, GI_E_USAGE, "%s: want %s", verb->name, verb->operands);
+    if (order_of(params[SET_FILTER]) && verb->run != join)
+        return gi_fail(err, GI_E_USAGE, "%s: takes no --order", verb->name);
+    return verb->run == split ? check_outputs(operands, noperands, io, err)
+                              : gi_cli_check_save(operands[noperands - 1], io, err);
+}
+
+static enum gi_status run_verb(const struct verb *verb, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    struct job job = {.params = params, .io = *(const struct gi_io_params *)params[SET_IO]};
+    enum gi_status status = check_verb(verb, params, operands, noperands, err);
+    if (!status)
+        status = gi_runner_new(&job.runner, params[SET_DEVICE], err);
+    if (status)
+        return status;
+    status = verb->run(&job, operands, noperands, err);
+    for (int i = 0; i < SOURCES; i++)
+        gi_image_free(&job.srcs[i]);
+    gi_metadata_free(&job.metadata);
+    if (!status)
+        gi_runner_report(job.runner);
+    gi_runner_free(&job.runner);
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    (void)self;
+    const struct verb *verb = noperands > 0 ? verb_of(operands[0]) : NULL;
+    if (verb)
+        return run_verb(verb, params, operands, noperands, err);
+    struct gi_command plain = gi_filter_command(&gi_filter_channels);
+    if (!order_of(params[SET_FILTER]))
+        return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
+    if (noperands != 2 && !gi_batch_is_wanted(params[SET_DEVICE + 1]))
+        return gi_fail(err, GI_E_USAGE, "want INPUT OUTPUT with --order");
+    return plain.run(&plain, params, operands, noperands, err);
+}
+
+const struct gi_command gi_command_channels = {
+    .name = "channels",
+    .operands = "[split|join|alpha] FILE...",
+    .manual =
+        "Samples stay as they are.\n\n"
+        "channels INPUT OUTPUT --order LETTERS puts the channels in another order: bgr turns the "
+        "colours round, a or alpha is the alpha as a gray picture, c drops alpha, co makes it "
+        "opaque, rrr is the red channel as gray in three. One is gray, two are gray and alpha, "
+        "three red, green and blue, four these and alpha. In a gray image r, g and b are its "
+        "gray.\n\n"
+        "channels split INPUT OUTPUT... writes each channel as a gray image, in the order of the "
+        "image: red, green, blue, alpha; all of them or none.\n\n"
+        "channels join INPUT... OUTPUT puts the channels of up to four images of one size "
+        "together; with --order those that it names, 2k being the gray of the second image.\n\n"
+        "channels alpha INPUT MASK OUTPUT takes colour from the first image and alpha from the "
+        "second: its gray, or its alpha where it has one.",
+    .examples = "gpuimg channels photo.png bgr.png --order bgr\n"
+                "gpuimg channels split photo.png red.png green.png blue.png\n"
+                "gpuimg channels join red.png green.png blue.png photo.png\n"
+                "gpuimg channels alpha photo.png mask.png cut-out.png",
+    .min_operands = 1,
+    .max_operands = -1,
+    .sets = {{0},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_channels,
+    .run = run,
+};
