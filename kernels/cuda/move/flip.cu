@@ -10,47 +10,77 @@ struct flip_args {
     int groups; /* of a row */
 };
 
-/* A group of the row whose bytes begin at `at`, byte by byte: it is not whole. */
-template <int PIXEL, int PIECES>
-static __device__ void mirror_rest(uint4 *made, const char *row, int at, int nbytes)
+/* The last group of a row, byte by byte: it is not whole. */
+template <int PIXEL>
+static __device__ __noinline__ void mirror_rest(const struct flip_args &args, int y, int from,
+                                                int at)
 {
-    uint8_t *to = (uint8_t *)made;
-    for (int i = 0; i < PIECES * PIECE && at + i < nbytes; i++) {
-        int pixel = (at + i) / PIXEL, in = (at + i) % PIXEL;
-        to[i] = (uint8_t)row[nbytes - (pixel + 1) * PIXEL + in];
+    char *to = (char *)args.dst.data + (size_t)y * args.dst.stride;
+    const char *row = (const char *)args.src.data + (size_t)from * args.src.stride;
+    for (; at < args.row; at++)
+        to[at] = row[args.row - (at / PIXEL + 1) * PIXEL + at % PIXEL];
+}
+
+/* Whole groups of the row that begin `at`, put the other way round. */
+template <int PIXEL, int PIECES>
+static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
+{
+    enum { NBYTES = PIECES * PIECE };
+#pragma unroll
+    for (int i = 0; i < NBYTES / 4; i++) {
+        int b[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            b[k] = NBYTES - ((4 * i + k) / PIXEL + 1) * PIXEL + (4 * i + k) % PIXEL;
+        ((unsigned *)out)[i] = gather((const unsigned *)in, b[0], b[1], b[2], b[3]);
     }
 }
 
-template <int PIXEL, int PIECES>
-static __global__ void __launch_bounds__(POINT_THREADS) mirror(struct flip_args args)
+/* Pieces p[0] to p[PIECES] hold the group, `shift` bytes in. */
+template <int PIECES>
+static __device__ __forceinline__ void shift_group(uint4 *in, const uint4 *p, unsigned shift)
 {
-    enum { NBYTES = PIECES * PIECE };
+#pragma unroll
+    for (int i = 0; i < PIECES; i++)
+        in[i] = shift ? shifted(p[i], p[i + 1], shift) : p[i];
+}
+
+/* A thread asks for FLIP_ROWS rows before it stores the first. */
+template <int PIXEL, int PIECES>
+static __global__ void __launch_bounds__(POINT_THREADS)
+    mirror(const __grid_constant__ struct flip_args args)
+{
+    enum { NBYTES = PIECES * PIECE, FLIP_ROWS = PIECES == 1 ? 4 : 2 };
     int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x), at = x * NBYTES;
+    int from = args.row - at - NBYTES, height = args.dst.height;
+    unsigned shift = (unsigned)from & 15;
     if (x >= args.groups)
         return;
-    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
-        int from = args.turn & GI_TURN_MIRROR_Y ? args.src.height - 1 - y : y;
-        const char *row = (const char *)args.src.data + (size_t)from * args.src.stride;
-        uint4 in[PIECES], out[PIECES] = {};
-        if (at + NBYTES <= args.row) {
+    for (int y = (int)blockIdx.y * FLIP_ROWS; y < height; y += (int)gridDim.y * FLIP_ROWS) {
+        uint4 p[FLIP_ROWS][PIECES + 1], in[PIECES], out[PIECES];
 #pragma unroll
-            for (int i = 0; i < PIECES; i++)
-                in[i] = bytes_at(row, args.row - at - NBYTES + i * PIECE);
+        for (int r = 0; r < FLIP_ROWS; r++) {
+            int row = args.turn & GI_TURN_MIRROR_Y ? height - 1 - y - r : y + r;
 #pragma unroll
-            for (int i = 0; i < NBYTES / 4; i++) {
-                int b[4];
-#pragma unroll
-                for (int k = 0; k < 4; k++)
-                    b[k] = NBYTES - ((4 * i + k) / PIXEL + 1) * PIXEL + (4 * i + k) % PIXEL;
-                ((unsigned *)out)[i] = gather((const unsigned *)in, b[0], b[1], b[2], b[3]);
-            }
-        } else {
-            mirror_rest<PIXEL, PIECES>(out, row, at, args.row);
+            for (int i = 0; i <= PIECES; i++)
+                if (from >= 0 && y + r < height && (i < PIECES || shift))
+                    p[r][i] = *piece_at(args.src, (from >> 4) + i, row);
         }
 #pragma unroll
-        for (int i = 0; i < PIECES; i++)
-            if (at + i * PIECE < args.row)
-                *piece_at(args.dst, x * PIECES + i, y) = out[i];
+        for (int r = 0; r < FLIP_ROWS; r++) {
+            int row = args.turn & GI_TURN_MIRROR_Y ? height - 1 - y - r : y + r;
+            if (y + r >= height)
+                break;
+            if (from < 0) {
+                mirror_rest<PIXEL>(args, y + r, row, at);
+                continue;
+            }
+            shift_group<PIECES>(in, p[r], shift);
+            mirror_group<PIXEL, PIECES>(out, in);
+#pragma unroll
+            for (int i = 0; i < PIECES; i++)
+                *piece_at(args.dst, x * PIECES + i, y + r) = out[i];
+        }
     }
 }
 
@@ -70,7 +100,8 @@ template <int PIXEL> static void launch(struct gi_cuda_queue *cu, struct flip_ar
     enum { PIECES = PIECE % PIXEL == 0 ? 1 : 3 };
     args->groups = ceil_div(args->row, PIECES * PIECE);
     mirror<PIXEL, PIECES>
-        <<<point_grid(args->groups, args->dst.height), POINT_THREADS, 0, cu->stream>>>(*args);
+        <<<point_grid(args->groups, ceil_div(args->dst.height, PIECES == 1 ? 4 : 2)), POINT_THREADS,
+           0, cu->stream>>>(*args);
 }
 
 enum gi_status gi_cuda_turn_rows(struct gi_queue *queue, struct gi_image *dst,

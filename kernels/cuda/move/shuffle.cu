@@ -11,6 +11,8 @@ struct shuffle_args {
     int pieces;
 };
 
+/* The channels of a piece's samples, from its first one on: their order begins anew after CHANNELS.
+ */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINT_THREADS) shuffle(struct shuffle_args args)
 {
@@ -18,6 +20,19 @@ static __global__ void __launch_bounds__(POINT_THREADS) shuffle(struct shuffle_a
     int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
     if (x >= args.pieces)
         return;
+    const char *from[CHANNELS];
+    size_t stride[CHANNELS];
+    int step[CHANNELS], left[CHANNELS]; /* bytes; pixels that there are */
+    T value[CHANNELS];
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) {
+        int pixel = (x * N + k) / CHANNELS, c = (x * N + k) % CHANNELS;
+        step[k] = args.step[c] * (int)sizeof(T);
+        from[k] = args.from[c] + (size_t)pixel * (unsigned)step[k];
+        stride[k] = args.stride[c];
+        left[k] = args.from[c] ? args.dst.width - pixel : 0;
+        value[k] = (T)args.value[c];
+    }
     for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
         union {
             uint4 piece;
@@ -25,10 +40,10 @@ static __global__ void __launch_bounds__(POINT_THREADS) shuffle(struct shuffle_a
         } made;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            int pixel = (x * N + i) / CHANNELS, c = (x * N + i) % CHANNELS;
-            bool is = args.from[c] != NULL && pixel < args.dst.width;
-            const T *row = (const T *)(args.from[c] + (size_t)y * args.stride[c]);
-            made.samples[i] = is ? row[(size_t)pixel * (unsigned)args.step[c]] : (T)args.value[c];
+            const int k = i % CHANNELS, n = i / CHANNELS;
+            made.samples[i] = n < left[k]
+                                  ? *(const T *)(from[k] + (size_t)y * stride[k] + n * step[k])
+                                  : value[k];
         }
         *piece_at(args.dst, x, y) = made.piece;
     }

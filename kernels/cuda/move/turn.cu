@@ -126,9 +126,14 @@ static bool transposes(const struct gi_queue *queue, const struct gi_image *src,
     return (turn & GI_TURN_TRANSPOSE) != 0;
 }
 
+static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src, int turn)
+{
+    return !(turn & GI_TURN_TRANSPOSE);
+}
+
 static const struct gi_turn_way ways[] = {
     {{"squares", "what is transposed"}, transposes, by_squares},
-    {{"rows", "flips"}, NULL, gi_cuda_turn_rows},
+    {{"rows", "flips"}, keeps_rows, gi_cuda_turn_rows},
 };
 
 const struct gi_ways gi_cuda_turn_ways = GI_WAYS(turn, GI_SAMPLE_TYPES, ways);

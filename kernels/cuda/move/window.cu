@@ -8,9 +8,9 @@ enum { VALUES = 3 /* pieces after which pixels of any size begin at a piece agai
 struct window_args {
     struct gi_image dst, src;
     struct gi_window spec;
-    long long left; /* bytes from dst's first one to that of the image, down to */
-    int pixel, row; /* bytes of a pixel of the image, and of a row */
-    int pieces;
+    long long left;       /* bytes from dst's first one to that of the image, down to */
+    int pixel, row;       /* bytes of a pixel of the image, and of a row */
+    int pieces, height;   /* of a row of dst; of the image */
     uint4 values[VALUES]; /* rows of border values */
 };
 
@@ -23,40 +23,81 @@ static __device__ uint4 piece_by_samples(const struct window_args &args, const c
         uint4 piece;
         T samples[N];
     } made;
+#pragma unroll
     for (int i = 0; i < N; i++) {
-        long long at = (long long)x * PIECE + i * (int)sizeof(T);
-        long long pixel = at / args.pixel;
-        int in = (int)(at - pixel * args.pixel) / (int)sizeof(T);
-        int from = gi_border_index(pixel + args.spec.left, args.src.width, args.spec.edge.border);
+        int at = x * PIECE + i * (int)sizeof(T), pixel = at / args.pixel;
+        int in = (at - pixel * args.pixel) / (int)sizeof(T);
+        int from = gi_border_index((long long)pixel + args.spec.left, args.src.width,
+                                   args.spec.edge.border);
         made.samples[i] = from < 0 ? ((const T *)args.values)[in]
                                    : ((const T *)(row + (size_t)from * (unsigned)args.pixel))[in];
     }
     return made.piece;
 }
 
-template <typename T>
-static __global__ void __launch_bounds__(POINT_THREADS) window(struct window_args args)
+/* The rows that a thread makes are asked for before the first is stored. */
+enum { WINDOW_ROWS = 4 };
+
+/* WINDOW_ROWS rows of piece x from y on, which stand in the image from byte `at` of its row `from`
+ * on. */
+static __device__ __forceinline__ void copy_pieces(const struct window_args &args, int x, int y,
+                                                   int at, int from)
 {
-    int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
-    if (x >= args.pieces)
-        return;
-    bool value = args.spec.edge.border == GI_BORDER_VALUE;
-    long long at = (long long)x * PIECE + args.left;
-    if (args.spec.edge.border == GI_BORDER_WRAP && (at < 0 || at + PIECE > args.row)) {
-        at %= args.row;
-        at = at < 0 ? at + args.row : at;
+    uint4 low[WINDOW_ROWS], high[WINDOW_ROWS];
+    unsigned shift = (unsigned)at & 15;
+#pragma unroll
+    for (int r = 0; r < WINDOW_ROWS; r++) {
+        const uint4 *piece = piece_at(args.src, at >> 4, from + r);
+        low[r] = piece[0];
+        if (shift)
+            high[r] = piece[1];
     }
-    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
-        int from = gi_window_row(&args.spec, &args.src, y);
+#pragma unroll
+    for (int r = 0; r < WINDOW_ROWS; r++)
+        *piece_at(args.dst, x, y + r) = shift ? shifted(low[r], high[r], shift) : low[r];
+}
+
+/* The same anywhere, in the image or not; `at` may be outside its row. */
+template <typename T>
+static __device__ __noinline__ void make_pieces(const struct window_args &args, int x, int y,
+                                                long long at, bool value)
+{
+    for (int r = 0; r < WINDOW_ROWS && y + r < args.dst.height; r++) {
+        int from = gi_window_row(&args.spec, &args.src, y + r);
         const char *row = (const char *)args.src.data + (size_t)from * args.src.stride;
         uint4 made;
-        if (from < 0 || (value && (at + PIECE <= 0 || at >= args.row)))
+        if (value || from < 0)
             made = args.values[x % VALUES];
         else if (at >= 0 && at + PIECE <= args.row)
             made = bytes_at(row, at);
         else
             made = piece_by_samples<T>(args, row, x);
-        *piece_at(args.dst, x, y) = made;
+        *piece_at(args.dst, x, y + r) = made;
+    }
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINT_THREADS)
+    window(const __grid_constant__ struct window_args args)
+{
+    int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
+    if (x >= args.pieces)
+        return;
+    long long at = (long long)x * PIECE + args.left;
+    bool value = args.spec.edge.border == GI_BORDER_VALUE && (at + PIECE <= 0 || at >= args.row);
+    if (args.spec.edge.border == GI_BORDER_WRAP && (at < 0 || at + PIECE > args.row)) {
+        at %= args.row;
+        at = at < 0 ? at + args.row : at;
+    }
+    bool inside = at >= 0 && at + PIECE <= args.row;
+    int step = (int)gridDim.y * WINDOW_ROWS;
+    for (int y = (int)blockIdx.y * WINDOW_ROWS; y < args.dst.height; y += step) {
+        int from = y + args.spec.top; /* of the image */
+        if (inside && from >= 0 && from <= args.height - WINDOW_ROWS &&
+            y <= args.dst.height - WINDOW_ROWS)
+            copy_pieces(args, x, y, (int)at, from - args.spec.src_y);
+        else
+            make_pieces<T>(args, x, y, at, value);
     }
 }
 
@@ -73,10 +114,11 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     args.row = (int)gi_row_nbytes(src);
     args.left = (long long)spec->left * args.pixel;
     args.pieces = pieces_of(dst);
+    args.height = spec->image_height ? spec->image_height : src->height;
     gi_edge_pixel(args.values, &spec->edge, src);
     for (int i = args.pixel; i < VALUES * PIECE; i++)
         ((char *)args.values)[i] = ((char *)args.values)[i - args.pixel];
-    dim3 grid = point_grid(args.pieces, dst->height);
+    dim3 grid = point_grid(args.pieces, ceil_div(dst->height, WINDOW_ROWS));
     if (src->type == GI_U8)
         window<uint8_t><<<grid, POINT_THREADS, 0, cu->stream>>>(args);
     else if (src->type == GI_U16)
