@@ -163,8 +163,10 @@ static void count(struct gi_tally *tally, const struct gi_item *item)
 static void deliver(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};
-    enum gi_status status =
-        engine->broken ? GI_OK : engine->work.deliver(engine->work.self, item, &err);
+    pthread_mutex_lock(&engine->lock);
+    bool broken = engine->broken;
+    pthread_mutex_unlock(&engine->lock);
+    enum gi_status status = broken ? GI_OK : engine->work.deliver(engine->work.self, item, &err);
     bool failed = item->status != GI_OK;
     if (failed && *item->err.text)
         gi_cli_say("%s", item->err.text);
