@@ -1,6 +1,7 @@
 /* gpuimg convert: another format, depth or colour, the same pixels.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
+#include "cli/batch/stream.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -22,16 +23,11 @@ static const struct gi_option options[] = {
     {0},
 };
 
-static enum gi_status run_convert(const struct gi_command *self, void *const *params,
-                                  char **operands, int noperands, struct gi_err *err)
+/* From one file to one. */
+static enum gi_status convert_one(const struct gi_io_params *given, char **operands, int threads,
+                                  struct gi_err *err)
 {
-    struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
-    int threads = gi_thread_count(((const struct params *)params[SET_OWN])->threads);
-    if (gi_batch_is_wanted(params[SET_BATCH])) {
-        struct gi_device_params device = {.device = "cpu", .threads = threads};
-        struct gi_batch_job job = {.command = self, .params = params, .device = &device};
-        return gi_batch_run(&job, operands, noperands, err);
-    }
+    struct gi_io_params io = *given;
     struct gi_image image;
     struct gi_metadata metadata;
     struct gi_file_info info;
@@ -45,6 +41,25 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
         status = gi_cli_save(&image, &metadata, operands[1], &io, threads, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
+    return status;
+}
+
+static enum gi_status run_convert(const struct gi_command *self, void *const *params,
+                                  char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_io_params *io = params[SET_IO];
+    int threads = gi_thread_count(((const struct params *)params[SET_OWN])->threads);
+    struct gi_device_params device = {.device = "cpu", .threads = threads};
+    struct gi_batch_job job = {.command = self, .params = params, .device = &device};
+    struct gi_stream *stream;
+    if (gi_batch_is_wanted(params[SET_BATCH]))
+        return gi_batch_run(&job, operands, noperands, err);
+    enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
+    if (!status && stream)
+        return gi_stream_run(&stream, &job, err);
+    if (!status)
+        status = convert_one(io, operands, threads, err);
+    gi_ahead_free(&io->ahead);
     return status;
 }
 

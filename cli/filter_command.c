@@ -77,12 +77,12 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
     if (io->linear && !command->filter->mixes)
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
+    struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
     if (gi_batch_is_wanted(params[SET_BATCH]))
-        return gi_batch_run(&(struct gi_batch_job){command, params, &chain, NULL, NULL}, operands,
-                            noperands, err);
+        return gi_batch_run(&job, operands, noperands, err);
     enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
     if (!status && stream)
-        return gi_stream_run(&stream, command, &chain, params, err);
+        return gi_stream_run(&stream, &job, err);
     if (!status)
         status = run_one(command, params, operands, err);
     gi_ahead_free(&io->ahead);

@@ -223,7 +223,9 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
     struct gi_stream *stream = NULL;
     enum gi_status status = path ? gi_stream_find(&stream, input, path, io, err) : GI_OK;
     if (!status && stream)
-        return gi_stream_run(&stream, command, chain, params, err);
+        return gi_stream_run(
+            &stream, &(struct gi_batch_job){.command = command, .params = params, .chain = chain},
+            err);
     if (!status)
         status = run_chain(chain, input, path, params, err);
     gi_ahead_free(&io->ahead);

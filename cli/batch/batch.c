@@ -28,7 +28,7 @@ enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int
                             struct gi_err *err)
 {
     if (gi_batch_params_of(job->command, job->params)->tar)
-        return gi_tars_run(job->command, job->chain, job->params, operands, noperands, err);
+        return gi_tars_run(job, operands, noperands, err);
     struct images images = {0};
     struct gi_io_params io =
         *(const struct gi_io_params *)job->params[gi_command_set(job->command, gi_io_options)];

@@ -118,10 +118,10 @@ static enum gi_status run_engine(struct gi_stream *stream, const struct gi_batch
     return status;
 }
 
-/* A chain whose steps are images to images. */
+/* A chain whose steps are images to images; NULL: none. */
 static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *err)
 {
-    for (int i = 0; i < chain->n; i++)
+    for (int i = 0; chain && i < chain->n; i++)
         if (!chain->steps[i].filter->run)
             return gi_fail(err, GI_E_USAGE,
                            "step %d, %s: writes one table, and the input is a stream of images",
@@ -129,17 +129,16 @@ static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *e
     return GI_OK;
 }
 
-enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_command *command,
-                             const struct gi_chain *chain, void *const *params, struct gi_err *err)
+enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *job,
+                             struct gi_err *err)
 {
     struct gi_stream *stream = *out;
     struct gi_imaging_options options = {
-        .chain = chain,
-        .io = &stream->io,
-        .device = params[gi_command_set(command, gi_device_options)],
-    };
-    stream->chain = chain;
-    enum gi_status status = check_chain(chain, err);
+        .chain = job->chain, .io = &stream->io, .device = job->device};
+    if (!options.device)
+        options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    stream->chain = job->chain;
+    enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
         status = gi_video_begin(stream, err);
     if (!status)
@@ -150,7 +149,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_command *co
     if (!status && stream->is_video)
         status = gi_y4m_write_head(stream->sink, &stream->made, err);
     if (!status)
-        status = run_engine(stream, params[gi_command_set(command, gi_batch_options)], err);
+        status = run_engine(stream, gi_batch_params_of(job->command, job->params), err);
     if (!status && gi_stop_signal()) /* what is not all of it does not appear */
         status = GI_E_IO;
     if (!status)

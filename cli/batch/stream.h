@@ -3,8 +3,7 @@
 #ifndef GI_CLI_BATCH_STREAM_H
 #define GI_CLI_BATCH_STREAM_H
 
-#include "cli/chain.h"
-#include "cli/command.h"
+#include "cli/batch/batch.h"
 #include "cli/files.h"
 
 struct gi_stream;
@@ -16,10 +15,10 @@ struct gi_stream;
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
                               struct gi_io_params *io, struct gi_err *err);
 
-/* Runs `command`, whose chain it is, on the stream, which is freed. An image that can't be read or
- * worked on ends it: what came before it was delivered, if not to a file. Errors: GI_E_USAGE and
- * GI_E_UNSUPPORTED before any work; an error without text was said. */
-enum gi_status gi_stream_run(struct gi_stream **stream, const struct gi_command *command,
-                             const struct gi_chain *chain, void *const *params, struct gi_err *err);
+/* gi_batch_run() on the stream, which is freed. An image that can't be read or worked on ends it:
+ * what came before it was delivered, if not to a file. Errors: GI_E_USAGE and GI_E_UNSUPPORTED
+ * before any work; an error without text was said. */
+enum gi_status gi_stream_run(struct gi_stream **stream, const struct gi_batch_job *job,
+                             struct gi_err *err);
 
 #endif

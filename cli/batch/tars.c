@@ -241,19 +241,15 @@ static enum gi_status run_tars(struct tars *tars, struct gi_err *err)
     return status;
 }
 
-enum gi_status gi_tars_run(const struct gi_command *command, const struct gi_chain *chain,
-                           void *const *params, char **operands, int noperands, struct gi_err *err)
+enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int noperands,
+                           struct gi_err *err)
 {
-    static const struct gi_device_params no_device = {.device = "cpu"};
-    int device_set = gi_command_set(command, gi_device_options);
-    struct tars tars = {
-        .params = params[gi_command_set(command, gi_batch_options)],
-        .io = *(const struct gi_io_params *)params[gi_command_set(command, gi_io_options)]};
+    const struct gi_io_params *io = job->params[gi_command_set(job->command, gi_io_options)];
+    struct tars tars = {.params = gi_batch_params_of(job->command, job->params), .io = *io};
     struct gi_imaging_options options = {
-        .chain = chain,
-        .io = &tars.io,
-        .device = device_set < 0 ? &no_device : params[device_set],
-    };
+        .chain = job->chain, .io = &tars.io, .device = job->device};
+    if (!options.device)
+        options.device = job->params[gi_command_set(job->command, gi_device_options)];
     enum gi_status status = read_names(&tars, operands, noperands, err);
     if (!status)
         status = gi_tar_load(err);

@@ -76,7 +76,14 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
     const struct gi_io_params *io = &stream->io;
     struct gi_limits limits = {io->max_pixels, io->max_bytes};
     struct gi_ready ready;
-    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
+    if (!stream->chain)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: is a Y4M video, which goes through operations alone: want one of them",
+                       gi_reader_name(stream->reader));
+    const char *refused = io->depth    ? "--depth"
+                          : io->gray   ? "--gray"
+                          : io->linear ? "--linear"
+                                       : NULL;
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);

@@ -50,6 +50,10 @@ same "from a pipe with a name" got want
 expect 0 gpuimg blur grays.pgm out.png
 check "one image only: a warning" grep -q 'holds more images; only the first is read' err
 
+for f in a b; do gpuimg convert $f.pgm - --format pgm --depth 16; done >want
+cat grays.pgm | gpuimg convert --depth 16 - - >got
+same "convert" got want
+
 # A single one is what it was.
 for f in a.pgm c.ppm d.pam e.pgm; do
     cat $f | gpuimg blur - - >got
@@ -204,6 +208,7 @@ check "interlaced: a warning" grep -q 'fields.y4m: is interlaced' err
 expect_error 1 'blur: in.y4m: is a Y4M video: it goes through operations*' blur in.y4m made.png
 expect_error 2 'blur: made.y4m: is for Y4M video, and a.pgm is none' blur a.pgm made.y4m
 expect_error 2 'blur: --gray: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --gray
+expect_error 1 'convert: in.y4m: is a Y4M video, which goes through operations alone: want one of them' convert in.y4m made.y4m
 expect_error 2 'blur: --depth: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --depth 16
 expect_error 2 'run: step 1, histogram: writes one table, and the input is a stream of images' run 'histogram' in.y4m made.y4m
 printf 'YUV4MPEG2 W4 H4 C420p77\nFRAME\n' >bad.y4m

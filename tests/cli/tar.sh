@@ -93,6 +93,11 @@ check "--suffix" test "$(tar tf out.tar | grep -c 'in/[02].png$')" = 2
 tar xf out.tar -O in/2.png >got
 gpuimg blur in/2.jpg want.png
 same "--suffix: bytes" got want.png
+expect 0 gpuimg convert --tar --suffix .png ustar.tar out.tar
+tar xf out.tar -O in/2.png >got
+gpuimg convert in/2.jpg want.png
+same "convert --tar" got want.png
+gpuimg blur in/2.jpg want.png
 expect 0 gpuimg blur --tar --format png ustar.tar out.tar
 tar xf out.tar -O in/2.jpg >got
 same "--format: names stay" got want.png
