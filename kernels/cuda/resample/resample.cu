@@ -149,6 +149,78 @@ static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
     }
 }
 
+static __device__ __forceinline__ float4 floats_of(const uint8_t *p)
+{
+    uchar4 v = *(const uchar4 *)p;
+    return make_float4(v.x, v.y, v.z, v.w);
+}
+
+static __device__ __forceinline__ float4 floats_of(const uint16_t *p)
+{
+    ushort4 v = *(const ushort4 *)p;
+    return make_float4(v.x, v.y, v.z, v.w);
+}
+
+static __device__ __forceinline__ float4 floats_of(const float *p)
+{
+    return *(const float4 *)p;
+}
+
+/* Four samples of a row, of 2 or 4 channels weighed by their alpha. */
+template <typename T>
+static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, int channels)
+{
+    float4 v = floats_of((const T *)p);
+    if (weigh && channels == 4) {
+        v.x = __fmul_rn(v.x, v.w);
+        v.y = __fmul_rn(v.y, v.w);
+        v.z = __fmul_rn(v.z, v.w);
+    } else if (weigh) {
+        v.x = __fmul_rn(v.x, v.y);
+        v.z = __fmul_rn(v.z, v.w);
+    }
+    return v;
+}
+
+/* The same where four samples lie in one word: a thread makes those of four columns. */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) wide_columns(struct pass_args args)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x) * 4, channels = args.src.channels;
+    if (x >= args.src.width * channels)
+        return;
+    const struct device_side *col = &args.col;
+    for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
+        const float *weights = col->weights + (size_t)col->phase[y] * col->taps;
+        const char *p = (const char *)args.src.data +
+                        (size_t)(col->first[y] - col->origin) * args.src.stride +
+                        (size_t)x * sizeof(T);
+        float4 s = make_float4(0, 0, 0, 0), carry = s;
+        for (int t = 0; t < col->taps; t += GI_TAPS_BLOCK) {
+            float4 block = make_float4(0, 0, 0, 0);
+            int end = min(col->taps, t + GI_TAPS_BLOCK);
+#pragma unroll 4
+            for (int i = t; i < end; i++, p += args.src.stride) {
+                float w = __ldg(weights + i);
+                float4 v = weighed_at<T>(p, args.weigh, channels);
+                block.x = __fmaf_rn(w, v.x, block.x);
+                block.y = __fmaf_rn(w, v.y, block.y);
+                block.z = __fmaf_rn(w, v.z, block.z);
+                block.w = __fmaf_rn(w, v.w, block.w);
+            }
+            if (t == 0) {
+                s = block;
+                continue;
+            }
+            add_block(&s.x, &carry.x, block.x);
+            add_block(&s.y, &carry.y, block.y);
+            add_block(&s.z, &carry.z, block.z);
+            add_block(&s.w, &carry.w, block.w);
+        }
+        *(float4 *)(args.floats + (size_t)(y - args.y0) * args.pitch + x) = s;
+    }
+}
+
 /* A thread makes a pixel. */
 template <typename T> static __global__ void __launch_bounds__(THREADS) rows(struct pass_args args)
 {
@@ -248,11 +320,18 @@ template <typename T>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct pass_args *args, int band,
                              struct gi_err *err)
 {
+    size_t four = 4 * sizeof(T);
+    bool wide = args->src.stride % four == 0 && (size_t)args->src.data % four == 0 &&
+                args->src.stride >= args->pitch * sizeof(T);
     for (int y = 0; y < args->dst.height; y += band) {
         args->y0 = y;
         args->y1 = args->dst.height - y < band ? args->dst.height : y + band;
         int nrows = args->y1 - args->y0;
-        columns<T><<<grid_of(gi_row_samples(&args->src), nrows), THREADS, 0, cu->stream>>>(*args);
+        if (wide)
+            wide_columns<T><<<grid_of(args->pitch / 4, nrows), THREADS, 0, cu->stream>>>(*args);
+        else
+            columns<T>
+                <<<grid_of(gi_row_samples(&args->src), nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
         rows<T><<<grid_of((size_t)args->dst.width, nrows), THREADS, 0, cu->stream>>>(*args);
         GI_CUDA_LAUNCHED();
@@ -276,7 +355,7 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct pass_args args = args_of(dst, src, spec);
-    args.pitch = gi_row_samples(src);
+    args.pitch = (gi_row_samples(src) + 3) / 4 * 4;
     size_t row_nbytes = args.pitch * sizeof(float), most = SCRATCH_NBYTES / row_nbytes;
     int band = most < 1 ? 1 : most < (size_t)dst->height ? (int)most : dst->height;
     enum gi_status status = gi_cuda_resample_tables(cu, &args.row, &args.col, (void **)&args.floats,
