@@ -80,10 +80,7 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: is a Y4M video, which goes through operations alone: want one of them",
                        gi_reader_name(stream->reader));
-    const char *refused = io->depth    ? "--depth"
-                          : io->gray   ? "--gray"
-                          : io->linear ? "--linear"
-                                       : NULL;
+    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);
