@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct gi_command *const commands[] = {
-    &gi_command_channels,  &gi_command_orient,     &gi_command_run,     &gi_command_convert,
-    &gi_command_histogram, &gi_command_extract,    &gi_command_compare, &gi_command_info,
-    &gi_command_report,    &gi_command_devices,    &gi_command_list,    &gi_command_selftest,
-    &gi_command_bench,     &gi_command_completion, &gi_command_help,
+    &gi_command_channels, &gi_command_orient,    &gi_command_run,        &gi_command_convert,
+    &gi_command_stack,    &gi_command_histogram, &gi_command_extract,    &gi_command_compare,
+    &gi_command_info,     &gi_command_report,    &gi_command_devices,    &gi_command_list,
+    &gi_command_selftest, &gi_command_bench,     &gi_command_completion, &gi_command_help,
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -70,7 +70,8 @@ bool gi_command_is_operation(const struct gi_command *command)
 {
     bool reads = gi_command_set(command, gi_io_options) >= 0 ||
                  gi_command_set(command, gi_input_options) >= 0;
-    return reads && command->run != gi_command_info.run && command->run != gi_command_convert.run;
+    return reads && command->run != gi_command_info.run && command->run != gi_command_convert.run &&
+           command->run != gi_command_stack.run;
 }
 
 enum gi_status gi_operations_check(char **names, int n, struct gi_err *err)

@@ -1,0 +1,364 @@
+/* gpuimg stack: many images of one shape to one.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/batch.h"
+#include "cli/batch/engine.h"
+#include "cli/batch/imaging.h"
+#include "cli/batch/list.h"
+#include "cli/batch/stop.h"
+#include "cli/commands.h"
+#include "cli/files.h"
+#include "cli/output.h"
+#include "kernels/parallel.h"
+
+enum { SET_OWN, SET_IO };
+enum { BY_MEAN, BY_MEDIAN, BY_MIN, BY_MAX, BY_SUM, BY_CLIP };
+enum { CLIPS_MAX = 5 }; /* rounds of leaving out */
+
+struct params {
+    int by, threads;
+    double kappa;
+    const char *files_from;
+    bool null, recursive;
+    uint64_t memory;
+};
+
+static const struct gi_choice ways[] = {
+    {"mean", NULL, "exact of whole samples, halves up"},
+    {"median", NULL, "of an even number the mean of the two in the middle"},
+    {"min", NULL, NULL},
+    {"max", NULL, NULL},
+    {"sum", NULL, "as float: 1 is full scale"},
+    {"sigma-clip", NULL, "mean of what stands within --kappa standard deviations of the median"},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "by",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, by),
+     .default_text = "mean",
+     .choices = ways,
+     .help = "What the samples at one place come to"},
+    {.name = "kappa",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, kappa),
+     .default_text = "3",
+     .min = 0.1,
+     .max = 100,
+     .help = "Standard deviations that sigma-clip keeps, five times over"},
+    {.name = "files-from",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct params, files_from),
+     .metavar = "LIST",
+     .help = "Take inputs from this file too, one a line; - is standard input"},
+    {.name = "null",
+     .letter = '0',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, null),
+     .help = "Names in --files-from end with a zero byte"},
+    {.name = "recursive",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, recursive),
+     .help = "Of an input that is a folder take the image files in it and below"},
+    {.name = "threads",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, threads),
+     .min = 1,
+     .max = 1024,
+     .help = "Threads; without it as many as there are CPUs"},
+    {.name = "memory",
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct params, memory),
+     .min = 1,
+     .max = 1e15,
+     .unit = "bytes",
+     .help =
+         "Memory for images. median and sigma-clip hold all of them, the others but those under "
+         "way. Without it half of what is free"},
+    {0},
+};
+
+struct stack {
+    const struct params *params;
+    struct gi_list list;
+    struct gi_imaging *imaging;
+    size_t next, n;         /* given to the engine; stacked */
+    struct gi_image shape;  /* of all: that of the first */
+    double *sums;           /* a sample each: sum, least or largest so far */
+    struct gi_image *all;   /* list.n, where they are held */
+    struct gi_image result; /* as long as it is made */
+};
+
+static bool holds_all(const struct stack *stack)
+{
+    return stack->params->by == BY_MEDIAN || stack->params->by == BY_CLIP;
+}
+
+static enum gi_status next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
+{
+    struct stack *stack = self;
+    *more = stack->next < stack->list.n;
+    if (*more && !(item->input = strdup(stack->list.inputs[stack->next++].path)))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    return GI_OK;
+}
+
+static void free_image(void *tag)
+{
+    gi_image_free(tag);
+    free(tag);
+}
+
+static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct stack *stack = self;
+    struct gi_file_info info;
+    struct gi_image *image = calloc(1, sizeof *image);
+    item->tag = image;
+    item->untag = free_image;
+    return image ? gi_imaging_load(stack->imaging, item, image, NULL, &info, err)
+                 : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+}
+
+/* The first image says what all are. */
+static enum gi_status begin(struct stack *stack, const struct gi_image *image, struct gi_err *err)
+{
+    size_t n = gi_row_samples(image) * (size_t)image->height;
+    uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
+    uint64_t need = (uint64_t)stack->list.n * image->stride * (uint64_t)image->height;
+    stack->shape = *image;
+    stack->shape.data = NULL;
+    if (holds_all(stack) && need > share)
+        return gi_fail(err, GI_E_LIMIT,
+                       "--by %s holds all images, %llu bytes: want --memory so large",
+                       ways[stack->params->by].name, (unsigned long long)need);
+    if (holds_all(stack))
+        stack->all = calloc(stack->list.n, sizeof *stack->all);
+    else
+        stack->sums = calloc(n, sizeof *stack->sums);
+    return stack->all || stack->sums ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a stack");
+}
+
+static double join(int by, double a, double b)
+{
+    if (by == BY_MIN)
+        return b < a || isnan(b) ? b : a;
+    if (by == BY_MAX)
+        return b > a || isnan(b) ? b : a;
+    return a + b;
+}
+
+static void add(struct stack *stack, const struct gi_image *image)
+{
+    size_t n = gi_row_samples(image);
+    for (int y = 0; y < image->height; y++) {
+        double *sums = stack->sums + (size_t)y * n;
+        for (size_t i = 0; i < n; i++) {
+            double v = gi_sample(gi_row(image, y), i, image->type);
+            sums[i] = stack->n ? join(stack->params->by, sums[i], v) : v;
+        }
+    }
+}
+
+/* In the order of the list: so sums of floats are the same every time. */
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct stack *stack = self;
+    struct gi_image *image = item->tag;
+    const struct gi_image *want = &stack->shape;
+    enum gi_status status = GI_OK;
+    if (item->status) /* the stack needs all of them */
+        return *err = item->err, item->err.text[0] = '\0', item->status;
+    if (!stack->n)
+        status = begin(stack, image, err);
+    if (status)
+        return status;
+    if (image->width != want->width || image->height != want->height ||
+        image->channels != want->channels || image->type != want->type)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: is %d x %d, %d channels of %zu bytes, want %d x %d, %d of %zu as %s",
+                       item->input, image->width, image->height, image->channels,
+                       gi_type_nbytes(image->type), want->width, want->height, want->channels,
+                       gi_type_nbytes(want->type), stack->list.inputs[0].path);
+    if (holds_all(stack)) {
+        stack->all[stack->n] = *image;
+        *image = (struct gi_image){0};
+    } else {
+        add(stack, image);
+    }
+    stack->n++;
+    return GI_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double mean_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum / (double)n;
+}
+
+static double median_of(const double *v, size_t n)
+{
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* Of sorted values: in rounds, those further than kappa standard deviations from the median of the
+ * rest are left out, on either side. */
+static double clipped_mean(const double *v, size_t n, double kappa)
+{
+    for (int round = 0; round < CLIPS_MAX; round++) {
+        double mean = mean_of(v, n), middle = median_of(v, n), sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += (v[i] - mean) * (v[i] - mean);
+        double reach = kappa * sqrt(sum / (double)n);
+        size_t from = 0, to = n;
+        while (from < to - 1 && middle - v[from] > reach)
+            from++;
+        while (to > from + 1 && v[to - 1] - middle > reach)
+            to--;
+        if (to - from == n)
+            break;
+        v += from;
+        n = to - from;
+    }
+    return mean_of(v, n);
+}
+
+/* What stands at sample i of row y; `v` has room for all values there. */
+static double value_at(const struct stack *stack, int y, size_t i, double *v)
+{
+    const struct params *p = stack->params;
+    if (!holds_all(stack)) {
+        double sum = stack->sums[(size_t)y * gi_row_samples(&stack->shape) + i];
+        if (p->by == BY_SUM)
+            return sum / (double)gi_type_full_scale(stack->shape.type);
+        return p->by == BY_MEAN ? sum / (double)stack->n : sum;
+    }
+    for (size_t k = 0; k < stack->n; k++) {
+        v[k] = gi_sample(gi_row(&stack->all[k], y), i, stack->shape.type);
+        if (isnan(v[k]))
+            return NAN;
+    }
+    qsort(v, stack->n, sizeof *v, by_value);
+    return p->by == BY_MEDIAN ? median_of(v, stack->n) : clipped_mean(v, stack->n, p->kappa);
+}
+
+static void finish_row(void *arg, int y, void *scratch)
+{
+    struct stack *stack = arg;
+    void *row = gi_row(&stack->result, y);
+    for (size_t i = 0; i < gi_row_samples(&stack->result); i++) {
+        double v = value_at(stack, y, i, scratch);
+        if (stack->result.type == GI_U8)
+            ((uint8_t *)row)[i] = (uint8_t)floor(v + 0.5);
+        else if (stack->result.type == GI_U16)
+            ((uint16_t *)row)[i] = (uint16_t)floor(v + 0.5);
+        else
+            ((float *)row)[i] = (float)v;
+    }
+}
+
+static enum gi_status finish(struct stack *stack, const struct gi_io_params *io, const char *path,
+                             struct gi_err *err)
+{
+    const struct gi_image *s = &stack->shape;
+    int threads = gi_thread_count(stack->params->threads);
+    struct gi_pool *pool;
+    enum gi_status status = gi_pool_new(&pool, threads, err);
+    if (status)
+        return status;
+    status = gi_image_alloc(&stack->result, s->width, s->height, s->channels,
+                            stack->params->by == BY_SUM ? GI_F32 : s->type, err);
+    if (!status)
+        status = gi_pool_run(pool, s->height, finish_row, stack, stack->n * sizeof(double), err);
+    if (!status)
+        status = gi_cli_save(&stack->result, NULL, path, io, threads, err);
+    gi_image_free(&stack->result);
+    gi_pool_free(&pool);
+    return status;
+}
+
+static enum gi_status run_engine(struct stack *stack, struct gi_err *err)
+{
+    struct gi_feed feed = {.self = stack, .next = next, .n = stack->list.n};
+    struct gi_work_on work = {.self = stack, .run = load, .deliver = deliver, .ordered = true};
+    struct gi_engine_options how = {.threads = gi_imaging_threads(stack->imaging),
+                                    .memory = stack->params->memory,
+                                    .fail_fast = true};
+    struct gi_engine *engine;
+    enum gi_status status = gi_engine_new(&engine, &how, &feed, &work, err);
+    if (status)
+        return status;
+    gi_stop_listen();
+    status = gi_engine_run(engine, err);
+    gi_engine_free(&engine);
+    if (!status && stack->n < stack->list.n)
+        status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
+    return status;
+}
+
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct params *p = params[SET_OWN];
+    const struct gi_io_params *io = params[SET_IO];
+    const char *path = operands[noperands - 1];
+    struct gi_device_params device = {.device = "cpu", .threads = p->threads};
+    struct gi_imaging_options how = {.io = io, .device = &device};
+    struct stack stack = {.params = p};
+    (void)command;
+    enum gi_status status = gi_cli_check_save(path, io, err);
+    if (!status)
+        status = gi_list_operands(&stack.list, operands, noperands - 1, p->recursive, err);
+    if (!status && p->files_from)
+        status = gi_list_from(&stack.list, p->files_from, p->null, p->recursive, err);
+    if (!status && !stack.list.n)
+        status = gi_fail(err, GI_E_USAGE, "want INPUT... before the output %s", path);
+    for (size_t i = 0; i < stack.list.n && !status; i++) {
+        const char *const out[] = {path, NULL}, *const in[] = {stack.list.inputs[i].path, NULL};
+        status = gi_output_check_inputs(out, in, err);
+    }
+    if (!status)
+        status = gi_imaging_new(&stack.imaging, &how, err);
+    if (!status)
+        status = run_engine(&stack, err);
+    if (!status)
+        status = finish(&stack, io, path, err);
+    for (size_t i = 0; stack.all && i < stack.n; i++)
+        gi_image_free(&stack.all[i]);
+    free(stack.all);
+    free(stack.sums);
+    gi_imaging_free(&stack.imaging);
+    gi_list_free(&stack.list);
+    return status;
+}
+
+const struct gi_command gi_command_stack = {
+    .name = "stack",
+    .operands = "INPUT... OUTPUT",
+    .summary = "Make one image of many of the same shape",
+    .manual =
+        "Each sample of the output comes from the samples at its place in all inputs, alpha as "
+        "any other; NaN where one of them is NaN. Every file is read once. mean, min, max and "
+        "sum hold one image of sums; median and sigma-clip hold all images, within --memory. "
+        "An image that can't be read, or of another shape, ends it.",
+    .examples = "gpuimg stack night/*.tif mean.tif\n"
+                "gpuimg stack --by sigma-clip --kappa 2.5 frames/*.png clean.png\n"
+                "gpuimg stack --by sum --recursive darks sum.pfm",
+    .min_operands = 1,
+    .max_operands = -1,
+    .sets = {{"Options", options, sizeof(struct params)},
+             {"Input and output", gi_io_options, sizeof(struct gi_io_params)}},
+    .run = run,
+};
