@@ -15,6 +15,7 @@
 #include "kernels/border.h"
 #include "kernels/device.h"
 #include "kernels/move.h"
+#include "kernels/map.h"
 #include "kernels/parallel.h"
 
 #ifdef __cplusplus
@@ -246,6 +247,28 @@ struct gi_region_sums {
     uint64_t straight, diagonal, mixed;
 };
 
+enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
+
+/* dst(x, y) from the pixels around (X, Y). i = floor(X), t = X - i as float, j and u so from Y:
+ *   NEAREST  the pixel (floor(X + 1/2), floor(Y + 1/2)).
+ *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u) where
+ *            mix(a, b, t) = fmaf(t, b - a, a), but a where t is 0.
+ *   CUBIC    rows first, then the column: the sums of gi_warp_weights() times p(i - 1) to p(i + 2),
+ *            as fmaf(weight, sample, sum) from +0 with the index ascending, without the taps whose
+ *            weight is 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981.
+ * Then the last step. Pixels outside are `edge`'s; but under GI_BORDER_VALUE a pixel of the result
+ * none of whose taps is in the source has the edge's value as it is. */
+struct gi_warp {
+    struct gi_map map;
+    enum gi_interpolation interpolation;
+    float cubic;              /* Keys' a */
+    enum gi_alpha_rule alpha; /* PLAIN or WEIGH, by a sum of weights of 1; NEAREST is PLAIN */
+    struct gi_edge edge;
+    int height;       /* rows of the whole source, of which `src` holds those that are needed */
+    int src_y, dst_y; /* the row of the whole that is the first of `src`, of `dst`; under
+                         GI_BORDER_WRAP `src` may begin or end past it, where it stands again */
+};
+
 /* Primitives, image to image. `dst` is made by the caller: same width, height and type as
  * `src`, and the same channels unless said. All take 1 to 4 channels of GI_U8, GI_U16 and
  * GI_F32 unless said. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
@@ -282,6 +305,10 @@ typedef enum gi_status gi_luma_fn(struct gi_queue *queue, struct gi_image *dst,
 typedef enum gi_status gi_resample_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_resample *spec,
                                       struct gi_err *err);
+/* `dst` has any width and height; spec->field is on the backend too. */
+typedef enum gi_status gi_warp_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_warp *spec,
+                                  struct gi_err *err);
 
 /* Primitives with host results; they wait. */
 
@@ -410,6 +437,7 @@ struct gi_kernels {
     gi_shuffle_fn *shuffle;
     gi_bounds_fn *bounds;
     gi_resample_fn *resample;
+    gi_warp_fn *warp;
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable

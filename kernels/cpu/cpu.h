@@ -68,6 +68,7 @@ gi_turn_fn GI_CPU(turn);
 gi_shuffle_fn GI_CPU(shuffle);
 gi_bounds_fn GI_CPU(bounds);
 gi_resample_fn GI_CPU(resample);
+gi_warp_fn GI_CPU(warp);
 
 extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
@@ -86,5 +87,6 @@ extern const struct gi_ways GI_CPU(turn_ways);
 extern const struct gi_ways GI_CPU(shuffle_ways);
 extern const struct gi_ways GI_CPU(bounds_ways);
 extern const struct gi_ways GI_CPU(resample_ways);
+extern const struct gi_ways GI_CPU(warp_ways);
 
 #endif

@@ -29,6 +29,7 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(shuffle_ways),
     &GI_CPU(bounds_ways),
     &GI_CPU(resample_ways),
+    &GI_CPU(warp_ways),
     NULL,
 };
 
@@ -54,4 +55,5 @@ const struct gi_kernels GI_CPU(kernels) = {
     .shuffle = GI_CPU(shuffle),
     .bounds = GI_CPU(bounds),
     .resample = GI_CPU(resample),
+    .warp = GI_CPU(warp),
 };

@@ -20,6 +20,7 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_shuffle_ways,
     &gi_cuda_bounds_ways,
     &gi_cuda_resample_ways,
+    &gi_cuda_warp_ways,
     NULL,
 };
 
@@ -67,6 +68,7 @@ static const struct gi_kernels kernels = {
     .shuffle = gi_cuda_shuffle,
     .bounds = gi_cuda_bounds,
     .resample = gi_cuda_resample,
+    .warp = gi_cuda_warp,
 };
 
 const struct gi_kernels *gi_kernels_cuda(void)

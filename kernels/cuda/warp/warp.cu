@@ -1,0 +1,77 @@
+/* Warping: its arguments made ready, its ways.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/warp/warp.h"
+
+#include "kernels/cuda/warp/warp.cuh"
+
+/* The tables of rays go to the device: columns, then cosines and sines of the rows of `dst`. */
+static enum gi_status upload_rays(struct gi_cuda_queue *cu, struct warp_args *args,
+                                  struct gi_err *err)
+{
+    struct gi_rays *rays = &args->map.rays;
+    size_t across = (size_t)args->dst_width * sizeof(double);
+    size_t down = (size_t)args->dst_height * sizeof(double), first = (size_t)args->dst_y;
+    const double *host[] = {rays->radius, rays->cosine + first, rays->sine + first};
+    size_t nbytes[] = {across, down, down};
+    void *scratch;
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, across + 2 * down, err);
+    char *to = (char *)scratch;
+    const double *there[3];
+    for (int i = 0; i < 3 && !status; i++, to += nbytes[i - 1]) {
+        there[i] = (const double *)to;
+        status = gi_cuda_copy_to_device(cu, to, nbytes[i], host[i], nbytes[i], nbytes[i], 1, err);
+    }
+    if (status)
+        return status;
+    rays->radius = there[0];
+    rays->cosine = there[1] - first;
+    rays->sine = there[2] - first;
+    return GI_OK;
+}
+
+static enum gi_status fill_args(struct gi_cuda_queue *cu, struct warp_args *args,
+                                struct gi_image *dst, const struct gi_image *src,
+                                const struct gi_warp *spec, struct gi_err *err)
+{
+    *args = {};
+    args->src = source_of(src, &spec->edge, GI_ALPHA_PLAIN);
+    args->height = spec->height;
+    args->src_y = spec->src_y;
+    args->dst = target_of(dst);
+    args->dst_width = dst->width;
+    args->dst_height = dst->height;
+    args->dst_y = spec->dst_y;
+    args->weigh =
+        gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH && spec->interpolation != GI_NEAREST;
+    args->cubic = spec->cubic;
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        args->background[c] = spec->edge.value[c];
+    args->map = spec->map;
+    for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++)
+        args->field[i] = *spec->map.field[i];
+    return spec->map.kind == GI_MAP_RAYS ? upload_rays(cu, args, err) : GI_OK;
+}
+
+static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_warp *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct warp_args args;
+    enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
+    return status ? status : gi_cuda_warp_plain(cu, &args, spec->interpolation, err);
+}
+
+static const struct gi_warp_way ways[] = {
+    {{"plain", "everything"}, NULL, by_plain},
+};
+
+const struct gi_ways gi_cuda_warp_ways = GI_WAYS(warp, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_warp(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_warp *spec,
+                            struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_warp_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,176 @@
+/* What the CUDA ways of warping share: arguments, places, the pixel that any border makes.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_WARP_CUH
+#define GI_KERNELS_CUDA_WARP_CUH
+
+#include "kernels/cuda/common/sample.cuh"
+
+enum {
+    WARP_ACROSS = 4, /* pixels of a thread, side by side */
+    WARP_WIDE = 8,   /* threads of a block: a tile of 32 x 32 pixels */
+    WARP_TALL = 32,
+};
+
+struct warp_args {
+    struct source src; /* rows of the band */
+    int height, src_y; /* of the whole; the row that the band begins with */
+    struct target dst;
+    int dst_width, dst_height, dst_y;
+    bool weigh;
+    float cubic;
+    float background[GI_MAX_CHANNELS];
+    struct gi_map map; /* its tables on the device, its fields here */
+    struct gi_image field[2];
+};
+
+/* Maps that compute more than they are called. */
+static __device__ __noinline__ struct gi_place warp_place_other(const struct warp_args *args, int x,
+                                                                int y)
+{
+    switch (args->map.kind) {
+    case GI_MAP_RAYS:
+        return gi_map_rays(&args->map.rays, x, y);
+    case GI_MAP_RINGS:
+        return gi_map_rings(&args->map.rings, x, y);
+    case GI_MAP_LENS:
+        return gi_map_lens(&args->map.lens, x, y);
+    default:
+        return gi_map_field(&args->field[0], &args->field[1], args->map.relative, x, y);
+    }
+}
+
+/* Where pixels x to x + WARP_ACROSS - 1 of row y of the whole result come from. Past the result's
+ * right side tables end: there is the place of its last pixel. */
+static __device__ __forceinline__ void warp_places(struct gi_place *at,
+                                                   const struct warp_args *args, int x, int y)
+{
+    const struct gi_map *map = &args->map;
+    if (map->kind == GI_MAP_AFFINE) {
+        int64_t to_x = map->affine[0] * x + (map->affine[1] * y + map->affine[2]);
+        int64_t to_y = map->affine[3] * x + (map->affine[4] * y + map->affine[5]);
+#pragma unroll
+        for (int i = 0; i < WARP_ACROSS; i++) {
+            at[i].x = to_x >> (GI_AFFINE_BITS - GI_PLACE_BITS);
+            at[i].y = to_y >> (GI_AFFINE_BITS - GI_PLACE_BITS);
+            to_x += map->affine[0];
+            to_y += map->affine[3];
+        }
+    } else if (map->kind == GI_MAP_PROJECTIVE) {
+#pragma unroll
+        for (int i = 0; i < WARP_ACROSS; i++)
+            at[i] = gi_map_projective(map->m, x + i, y);
+    } else {
+        for (int i = 0; i < WARP_ACROSS; i++)
+            at[i] = warp_place_other(args, min(x + i, args->dst_width - 1), y);
+    }
+}
+
+static __device__ __forceinline__ int warp_whole(int64_t place)
+{
+    return (int)(place >> GI_PLACE_BITS);
+}
+
+/* The fraction as the mantissa behind 1. */
+static __device__ __forceinline__ float warp_part(int64_t place)
+{
+    return __uint_as_float(0x3f800000u | ((unsigned)place & 0x7fffffu)) - 1.0f;
+}
+
+/* An integer below 2^23 put into the mantissa of 2^23 is that float plus 2^23. */
+template <typename T> static __device__ __forceinline__ float warp_float(T v)
+{
+    if constexpr (sizeof(T) == 4)
+        return v;
+    else
+        return __uint_as_float(0x4b000000u | v) - SAMPLE_2_23;
+}
+
+/* Without a tap of weight 0 where that would be seen: among floats, which may be infinite. */
+template <typename T> static __device__ __forceinline__ float warp_mix(float a, float b, float t)
+{
+    float f = __fmaf_rn(t, __fsub_rn(b, a), a);
+    return sizeof(T) == 4 && t == 0 ? a : f;
+}
+
+template <typename T> static __device__ __forceinline__ float warp_tap(float w, float v, float sum)
+{
+    float f = __fmaf_rn(w, v, sum);
+    return sizeof(T) == 4 && w == 0 ? sum : f;
+}
+
+/* The samples of the pixel at (x, y), anywhere, colour times alpha where it is weighed; true where
+ * that is in the source. */
+template <typename T, int CHANNELS>
+static __device__ bool warp_fetch(float *v, const struct warp_args *args, int x, int y)
+{
+    int xi = gi_border_index(x, args->src.width, args->src.border);
+    int yi = gi_border_index(y, args->height, args->src.border);
+    bool inside = xi >= 0 && yi >= 0;
+    if (inside) {
+        yi = gi_band_row(yi, args->src_y, args->height);
+        const T *pixel =
+            (const T *)(args->src.data + (size_t)yi * args->src.stride) + (size_t)xi * CHANNELS;
+        for (int c = 0; c < CHANNELS; c++)
+            v[c] = warp_float(pixel[c]);
+    } else {
+        for (int c = 0; c < CHANNELS; c++)
+            v[c] = args->src.value[c];
+    }
+    if (CHANNELS % 2 == 0 && args->weigh)
+        for (int c = 0; c < CHANNELS - 1; c++)
+            v[c] = __fmul_rn(v[c], v[CHANNELS - 1]);
+    return inside;
+}
+
+/* What alpha makes of f, all channels of a pixel. */
+template <int CHANNELS>
+static __device__ __forceinline__ void warp_unweigh(float *f, const struct warp_args *args)
+{
+    if (CHANNELS % 2 || !args->weigh)
+        return;
+    float alpha = f[CHANNELS - 1];
+    for (int c = 0; c < CHANNELS - 1; c++)
+        f[c] = alpha > 0 ? __fdiv_rn(f[c], alpha) : 0.0f;
+    f[CHANNELS - 1] = alpha > 0 ? alpha : 0.0f;
+}
+
+/* A pixel with any taps; f: before the last step. */
+template <typename T, int CHANNELS, int HOW>
+static __device__ __noinline__ void warp_anywhere(float *f, const struct warp_args *args, int x,
+                                                  int y, float t, float u)
+{
+    constexpr int TAPS = HOW == GI_NEAREST ? 1 : HOW == GI_LINEAR ? 2 : 4;
+    constexpr int BEFORE = HOW == GI_CUBIC;
+    float wx[4], wy[4];
+    bool inside = false;
+    if (HOW == GI_CUBIC) {
+        gi_warp_weights(wx, args->cubic, t);
+        gi_warp_weights(wy, args->cubic, u);
+    }
+    float above[CHANNELS] = {}; /* LINEAR: of the first row */
+    for (int c = 0; c < CHANNELS; c++)
+        f[c] = 0;
+    for (int j = 0; j < TAPS; j++) {
+        float r[CHANNELS] = {};
+        for (int i = 0; i < TAPS; i++) {
+            float v[CHANNELS];
+            inside |= warp_fetch<T, CHANNELS>(v, args, x + i - BEFORE, y + j - BEFORE);
+            for (int c = 0; c < CHANNELS; c++)
+                r[c] = HOW == GI_CUBIC             ? warp_tap<T>(wx[i], v[c], r[c])
+                       : HOW == GI_LINEAR && i > 0 ? warp_mix<T>(r[c], v[c], t)
+                                                   : v[c];
+        }
+        for (int c = 0; c < CHANNELS; c++) {
+            f[c] = HOW == GI_CUBIC             ? warp_tap<T>(wy[j], r[c], f[c])
+                   : HOW == GI_LINEAR && j > 0 ? warp_mix<T>(above[c], r[c], u)
+                                               : r[c];
+            above[c] = r[c];
+        }
+    }
+    if (HOW != GI_NEAREST)
+        warp_unweigh<CHANNELS>(f, args);
+    for (int c = 0; c < CHANNELS && !inside; c++)
+        f[c] = args->background[c];
+}
+
+#endif
