@@ -2,7 +2,8 @@
 # script that is given the program; tests/run adds up what they report.
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
-                 libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml
+                 libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml \
+                 python3-opencv
 CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))

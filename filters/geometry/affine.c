@@ -1,0 +1,71 @@
+/* Affine: turned, scaled, sheared and moved by a matrix.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/warping.h"
+
+struct params {
+    const char *matrix, *size;
+    bool inverse;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "matrix",
+     .letter = 'm',
+     .type = GI_OPT_CONTENT,
+     .offset = offsetof(struct params, matrix),
+     .example = "0.9 0.3 -2.5; -0.2 1.1 1.25",
+     .metavar = "ROWS|FILE",
+     .help = "From the input's pixels to the result's: \"a b c; d e f\", or a file that holds it"},
+    {.name = "inverse",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, inverse),
+     .help = "The matrix says where the result's pixels come from"},
+    GI_WARP_SIZE_OPTION(struct params),
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct params *p = arg;
+    struct gi_image shape;
+    double m[9];
+    enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
+    return status ? status : gi_size_read(&shape, p->size, err);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    double m[9];
+    enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
+    if (!status)
+        status = gi_size_read(&plan->result, p->size, err);
+    if (!status && !gi_warp_plan(plan, &p->warp, 0, err))
+        status = GI_E_MEMORY;
+    if (!status)
+        gi_warp_affine(plan, m);
+    return status;
+}
+
+const struct gi_filter gi_filter_affine = {
+    .name = "affine",
+    .summary = "Turn, scale, shear and move by a matrix",
+    .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
+                "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
+                "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
+    .manual =
+        "--matrix \"a b c; d e f\" takes pixel (x, y) of the input to (a x + b y + c, d x + e y + "
+        "f), as OpenCV's warpAffine; with --inverse it says where pixel (x, y) of the result comes "
+        "from, as Pillow and scipy have it. Coordinates are in pixels from the centre of the top "
+        "left one. A third row 0 0 1 may stand below.\n"
+        "\n"
+        "Nothing is averaged: an image that is made much smaller wants resize, or a blur before. "
+        "Colour is weighed by alpha.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = gi_warp_needs,
+    .run = gi_warp_run,
+};

@@ -1,0 +1,56 @@
+/* Shift: by whole or part pixels.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/warping.h"
+
+struct params {
+    struct gi_reals by;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "by",
+     .letter = 'b',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, by),
+     .example = "3.25,-1.5",
+     .least = 2,
+     .most = 2,
+     .metavar = "X,Y",
+     .help = "Pixels to the right and down; below zero to the left and up"},
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct params *p = arg;
+    if (!p->by.n)
+        return gi_fail(err, GI_E_USAGE, "--by: missing: want X,Y, pixels to the right and down");
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    if (!gi_warp_plan(plan, &p->warp, 0, err))
+        return GI_E_MEMORY;
+    gi_warp_affine(plan, (double[6]){1, 0, -p->by.v[0], 0, 1, -p->by.v[1]});
+    return GI_OK;
+}
+
+const struct gi_filter gi_filter_shift = {
+    .name = "shift",
+    .summary = "Move by whole or part pixels",
+    .examples = "gpuimg shift in.png out.png --by 10,-4\n"
+                "gpuimg shift texture.png middle.png --by 256,256 --border wrap\n"
+                "gpuimg shift frame.tif aligned.tif --by 0.37,-1.62 --interpolation bicubic",
+    .manual = "Moves the image within its frame. By whole pixels no sample changes; --border wrap "
+              "then brings back on one side what leaves on the other. By parts of a pixel samples "
+              "are made by --interpolation, colour weighed by alpha.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = gi_warp_needs,
+    .run = gi_warp_run,
+};

@@ -1,0 +1,145 @@
+/* What operations that warp share.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/warping.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In the order of enum gi_interpolation. */
+const struct gi_choice gi_interpolation_choices[] = {
+    {"nearest", NULL, "the nearest pixel"},
+    {"bilinear", NULL, "the four around, each by how near it is"},
+    {"bicubic", NULL, "the sixteen around, by Keys' cubic"},
+    {"linear", "bilinear", NULL},
+    {"cubic", "bicubic", NULL},
+    {NULL, NULL, NULL},
+};
+
+/* Fused multiply-adds of a sample, and what finding its place is worth. */
+static void set_cost(struct gi_plan *plan, enum gi_interpolation how)
+{
+    static const double fmas[] = {0, 3, 20}, others[] = {6, 12, 40};
+    const struct gi_image *src = &plan->sources[0], *dst = &plan->result;
+    double ratio = (double)dst->width * dst->height / ((double)src->width * (double)src->height);
+    plan->cost.fmas = fmas[how] * ratio;
+    plan->cost.other = others[how] * ratio / dst->channels;
+}
+
+struct gi_warp *gi_warp_plan(struct gi_plan *plan, const struct gi_warp_params *params, size_t more,
+                             struct gi_err *err)
+{
+    struct gi_warp *warp = gi_plan_tables(plan, sizeof *warp + more, err);
+    if (!warp)
+        return NULL;
+    warp->interpolation = (enum gi_interpolation)params->interpolation;
+    warp->cubic = (float)params->cubic;
+    warp->alpha = GI_ALPHA_WEIGH;
+    warp->edge = gi_edge_from(&params->edge, &plan->sources[0]);
+    warp->height = plan->sources[0].height;
+    plan->reach = GI_REACH_ALL;
+    set_cost(plan, warp->interpolation);
+    return warp;
+}
+
+void gi_warp_affine(struct gi_plan *plan, const double m[6])
+{
+    struct gi_warp *warp = plan->tables;
+    double most = ldexp(1, 62 - GI_AFFINE_BITS), unit = ldexp(1, GI_AFFINE_BITS);
+    bool fits = true, whole = true;
+    for (int i = 0; i < 6; i += 3)
+        fits = fits && fabs(m[i]) * plan->result.width + fabs(m[i + 1]) * plan->result.height +
+                               fabs(m[i + 2]) <
+                           most;
+    if (!fits) {
+        gi_warp_projective(plan, (double[9]){m[0], m[1], m[2], m[3], m[4], m[5], 0, 0, 1});
+        return;
+    }
+    warp->map.kind = GI_MAP_AFFINE;
+    for (int i = 0; i < 6; i++) {
+        warp->map.affine[i] = llrint(m[i] * unit);
+        whole = whole && warp->map.affine[i] % (1LL << GI_AFFINE_BITS) == 0;
+    }
+    warp->map.affine[2] += 1LL << (GI_AFFINE_BITS - GI_PLACE_BITS - 1);
+    warp->map.affine[5] += 1LL << (GI_AFFINE_BITS - GI_PLACE_BITS - 1);
+    if (whole)
+        warp->interpolation = GI_NEAREST;
+    plan->reach = GI_REACH_MAPPED;
+}
+
+void gi_warp_projective(struct gi_plan *plan, const double m[9])
+{
+    struct gi_warp *warp = plan->tables;
+    warp->map.kind = GI_MAP_PROJECTIVE;
+    for (int i = 0; i < 9; i++)
+        warp->map.m[i] = m[i];
+    plan->reach = GI_REACH_MAPPED;
+}
+
+/* ---- the rows that rows of the result come from ---- */
+
+/* Rows of the source, also past its ends, which the image then has by its border; wide where the
+ * horizon is near. An affine map is steepest at corners; so is a projective one, along either axis,
+ * as long as its divisor keeps its sign. A row more on either side is for its rounding. */
+static bool mapped_rows(const struct gi_plan *plan, int y0, int y1, int *low, int *high)
+{
+    const struct gi_warp *warp = plan->tables;
+    const struct gi_map *map = &warp->map;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    double near = INFINITY, far = 0;
+    int signs = 0;
+    for (int i = 0; i < 4; i++) {
+        int x = i % 2 ? plan->result.width - 1 : 0, y = i / 2 ? y1 - 1 : y0;
+        struct gi_place at;
+        if (map->kind == GI_MAP_AFFINE) {
+            at = gi_map_affine(map->affine, x, y);
+        } else {
+            double by = fma(map->m[6], x, fma(map->m[7], y, map->m[8]));
+            near = fmin(near, fabs(by));
+            far = fmax(far, fabs(by));
+            signs += by > 0 ? 1 : -1;
+            at = gi_map_projective(map->m, x, y);
+        }
+        least = at.y < least ? at.y : least;
+        most = at.y > most ? at.y : most;
+    }
+    int more = warp->interpolation == GI_CUBIC ? 2 : 1;
+    more += map->kind == GI_MAP_PROJECTIVE;
+    *low = (int)(least >> GI_PLACE_BITS) - more;
+    *high = (int)(most >> GI_PLACE_BITS) + more;
+    return map->kind == GI_MAP_AFFINE || (abs(signs) == 4 && near > 1e-6 * far);
+}
+
+static int within(int y, int height)
+{
+    return y < 0 ? 0 : y < height ? y : height - 1;
+}
+
+struct gi_span gi_warp_needs(const struct gi_plan *plan, int y0, int y1)
+{
+    const struct gi_warp *warp = plan->tables;
+    int height = warp->height, low, high;
+    struct gi_span all = {0, height};
+    enum gi_border border = warp->edge.border;
+    if (!mapped_rows(plan, y0, y1, &low, &high))
+        return all;
+    bool past = low < 0 || high >= height;
+    if (past && border == GI_BORDER_WRAP)
+        return high - low + 1 < height ? (struct gi_span){low, high + 1} : all;
+    if (past && (border == GI_BORDER_MIRROR || border == GI_BORDER_REFLECT101)) {
+        int from_below = 2 * height - 2 - high, from_above = -low;
+        if (low < -height || high > 2 * height)
+            return all;
+        low = from_below < low ? from_below : low;
+        high = from_above > high ? from_above : high;
+    }
+    return (struct gi_span){within(low, height), within(high, height) + 1};
+}
+
+enum gi_status gi_warp_run(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_warp warp = *(const struct gi_warp *)plan->tables;
+    warp.src_y = work->src_y;
+    warp.dst_y = work->dst_y;
+    return queue->k->warp(queue, work->dst, work->srcs, &warp, err);
+}

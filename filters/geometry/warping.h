@@ -1,0 +1,83 @@
+/* What operations that warp share: options, plans, matrices.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_WARPING_H
+#define GI_FILTERS_WARPING_H
+
+#include "filters/filter.h"
+
+/* How pixels are made from those around, and what stands outside. */
+struct gi_warp_params {
+    int interpolation; /* enum gi_interpolation */
+    double cubic;      /* Keys' a */
+    struct gi_border_params edge;
+};
+
+extern const struct gi_choice gi_interpolation_choices[];
+
+/* The rows that set it; the macro's `params` is the struct that holds one as member `warp`. */
+#define GI_WARP_OPTIONS(params)                                                                    \
+    {.name = "interpolation",                                                                      \
+     .letter = 'i',                                                                                \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(params, warp.interpolation),                                               \
+     .default_text = "bilinear",                                                                   \
+     .choices = gi_interpolation_choices,                                                          \
+     .help = "How a pixel is made from those around the place that it comes from"},                \
+        {.name = "cubic",                                                                          \
+         .type = GI_OPT_REAL,                                                                      \
+         .offset = offsetof(params, warp.cubic),                                                   \
+         .default_text = "-0.5",                                                                   \
+         .min = -1,                                                                                \
+         .max = 0,                                                                                 \
+         .metavar = "A",                                                                           \
+         .help = "Keys' parameter of bicubic interpolation; OpenCV takes -0.75"},                  \
+        {.name = "border",                                                                         \
+         .type = GI_OPT_CHOICE,                                                                    \
+         .offset = offsetof(params, warp.edge.border),                                             \
+         .default_text = "border",                                                                 \
+         .choices = gi_border_choices,                                                             \
+         .help = "What stands outside the image"},                                                 \
+    {                                                                                              \
+        .name = "border-value", .also = "background", .type = GI_OPT_REALS,                        \
+        .offset = offsetof(params, warp.edge.value), .default_text = "0", .most = GI_MAX_CHANNELS, \
+        .metavar = "V[,V...]",                                                                     \
+        .help = "Sample value outside the image under --border border: one for all channels, or "  \
+                "one a channel, alpha last"                                                        \
+    }
+
+/* The row of an operation that has its result's size as const char *size. */
+#define GI_WARP_SIZE_OPTION(params)                                                                \
+    {                                                                                              \
+        .name = "size", .type = GI_OPT_TEXT, .offset = offsetof(params, size), .metavar = "WxH",   \
+        .help = "Size of the result in pixels; left out, that of the input"                        \
+    }
+
+/* Fills plan->tables with a struct gi_warp, all but its map, and `more` bytes behind it; for
+ * plan->result as it is by then. NULL with `err` where memory runs out. */
+struct gi_warp *gi_warp_plan(struct gi_plan *plan, const struct gi_warp_params *params, size_t more,
+                             struct gi_err *err);
+
+/* Its map from pixels of the result to pixels of the source: a x + b y + c and d x + e y + f for a
+ * to f; rows of a 3 x 3 matrix. Where every pixel comes from the centre of one, it is that. */
+void gi_warp_affine(struct gi_plan *plan, const double m[6]);
+void gi_warp_projective(struct gi_plan *plan, const double m[9]);
+
+/* Of such a plan, for its filter. */
+struct gi_span gi_warp_needs(const struct gi_plan *plan, int y0, int y1);
+enum gi_status gi_warp_run(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, struct gi_err *err);
+
+/* Reads `text` ("a b c; d e f", rows parted by ; or line ends) as the value of `option`: 3 rows of
+ * 3, or, unless `square`, 2 of 3, then 0 0 1. Without `inverse` m becomes the inverse. Errors:
+ * GI_E_USAGE, GI_E_MEMORY. */
+enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
+                              bool inverse, struct gi_err *err);
+
+/* Makes the inverse of m in place, so that its last number is 1 or all are about 1; false where
+ * there is none. */
+bool gi_matrix_invert(double m[9]);
+
+/* "800x600" into the shape; NULL: left as it is. Errors: GI_E_USAGE. */
+enum gi_status gi_size_read(struct gi_image *shape, const char *text, struct gi_err *err);
+
+#endif
