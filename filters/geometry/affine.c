@@ -28,7 +28,7 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
-    struct gi_image shape;
+    struct gi_image shape = {.width = 1, .height = 1};
     double m[9];
     enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
     return status ? status : gi_size_read(&shape, p->size, err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "filters/convolution/kernel_text.h"
+#include "filters/geometry/size.h"
 
 bool gi_matrix_invert(double m[9])
 {
@@ -63,15 +64,13 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
 
 enum gi_status gi_size_read(struct gi_image *shape, const char *text, struct gi_err *err)
 {
-    unsigned width, height;
-    int n = 0;
+    struct gi_extent extent;
     if (!text)
         return GI_OK;
-    if (sscanf(text, "%9ux%9u%n", &width, &height, &n) != 2 || text[n] || !width || !height ||
-        text[0] < '0' || text[0] > '9')
-        return gi_fail(err, GI_E_USAGE, "--size %s: want WxH, each 1 or more px, such as 800x600",
+    if (!gi_extent_read(&extent, text))
+        return gi_fail(err, GI_E_USAGE, "--size %s: want WxH, Wx, xH or N%%, such as 800x600",
                        text);
-    shape->width = (int)width;
-    shape->height = (int)height;
+    shape->width = gi_side_pixels(&extent.width, shape->width);
+    shape->height = gi_side_pixels(&extent.height, shape->height);
     return GI_OK;
 }

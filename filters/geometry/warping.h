@@ -49,7 +49,7 @@ extern const struct gi_choice gi_interpolation_choices[];
 #define GI_WARP_SIZE_OPTION(params)                                                                \
     {                                                                                              \
         .name = "size", .type = GI_OPT_TEXT, .offset = offsetof(params, size), .metavar = "WxH",   \
-        .help = "Size of the result in pixels; left out, that of the input"                        \
+        .help = "Size of the result, in pixels or per cent; a side left out is the input's"        \
     }
 
 /* Fills plan->tables with a struct gi_warp, all but its map, and `more` bytes behind it; for
@@ -77,7 +77,7 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
  * there is none. */
 bool gi_matrix_invert(double m[9]);
 
-/* "800x600" into the shape; NULL: left as it is. Errors: GI_E_USAGE. */
+/* "800x600", "800x" or "50%" of the shape into it; NULL: left as it is. Errors: GI_E_USAGE. */
 enum gi_status gi_size_read(struct gi_image *shape, const char *text, struct gi_err *err);
 
 #endif
