@@ -149,6 +149,8 @@ static enum gi_status fail_option(const struct table *t, const struct gi_command
  * before the first blank, comma, end of row or comment. */
 static bool looks_like_path(const char *text)
 {
+    if (*text == '{' || strchr(text, '\n')) /* JSON, or lines */
+        return false;
     size_t n = strcspn(text, " \t\r\n,;#");
     for (size_t i = 0; i < n; i++)
         if (isalpha((unsigned char)text[i]) && strchr("eExX", text[i]) == NULL)
