@@ -73,7 +73,7 @@ NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 # Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) -E -x c -o /dev/null - 2>/dev/null && echo $2)
-LIBS   = -lpng -ljpeg -ldeflate -ljansson -lz -lm -ldl
+LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
@@ -117,7 +117,7 @@ hash := \#
 $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
-	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h tiffio.h webp/decode.h gif_lib.h lcms2.h archive.h \
+	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h yaml.h tiffio.h webp/decode.h gif_lib.h lcms2.h archive.h \
 	    stb/stb_image_write.h)
 	@touch $@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -156,7 +156,7 @@ include tests/tests.mk
 
 # Debian and Ubuntu names. nvcc comes with the CUDA Toolkit, from NVIDIA, and is never installed here.
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
-PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev \
+PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
             $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES))
 

@@ -256,8 +256,9 @@ enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
  *   CUBIC    rows first, then the column: the sums of gi_warp_weights() times p(i - 1) to p(i + 2),
  *            as fmaf(weight, sample, sum) from +0 with the index ascending, without the taps whose
  *            weight is 0. R. Keys, "Cubic convolution interpolation", IEEE ASSP 29(6), 1981.
- * Then the last step. Pixels outside are `edge`'s; but under GI_BORDER_VALUE a pixel of the result
- * none of whose taps is in the source has the edge's value as it is. */
+ * Then the last step. Pixels outside are `edge`'s, save that under GI_MAP_RINGS rows wrap; but
+ * under GI_BORDER_VALUE a pixel of the result none of whose taps is in the source has the edge's
+ * value as it is. */
 struct gi_warp {
     struct gi_map map;
     enum gi_interpolation interpolation;

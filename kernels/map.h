@@ -30,10 +30,10 @@ struct gi_rays {
 };
 
 /* GI_MAP_RINGS: with dx = x - center_x, dy = y - center_y, q = fma(dx, dx, dy * dy): X = radial *
- * sqrt(q), or with `log` radial * gi_map_log(q); Y = angular * gi_map_angle(dx, dy). */
+ * sqrt(q), or with `log` radial * gi_map_log(sqrt(q) + 1); Y = angular * gi_map_angle(dx, dy). */
 struct gi_rings {
     double center_x, center_y; /* of the result */
-    double radial;             /* columns a pixel, or for half of a power of e */
+    double radial;             /* columns a pixel, or a power of e */
     double angular;            /* rows a radian */
     bool log;
 };
@@ -104,7 +104,7 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rays(const struct gi_rays *r
 }
 
 /* The natural logarithm of q > 0, normal, to 1e-13: with q = m 2^e, m from sqrt(1/2) to sqrt(2),
- * and s = (m - 1) / (m + 1), e log 2 + 2 (s + s^3 / 3 + ... + s^17 / 17). Of 0: about -709. */
+ * and s = (m - 1) / (m + 1), e log 2 + 2 (s + s^3 / 3 + ... + s^17 / 17). */
 GI_HOST_DEVICE static inline double gi_map_log(double q)
 {
     int64_t bits, root = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
@@ -140,7 +140,7 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_rings(const struct gi_rings 
                                                           int y)
 {
     double dx = x - rings->center_x, dy = y - rings->center_y, q = fma(dx, dx, dy * dy);
-    double along = rings->log ? gi_map_log(q) : sqrt(q);
+    double r = sqrt(q), along = rings->log ? gi_map_log(r + 1) : r;
     struct gi_place at = {gi_map_fixed(rings->radial * along),
                           gi_map_fixed(rings->angular * gi_map_angle(dx, dy))};
     return at;

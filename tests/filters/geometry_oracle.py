@@ -1,9 +1,11 @@
-"""rotate, affine and shift against numpy in double precision, scipy.ndimage and OpenCV.
+"""rotate, affine, shift, perspective, warp-polar and undistort against numpy in double precision, scipy.ndimage and OpenCV.
 
 scipy's map_coordinates agrees to the last bit that counts. OpenCV rounds places to 1/32 pixel before
 it interpolates, so its samples are off by up to a 64th of what neighbours differ, each way; gpuimg
 keeps 24 bits of fraction, and double precision says that gpuimg is right.
 """
+import json
+
 from _common import Checks, need, np, random_image
 from _warp import BORDERS, agree, grid, sample
 
@@ -66,7 +68,7 @@ def test_rotate(image):
                   border, value=0.25 if image.dtype == np.float32 else 33)
     center = (3.5, -2.0)
     check("rotate --center", image, ("rotate", "--angle", 33, "--center", "3.5,-2"),
-          *turned(w, h, 33, center), "bicubic", "mirror", a=-0.75)
+          *turned(w, h, 33, center), "bicubic" if image.ndim == 2 else "bilinear", "mirror", a=-0.75)
     for n in range(-1, 5):
         got = c.filter(image, "rotate", "--angle", 90 * n)
         c.check(f"rotate {90 * n} {image.shape} {image.dtype}",
@@ -128,6 +130,74 @@ def test_scipy(image):
                   halves(x, y) if order == 0 else None)
 
 
+def text_of(m):
+    return "; ".join(" ".join(repr(float(v)) for v in row) for row in m)
+
+
+def test_perspective(image):
+    h, w = image.shape[:2]
+    x, y = grid(40, 30)
+    for i, border in enumerate(BORDERS):
+        m = np.eye(3) + c.rng.uniform(-1, 1, (3, 3)) * [[0.3, 0.3, 9], [0.3, 0.3, 9], [0.005, 0.005, 0]]
+        how, back = WAYS[i % 3], np.linalg.inv(m)
+        u, v, s = (row[0] * x + row[1] * y + row[2] for row in back)
+        check("perspective", image, ("perspective", "--matrix", text_of(m), "--size", "40x30"), u / s, v / s,
+              how, border)
+        check("perspective --inverse", image,
+              ("perspective", "--inverse", "--matrix", text_of(back), "--size", "40x30"), u / s, v / s, how, border)
+    if min(w, h) > 30:
+        points = [2, 3, w - 5, 1, w - 2, h - 4, 1.5, h - 3]
+        got = c.filter(image, "perspective", "--from", ",".join(map(str, points)), "--size", "40x30")
+        a = []
+        for (px, py), (qx, qy) in zip(((-.5, -.5), (39.5, -.5), (39.5, 29.5), (-.5, 29.5)), zip(points[::2], points[1::2])):
+            a += [[px, py, 1, 0, 0, 0, -px * qx, -py * qx], [0, 0, 0, px, py, 1, -px * qy, -py * qy]]
+        g = np.append(np.linalg.solve(np.array(a, float), np.array(points, float)), 1)
+        s = g[6] * x + g[7] * y + 1
+        agree(c, f"perspective by points {image.shape}", got,
+              sample(image, (g[0] * x + g[1] * y + g[2]) / s, (g[3] * x + g[4] * y + g[5]) / s), image.dtype)
+
+
+def test_polar(image):
+    h, w = image.shape[:2]
+    x, y = grid(50, 64)
+    for i, border in enumerate(BORDERS):
+        how, log, radius = WAYS[i % 3], bool(i % 2), 22.5
+        r = radius ** (x / 50) - 1 if log else x * radius / 50
+        a = 2 * np.pi * y / 64
+        args = ("warp-polar", "--center", "11,9.5", "--radius", radius, "--size", "50x64") + ("--log",) * log
+        check("warp-polar", image, args, 11 + r * np.cos(a), 9.5 + r * np.sin(a), how, border)
+        dx, dy = x - 20, y - 30.5
+        r, a = np.hypot(dx, dy), np.arctan2(dy, dx) % (2 * np.pi)
+        u = np.log(r + 1) * w / np.log(radius) if log else r * w / radius
+        got = c.filter(image, "warp-polar", "--inverse", "--center", "20,30.5", "--radius", radius, "--size",
+                       "50x64", "-i", how, "--border", border, *("--log",) * log)
+        v = a * h / (2 * np.pi)
+        tall = np.concatenate([image[(np.arange(-8, h + 8)) % h]])  # the last row is followed by the first
+        agree(c, f"warp-polar --inverse {log} {how} {border} {image.shape} {image.dtype}", got,
+              sample(tall, u, v + 8, how, border), image.dtype, halves(u, v) if how == "nearest" else None)
+
+
+def test_undistort(image):
+    h, w = image.shape[:2]
+    x, y = grid(w, h)
+    camera = [[40.0, 0, 15.5], [0, 42, 17.25], [0, 0, 1]]
+    for i, n in enumerate((4, 5, 8)):
+        d = c.rng.uniform(-0.2, 0.2, n) * [1, 1, 0.1, 0.1, 1, 1, 1, 1][:n]
+        k1, k2, p1, p2, k3, k4, k5, k6 = (*d, *[0.0] * (8 - n))
+        u, v = (x - 15.5) / 40, (y - 17.25) / 42
+        r = u * u + v * v
+        k = (1 + k1 * r + k2 * r**2 + k3 * r**3) / (1 + k4 * r + k5 * r**2 + k6 * r**3)
+        px = (u * k + 2 * p1 * u * v + p2 * (r + 2 * u * u)) * 40 + 15.5
+        py = (v * k + p1 * (r + 2 * v * v) + 2 * p2 * u * v) * 42 + 17.25
+        text = json.dumps({"camera_matrix": camera, "distortion_coefficients": list(d)})
+        far = np.maximum(np.abs(px), np.abs(py)) > 1e6  # places beyond 2^26 are put there
+        got = c.filter(image, "undistort", "--camera", text, "-i", WAYS[i], "--border", "mirror")
+        px, py = np.where(far, 0, px), np.where(far, 0, py)
+        unsure = far | (halves(px, py) if i == 0 else False)
+        agree(c, f"undistort {n} {image.shape} {image.dtype}", got, sample(image, px, py, WAYS[i], "mirror"),
+              image.dtype, unsure)
+
+
 OPENCV = {"clamp": "BORDER_REPLICATE", "border": "BORDER_CONSTANT", "wrap": "BORDER_WRAP",
           "mirror": "BORDER_REFLECT", "reflect101": "BORDER_REFLECT_101"}
 
@@ -156,12 +226,48 @@ def test_opencv():
                         f"OpenCV is off by {off}, gpuimg by {ours}")
 
 
+def test_opencv_others():
+    """Perspective, polar images both ways and lenses as OpenCV has them, its calibrations as files."""
+    if not cv2:
+        return
+    x, y = grid(200, 150)
+    image = np.clip(120 + 60 * np.sin(x / 9) + 50 * np.cos(y / 7), 0, 255).astype(np.uint8)
+
+    def near(name, got, theirs, where=True):
+        off = np.abs(got.astype(int) - theirs.astype(int))
+        c.check(f"OpenCV {name}", np.where(where, off, 0).max() <= 2, f"off by {np.where(where, off, 0).max()}")
+
+    m = np.array([[1, 0.1, 3], [0.05, 0.9, 2], [0.0004, -0.0003, 1]])
+    near("warpPerspective", c.filter(image, "perspective", "--matrix", text_of(m), "--border", "mirror"),
+         cv2.warpPerspective(image, m, (200, 150), borderMode=cv2.BORDER_REFLECT))
+    for log in (False, True):
+        flags = cv2.INTER_LINEAR + (cv2.WARP_POLAR_LOG if log else 0)
+        theirs = cv2.warpPolar(image, (90, 360), (100, 75), 60, flags)
+        got = c.filter(image, "warp-polar", "--center", "100,75", "--radius", 60, "--size", "90x360", *("--log",) * log)
+        near(f"warpPolar log={log}", got, theirs)
+    k = np.array([[180.0, 0, 99], [0, 182, 74], [0, 0, 1]])
+    for d in ([-0.3, 0.1, 0.002, -0.001], [-0.3, 0.1, 0.002, -0.001, 0.02], [0.1, 0.1, 0, 0.001, 0.02, 0.2, 0.1, 0.01]):
+        theirs = cv2.undistort(image, k, np.array(d))
+        for suffix in (".yml", ".json"):
+            path = c.path("camera" + suffix)
+            f = cv2.FileStorage(path, cv2.FILE_STORAGE_WRITE)
+            f.write("camera_matrix", k)
+            f.write("distortion_coefficients", np.array(d))
+            f.release()
+            got = c.filter(image, "undistort", "--camera", path)
+            near(f"undistort {len(d)} {suffix}", got[4:-4, 4:-4], theirs[4:-4, 4:-4])
+
+
 for picture in walk():
     test_rotate(picture)
     test_affine(picture)
     test_shift(picture)
     test_expand(picture)
+    test_perspective(picture)
+    test_polar(picture)
+    test_undistort(picture)
     if picture.ndim == 2:
         test_scipy(picture)
 test_opencv()
+test_opencv_others()
 c.end()

@@ -384,11 +384,15 @@ static void test_many_that_wrap(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_bytes_limit), cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_ranges),      cmocka_unit_test(test_many_that_wrap),
-        cmocka_unit_test(test_analysis),    cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_bytes_limit),
+        cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_many_that_wrap),
+        cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

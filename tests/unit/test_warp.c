@@ -32,7 +32,8 @@ static float at(const struct gi_image *src, const struct gi_warp *spec, bool wei
                 int64_t y, int c, bool *inside)
 {
     int i = gi_border_index(x, src->width, spec->edge.border), last = src->channels - 1;
-    int j = gi_border_index(y, src->height, spec->edge.border);
+    bool rings = spec->map.kind == GI_MAP_RINGS;
+    int j = gi_border_index(y, src->height, rings ? GI_BORDER_WRAP : spec->edge.border);
     if (i < 0 || j < 0) {
         float v = spec->edge.value[c];
         return weigh && c < last ? v * spec->edge.value[last] : v;

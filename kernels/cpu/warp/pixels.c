@@ -39,6 +39,7 @@ static inline bool taps_of(struct taps *taps, const struct warp_work *work,
 {
     const struct gi_warp *spec = work->spec;
     enum gi_border border = spec->edge.border;
+    enum gi_border of_rows = spec->map.kind == GI_MAP_RINGS ? GI_BORDER_WRAP : border;
     enum gi_interpolation how = spec->interpolation;
     bool across = false, down = false;
     taps->n = how == GI_NEAREST ? 1 : how == GI_LINEAR ? 2 : 4;
@@ -46,7 +47,7 @@ static inline bool taps_of(struct taps *taps, const struct warp_work *work,
         long long x = places->x[i] + k - (how == GI_CUBIC);
         long long y = places->y[i] + k - (how == GI_CUBIC);
         taps->column[k] = gi_border_index(x, work->src->width, border);
-        taps->row[k] = gi_border_index(y, spec->height, border);
+        taps->row[k] = gi_border_index(y, spec->height, of_rows);
         across |= taps->column[k] >= 0;
         if (taps->row[k] >= 0) {
             taps->row[k] = gi_band_row(taps->row[k], spec->src_y, spec->height);

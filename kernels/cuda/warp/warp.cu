@@ -43,6 +43,7 @@ static enum gi_status fill_args(struct gi_cuda_queue *cu, struct warp_args *args
     args->dst_y = spec->dst_y;
     args->weigh =
         gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH && spec->interpolation != GI_NEAREST;
+    args->of_rows = spec->map.kind == GI_MAP_RINGS ? GI_BORDER_WRAP : spec->edge.border;
     args->cubic = spec->cubic;
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         args->background[c] = spec->edge.value[c];

@@ -16,6 +16,7 @@ struct warp_args {
     int height, src_y; /* of the whole; the row that the band begins with */
     struct target dst;
     int dst_width, dst_height, dst_y;
+    enum gi_border of_rows;
     bool weigh;
     float cubic;
     float background[GI_MAX_CHANNELS];
@@ -104,7 +105,7 @@ template <typename T, int CHANNELS>
 static __device__ bool warp_fetch(float *v, const struct warp_args *args, int x, int y)
 {
     int xi = gi_border_index(x, args->src.width, args->src.border);
-    int yi = gi_border_index(y, args->height, args->src.border);
+    int yi = gi_border_index(y, args->height, args->of_rows);
     bool inside = xi >= 0 && yi >= 0;
     if (inside) {
         yi = gi_band_row(yi, args->src_y, args->height);

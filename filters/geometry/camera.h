@@ -1,0 +1,19 @@
+/* A camera's calibration as OpenCV writes it.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_CAMERA_H
+#define GI_FILTERS_CAMERA_H
+
+#include "imgio/status.h"
+
+struct gi_camera {
+    double fx, fy, cx, cy; /* pixels */
+    double k[6], p[2];     /* k1 to k6; p1, p2 */
+};
+
+/* Reads JSON or YAML: the 3 x 3 matrix of the key camera_matrix, cameraMatrix, mtx or K, and the 4,
+ * 5 or 8 coefficients (k1 k2 p1 p2 k3 k4 k5 k6) of distortion_coefficients, dist_coeffs,
+ * distCoeffs, dist or D, each a list of numbers, of lists, or a mapping with such as its `data`.
+ * Errors: GI_E_USAGE, GI_E_MEMORY. */
+enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);
+
+#endif

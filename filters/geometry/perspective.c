@@ -1,0 +1,171 @@
+/* Perspective: by a 3 x 3 matrix or four pairs of points.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/geometry/warping.h"
+
+enum { CORNERS = 4, UNKNOWNS = 8 };
+
+struct params {
+    const char *matrix, *size;
+    bool inverse;
+    struct gi_reals from, to;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "matrix",
+     .letter = 'm',
+     .type = GI_OPT_CONTENT,
+     .offset = offsetof(struct params, matrix),
+     .metavar = "ROWS|FILE",
+     .help = "From the input's pixels to the result's: \"a b c; d e f; g h i\", or a file that "
+             "holds it"},
+    {.name = "inverse",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, inverse),
+     .help = "The matrix says where the result's pixels come from"},
+    {.name = "from",
+     .letter = 'f',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, from),
+     .example = "1.5,2,30,0.5,28,33,-2,29",
+     .least = 2 * CORNERS,
+     .most = 2 * CORNERS,
+     .metavar = "X,Y,X,Y,X,Y,X,Y",
+     .help = "Four points of the input; left out, its corners from the top left clockwise"},
+    {.name = "to",
+     .letter = 't',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, to),
+     .least = 2 * CORNERS,
+     .most = 2 * CORNERS,
+     .metavar = "X,Y,X,Y,X,Y,X,Y",
+     .help = "Where they go in the result; left out, to its corners"},
+    GI_WARP_SIZE_OPTION(struct params),
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static void corners_of(double *points, const struct gi_reals *given, const struct gi_image *shape)
+{
+    double right = shape->width - 0.5, bottom = shape->height - 0.5, o = -0.5;
+    const double corners[2 * CORNERS] = {o, o, right, o, right, bottom, o, bottom};
+    for (int i = 0; i < 2 * CORNERS; i++)
+        points[i] = given->n ? given->v[i] : corners[i];
+}
+
+/* Solves the rows of `a`, the right hand sides behind them, by Gauss with the largest pivot. */
+static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        int pivot = i;
+        for (int j = i + 1; j < UNKNOWNS; j++)
+            pivot = fabs(a[j][i]) > fabs(a[pivot][i]) ? j : pivot;
+        for (int k = 0; k <= UNKNOWNS; k++) {
+            double keep = a[i][k];
+            a[i][k] = a[pivot][k];
+            a[pivot][k] = keep;
+        }
+        if (!(fabs(a[i][i]) > 1e-12))
+            return false;
+        for (int j = 0; j < UNKNOWNS; j++)
+            for (int k = UNKNOWNS; j != i && k >= i; k--)
+                a[j][k] -= a[i][k] * (a[j][i] / a[i][i]);
+    }
+    for (int i = 0; i < UNKNOWNS; i++)
+        x[i] = a[i][UNKNOWNS] / a[i][i];
+    return true;
+}
+
+/* m that takes `to` to `from`: (a x + b y + c) - (g x + h y) u = u for each pair, and so with v. */
+static bool matrix_of(double m[9], const double *from, const double *to)
+{
+    double a[UNKNOWNS][UNKNOWNS + 1] = {{0}};
+    for (int i = 0; i < UNKNOWNS; i++) {
+        double x = to[i / 2 * 2], y = to[i / 2 * 2 + 1], u = from[i];
+        double *row = a[i] + i % 2 * 3;
+        row[0] = x;
+        row[1] = y;
+        row[2] = 1;
+        a[i][6] = -x * u;
+        a[i][7] = -y * u;
+        a[i][8] = u;
+    }
+    m[8] = 1;
+    return solve(a, m);
+}
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct params *p = arg;
+    struct gi_image shape = {.width = 1, .height = 1};
+    double m[9];
+    enum gi_status status = gi_size_read(&shape, p->size, err);
+    if (status)
+        return status;
+    if (p->matrix)
+        return gi_matrix_read(m, "matrix", p->matrix, true, p->inverse, err);
+    if (!p->from.n && !p->to.n)
+        return gi_fail(err, GI_E_USAGE,
+                       "--matrix, --from and --to are missing: want a matrix, or four points of "
+                       "either side");
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    double m[9], from[2 * CORNERS], to[2 * CORNERS];
+    enum gi_status status = gi_size_read(&plan->result, p->size, err);
+    if (!status && p->matrix)
+        status = gi_matrix_read(m, "matrix", p->matrix, true, p->inverse, err);
+    if (!status && !p->matrix) {
+        corners_of(from, &p->from, &plan->sources[0]);
+        corners_of(to, &p->to, &plan->result);
+        double back[9];
+        bool made = matrix_of(m, from, to);
+        for (int i = 0; i < 9; i++)
+            back[i] = made ? m[i] : 0;
+        if (!made || !gi_matrix_invert(back))
+            status =
+                gi_fail(err, GI_E_USAGE, "--from, --to: want four points with no three on a line");
+    }
+    if (!status && !gi_warp_plan(plan, &p->warp, 0, err))
+        status = GI_E_MEMORY;
+    if (!status && m[6] == 0 && m[7] == 0)
+        gi_warp_affine(plan, (double[6]){m[0] / m[8], m[1] / m[8], m[2] / m[8], m[3] / m[8],
+                                         m[4] / m[8], m[5] / m[8]});
+    else if (!status)
+        gi_warp_projective(plan, m);
+    return status;
+}
+
+const struct gi_filter gi_filter_perspective = {
+    .name = "perspective",
+    .summary = "See a plane from elsewhere, by four points or a matrix",
+    .examples =
+        "gpuimg perspective photo.jpg page.png --from 212,95,1480,130,1610,1990,90,2040 --size "
+        "1240x1754\n"
+        "gpuimg perspective in.png out.png --to 40,0,600,20,639,479,0,460\n"
+        "gpuimg perspective in.png out.png --matrix \"1 0.1 0; 0 1 0; 0.0005 0 1\"",
+    .manual =
+        "The points of --from go to those of --to, and straight lines stay straight; either side "
+        "left out are the outer corners of the input or of the result, half a pixel from the "
+        "centres of its corner pixels. "
+        "Or --matrix takes (x, y) of the input to ((a x + b y + c) / (g x + h y + i), (d x + e y + "
+        "f) / (g x + h y + i)), as OpenCV's warpPerspective; with --inverse it says where pixel "
+        "(x, "
+        "y) of the result comes from. Coordinates are in pixels from the centre of the top left "
+        "one.\n"
+        "\n"
+        "Places are computed in double precision. Behind the horizon, where g x + h y + i changes "
+        "its sign, stands what the formula says, the plane seen from below. Nothing is averaged: "
+        "what is made much smaller wants a blur before. Colour is weighed by alpha.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .needs = gi_warp_needs,
+    .run = gi_warp_run,
+};

@@ -1,0 +1,84 @@
+/* Undistort: what a lens has bent, straight again.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/camera.h"
+#include "filters/geometry/warping.h"
+
+struct params {
+    const char *camera;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "camera",
+     .letter = 'c',
+     .type = GI_OPT_CONTENT,
+     .offset = offsetof(struct params, camera),
+     .example = "{\"camera_matrix\": [[40, 0, 15], [0, 42, 17], [0, 0, 1]], "
+                "\"distortion_coefficients\": [-0.3, 0.1, 0.01, -0.02, 0.05]}",
+     .metavar = "FILE|TEXT",
+     .help = "Its calibration, JSON or YAML as OpenCV writes it"},
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status read_camera(struct gi_camera *camera, const struct params *p,
+                                  struct gi_err *err)
+{
+    if (!p->camera)
+        return gi_fail(err, GI_E_USAGE, "--camera: missing: want a calibration, JSON or YAML");
+    return gi_camera_read(camera, p->camera, err);
+}
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    struct gi_camera camera;
+    return read_camera(&camera, arg, err);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_camera camera;
+    enum gi_status status = read_camera(&camera, p, err);
+    if (status)
+        return status;
+    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, 0, err);
+    if (!warp)
+        return GI_E_MEMORY;
+    struct gi_lens *lens = &warp->map.lens;
+    warp->map.kind = GI_MAP_LENS;
+    *lens = (struct gi_lens){.fx = camera.fx,
+                             .fy = camera.fy,
+                             .cx = camera.cx,
+                             .cy = camera.cy,
+                             .per_x = 1 / camera.fx,
+                             .per_y = 1 / camera.fy,
+                             .at_x = camera.cx,
+                             .at_y = camera.cy};
+    for (int i = 0; i < 6; i++)
+        lens->k[i] = camera.k[i];
+    lens->p[0] = camera.p[0];
+    lens->p[1] = camera.p[1];
+    return GI_OK;
+}
+
+const struct gi_filter gi_filter_undistort = {
+    .name = "undistort",
+    .summary = "Straighten what a lens has bent, by its calibration",
+    .examples = "gpuimg undistort frame.png straight.png --camera camera.yml\n"
+                "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
+                "gpuimg undistort frame.png out.png --camera camera.yml --border clamp",
+    .manual =
+        "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
+        "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, dist, D): "
+        "k1 k2 p1 p2, with k3, with k4 k5 k6. The result has the same camera without its lens, as "
+        "OpenCV's undistort: with x and y in focal lengths from the principal point and r2 = x^2 + "
+        "y^2, it is what the input has at x k + 2 p1 x y + p2 (r2 + 2 x^2) and y k + p1 (r2 + 2 "
+        "y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3). "
+        "Colour is weighed by alpha.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = gi_warp_run,
+};

@@ -1,0 +1,140 @@
+/* Warp-polar: circles about a point to columns, and back.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/geometry/size.h"
+#include "filters/geometry/warping.h"
+
+struct params {
+    struct gi_reals center;
+    double radius; /* pixels */
+    bool log, inverse;
+    const char *size;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "center",
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, center),
+     .least = 2,
+     .most = 2,
+     .metavar = "X,Y",
+     .help = "Of the circles, in pixels from the centre of the top left one; left out, the middle"},
+    {.name = "radius",
+     .letter = 'r',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, radius),
+     .min = 1.5,
+     .max = 100000,
+     .unit = "px",
+     .help = "That of the right side of the polar image; left out, as far as the farthest corner, "
+             "or with --inverse its width"},
+    {.name = "log",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, log),
+     .help = "Columns by the logarithm of the radius"},
+    {.name = "inverse",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, inverse),
+     .help = "From the polar image back"},
+    GI_WARP_SIZE_OPTION(struct params),
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct params *p = arg;
+    struct gi_image shape = {.width = 1, .height = 1};
+    return gi_size_read(&shape, p->size, err);
+}
+
+/* The radius that is given or follows, and the shape of the result. */
+static enum gi_status set_shape(struct gi_plan *plan, double *radius, double *x, double *y,
+                                struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_image *dst = &plan->result;
+    const struct gi_image *src = &plan->sources[0];
+    *x = p->center.n ? p->center.v[0] : (src->width - 1) / 2.0;
+    *y = p->center.n ? p->center.v[1] : (src->height - 1) / 2.0;
+    double far = hypot(fmax(fabs(*x), fabs(src->width - 1 - *x)),
+                       fmax(fabs(*y), fabs(src->height - 1 - *y)));
+    double natural = fmax(p->inverse ? src->width : far, 1.5);
+    *radius = isnan(p->radius) ? natural : p->radius;
+    double side = fmin(*radius, natural); /* no more columns than there is to see */
+    dst->width = (int)rint(p->inverse ? 2 * side : side);
+    dst->height = (int)rint(p->inverse ? 2 * side : acos(-1) * side);
+    enum gi_status status = gi_size_read(dst, p->size, err);
+    if (p->inverse && !p->center.n) {
+        *x = (dst->width - 1) / 2.0;
+        *y = (dst->height - 1) / 2.0;
+    }
+    return status;
+}
+
+/* Radii of the columns, cosines and sines of the rows, behind the warp. */
+static void fill_rays(struct gi_warp *warp, const struct gi_image *dst, double radius, double x,
+                      double y, bool log_of)
+{
+    double *tables = (double *)(warp + 1), *cosine = tables + dst->width;
+    double *sine = cosine + dst->height;
+    for (int i = 0; i < dst->width; i++)
+        tables[i] = log_of ? exp(i * (log(radius) / dst->width)) - 1 : i * (radius / dst->width);
+    for (int i = 0; i < dst->height; i++) {
+        double angle = i * (2 * acos(-1) / dst->height);
+        cosine[i] = cos(angle);
+        sine[i] = sin(angle);
+    }
+    warp->map.kind = GI_MAP_RAYS;
+    warp->map.rays = (struct gi_rays){tables, cosine, sine, x, y};
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *dst = &plan->result;
+    double radius, x, y;
+    enum gi_status status = set_shape(plan, &radius, &x, &y, err);
+    if (status)
+        return status;
+    size_t numbers = p->inverse ? 0 : (size_t)dst->width + 2 * (size_t)dst->height;
+    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, numbers * sizeof(double), err);
+    if (!warp)
+        return GI_E_MEMORY;
+    if (!p->inverse) {
+        fill_rays(warp, dst, radius, x, y, p->log);
+        return GI_OK;
+    }
+    double columns = plan->sources[0].width, rows = plan->sources[0].height;
+    warp->map.kind = GI_MAP_RINGS;
+    warp->map.rings = (struct gi_rings){.center_x = x,
+                                        .center_y = y,
+                                        .radial = p->log ? columns / log(radius) : columns / radius,
+                                        .angular = rows / (2 * acos(-1)),
+                                        .log = p->log};
+    return GI_OK;
+}
+
+const struct gi_filter gi_filter_warp_polar = {
+    .name = "warp-polar",
+    .summary = "Unroll circles about a point into columns, and back",
+    .examples = "gpuimg warp-polar dial.png unrolled.png --center 320,240 --radius 200\n"
+                "gpuimg warp-polar unrolled.png dial.png --inverse --radius 200 --size 640x480 "
+                "--center 320,240\n"
+                "gpuimg warp-polar in.png log.png --log --size 256x360",
+    .manual =
+        "Pixel (x, y) of the result is what stands at radius x R / width and angle 2 pi y / height "
+        "of the input, with --log at radius R^(x / width) - 1; angles begin to the right and go on "
+        "downwards, as in OpenCV's warpPolar. Without --size the result is R wide and pi R high, "
+        "but not beyond the corners. --inverse makes an image of 2 R x 2 R, or --size, of such a "
+        "one, whose last row its first "
+        "follows again. The logarithm, the root and the angle are computed in double precision by "
+        "formulas that are the same everywhere. Colour is weighed by alpha.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = gi_warp_run,
+};
