@@ -13,6 +13,7 @@ show blur testdata/scene.png "$out/blur.png" --k 9
 show edges testdata/scene.png "$out/edges.png"
 show histogram testdata/coins.png --bins 16 --plot "$out/histogram.png"
 show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out/overlay.png" --labels-picture "$out/labels.png"
+show montage "$out/blur.png" "$out/edges.png" "$out/overlay.png" "$out/labels.png" "$out/sheet.png" --columns 2 --cell 320x240
 head -4 "$out/regions.csv"
 echo
 echo "written:"

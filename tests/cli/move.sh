@@ -109,4 +109,18 @@ expect_error 2 'orient: made.bmp: bmp holds no orientation*' orient rgb.ppm made
 expect_error 2 'orient: --tag 9: want 1 to 8' orient rgb.ppm made.png --tag 9
 expect_error 2 'orient: --as 0: want 1, 2*' orient rgb.ppm made.png --as 0
 
+# Sheets: places, gaps, what images have in common, and what does not fit.
+printf 'P5\n2 2\n255\n\001\002\003\004' >a.pgm
+printf 'P6\n2 2\n255\n\012\013\014\015\016\017\020\021\022\023\024\025' >c.ppm
+expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 1 --background 9
+check "a sheet" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
+expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1
+check "gray in colour" cmp row.ppm <(printf 'P6\n4 2\n255\n\001\001\001\002\002\002\012\013\014\015\016\017\003\003\003\004\004\004\020\021\022\023\024\025')
+expect_error 2 'montage: 3 images: 1 columns of 2 rows have room for 2' montage a.pgm a.pgm a.pgm made.png --columns 1 --rows 2
+expect_error 2 'montage: --cell: want width and height in pixels*' montage a.pgm made.png --cell 50%
+expect_error 2 'montage: --fill, --stretch: want one of them' montage a.pgm made.png --fill --stretch
+expect_error 1 'montage: a sheet of * pixels: want at most * (--max-pixels)' montage a.pgm made.png --cell 100000x100000
+expect_error 2 'montage: ./c.ppm: would be written over the input*' montage a.pgm c.ppm ./c.ppm
+expect_error 1 'montage: nothing.png*' montage a.pgm nothing.png made.png
+
 finish
