@@ -37,7 +37,7 @@ CHANGES = [
 # Tests by what they test: of each folder the patterns of paths, in tests/. All others would see nothing of it.
 RELEVANT = {
     "imgio": ["unit/test_imgio_*", "unit/test_cli_output", "cli/outputs", "cli/bad_input", "cli/convert", "cli/png_peers",
-              "cli/analyses", "cli/together", "cli/lists", "cli/help", "filters/npy*", "cli/usage", "cli/libraries"],
+              "filters/metadata*", "cli/analyses", "cli/together", "cli/lists", "cli/help", "filters/npy*", "cli/usage", "cli/libraries"],
     "filters": ["unit/test_filter*", "unit/test_extract", "unit/test_histogram", "unit/test_compare", "unit/test_tables",
                 "unit/test_options", "unit/test_chains", "unit/test_estimate", "unit/test_bands", "unit/test_cli_parse",
                 "filters/*", "cli/analyses", "cli/usage", "cli/help", "cli/run", "cli/bench", "cli/convert", "cli/selftest",

@@ -166,7 +166,7 @@ static void threads_fail(void **state)
     struct gi_parallel parallel = gi_pool_lend(pool);
     options.parallel = &parallel;
     options.format = "png";
-    assert_int_equal(gi_save(&image, NULL, "/dev/full", &options, NULL, &err), GI_E_IO);
+    assert_int_equal(gi_save(&image, NULL, "/dev/full", &options, NULL, &err), GI_E_AGAIN);
     assert_non_null(strstr(err.text, "/dev/full: No space left"));
     gi_pool_free(&pool);
     gi_image_free(&image);
