@@ -234,14 +234,14 @@ static enum gi_status make_folder(char *path, struct gi_err *err)
     end[1] = '\0';
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
+        struct stat st;
         int why = mkdir(path, 0777) ? errno : 0;
         if (why && why != EEXIST)
             return gi_fail(err, gi_status_of_errno(why), "%s: %s", path, strerror(why));
+        if (why && (stat(path, &st) || !S_ISDIR(st.st_mode)))
+            return gi_fail(err, GI_E_IO, "%s: is no folder, want one for the results", path);
         *at = '/';
     }
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-        return gi_fail(err, GI_E_IO, "%s: is a file, want a folder", path);
     return GI_OK;
 }
 

@@ -66,6 +66,15 @@ expect_error 2 'invert: no images among the inputs' invert --files-from /dev/nul
 expect_error 2 'invert: --resume: want --report*' invert in/a.png --out-dir res --resume
 expect_error 2 'run: want CHAIN*' run --out-dir made
 
+# A file or a dead link where a folder should be: once, and no input was looked at.
+: >plain
+ln -s nowhere dead
+for how in "--out plain/{index}.png" "--out-dir plain" "--out-dir plain/sub" "--recursive --out-dir ./plain" \
+    "--out dead/{index}.png"; do
+    # shellcheck disable=SC2086
+    expect_error 1 '*: is no folder, want one for the results' invert in $how --recursive --threads 2
+done
+
 # A bad file is named and counted; the others are done.
 head -c 3000 in/a.png >in/bad.png
 expect 1 gpuimg blur in/*.png nowhere.png --out-dir some
