@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/memory.h"
 #include "cli/batch/stop.h"
 #include "cli/say.h"
 #include "kernels/parallel.h"

@@ -67,7 +67,4 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 /* Whether the machine failed rather than the file: device lost, out of memory, disk full. */
 bool gi_status_is_machine(enum gi_status status);
 
-/* A share of the memory that is free now, bytes: what a batch takes where --memory does not say. */
-uint64_t gi_memory_share(void);
-
 #endif

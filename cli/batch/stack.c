@@ -8,6 +8,7 @@
 #include "cli/batch/engine.h"
 #include "cli/batch/imaging.h"
 #include "cli/batch/list.h"
+#include "cli/batch/memory.h"
 #include "cli/batch/stop.h"
 #include "cli/commands.h"
 #include "cli/files.h"

@@ -1,0 +1,118 @@
+/* The memory that is free, from files as the kernel has them (cgroups(7), cgroup-v2.rst).
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "cli/batch/memory.h"
+
+#define V2 "/sys/fs/cgroup"
+#define V1 "/sys/fs/cgroup/memory"
+
+static char root[] = "/tmp/gpuimg-memory-XXXXXX";
+
+static int clear(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(path, 0700);
+        *at = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int start(void **state)
+{
+    clear(state);
+    put("/proc/meminfo", "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable:   1000 kB\n");
+    return 0;
+}
+
+static void no_groups(void **state)
+{
+    (void)state;
+    assert_int_equal(gi_memory_free(root), 1024000);
+    put("/proc/self/cgroup", "0::/user.slice\n");
+    assert_int_equal(gi_memory_free(root), 1024000);
+    put(V2 "/user.slice/memory.max", "max\n");
+    put(V2 "/user.slice/memory.current", "5000\n");
+    assert_int_equal(gi_memory_free(root), 1024000);
+    clear(state);
+    assert_int_equal(gi_memory_free(root), 0);
+}
+
+static void version_2(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/a/b.scope\n");
+    put(V2 "/a/b.scope/memory.max", "600000\n");
+    put(V2 "/a/b.scope/memory.current", "500000\n");
+    assert_int_equal(gi_memory_free(root), 100000);
+    put(V2 "/a/b.scope/memory.stat", "anon 7\ninactive_file 200000\nactive_file 9\n");
+    assert_int_equal(gi_memory_free(root), 300000);
+    put(V2 "/a/b.scope/memory.high", "550000\n");
+    assert_int_equal(gi_memory_free(root), 250000);
+    put(V2 "/a/memory.max", "90000\n"); /* that above is tighter */
+    put(V2 "/a/memory.current", "20000\n");
+    assert_int_equal(gi_memory_free(root), 70000);
+    put(V2 "/a/memory.current", "100000\n");
+    assert_int_equal(gi_memory_free(root), 1);
+}
+
+/* The group is the top of what is seen, though named as outside. */
+static void container(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup", "0::/kubepods/pod7/x\n");
+    put(V2 "/memory.max", "500000\n");
+    put(V2 "/memory.current", "100000\n");
+    assert_int_equal(gi_memory_free(root), 400000);
+    put("/proc/self/cgroup", "0::/\n");
+    assert_int_equal(gi_memory_free(root), 400000);
+}
+
+static void version_1(void **state)
+{
+    (void)state;
+    put("/proc/self/cgroup",
+        "9:name=systemd:/x\n5:cpu,cpuacct:/x\n4:hugetlb,memory:/job/7\n0::/\n");
+    put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
+    put(V1 "/memory.usage_in_bytes", "800000\n");
+    put(V1 "/x/memory.limit_in_bytes", "1000\n"); /* another controller's */
+    assert_int_equal(gi_memory_free(root), 1024000);
+    put(V1 "/job/7/memory.limit_in_bytes", "300000\n");
+    put(V1 "/job/7/memory.usage_in_bytes", "200000\n");
+    put(V1 "/job/7/memory.stat", "inactive_file 1\ntotal_inactive_file 50000\n");
+    assert_int_equal(gi_memory_free(root), 150000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(no_groups, start),
+        cmocka_unit_test_setup(version_2, start),
+        cmocka_unit_test_setup(container, start),
+        cmocka_unit_test_setup(version_1, start),
+    };
+    return mkdtemp(root) ? cmocka_run_group_tests(tests, NULL, clear) : 1;
+}
