@@ -134,8 +134,8 @@ static enum gi_status print_json(const struct gi_comparison *comparison, const s
                                  char **names, struct gi_err *err)
 {
     json_t *object = json_object(), *channels = json_array();
-    json_object_set_new(object, "a", gi_json_text(names[0]));
-    json_object_set_new(object, "b", gi_json_text(names[1]));
+    gi_json_set_name(object, "a", names[0]);
+    gi_json_set_name(object, "b", names[1]);
     json_object_set_new(object, "width", json_integer(a->width));
     json_object_set_new(object, "height", json_integer(a->height));
     json_object_set_new(object, "depth",

@@ -103,7 +103,7 @@ static enum gi_status print_json(FILE *out, const struct gi_histogram_view *view
     json_t *channels = json_array(), *object = json_object();
     for (int c = 0; c < view->histogram->nchannels; c++)
         json_array_append_new(channels, channel_json(view, c));
-    json_object_set_new(object, "file", gi_json_text(view->file));
+    gi_json_set_name(object, "file", view->file);
     json_object_set_new(object, "width", json_integer(view->image->width));
     json_object_set_new(object, "height", json_integer(view->image->height));
     json_object_set_new(object, "depth",

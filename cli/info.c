@@ -79,7 +79,7 @@ static enum gi_status print_json(const char *path, const struct gi_image *image,
                                  const struct gi_file_info *info, struct gi_err *err)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "file", gi_json_text(path));
+    gi_json_set_name(object, "file", path);
     json_object_set_new(object, "format", gi_json_text(info->format));
     json_object_set_new(object, "width", json_integer(image->width));
     json_object_set_new(object, "height", json_integer(image->height));

@@ -54,6 +54,62 @@ json_t *gi_json_text(const char *text)
     return json;
 }
 
+static const char hex_digits[] = "0123456789abcdef";
+
+/* "KEY_hex". */
+enum { HEX_KEY_MAX = 32 };
+
+static void hex_key(char text[HEX_KEY_MAX], const char *key)
+{
+    snprintf(text, HEX_KEY_MAX, "%s_hex", key);
+}
+
+void gi_json_set_name(json_t *object, const char *key, const char *name)
+{
+    json_object_set_new(object, key, gi_json_text(name));
+    const char *p = name ? name : "";
+    for (size_t n; *p && (n = gi_utf8_nbytes(p)); p += n)
+        ;
+    char *hex = *p ? allocate(2 * strlen(name) + 1) : NULL, *to = hex, full[HEX_KEY_MAX];
+    if (!hex)
+        return;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        *to++ = hex_digits[*c / 16];
+        *to++ = hex_digits[*c % 16];
+    }
+    *to = '\0';
+    hex_key(full, key);
+    json_object_set_new(object, full, json_string(hex));
+    free(hex);
+}
+
+/* What the digits say; false where they are none. */
+static bool unhex(char *name, const char *hex)
+{
+    for (; *hex; hex += 2) {
+        const char *high = strchr(hex_digits, hex[0]);
+        const char *low = hex[1] ? strchr(hex_digits, hex[1]) : NULL;
+        if (!high || !low)
+            return false;
+        *name++ = (char)(16 * (high - hex_digits) + (low - hex_digits));
+    }
+    *name = '\0';
+    return true;
+}
+
+char *gi_json_name(const json_t *object, const char *key)
+{
+    char full[HEX_KEY_MAX];
+    hex_key(full, key);
+    const char *text = json_string_value(json_object_get(object, key));
+    const char *hex = json_string_value(json_object_get(object, full));
+    char *name = hex ? malloc(strlen(hex) / 2 + 1) : NULL;
+    if (name && unhex(name, hex))
+        return name;
+    free(name);
+    return text ? strdup(text) : NULL;
+}
+
 json_t *gi_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -15,6 +15,12 @@ void gi_json_start(void);
 /* A string; bytes that are no UTF-8 become U+FFFD. NULL text: null. */
 json_t *gi_json_text(const char *text);
 
+/* The name of a file as `key`, as gi_json_text(); where that loses bytes also all of them as
+ * "KEY_hex", two digits a byte, so that gi_json_name() finds the file again. NULL name: null. */
+void gi_json_set_name(json_t *object, const char *key, const char *name);
+/* That name, for the caller to free. NULL: there is none, or out of memory. */
+char *gi_json_name(const json_t *object, const char *key);
+
 /* A number; NaN and infinity become null. */
 json_t *gi_json_real(double value);
 

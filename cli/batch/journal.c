@@ -74,24 +74,32 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
-/* Whether the line says that an item is done, and it still is; it is noted then. */
+/* Whether the line says that an item is done, and it still is. */
+static bool is_done(const json_t *line, const char *input, const char *output)
+{
+    const char *status = json_string_value(json_object_get(line, "status"));
+    return input && output && status && strcmp(status, "done") == 0 &&
+           is_as(input, line, "input_bytes", "input_mtime_ns") &&
+           is_as(output, line, "output_bytes", "output_mtime_ns");
+}
+
+/* Whether the line says what is to be kept: an item that is done; it is noted then. */
 static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
-    const char *input = json_string_value(json_object_get(line, "input"));
-    const char *output = json_string_value(json_object_get(line, "output"));
-    const char *status = json_string_value(json_object_get(line, "status"));
-    if (!input || !output || !status || strcmp(status, "done") != 0 ||
-        !is_as(input, line, "input_bytes", "input_mtime_ns") ||
-        !is_as(output, line, "output_bytes", "output_mtime_ns"))
-        return false;
-    if (2 * journal->n >= journal->room && !grow(journal)) {
+    char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
+    bool is_new = is_done(line, input, output);
+    if (is_new && 2 * journal->n >= journal->room && !grow(journal)) {
         gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
-        return false;
+        is_new = false;
     }
-    uint64_t key = key_of(input, output), *place = place_of(journal, key);
-    bool is_new = *place == 0;
-    journal->n += is_new;
-    *place = key;
+    if (is_new) {
+        uint64_t key = key_of(input, output), *place = place_of(journal, key);
+        is_new = *place == 0;
+        journal->n += is_new;
+        *place = key;
+    }
+    free(input);
+    free(output);
     return is_new;
 }
 
@@ -242,8 +250,8 @@ static char *item_text(const struct gi_item *item)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};
     json_t *line = json_object(), *ms = json_object();
-    json_object_set_new(line, "input", gi_json_text(item->input));
-    json_object_set_new(line, "output", item->output ? gi_json_text(item->output) : json_null());
+    gi_json_set_name(line, "input", item->input);
+    gi_json_set_name(line, "output", item->output);
     json_object_set_new(line, "status", json_string(item->status ? "failed" : "done"));
     if (item->status)
         json_object_set_new(line, "error", gi_json_text(item->err.text));

@@ -86,7 +86,7 @@ static enum gi_status add_item(struct gi_merge *merge, const json_t *item, const
     }
     const char *status = text_of(item, "status");
     struct gi_merge_line line = {
-        .input = strdup(text_of(item, "input")),
+        .input = gi_json_name(item, "input"),
         .text = strdup(text),
         .order = merge->nlines,
         .shard = shard->k,

@@ -57,6 +57,29 @@ echo no report >no.jsonl
 expect_error 1 'gaussian: --report no.jsonl: is no report of gpuimg' \
     gaussian in/000.jpg --out-dir other --report no.jsonl --resume
 
+# Names that are no UTF-8 are found again, and two that look alike are two.
+mkdir latin
+cp in/000.jpg $'latin/\xe4.jpg'
+cp in/000.jpg $'latin/\xf6.jpg'
+cp in/000.jpg latin/ok.jpg
+expect 0 gpuimg invert --recursive latin --out-dir latin-out --report latin.jsonl
+check 'their bytes stand in the report' python3 -c 'import json, os
+lines = [json.loads(line) for line in list(open("latin.jsonl", encoding="utf-8"))[1:]]
+named = [bytes.fromhex(l["input_hex"]) if "input_hex" in l else l["input"].encode() for l in lines]
+assert sorted(named) == sorted(b"latin/" + name for name in os.listdir(b"latin")), named
+assert sum("input_hex" in l for l in lines) == sum("output_hex" in l for l in lines) == 2, lines'
+(cd latin-out && stat -c '%n %y' -- *) >before
+expect 0 gpuimg invert --recursive latin --out-dir latin-out --report latin.jsonl --resume
+check 'such outputs stay' cmp -s before <(cd latin-out && stat -c '%n %y' -- *)
+expect 0 gpuimg report merge latin.jsonl -o latin-all.jsonl
+check 'none is lost' test "$(wc -l <latin-all.jsonl)" = 4
+rm $'latin/\xf6.jpg'
+cp in/001.png $'latin/\xf6.jpg'
+: >$'latin/\xe4.jpg'
+expect 1 gpuimg invert --recursive latin --out-dir latin-out --report latin.jsonl
+expect 1 gpuimg report merge latin.jsonl --missing files
+check 'the missing one is named by its bytes' cmp out <(printf 'latin/\xe4.jpg\n')
+
 # Killed at any moment, and resumed: the same folder, no temporaries. Over older files, so that there are any.
 killed=0
 for ((round = 0; round < 10; round++)); do

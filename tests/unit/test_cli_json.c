@@ -40,6 +40,49 @@ static struct bytes print(enum gi_status *status)
     return b;
 }
 
+/* What is no UTF-8 comes back byte for byte, what is stays as it is read by people. */
+static void names(void **state)
+{
+    static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",
+                                        "a\xe4\n\"", "\xc3",         "\xed\xa0\x80", ""};
+    static const char *const hexes[] = {NULL, NULL, NULL, "ff", "61e40a22", "c3", "eda080", NULL};
+    (void)state;
+    gi_json_start();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *object = json_object(), *again;
+        struct gi_err err = {0};
+        gi_json_set_name(object, "input", cases[i]);
+        char *text = gi_json_dump(object, 0);
+        assert_non_null(text);
+        assert_int_equal(gi_json_read(&again, text, &err), GI_OK);
+        const char *hex = json_string_value(json_object_get(again, "input_hex"));
+        assert_true(hex ? hexes[i] && strcmp(hex, hexes[i]) == 0 : !hexes[i]);
+        char *name = gi_json_name(again, "input");
+        assert_string_equal(name, cases[i]);
+        assert_null(gi_json_name(again, "output"));
+        free(name);
+        free(text);
+        json_decref(again);
+    }
+}
+
+/* Digits that are none: the name as people read it. */
+static void damaged_names(void **state)
+{
+    static const char *const texts[] = {"{\"input\": \"a\", \"input_hex\": \"6\"}",
+                                        "{\"input\": \"a\", \"input_hex\": \"6g\"}",
+                                        "{\"input\": \"a\", \"input_hex\": 7}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_t *object;
+        assert_int_equal(gi_json_read(&object, texts[i], NULL), GI_OK);
+        char *name = gi_json_name(object, "input");
+        assert_string_equal(name, "a");
+        free(name);
+        json_decref(object);
+    }
+}
+
 static void every_allocation(void **state)
 {
     (void)state;
@@ -68,6 +111,7 @@ static void every_allocation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(names),
+                                       cmocka_unit_test(damaged_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
