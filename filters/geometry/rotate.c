@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "filters/geometry/turning.h"
 #include "filters/geometry/warping.h"
 
 struct params {
-    double angle; /* degrees, counterclockwise */
+    double angle_deg; /* counterclockwise */
     bool expand;
     struct gi_reals center;
     struct gi_warp_params warp;
@@ -15,7 +16,7 @@ static const struct gi_option options[] = {
     {.name = "angle",
      .letter = 'a',
      .type = GI_OPT_REAL,
-     .offset = offsetof(struct params, angle),
+     .offset = offsetof(struct params, angle_deg),
      .example = "30",
      .min = -100000,
      .max = 100000,
@@ -42,31 +43,42 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
-    if (isnan(p->angle))
+    if (isnan(p->angle_deg))
         return gi_fail(err, GI_E_USAGE, "--angle: missing: want degrees, counterclockwise");
     return GI_OK;
 }
 
-/* Cosine and sine; of quarter turns exactly. */
-static bool turn_of(double angle_deg, double *cosine, double *sine)
+/* Whether the angle is a whole number of quarter turns; then *quarters of them, 0 to 3. */
+static bool quarters_of(const struct params *p, int *quarters)
 {
-    double rest = fmod(angle_deg, 360), quarters = rest / 90;
-    bool exact = quarters == rint(quarters);
-    int n = exact ? ((int)quarters + 4) % 4 : 0;
-    *cosine = exact ? (n == 0) - (n == 2) : cos(rest * (acos(-1) / 180));
-    *sine = exact ? (n == 1) - (n == 3) : sin(rest * (acos(-1) / 180));
-    return exact;
+    double n = fmod(p->angle_deg, 360) / 90;
+    *quarters = ((int)n + 4) % 4;
+    return n == rint(n);
+}
+
+/* Whether pixels change places and nothing is asked for that a turn about the middle is not. */
+static bool turns(const struct params *p)
+{
+    int quarters;
+    return quarters_of(p, &quarters) && (p->expand || !p->center.n);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    static const int turn_of[] = {0, GI_TURN_TRANSPOSE | GI_TURN_MIRROR_X,
+                                  GI_TURN_MIRROR_X | GI_TURN_MIRROR_Y,
+                                  GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y};
     const struct params *p = plan->params;
-    int width = plan->sources[0].width, height = plan->sources[0].height;
-    double c, s, middle_x = (width - 1) / 2.0, middle_y = (height - 1) / 2.0;
-    bool quarter = turn_of(p->angle, &c, &s);
-    double x = middle_x, y = middle_y, to_x = x,
-           to_y = y; /* where a point comes from and goes to */
-    if (p->expand || (quarter && !p->center.n)) {
+    int width = plan->sources[0].width, height = plan->sources[0].height, quarters;
+    bool exact = quarters_of(p, &quarters);
+    if (turns(p))
+        return gi_turn_plan(plan, turn_of[quarters], err);
+    double angle = fmod(p->angle_deg, 360) * (acos(-1) / 180);
+    double c = exact ? (quarters == 0) - (quarters == 2) : cos(angle);
+    double s = exact ? (quarters == 1) - (quarters == 3) : sin(angle);
+    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* where a point comes from */
+    double to_x = x, to_y = y;                            /* and goes to */
+    if (p->expand) {
         /* A hair less, so that rounding adds no row. */
         plan->result.width = (int)ceil(width * fabs(c) + height * fabs(s) - 1e-6);
         plan->result.height = (int)ceil(width * fabs(s) + height * fabs(c) - 1e-6);
@@ -81,6 +93,18 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     gi_warp_affine(plan,
                    (double[6]){c, -s, x - c * to_x + s * to_y, s, c, y - s * to_x - c * to_y});
     return GI_OK;
+}
+
+static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
+{
+    return turns(plan->params) ? gi_turn_needs(plan, y0, y1) : gi_warp_needs(plan, y0, y1);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return turns(plan->params) ? gi_turn_run(plan, queue, work, err)
+                               : gi_warp_run(plan, queue, work, err);
 }
 
 const struct gi_filter gi_filter_rotate = {
@@ -104,6 +128,6 @@ const struct gi_filter gi_filter_rotate = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
-    .needs = gi_warp_needs,
-    .run = gi_warp_run,
+    .needs = needs,
+    .run = run,
 };
