@@ -1,5 +1,7 @@
 /* gpuimg info: what files hold.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
+#include "cli/batch/rows.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/files.h"
@@ -7,8 +9,9 @@
 #include "cli/say.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
-enum { SET_OWN, SET_INPUT };
+enum { SET_OWN, SET_INPUT, SET_MANY };
 
 struct params {
     bool json, check;
@@ -33,33 +36,33 @@ static const char *channel_names(const struct gi_image *image)
     return names[image->channels];
 }
 
-static void print_text(const char *path, const struct gi_image *image,
+static void print_text(FILE *out, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info,
                        const struct gi_io_params *input)
 {
     char bytes[32];
-    gi_print_safe(stdout, path);
-    printf(": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
-           channel_names(image), info->bits, info->bits == 1 ? "" : "s",
-           info->bits == 32 ? " float" : "", *info->detail ? ", " : "", info->detail);
+    gi_print_safe(out, path);
+    fprintf(out, ": %s, %d x %d, %s, %d bit%s%s%s%s", info->format, image->width, image->height,
+            channel_names(image), info->bits, info->bits == 1 ? "" : "s",
+            info->bits == 32 ? " float" : "", *info->detail ? ", " : "", info->detail);
     unsigned full = (unsigned)gi_type_full_scale(image->type);
     if (info->maxval && info->maxval != full && input->depth == GI_DEPTH_SAME)
-        printf(", 0 to %u read as 0 to %u", info->maxval, full);
+        fprintf(out, ", 0 to %u read as 0 to %u", info->maxval, full);
     if (info->images > 1)
-        printf(", %d images", info->images);
+        fprintf(out, ", %d images", info->images);
     if (info->orientation > 1)
-        printf(", orientation %d (applied)", info->orientation);
+        fprintf(out, ", orientation %d (applied)", info->orientation);
     if (metadata->dpi_x > 0)
-        printf(", %.4g x %.4g dpi", metadata->dpi_x, metadata->dpi_y);
+        fprintf(out, ", %.4g x %.4g dpi", metadata->dpi_x, metadata->dpi_y);
     if (metadata->icc)
-        printf(", ICC profile of %zu bytes", metadata->icc_nbytes);
+        fprintf(out, ", ICC profile of %zu bytes", metadata->icc_nbytes);
     if (metadata->exif)
-        printf(", EXIF of %zu bytes", metadata->exif_nbytes);
+        fprintf(out, ", EXIF of %zu bytes", metadata->exif_nbytes);
     if (metadata->xmp)
-        printf(", XMP of %zu bytes", metadata->xmp_nbytes);
+        fprintf(out, ", XMP of %zu bytes", metadata->xmp_nbytes);
     if (metadata->ntexts)
-        printf(", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
-    printf(", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
+        fprintf(out, ", %d text%s", metadata->ntexts, metadata->ntexts == 1 ? "" : "s");
+    fprintf(out, ", %s\n", gi_text_nbytes((double)info->nbytes, bytes));
 }
 
 static json_t *texts_json(const struct gi_metadata *metadata)
@@ -74,9 +77,8 @@ static json_t *texts_json(const struct gi_metadata *metadata)
     return texts;
 }
 
-static enum gi_status print_json(const char *path, const struct gi_image *image,
-                                 const struct gi_metadata *metadata,
-                                 const struct gi_file_info *info, struct gi_err *err)
+static json_t *to_json(const char *path, const struct gi_image *image,
+                       const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
     json_t *object = json_object();
     gi_json_set_name(object, "file", path);
@@ -99,7 +101,7 @@ static enum gi_status print_json(const char *path, const struct gi_image *image,
     json_object_set_new(object, "xmp_bytes", json_integer((json_int_t)metadata->xmp_nbytes));
     json_object_set_new(object, "texts", texts_json(metadata));
     json_object_set_new(object, "bytes", json_integer((json_int_t)info->nbytes));
-    return gi_json_print(stdout, object, 0, err);
+    return object;
 }
 
 static enum gi_status print_file(const char *path, const struct params *own,
@@ -114,19 +116,136 @@ static enum gi_status print_file(const char *path, const struct params *own,
     if (status)
         return status;
     if (own->json)
-        status = print_json(path, &image, &metadata, &info, err);
+        status = gi_json_print(stdout, to_json(path, &image, &metadata, &info), 0, err);
     else
-        print_text(path, &image, &metadata, &info, input);
+        print_text(stdout, path, &image, &metadata, &info, input);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
+    return status;
+}
+
+/* The same of many. */
+struct infos {
+    struct gi_rows rows;
+    const struct params *own;
+    const struct gi_io_params *input;
+    enum gi_combine_format format; /* of the table */
+};
+
+static void on_shape(void *arg, const struct gi_image *shape)
+{
+    struct gi_item *item = arg;
+    if (!item->reserved)
+        gi_engine_reserve(item, (uint64_t)gi_row_nbytes(shape) * (uint64_t)shape->height);
+}
+
+static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image,
+                              const struct gi_metadata *metadata, const struct gi_file_info *info,
+                              struct gi_err *err)
+{
+    char maxval[16] = "", dpi[64] = ",";
+    if (info->maxval)
+        snprintf(maxval, sizeof maxval, "%u", info->maxval);
+    if (metadata->dpi_x > 0)
+        snprintf(dpi, sizeof dpi, "%.12g,%.12g", metadata->dpi_x, metadata->dpi_y);
+    enum gi_status status = gi_sink_printf(
+        sink, err,
+        "format,width,height,channels,bits,maxval,float,detail,images,orientation,dpi_x,dpi_y,"
+        "icc_bytes,exif_bytes,xmp_bytes,texts,bytes\n%s,%d,%d,%d,%d,%s,%d,",
+        info->format, image->width, image->height, image->channels, info->bits, maxval,
+        info->bits == 32);
+    if (!status)
+        status = gi_combine_field(sink, info->detail, err);
+    if (!status)
+        status = gi_sink_printf(sink, err, ",%d,%d,%s,%zu,%zu,%zu,%d,%" PRIu64 "\n", info->images,
+                                info->orientation, dpi, metadata->icc_nbytes, metadata->exif_nbytes,
+                                metadata->xmp_nbytes, metadata->ntexts, (uint64_t)info->nbytes);
+    return status;
+}
+
+/* The text of one file as item->made. */
+static enum gi_status put(const struct infos *infos, struct gi_item *item,
+                          const struct gi_image *image, const struct gi_metadata *metadata,
+                          const struct gi_file_info *info, struct gi_err *err)
+{
+    bool table = infos->rows.combine != NULL;
+    if (table && infos->format != GI_COMBINE_JSONL) {
+        struct gi_sink *sink = NULL;
+        enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+        if (!status)
+            status = put_csv(sink, image, metadata, info, err);
+        if (!status)
+            status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+        gi_sink_abandon(&sink);
+        return status;
+    }
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &item->made_nbytes);
+    if (!out)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
+    enum gi_status status = GI_OK;
+    if (table || infos->own->json)
+        status = gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
+                                   to_json(item->input, image, metadata, info), 0, err);
+    else
+        print_text(out, item->input, image, metadata, info, infos->input);
+    if (fclose(out) && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
+    item->made = text;
+    return status;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    const struct infos *infos = self;
+    struct gi_image image;
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info = {0};
+    struct gi_io_params io = *infos->input;
+    struct gi_shape_listener listener = {on_shape, item};
+    struct gi_loading loading = {.listener = infos->own->check ? &listener : NULL};
+    io.header_only = !infos->own->check;
+    gi_item_note_input(item);
+    enum gi_status status =
+        gi_cli_load_by(&image, &metadata, &info, item->input, &io, &loading, err);
+    if (status)
+        return status;
+    status = put(infos, item, &image, &metadata, &info, err);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
+                               int noperands, struct gi_err *err)
+{
+    static const struct gi_combine_text texts[] = {{"format", 8}, {"detail", 64}, {0}};
+    const struct gi_batch_params *p = params[SET_MANY];
+    struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
+    struct gi_batch_files *files = &infos.rows.files;
+    struct gi_batch_job job = {.command = self, .params = params};
+    enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
+    if (!status && p->table) {
+        struct gi_combine_options table = {
+            .path = p->table, .first = {"file", gi_list_longest(&files->list)}, .texts = texts};
+        status = gi_combine_format_of(&table.format, p->table, err);
+        infos.format = table.format;
+        if (!status)
+            status = gi_combine_new(&infos.rows.combine, &table, err);
+    }
+    if (!status)
+        status = gi_rows_run(&infos.rows, run_item, NULL, files->threads, err);
+    gi_batch_close(files);
     return status;
 }
 
 static enum gi_status run_info(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    (void)self;
+    const struct gi_batch_params *many = params[SET_MANY];
     enum gi_status worst = GI_OK;
+    if (many->recursive || gi_batch_is_wanted(many))
+        return run_many(self, params, operands, noperands, err);
     for (int i = 0; i < noperands; i++) {
         enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);
         if (status == GI_E_PIPE)
@@ -150,10 +269,13 @@ const struct gi_command gi_command_info = {
         "damaged one is found out. The size is that after the orientation was applied. Of a TIFF "
         "of "
         "several pages the first is told; scan.tif[3] is the fourth.",
-    .examples = "gpuimg info photo.jpg\ngpuimg info --json *.png",
+    .examples = "gpuimg info photo.jpg\n"
+                "gpuimg info --json *.png\n"
+                "gpuimg info --recursive photos --table photos.csv",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)},
-             {"Input", gi_input_options, sizeof(struct gi_io_params)}},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Many images", gi_listing_options, sizeof(struct gi_batch_params)}},
     .run = run_info,
 };

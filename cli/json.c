@@ -142,8 +142,14 @@ char *gi_json_dump(json_t *value, size_t flags)
 
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err)
 {
+    return gi_json_print_for(fileno(out), out, value, indent, err);
+}
+
+enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
+                                 struct gi_err *err)
+{
     /* A terminal may take U+0080 to U+009F for commands. */
-    size_t flags = isatty(fileno(out)) ? JSON_ENSURE_ASCII : 0;
+    size_t flags = isatty(reader) ? JSON_ENSURE_ASCII : 0;
     char *text = gi_json_dump(value, JSON_INDENT((size_t)indent) | JSON_REAL_PRECISION(17) | flags);
     if (!text)
         return gi_fail(err, GI_E_MEMORY, "out of memory: JSON");

@@ -35,5 +35,8 @@ char *gi_json_dump(json_t *value, size_t flags);
 /* Writes `value` and a newline: on one line, or with `indent` blanks a level; nothing of it where
  * memory ran out since gi_json_start(). Takes `value`. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err);
+/* The same into memory, for who reads the descriptor `reader` in the end; -1: a file. */
+enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
+                                 struct gi_err *err);
 
 #endif

@@ -14,8 +14,10 @@ struct gi_batch_params {
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };
-extern const struct gi_option gi_batch_options[]; /* commands that write images */
-extern const struct gi_option gi_table_options[]; /* commands that write tables */
+extern const struct gi_option gi_batch_options[];   /* commands that write images */
+extern const struct gi_option gi_table_options[];   /* commands that write tables */
+extern const struct gi_option gi_listing_options[]; /* those whose only table is of all inputs */
+extern const struct gi_option gi_pairs_options[];   /* those of two images; --pairs: files_from */
 
 /* Among the command's params; NULL where it has no such set. */
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,

@@ -12,10 +12,9 @@
 #include "imgio/npy.h"
 
 struct gi_combine {
-    enum gi_combine_format format;
+    struct gi_combine_options options;
     struct gi_sink *sink;
     char *head; /* the first line of CSV, without its end; NULL: no file came yet */
-    size_t longest;
     FILE *rows; /* NumPy: without their number the array's head can't be written */
     uint64_t nrows;
 };
@@ -37,25 +36,35 @@ enum gi_status gi_combine_format_of(enum gi_combine_format *format, const char *
                    path);
 }
 
-enum gi_status gi_combine_new(struct gi_combine **out, const char *path,
-                              enum gi_combine_format format, size_t longest, bool no_clobber,
+enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_options *options,
                               struct gi_err *err)
 {
     struct gi_combine *combine = calloc(1, sizeof *combine);
     *out = combine;
     if (!combine)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    combine->format = format;
-    combine->longest = longest ? longest : 1;
-    enum gi_status status = gi_sink_open(&combine->sink, path, no_clobber, err);
-    if (!status && format == GI_COMBINE_NPY && !(combine->rows = tmpfile()))
+    combine->options = *options;
+    combine->options.first.nbytes += !options->first.nbytes; /* NumPy has no S0 in a structure */
+    enum gi_status status = gi_sink_open(&combine->sink, options->path, false, err);
+    if (!status && options->format == GI_COMBINE_NPY && !(combine->rows = tmpfile()))
         status = gi_fail(err, gi_status_of_errno(errno), "a temporary file: %s", strerror(errno));
     if (status)
         gi_combine_end(out, false, NULL);
     return status;
 }
 
-/* Columns of the head: file, then doubles. */
+/* The column of text among the others whose name is `n` bytes at `name`; NULL: of numbers. */
+static const struct gi_combine_text *text_column(const struct gi_combine *combine, const char *name,
+                                                 size_t n)
+{
+    const struct gi_combine_text *text = combine->options.texts;
+    for (; text && text->name; text++)
+        if (strlen(text->name) == n && strncmp(text->name, name, n) == 0)
+            return text;
+    return NULL;
+}
+
+/* Columns of the head: the file, then doubles and texts. */
 static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
 {
     char *type = NULL;
@@ -63,10 +72,14 @@ static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
     FILE *out = open_memstream(&type, &nbytes);
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    fprintf(out, "[('file', 'S%zu')", combine->longest);
+    fprintf(out, "[('%s', 'S%zu')", combine->options.first.name, combine->options.first.nbytes);
     for (const char *at = combine->head ? combine->head : ""; *at; at += *at == ',') {
         size_t n = strcspn(at, ",");
-        fprintf(out, ", ('%.*s', '" GI_NPY_ORDER "f8')", (int)n, at);
+        const struct gi_combine_text *text = text_column(combine, at, n);
+        if (text)
+            fprintf(out, ", ('%s', 'S%zu')", text->name, text->nbytes);
+        else
+            fprintf(out, ", ('%.*s', '" GI_NPY_ORDER "f8')", (int)n, at);
         at += n;
     }
     fputc(']', out);
@@ -105,8 +118,7 @@ enum gi_status gi_combine_end(struct gi_combine **out, bool keep, struct gi_err 
     return status;
 }
 
-/* A field of CSV: in quotes where it has to be (RFC 4180). */
-static enum gi_status put_field(struct gi_sink *sink, const char *text, struct gi_err *err)
+enum gi_status gi_combine_field(struct gi_sink *sink, const char *text, struct gi_err *err)
 {
     if (!strpbrk(text, ",\"\n\r"))
         return gi_sink_write(sink, text, strlen(text), err);
@@ -116,27 +128,53 @@ static enum gi_status put_field(struct gi_sink *sink, const char *text, struct g
     return status ? status : gi_sink_write(sink, "\"", 1, err);
 }
 
-/* One row for NumPy: the name, padded with zeros, then the numbers; an empty field is NaN. */
-static enum gi_status put_row(struct gi_combine *combine, const char *file, const char *row,
-                              struct gi_err *err)
+/* Of a text that ends at `end`: past its last field's or row's end, which lies outside quotes. */
+static const char *csv_end(const char *at, const char *end, bool row)
 {
-    size_t n = strlen(file);
-    bool good = fwrite(file, 1, n < combine->longest ? n : combine->longest, combine->rows) > 0;
-    for (; n < combine->longest; n++)
-        good = good && fputc(0, combine->rows) != EOF;
-    const char *column = combine->head;
-    for (;;) {
-        char *end;
-        double value = strtod(row, &end);
-        if (end == row)
-            value = NAN;
-        good = good && fwrite(&value, sizeof value, 1, combine->rows) == 1;
-        row = end + strcspn(end, ",\n");
-        row += *row == ',';
-        column = strchr(column, ',');
-        if (!column)
+    for (bool quoted = false; at < end; at++) {
+        quoted ^= *at == '"';
+        if (!quoted && (*at == '\n' || (!row && *at == ',')))
             break;
-        column++;
+    }
+    return at;
+}
+
+/* The field [at, end), padded with zeros to `nbytes`. */
+static bool put_text(FILE *rows, const char *at, const char *end, size_t nbytes)
+{
+    bool good = true, quoted = at < end && *at == '"';
+    size_t n = 0;
+    for (at += quoted, end -= quoted; at < end; at++, n++) {
+        at += quoted && *at == '"'; /* the first of two */
+        good = good && (n >= nbytes || fputc(*at, rows) != EOF);
+    }
+    for (; n < nbytes; n++)
+        good = good && fputc(0, rows) != EOF;
+    return good;
+}
+
+/* One row for NumPy: the name, then the others; an empty field is NaN. */
+static enum gi_status put_row(struct gi_combine *combine, const char *file, const char *row,
+                              const char *end, struct gi_err *err)
+{
+    const char *column = combine->head;
+    size_t n = strlen(file), room = combine->options.first.nbytes;
+    bool good = fwrite(file, 1, n < room ? n : room, combine->rows) > 0;
+    for (; n < room; n++)
+        good = good && fputc(0, combine->rows) != EOF;
+    for (bool more = true; more; column++) {
+        const char *stop = csv_end(row, end, false);
+        size_t length = strcspn(column, ",");
+        const struct gi_combine_text *text = text_column(combine, column, length);
+        char *parsed;
+        double value = text ? 0 : strtod(row, &parsed);
+        if (!text && parsed == row)
+            value = NAN;
+        good = good && (text ? put_text(combine->rows, row, stop, text->nbytes)
+                             : fwrite(&value, sizeof value, 1, combine->rows) == 1);
+        row = stop + (stop < end);
+        column += length;
+        more = *column == ',';
     }
     combine->nrows++;
     return good ? GI_OK
@@ -151,9 +189,10 @@ static enum gi_status check_head(struct gi_combine *combine, const char *file, c
         combine->head = strndup(text, n);
         if (!combine->head)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-        return combine->format == GI_COMBINE_NPY
+        return combine->options.format == GI_COMBINE_NPY
                    ? GI_OK
-                   : gi_sink_printf(combine->sink, err, "file,%s\n", combine->head);
+                   : gi_sink_printf(combine->sink, err, "%s,%s\n", combine->options.first.name,
+                                    combine->head);
     }
     if (strlen(combine->head) == n && strncmp(combine->head, text, n) == 0)
         return GI_OK;
@@ -183,19 +222,18 @@ static enum gi_status add_json(struct gi_combine *combine, const char *text, siz
 enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, const char *text,
                               size_t nbytes, struct gi_err *err)
 {
-    if (combine->format == GI_COMBINE_JSONL)
+    if (combine->options.format == GI_COMBINE_JSONL)
         return add_json(combine, text, nbytes, err);
     const char *end = text + nbytes, *newline = memchr(text, '\n', nbytes);
     size_t n = newline ? (size_t)(newline - text) : nbytes;
     enum gi_status status = check_head(combine, file, text, n, err);
     for (const char *at = text + n + 1; at < end && !status; at += n + 1) {
-        newline = memchr(at, '\n', (size_t)(end - at));
-        n = newline ? (size_t)(newline - at) : (size_t)(end - at);
-        if (combine->format == GI_COMBINE_NPY) {
-            status = put_row(combine, file, at, err);
+        n = (size_t)(csv_end(at, end, true) - at);
+        if (combine->options.format == GI_COMBINE_NPY) {
+            status = put_row(combine, file, at, at + n, err);
             continue;
         }
-        status = put_field(combine->sink, file, err);
+        status = gi_combine_field(combine->sink, file, err);
         if (!status)
             status = gi_sink_write(combine->sink, ",", 1, err);
         if (!status)

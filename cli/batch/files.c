@@ -131,12 +131,12 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
 }
 
 /* What came of it, as the batch's own status. */
-static enum gi_status conclude(const struct gi_tally *tally, struct gi_err *err)
+static enum gi_status conclude(const struct gi_tally *tally, const char *unit, struct gi_err *err)
 {
     if (!tally->failed)
         return GI_OK;
-    gi_cli_say("%llu of %llu files failed", (unsigned long long)tally->failed,
-               (unsigned long long)tally->n);
+    gi_cli_say("%llu of %llu %s failed", (unsigned long long)tally->failed,
+               (unsigned long long)tally->n, unit ? unit : "files");
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }
@@ -173,5 +173,5 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
     gi_progress_end(&progress);
     gi_engine_tally(watch.engine, &tally);
     gi_engine_free(&watch.engine);
-    return status ? status : conclude(&tally, err);
+    return status ? status : conclude(&tally, files->unit, err);
 }

@@ -13,6 +13,7 @@
 struct gi_batch_files {
     const struct gi_batch_params *params;
     struct gi_list list;
+    const char *unit; /* of what failed, "pairs"; NULL: "files" */
     struct gi_naming naming;
     bool named;                 /* items have outputs */
     struct gi_journal *journal; /* NULL: none */

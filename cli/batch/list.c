@@ -144,12 +144,27 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
     return status;
 }
 
+enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
+{
+    return add(list, strdup(path), 0, err);
+}
+
 void gi_list_free(struct gi_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         free(list->inputs[i].path);
     free(list->inputs);
     *list = (struct gi_list){0};
+}
+
+size_t gi_list_longest(const struct gi_list *list)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        size_t n = strlen(list->inputs[i].path);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
 }
 
 static int by_path(const void *a, const void *b)

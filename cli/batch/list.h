@@ -31,7 +31,12 @@ enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int
  * zero bytes. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, and as gi_list_operands(). */
 enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
                             struct gi_err *err);
+/* Adds a file as it is. Errors: GI_E_MEMORY. */
+enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err);
 void gi_list_free(struct gi_list *list);
+
+/* Bytes of the longest name; 0: there is none. */
+size_t gi_list_longest(const struct gi_list *list);
 
 /* The inputs sorted by name; the caller frees the array. Errors: NULL and GI_E_MEMORY. */
 struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err);

@@ -24,47 +24,60 @@
             "the suffix, {name} the whole name, {index} its place in the list"                     \
     }
 
-#define REST                                                                                       \
+#define TABLE                                                                                      \
+    {                                                                                              \
+        .name = "table", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, table),   \
+        .metavar = "FILE",                                                                         \
+        .help = "Take any number of inputs and write one table of all, with a column for the "     \
+                "file: .csv, .jsonl, an object a file, or .npy, a structured array; - is "         \
+                "standard output, as CSV"                                                          \
+    }
+
+#define NULL_NAMES(help_text)                                                                      \
+    {                                                                                              \
+        .name = "null", .letter = '0', .type = GI_OPT_FLAG,                                        \
+        .offset = offsetof(struct gi_batch_params, null), .help = help_text                        \
+    }
+
+#define FROM                                                                                       \
     {.name = "files-from",                                                                         \
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(struct gi_batch_params, files_from),                                       \
      .metavar = "LIST",                                                                            \
      .help = "Take inputs from this file too, one a line; - is standard input"},                   \
-        {.name = "null",                                                                           \
-         .letter = '0',                                                                            \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_batch_params, null),                                         \
-         .help = "Names in --files-from end with a zero byte, as find -print0 writes them"},       \
-        {.name = "recursive",                                                                      \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_batch_params, recursive),                                    \
-         .help = "Of an input that is a folder take the image files in it and below, by their "    \
-                 "suffixes"},                                                                      \
-        {.name = "shard",                                                                          \
-         .type = GI_OPT_TEXT,                                                                      \
-         .offset = offsetof(struct gi_batch_params, shard),                                        \
-         .metavar = "K/N",                                                                         \
-         .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N " \
-                 "takes K "                                                                        \
-                 "from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "      \
-                 "modulo N; "                                                                      \
-                 "auto takes N from there too"},                                                   \
+        NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 writes them"),     \
+    {                                                                                              \
+        .name = "recursive", .type = GI_OPT_FLAG,                                                  \
+        .offset = offsetof(struct gi_batch_params, recursive),                                     \
+        .help = "Of an input that is a folder take the image files in it and below, by their "     \
+                "suffixes"                                                                         \
+    }
+
+#define REPORT                                                                                     \
+    {.name = "shard",                                                                              \
+     .type = GI_OPT_TEXT,                                                                          \
+     .offset = offsetof(struct gi_batch_params, shard),                                            \
+     .metavar = "K/N",                                                                             \
+     .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N "     \
+             "takes K from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "  \
+             "modulo N; auto takes N from there too"},                                             \
         {.name = "report",                                                                         \
          .type = GI_OPT_PATH,                                                                      \
          .offset = offsetof(struct gi_batch_params, report),                                       \
          .metavar = "FILE",                                                                        \
          .help =                                                                                   \
              "Write a JSON object a line: what the batch is, then each file as it is finished"},   \
-        {.name = "resume",                                                                         \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_batch_params, resume),                                       \
-         .help =                                                                                   \
-             "Leave out what an earlier run finished, by its --report and size and time of input " \
-             "and output, and continue that report"},                                              \
-        {.name = "fail-fast",                                                                      \
-         .type = GI_OPT_FLAG,                                                                      \
-         .offset = offsetof(struct gi_batch_params, fail_fast),                                    \
-         .help = "End after the first file that fails; without it the others are done"},           \
+    {                                                                                              \
+        .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
+        .help = "Leave out what an earlier run finished, by its --report and size and time of "    \
+                "input and output, and continue that report"                                       \
+    }
+
+#define RUNNING                                                                                    \
+    {.name = "fail-fast",                                                                          \
+     .type = GI_OPT_FLAG,                                                                          \
+     .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
+     .help = "End after the first file that fails; without it the others are done"},               \
         {.name = "memory",                                                                         \
          .type = GI_OPT_SIZE,                                                                      \
          .offset = offsetof(struct gi_batch_params, memory),                                       \
@@ -88,7 +101,9 @@ const struct gi_option gi_batch_options[] = {
      .offset = offsetof(struct gi_batch_params, suffix),
      .metavar = ".EXT",
      .help = "Suffix of the results, which says their format; without it each input's"},
-    REST,
+    FROM,
+    REPORT,
+    RUNNING,
     {.name = "tar",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_batch_params, tar),
@@ -99,13 +114,7 @@ const struct gi_option gi_batch_options[] = {
 };
 
 const struct gi_option gi_table_options[] = {
-    {.name = "table",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_batch_params, table),
-     .metavar = "FILE",
-     .help = "Take any number of inputs and write one table of all, with a column for the file: "
-             ".csv, .jsonl, an object a file, or .npy, a structured array; - is standard output, "
-             "as CSV"},
+    TABLE,
     WHERE,
     {.name = "suffix",
      .type = GI_OPT_TEXT,
@@ -113,9 +122,42 @@ const struct gi_option gi_table_options[] = {
      .metavar = ".EXT",
      .default_text = ".csv",
      .help = "Suffix of a table each, .csv or .json"},
-    REST,
+    FROM,
+    REPORT,
+    RUNNING,
     {0},
 };
+
+const struct gi_option gi_listing_options[] = {
+    TABLE,
+    FROM,
+    RUNNING,
+    {0},
+};
+
+const struct gi_option gi_pairs_options[] = {
+    {.name = "pairs",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, files_from),
+     .metavar = "LIST",
+     .help = "Compare the pairs in this file, one a line, a tab between the names; - is standard "
+             "input"},
+    NULL_NAMES("Names in --pairs end with a zero byte, both of a pair"),
+    {.name = "table",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, table),
+     .metavar = "FILE",
+     .help = "Where the table of many pairs goes: .csv, .jsonl, an object a pair, or .npy, a "
+             "structured array; without it, or for -, standard output, as CSV"},
+    RUNNING,
+    {0},
+};
+
+static bool is_of_batches(const struct gi_option *rows)
+{
+    return rows == gi_batch_options || rows == gi_table_options || rows == gi_listing_options ||
+           rows == gi_pairs_options;
+}
 
 bool gi_batch_is_wanted(const struct gi_batch_params *params)
 {
@@ -125,10 +167,10 @@ bool gi_batch_is_wanted(const struct gi_batch_params *params)
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
                                                  void *const *params)
 {
-    int set = gi_command_set(command, gi_batch_options);
-    if (set < 0)
-        set = gi_command_set(command, gi_table_options);
-    return set < 0 ? NULL : params[set];
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
+        if (is_of_batches(command->sets[s].rows))
+            return params[s];
+    return NULL;
 }
 
 /* Whether two values of the row's type are the same. */
@@ -210,8 +252,7 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
     fputs(first, out);
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option_set *set = &command->sets[s];
-        if (set->rows == gi_batch_options || set->rows == gi_table_options ||
-            set->rows == gi_device_options)
+        if (is_of_batches(set->rows) || set->rows == gi_device_options)
             continue;
         char *defaults = calloc(1, set->params_nbytes);
         if (defaults)

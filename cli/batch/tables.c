@@ -111,7 +111,6 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     const struct gi_batch_params *p = tables->files.params;
     const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
     enum gi_combine_format format;
-    size_t longest = 0;
     if (!path)
         return GI_OK;
     if (p->out_dir || p->out || p->resume)
@@ -120,12 +119,10 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                        : p->out_dir ? "--out-dir"
                                     : "--out");
     enum gi_status status = gi_combine_format_of(&format, path, err);
-    for (size_t i = 0; i < tables->files.list.n; i++) {
-        size_t n = strlen(tables->files.list.inputs[i].path);
-        longest = n > longest ? n : longest;
-    }
+    struct gi_combine_options options = {.path = path, .format = format, .first = {"file"}};
+    options.first.nbytes = gi_list_longest(&tables->files.list);
     tables->json = format == GI_COMBINE_JSONL;
-    return status ? status : gi_combine_new(&tables->combine, path, format, longest, false, err);
+    return status ? status : gi_combine_new(&tables->combine, &options, err);
 }
 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,

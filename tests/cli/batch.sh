@@ -140,4 +140,49 @@ expect_error 2 'histogram: --plot made.png: of many images there is a table alon
     histogram in/b.png --table made.csv --plot made.png
 expect_error 2 'extract: --table made.txt: want a name that ends in .csv, .jsonl or .npy' extract in/b.png --table made.txt
 
+# info of many: the lines of one by one in their order, or one table.
+files=(in/a.png in/b.png in/x/c.png in/d.jpg)
+for how in '' --json --check; do
+    # shellcheck disable=SC2086
+    gpuimg info $how "${files[@]}" >alone.txt
+    from_list() { printf '%s\0' "${files[@]}" | gpuimg info $how --files-from - -0; }
+    expect 0 from_list
+    check "info $how of a list" cmp out alone.txt
+done
+mkdir many
+cp -r in/a.png in/d.jpg in/x many
+cp in/a.png $'many/com,"ma\n.png'
+readarray -d '' -t files < <(find many -type f -print0 | sort -z)
+expect 0 gpuimg info --recursive many
+check 'info of a folder' cmp out <(gpuimg info "${files[@]}")
+for kind in csv jsonl npy; do expect 0 gpuimg info --recursive many --table info.$kind; done
+gpuimg info --json "${files[@]}" >alone.jsonl
+cat >info.py <<'END'
+import csv, json, struct
+alone = [json.loads(line) for line in open("alone.jsonl")]
+assert [json.loads(line) for line in open("info.jsonl")] == alone
+rows = list(csv.DictReader(open("info.csv", newline="")))
+raw = open("info.npy", "rb").read()
+start = 10 + int.from_bytes(raw[8:10], "little")
+described = eval(raw[10:start])
+layout = struct.Struct("<" + "".join("d" if t == "<f8" else t[1:] + "s" for _, t in described["descr"]))
+table = [dict(zip([n for n, _ in described["descr"]], row)) for row in layout.iter_unpack(raw[start:])]
+assert len(alone) == described["shape"][0] == 5
+for want, row, item in zip(alone, rows, table, strict=True):
+    want["texts"] = len(want["texts"])
+    assert set(want) == set(row) == set(item), (want, row, item)
+    for key, value in want.items():
+        if isinstance(value, str):
+            assert row[key] == value == item[key].rstrip(b"\0").decode(), (key, row, item)
+        elif value is None:
+            assert row[key] == "" and item[key] != item[key], (key, row, item)
+        else:
+            assert float(row[key]) == value == item[key], (key, row, item)
+END
+check 'info: all three tables' python3 info.py
+expect 1 gpuimg info in/a.png nowhere.png in/b.png --table part.csv
+check 'what can be read stands in the table' test "$(wc -l <part.csv)" = 3
+check 'the other is named' grep -qx 'gpuimg: info: nowhere.png: No such file or directory' err
+expect_error 2 'info: --table made.txt: want a name that ends in .csv, .jsonl or .npy' info in/a.png --table made.txt
+
 finish

@@ -1,0 +1,59 @@
+/* A batch whose inputs become text each.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/process.h"
+
+struct delivery {
+    struct gi_rows *rows;
+    enum gi_status (*run)(void *self, struct gi_item *item, struct gi_err *err);
+    void (*note)(struct gi_rows *rows, const struct gi_item *item);
+};
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct delivery *delivery = self;
+    return delivery->run(delivery->rows, item, err);
+}
+
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct delivery *delivery = self;
+    struct gi_combine *combine = delivery->rows->combine;
+    if (item->status)
+        return GI_OK;
+    if (delivery->note)
+        delivery->note(delivery->rows, item);
+    if (combine)
+        item->status =
+            gi_combine_add(combine, item->input, item->made, item->made_nbytes, &item->err);
+    else if (fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
+        return gi_cli_flush(err);
+    return GI_OK;
+}
+
+enum gi_status gi_rows_run(struct gi_rows *rows,
+                           enum gi_status (*run)(void *self, struct gi_item *item,
+                                                 struct gi_err *err),
+                           void (*note)(struct gi_rows *rows, const struct gi_item *item),
+                           int threads, struct gi_err *err)
+{
+    struct delivery delivery = {rows, run, note};
+    struct gi_work_on work = {
+        .self = &delivery, .run = run_item, .deliver = deliver, .ordered = true};
+    bool table = rows->combine != NULL;
+    enum gi_status status = gi_batch_go(&rows->files, &work, threads, err);
+    struct gi_err fault = {0};
+    enum gi_status ended =
+        gi_combine_end(&rows->combine, !status || (!*err->text && status != GI_E_PIPE), &fault);
+    if (!ended && !table && status != GI_E_PIPE)
+        ended = gi_cli_flush(&fault);
+    if (ended && (!status || !*err->text)) {
+        *err = fault;
+        status = ended;
+    }
+    return status;
+}

@@ -1,0 +1,25 @@
+/* A batch whose inputs become text each: rows of one table, or lines on standard output.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_CLI_BATCH_ROWS_H
+#define GI_CLI_BATCH_ROWS_H
+
+#include "cli/batch/combine.h"
+#include "cli/batch/files.h"
+
+/* First in the struct that is `self` of run(); filled with files by gi_batch_open() or by hand. */
+struct gi_rows {
+    struct gi_batch_files files;
+    struct gi_combine *combine; /* NULL: the texts go to standard output as they are */
+};
+
+/* Runs it over the inputs; run() leaves its text in item->made: for a table what gi_combine_add()
+ * takes. `note`, which may be NULL, sees each item that did not fail, in order. The table stands
+ * where files failed too: without them. Takes the table, not the files. Errors: as gi_batch_go(),
+ * gi_combine_end(); GI_E_PIPE. */
+enum gi_status gi_rows_run(struct gi_rows *rows,
+                           enum gi_status (*run)(void *self, struct gi_item *item,
+                                                 struct gi_err *err),
+                           void (*note)(struct gi_rows *rows, const struct gi_item *item),
+                           int threads, struct gi_err *err);
+
+#endif
