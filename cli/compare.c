@@ -1,9 +1,10 @@
 /* gpuimg compare: how far two images are apart, for people, programs and exit status.
  * SPDX-License-Identifier: MIT */
-#include "filters/statistics/compare.h"
+#include "cli/compare.h"
 
 #include <math.h>
 
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -15,17 +16,7 @@
 #include "cli/say.h"
 #include "filters/statistics/histogram.h"
 
-enum { SET_FILTER, SET_COMPARE, SET_INPUT, SET_DEVICE };
-
 enum { CELL = 12 };
-
-struct compare_params {
-    double max_diff, min_psnr, min_ssim; /* NAN: not asked */
-    const char *max_differing;           /* a count, or "0.1%"; NULL: not asked */
-    int format;                          /* 0 text, 1 JSON */
-    const char *diff;
-    double gain;
-};
 
 static const struct gi_choice formats[] = {
     {"text", NULL, "lines for people"},
@@ -36,14 +27,14 @@ static const struct gi_choice formats[] = {
 static const struct gi_option options[] = {
     {.name = "max-diff",
      .type = GI_OPT_REAL,
-     .offset = offsetof(struct compare_params, max_diff),
+     .offset = offsetof(struct gi_compare_params, max_diff),
      .min = 0,
      .max = 1e9,
      .metavar = "N",
      .help = "Fail (exit status 1) where any sample differs by more, in sample units"},
     {.name = "min-psnr",
      .type = GI_OPT_REAL,
-     .offset = offsetof(struct compare_params, min_psnr),
+     .offset = offsetof(struct gi_compare_params, min_psnr),
      .min = 0,
      .max = 1000,
      .unit = "dB",
@@ -51,29 +42,29 @@ static const struct gi_option options[] = {
      .help = "Fail (exit status 1) where the PSNR is lower"},
     {.name = "min-ssim",
      .type = GI_OPT_REAL,
-     .offset = offsetof(struct compare_params, min_ssim),
+     .offset = offsetof(struct gi_compare_params, min_ssim),
      .min = -1,
      .max = 1,
      .help = "Fail (exit status 1) where the SSIM is lower"},
     {.name = "max-differing",
      .type = GI_OPT_TEXT,
-     .offset = offsetof(struct compare_params, max_differing),
+     .offset = offsetof(struct gi_compare_params, max_differing),
      .metavar = "N|X%",
      .help = "Fail (exit status 1) where more samples differ: a count, or per cent of all samples"},
     {.name = "format",
      .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct compare_params, format),
+     .offset = offsetof(struct gi_compare_params, format),
      .default_text = "text",
      .choices = formats,
      .help = "What to print"},
     {.name = "diff",
      .type = GI_OPT_PATH,
-     .offset = offsetof(struct compare_params, diff),
+     .offset = offsetof(struct gi_compare_params, diff),
      .metavar = "FILE",
      .help = "Write the picture of the absolute difference"},
     {.name = "gain",
      .type = GI_OPT_REAL,
-     .offset = offsetof(struct compare_params, gain),
+     .offset = offsetof(struct gi_compare_params, gain),
      .default_text = "1",
      .min = 0.001,
      .max = 65535,
@@ -130,8 +121,8 @@ static void add_json(json_t *object, const struct gi_difference *difference)
     json_object_set_new(object, "ssim", gi_json_real(difference->ssim));
 }
 
-static enum gi_status print_json(const struct gi_comparison *comparison, const struct gi_image *a,
-                                 char **names, struct gi_err *err)
+json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
+                        const char *const names[2])
 {
     json_t *object = json_object(), *channels = json_array();
     gi_json_set_name(object, "a", names[0]);
@@ -148,12 +139,12 @@ static enum gi_status print_json(const struct gi_comparison *comparison, const s
         json_array_append_new(channels, channel);
     }
     json_object_set_new(object, "channels", channels);
-    return gi_json_print(stdout, object, 0, err);
+    return object;
 }
 
 /* Saves the picture of --diff. */
 static enum gi_status save_picture(const struct gi_image *a, const struct gi_image *b,
-                                   const struct compare_params *p, const struct gi_io_params *io,
+                                   const struct gi_compare_params *p, const struct gi_io_params *io,
                                    int threads, struct gi_err *err)
 {
     struct gi_image picture;
@@ -180,9 +171,8 @@ static enum gi_status read_share(double *count, const char *text, double samples
     return GI_OK;
 }
 
-/* Whether the wishes hold. NaN limits: none. What is no number meets no wish. */
-static enum gi_status judge(const struct gi_difference *all, const struct compare_params *p,
-                            struct gi_err *err)
+enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
+                                struct gi_err *err)
 {
     if (all->max > p->max_diff)
         return gi_fail(err, GI_E_DIFFERENT, "max difference %.6g: want at most %.6g", all->max,
@@ -205,15 +195,18 @@ static enum gi_status judge(const struct gi_difference *all, const struct compar
 
 /* Prints, and puts the picture in place once that is out. */
 static enum gi_status report(const struct gi_comparison *comparison, const struct gi_image *a,
-                             const struct gi_image *b, char **names, const struct compare_params *p,
-                             const struct gi_io_params *io, int threads, struct gi_err *err)
+                             const struct gi_image *b, char **names,
+                             const struct gi_compare_params *p, const struct gi_io_params *io,
+                             int threads, struct gi_err *err)
 {
     struct gi_io_params bundled = *io;
     enum gi_status status = gi_bundle_new(&bundled.bundle, err);
     if (!status && p->diff)
         status = save_picture(a, b, p, &bundled, threads, err);
     if (!status && p->format == 1)
-        status = print_json(comparison, a, names, err);
+        status = gi_json_print(
+            stdout, gi_compare_json(comparison, a, (const char *const[]){names[0], names[1]}), 0,
+            err);
     else if (!status)
         print_text(comparison, a, names);
     if (!status)
@@ -229,11 +222,13 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
                               const struct gi_image *b, char **names, void *const *params,
                               const struct gi_io_params *io, struct gi_err *err)
 {
-    const struct compare_params *p = params[SET_COMPARE];
-    const struct gi_device_params *device = params[SET_DEVICE];
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
     struct gi_comparison comparison = {0};
-    struct gi_step step = {
-        .filter = &gi_filter_compare, .params = params[SET_FILTER], .others = b, .nothers = 1};
+    struct gi_step step = {.filter = &gi_filter_compare,
+                           .params = params[GI_SET_PAIR_FILTER],
+                           .others = b,
+                           .nothers = 1};
     struct gi_side side = {.others = b, .result = &comparison};
     enum gi_status status = gi_runner_run(runner, NULL, a, &step, 1, &side, err);
     if (status) {
@@ -241,30 +236,25 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
         return status;
     }
     status = report(&comparison, a, b, names, p, io, gi_thread_count(device->threads), err);
-    return status ? status : judge(&comparison.all, p, err);
+    return status ? status : gi_compare_judge(&comparison.all, p, err);
 }
 
-static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
-                          int noperands, struct gi_err *err)
+/* One pair. */
+static enum gi_status run_pair(void *const *params, char **operands, struct gi_err *err)
 {
-    (void)command;
-    (void)noperands;
-    const struct compare_params *p = params[SET_COMPARE];
-    struct gi_io_params io = *(const struct gi_io_params *)params[SET_INPUT];
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
     struct gi_image a = {0}, b = {0};
     struct gi_runner *runner = NULL;
     io.quality = GI_DEFAULT_QUALITY;
     io.compression = GI_DEFAULT_COMPRESSION;
     const char *const outputs[] = {"-", p->diff, NULL};
     const char *const inputs[] = {operands[0], operands[1], NULL};
-    double count;
     enum gi_status status = p->diff ? gi_cli_check_save(p->diff, &io, err) : GI_OK;
-    if (!status && p->max_differing)
-        status = read_share(&count, p->max_differing, 1, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
     if (!status)
-        status = gi_runner_new(&runner, params[SET_DEVICE], err);
+        status = gi_runner_new(&runner, params[GI_SET_PAIR_DEVICE], err);
     double start = gi_now_ms();
     if (!status)
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
@@ -282,18 +272,33 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     return status;
 }
 
+static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    double count;
+    enum gi_status status = p->max_differing ? read_share(&count, p->max_differing, 1, err) : GI_OK;
+    if (status)
+        return status;
+    return gi_pairs_are_wanted(params, operands, noperands)
+               ? gi_pairs_run(command, params, operands, noperands, err)
+               : run_pair(params, operands, err);
+}
+
 const struct gi_command gi_command_compare = {
     .name = "compare",
     .operands = "A B",
     .examples = "gpuimg compare before.png after.png\n"
                 "gpuimg compare a.png b.png --max-differing 0.1% --min-ssim 0.98 --json\n"
-                "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8",
+                "gpuimg compare a.png b.png --min-psnr 40 --diff difference.png --gain 8\n"
+                "gpuimg compare before/ after/ --table all.csv",
     .min_operands = 2,
     .max_operands = 2,
     .sets = {{0}, /* the filter's */
-             {"Options", options, sizeof(struct compare_params)},
+             {"Options", options, sizeof(struct gi_compare_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
-             {"Running", gi_device_options, sizeof(struct gi_device_params)}},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many pairs", gi_pairs_options, sizeof(struct gi_batch_params)}},
     .trouble = GI_EXIT_USAGE,
     .filter = &gi_filter_compare,
     .run = run,

@@ -58,6 +58,11 @@ int gi_imaging_threads(const struct gi_imaging *imaging)
     return gi_fleet_threads(imaging->fleet);
 }
 
+const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging)
+{
+    return imaging->options.chain;
+}
+
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging)
 {
     return gi_fleet_allocator(imaging->fleet);

@@ -24,6 +24,8 @@ enum gi_status gi_imaging_new(struct gi_imaging **imaging, const struct gi_imagi
 void gi_imaging_free(struct gi_imaging **imaging);
 /* Threads for the engine. */
 int gi_imaging_threads(const struct gi_imaging *imaging);
+/* That of the options. */
+const struct gi_chain *gi_imaging_chain(const struct gi_imaging *imaging);
 /* As gi_fleet_allocator(): where images that gi_imaging_compute() takes had best be. */
 const struct gi_allocator *gi_imaging_allocator(const struct gi_imaging *imaging);
 

@@ -360,7 +360,9 @@ const struct gi_filter gi_filter_compare = {
         "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
         "that fits.\n\n"
         "The exit status is 0, or 1 where a limit was given and does not hold, and 2 where a file "
-        "can't be read or the images can't be compared.",
+        "can't be read or the images can't be compared. Of many pairs, those of --pairs or of two "
+        "folders by their names in them and below, a table tells each; without a limit they have "
+        "to be the same.",
     .options = options,
     .params_nbytes = 1,
     .min_sources = 2,

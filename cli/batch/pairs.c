@@ -1,0 +1,326 @@
+/* gpuimg compare of many pairs: those of a list, or of two folders.
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/batch/batch.h"
+#include "cli/batch/imaging.h"
+#include "cli/batch/rows.h"
+#include "cli/compare.h"
+#include "cli/device.h"
+#include "cli/json.h"
+#include "cli/process.h"
+#include "cli/ready.h"
+#include "cli/say.h"
+
+struct pairs {
+    struct gi_rows rows; /* the list: the first of each pair */
+    struct gi_list others;
+    const struct gi_compare_params *wishes;
+    struct gi_io_params io;
+    struct gi_imaging *imaging;
+    bool json;
+    size_t json_flags; /* of jansson */
+    size_t different;
+};
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
+{
+    const struct gi_batch_params *p = params[GI_SET_PAIRS];
+    return p->files_from || p->table ||
+           (noperands == 2 && is_folder(operands[0]) && is_folder(operands[1]));
+}
+
+static enum gi_status add_pair(struct pairs *pairs, const char *a, const char *b,
+                               struct gi_err *err)
+{
+    enum gi_status status = gi_list_add(&pairs->rows.files.list, a, err);
+    return status ? status : gi_list_add(&pairs->others, b, err);
+}
+
+/* Pairs of a file: two names a line, or one after the other. */
+static enum gi_status read_pairs(struct pairs *pairs, const struct gi_batch_params *p,
+                                 struct gi_err *err)
+{
+    bool standard = strcmp(p->files_from, "-") == 0;
+    FILE *file = standard ? stdin : fopen(p->files_from, "r");
+    char *line = NULL, *second = NULL;
+    size_t room = 0, room2 = 0, number = 0;
+    ssize_t n;
+    enum gi_status status = GI_OK;
+    if (!file)
+        return gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
+                       strerror(errno));
+    while (!status && (n = getdelim(&line, &room, p->null ? 0 : '\n', file)) > 0) {
+        char *tab = p->null ? NULL : strchr(line, '\t'), *other = tab ? tab + 1 : NULL;
+        number++;
+        if (line[n - 1] == '\n' && !p->null)
+            line[n - 1] = '\0';
+        if (p->null && getdelim(&second, &room2, 0, file) > 0)
+            other = second;
+        if (tab)
+            *tab = '\0';
+        else if (!*line && !p->null)
+            continue;
+        status =
+            other && *other && *line && (p->null || !strchr(other, '\t'))
+                ? add_pair(pairs, line, other, err)
+                : gi_fail(err, GI_E_USAGE, "--pairs %s: %s %zu: want two names%s", p->files_from,
+                          p->null ? "pair" : "line", number, p->null ? "" : " with a tab between");
+    }
+    if (!status && ferror(file))
+        status = gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
+                         strerror(errno));
+    free(line);
+    free(second);
+    if (!standard)
+        fclose(file);
+    return status;
+}
+
+/* By the place in the tree. */
+static int by_place(const void *a, const void *b)
+{
+    const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
+    return strcmp(x->path + x->root, y->path + y->root);
+}
+
+/* The file `place` of a folder, also where it is not there: then it fails when its turn comes. */
+static enum gi_status add_place(struct pairs *pairs, char **folders, const char *place,
+                                struct gi_err *err)
+{
+    char *names[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        size_t n = strlen(folders[i]);
+        if (asprintf(&names[i], "%s%s%s", folders[i], folders[i][n - 1] == '/' ? "" : "/", place) <
+            0)
+            names[i] = NULL;
+    }
+    enum gi_status status = names[0] && names[1]
+                                ? add_pair(pairs, names[0], names[1], err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: names");
+    free(names[0]);
+    free(names[1]);
+    return status;
+}
+
+/* What either of two folders holds. */
+static enum gi_status read_folders(struct pairs *pairs, char **folders, struct gi_err *err)
+{
+    struct gi_list list = {0};
+    enum gi_status status = gi_list_operands(&list, folders, 2, true, err);
+    struct gi_input **sorted = status ? NULL : gi_list_sorted(&list, err);
+    if (!status && !sorted)
+        status = GI_E_MEMORY;
+    if (!status)
+        qsort(sorted, list.n, sizeof *sorted, by_place);
+    for (size_t i = 0; i < list.n && !status; i++)
+        if (i == 0 || by_place(&sorted[i - 1], &sorted[i]) != 0)
+            status = add_place(pairs, folders, sorted[i]->path + sorted[i]->root, err);
+    free(sorted);
+    gi_list_free(&list);
+    return status;
+}
+
+static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
+                                 char **operands, int noperands, struct gi_err *err)
+{
+    if (pairs->wishes->diff)
+        return gi_fail(err, GI_E_USAGE, "--diff %s: of many pairs there is a table alone",
+                       pairs->wishes->diff);
+    if (noperands != (p->files_from ? 0 : 2))
+        return gi_fail(err, GI_E_USAGE,
+                       p->files_from ? "--pairs %s: want no names beside it"
+                                     : "%s: want A and B, or --pairs",
+                       p->files_from ? p->files_from
+                       : noperands   ? operands[0]
+                                     : "nothing");
+    enum gi_status status = p->files_from ? read_pairs(pairs, p, err)
+                            : is_folder(operands[0]) && is_folder(operands[1])
+                                ? read_folders(pairs, operands, err)
+                                : add_pair(pairs, operands[0], operands[1], err);
+    if (!status && !pairs->rows.files.list.n)
+        status = gi_fail(err, GI_E_USAGE, "no pairs of images");
+    return status;
+}
+
+/* Wishes; where there are none, all have to be equal. */
+static bool judge(const struct pairs *pairs, const struct gi_difference *all, struct gi_err *err)
+{
+    const struct gi_compare_params *p = pairs->wishes;
+    bool none = isnan(p->max_diff) && isnan(p->min_psnr) && isnan(p->min_ssim) && !p->max_differing;
+    if (none && all->differing)
+        gi_fail(err, GI_E_DIFFERENT, "%llu of %llu samples differ",
+                (unsigned long long)all->differing, (unsigned long long)all->samples);
+    else if (!none)
+        gi_compare_judge(all, p, err);
+    return !err->status;
+}
+
+/* ",VALUE"; C may print the sign of what is no number. */
+static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
+{
+    return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)
+                        : gi_sink_printf(sink, err, ",%.12g", value);
+}
+
+static enum gi_status put_csv(struct gi_sink *sink, const struct gi_comparison *comparison,
+                              const struct gi_image *a, const char *other, bool ok,
+                              struct gi_err *err)
+{
+    const struct gi_difference *all = &comparison->all;
+    const double reals[] = {all->max, all->mse, all->psnr, all->ssim};
+    static const char head[] = "b,ok,width,height,depth,samples,differing,max_difference,mse,psnr,"
+                               "ssim\n";
+    enum gi_status status = gi_sink_write(sink, head, sizeof head - 1, err);
+    if (!status)
+        status = gi_combine_field(sink, other, err);
+    if (!status)
+        status =
+            gi_sink_printf(sink, err, ",%d,%d,%d,%zu,%llu,%llu", ok, a->width, a->height,
+                           8 * gi_type_nbytes(comparison->type), (unsigned long long)all->samples,
+                           (unsigned long long)all->differing);
+    for (int i = 0; i < 4 && !status; i++)
+        status = put_real(sink, reals[i], err);
+    return status ? status : gi_sink_write(sink, "\n", 1, err);
+}
+
+/* The row of a pair as item->made. */
+static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
+                          const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
+                          struct gi_err *err)
+{
+    const char *other = pairs->others.inputs[item->index].path;
+    struct gi_sink *sink = NULL;
+    enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+    char *text = NULL;
+    if (!status && pairs->json) {
+        json_t *object = gi_compare_json(comparison, a, (const char *const[]){item->input, other});
+        json_object_set_new(object, "ok", json_boolean(ok));
+        text = gi_json_dump(object, JSON_REAL_PRECISION(17) | pairs->json_flags);
+        status = text ? gi_sink_printf(sink, err, "%s\n", text)
+                      : gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
+        free(text);
+    } else if (!status) {
+        status = put_csv(sink, comparison, a, other, ok, err);
+    }
+    if (!status)
+        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+/* Both images are there; takes the second one. */
+static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
+                              const struct gi_chain *chain, const struct gi_image *a,
+                              struct gi_image *b, struct gi_err *err)
+{
+    const char *other = pairs->others.inputs[item->index].path;
+    struct gi_ready ready;
+    enum gi_status status = gi_ready_make(&ready, chain, &pairs->io, err);
+    if (status) {
+        gi_image_free(b);
+        gi_ready_free(&ready);
+        return status;
+    }
+    struct gi_comparison comparison = {0};
+    ready.others[0] = *b;
+    ready.steps[0].others = ready.sides[0].others = &ready.others[0];
+    ready.steps[0].nothers = 1;
+    ready.sides[0].result = &comparison;
+    status = gi_imaging_compute(pairs->imaging, item, NULL, a, &ready, err);
+    ready.sides[0].result = NULL;
+    gi_ready_free(&ready);
+    if (status)
+        return gi_err_prefix(err, "%s and %s", item->input, other);
+    struct gi_err verdict = {0};
+    bool ok = judge(pairs, &comparison.all, &verdict);
+    status = put(pairs, item, &comparison, a, ok, err);
+    if (!status && !ok) { /* for note() */
+        *err = verdict;
+        gi_err_prefix(err, "%s and %s", item->input, other);
+    }
+    return status;
+}
+
+static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct pairs *pairs = self;
+    struct gi_image a = {0}, b = {0};
+    struct gi_loading loading = {.allocator = gi_imaging_allocator(pairs->imaging)};
+    enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
+    if (!status)
+        status = gi_cli_load_by(&b, NULL, NULL, pairs->others.inputs[item->index].path, &pairs->io,
+                                &loading, err);
+    if (!status)
+        status = compare(pairs, item, gi_imaging_chain(pairs->imaging), &a, &b, err);
+    gi_image_free(&a);
+    return status;
+}
+
+static void note(struct gi_rows *rows, const struct gi_item *item)
+{
+    struct pairs *pairs = (struct pairs *)(void *)rows;
+    if (!*item->err.text)
+        return;
+    gi_cli_say("%s", item->err.text);
+    pairs->different++;
+}
+
+static enum gi_status open_table(struct pairs *pairs, const struct gi_combine_text *texts,
+                                 const struct gi_batch_params *p, struct gi_err *err)
+{
+    struct gi_list *list = &pairs->rows.files.list;
+    struct gi_combine_options table = {
+        .path = p->table ? p->table : "-", .first = {"a", gi_list_longest(list)}, .texts = texts};
+    enum gi_status status = gi_combine_format_of(&table.format, table.path, err);
+    pairs->json = table.format == GI_COMBINE_JSONL ||
+                  (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
+    if (pairs->json)
+        table.format = GI_COMBINE_JSONL;
+    if (strcmp(table.path, "-") == 0 && isatty(STDOUT_FILENO))
+        pairs->json_flags = JSON_ENSURE_ASCII; /* as gi_json_print() has it */
+    return status ? status : gi_combine_new(&pairs->rows.combine, &table, err);
+}
+
+enum gi_status gi_pairs_run(const struct gi_command *command, void *const *params, char **operands,
+                            int noperands, struct gi_err *err)
+{
+    const struct gi_batch_params *p = params[GI_SET_PAIRS];
+    struct pairs pairs = {.wishes = params[GI_SET_PAIR_COMPARE],
+                          .io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT]};
+    struct gi_batch_files *files = &pairs.rows.files;
+    struct gi_chain_step step = {.filter = command->filter};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_PAIR_FILTER];
+    const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
+    struct gi_imaging_options options = {.chain = &chain, .io = &pairs.io, .device = device};
+    *files = (struct gi_batch_files){
+        .params = p, .unit = "pairs", .threads = gi_thread_count(device->threads)};
+    enum gi_status status = read_names(&pairs, p, operands, noperands, err);
+    const struct gi_combine_text texts[] = {{"b", gi_list_longest(&pairs.others)}, {0}};
+    options.images = files->n = files->list.n;
+    if (!status)
+        status = gi_imaging_new(&pairs.imaging, &options, err);
+    if (!status)
+        status = open_table(&pairs, texts, p, err);
+    if (!status)
+        status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
+    if (!status && pairs.different)
+        status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, files->n);
+    gi_list_free(&pairs.others);
+    gi_batch_close(files);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&pairs.imaging);
+    return status;
+}
