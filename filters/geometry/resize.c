@@ -316,6 +316,7 @@ const struct gi_filter gi_filter_resize = {
         "rows first, 8 bits between rows and columns, colour premultiplied to 8 bits.",
     .options = options,
     .params_nbytes = sizeof(struct params),
+    .mixes = true,
     .check = check,
     .plan = plan,
     .needs = needs,

@@ -99,6 +99,17 @@ def against(name, image, decode, encode, *more):
     check(f"{name}: {differ.max()} off, {np.mean(differ == 0):.6f} equal", differ.max() <= 1 and np.mean(differ == 0) >= least)
 
 
+def halved():
+    """resize by a box: the means of 2 x 2 of what the curve says is light."""
+    image = np.maximum(samples("u1", 3, 8)[:60, :82], 16)  # below, where the curve is a line, means are ties
+    png("in.png", image)
+    status, said = run("resize", "in.png", "out.pam", "--size", "50%", "--filter", "box", "--linear", "--device", "cpu", "-q")
+    check(f"resize: {said}", status == 0)
+    light = srgb(image / 255).reshape(30, 2, 41, 2, 3).mean(axis=(1, 3))
+    differ = np.abs(pam("out.pam") - np.rint(srgb_back(light) * 255))
+    check(f"resize: {differ.max()} off, {np.mean(differ == 0):.6f} equal", differ.max() <= 1 and np.mean(differ == 0) >= 0.999)
+
+
 def every_sample():
     for dtype in ("u1", "u2"):
         most = np.iinfo(dtype).max
@@ -165,6 +176,7 @@ def main():
         check("a chain of a file whose profile has no curves: " + said, status == 1)
 
     every_sample()
+    halved()
     status, said = run("invert", "in.png", "made.png", "--linear")
     check("invert --linear: " + said, status == 2 and "mixes no light" in said)
     for channels in (2, 4):
