@@ -167,6 +167,7 @@ static enum gi_status convert(struct gi_image *image, const struct gi_io_params 
         gi_image_free(image);
         *image = made;
     }
+    image->shrunk = want.shrunk;
     return status;
 }
 

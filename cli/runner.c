@@ -123,13 +123,20 @@ static void on_shape(void *arg, const struct gi_image *stored)
         start_cuda(runner);
 }
 
+static int on_picture(void *arg, const struct gi_image *picture)
+{
+    const struct coming *coming = arg;
+    const struct gi_step *first = &coming->steps[0];
+    return first->filter->shrink ? first->filter->shrink(first->params, picture) : 1;
+}
+
 enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
                               struct gi_metadata *metadata, struct gi_file_info *info,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_step *steps, int nsteps, struct gi_err *err)
 {
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
-    struct gi_shape_listener listener = {on_shape, &coming};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     double start = gi_now_ms();
     enum gi_status status =
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);

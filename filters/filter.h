@@ -27,6 +27,10 @@ struct gi_filter {
      * others. NULL: nothing to test. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);
 
+    /* How many pixels of a first source of that shape a side may become one while it is decoded: 1,
+     * 2, 4 or 8. Then its shape says so (struct gi_shrunk). NULL: 1. */
+    int (*shrink)(const void *params, const struct gi_image *source);
+
     /* Fills what follows from parameters and shapes (filters/plan.h). NULL: nothing does. Errors:
      * as gi_plan_make(). */
     enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);

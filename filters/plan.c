@@ -17,6 +17,7 @@ enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter
         plan->sources[i].owner = GI_OWNER_NONE;
     }
     plan->result = plan->sources[0];
+    plan->result.shrunk = (struct gi_shrunk){0};
     enum gi_status status = filter->plan ? filter->plan(plan, err) : GI_OK;
     if (status)
         gi_plan_free(plan);

@@ -17,10 +17,15 @@ struct gi_decode {
     struct gi_err *warning;       /* never NULL here */
     int orientation;              /* as EXIF numbers it, for formats with a field of their own; 0:
                                      what EXIF says */
+    int shrink;                   /* pixels a side that the decoder makes one; 0 stands for 1 */
 };
 
-/* Tests the shape against the limits, then makes decode->image. Where only the header is wanted no
- * limit holds, `data` stays NULL and the decoder returns next. */
+/* For a decoder that can make the picture smaller, its metadata being read: what decode->shrink
+ * should be, for a picture of that size. */
+int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t height);
+
+/* Tests the shape against the limits, then makes decode->image of a picture of that size. Where
+ * only the header is wanted no limit holds, `data` stays NULL and the decoder returns next. */
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err);
 

@@ -106,6 +106,30 @@ static void zero(const struct gi_image *image)
     memset(to, 0, (size_t)(end - to));
 }
 
+int gi_decode_shrink(const struct gi_decode *decode, uint64_t width, uint64_t height)
+{
+    const struct gi_load_options *options = decode->options;
+    const struct gi_metadata *metadata = decode->metadata;
+    const struct gi_shape_listener *listener = options->listener;
+    if (!listener || !listener->shrink || options->linear || options->header_only ||
+        width > INT_MAX || height > INT_MAX)
+        return 1;
+    struct gi_image picture = {.width = (int)width, .height = (int)height};
+    if (gi_exif_orientation(metadata->exif, metadata->exif_nbytes) >= 5)
+        picture = (struct gi_image){.width = (int)height, .height = (int)width};
+    return listener->shrink(listener->arg, &picture);
+}
+
+/* The shape becomes that of the picture made smaller. */
+static void shrink(struct gi_image *shape, int by)
+{
+    if (by <= 1)
+        return;
+    shape->shrunk = (struct gi_shrunk){.by = by, .width = shape->width, .height = shape->height};
+    shape->width = (int)(((int64_t)shape->width + by - 1) / by);
+    shape->height = (int)(((int64_t)shape->height + by - 1) / by);
+}
+
 enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_t height,
                                int channels, enum gi_type type, struct gi_err *err)
 {
@@ -116,18 +140,19 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
     if (width > INT_MAX || height > INT_MAX)
         return gi_fail(err, GI_E_LIMIT, "is %llu x %llu pixels; at most %d a side can be held",
                        (unsigned long long)width, (unsigned long long)height, INT_MAX);
-    const struct gi_image shape = {
+    struct gi_image shape = {
         .width = (int)width, .height = (int)height, .channels = channels, .type = type};
+    shrink(&shape, decode->shrink);
     *decode->image = shape;
     if (decode->options->header_only)
         return GI_OK;
-    uint64_t pixels = width * height, nbytes;
+    uint64_t pixels = (uint64_t)shape.width * (uint64_t)shape.height, nbytes;
     if (__builtin_mul_overflow(pixels, (uint64_t)channels * gi_type_nbytes(type), &nbytes))
         nbytes = UINT64_MAX;
     if (pixels > limits->max_pixels && decode->nbytes < nbytes / 2)
         return gi_fail(err, GI_E_LIMIT,
                        "is %llu x %llu pixels, over the limit of %llu; --max-pixels raises it",
-                       (unsigned long long)width, (unsigned long long)height,
+                       (unsigned long long)shape.width, (unsigned long long)shape.height,
                        (unsigned long long)limits->max_pixels);
     if (nbytes > limits->max_bytes)
         return gi_fail(err, GI_E_LIMIT,
@@ -141,6 +166,7 @@ enum gi_status gi_decode_alloc(struct gi_decode *decode, uint64_t width, uint64_
         decode->options->allow_partial ? NULL : decode->options->allocator;
     enum gi_status status = gi_image_alloc_from(decode->image, allocator, shape.width, shape.height,
                                                 channels, type, err);
+    decode->image->shrunk = shape.shrunk;
     /* What a damaged file does not hold is 0. */
     if (!status && decode->options->allow_partial)
         zero(decode->image);

@@ -44,6 +44,14 @@ struct gi_allocator {
     void (*free)(void *self, void *samples);
 };
 
+/* What a decoder that was asked to (gi_shape_listener) made smaller than it is. */
+struct gi_shrunk {
+    int by;            /* pixels of the picture a side that became one; 0: it is this image */
+    int width, height; /* pixels of the picture */
+    int left, top;     /* how far the first column and row reach past its edges, in its pixels; the
+                          last ones reach to where all have the same size */
+};
+
 struct gi_image {
     void *data;    /* sample 0 of row 0; row y starts at (char *)data + y * stride */
     size_t stride; /* bytes from a row to the next; at least gi_row_nbytes(). A view may have any */
@@ -54,6 +62,7 @@ struct gi_image {
     enum gi_owner owner;
     const struct gi_allocator *allocator; /* takes the samples back; outlives the image. NULL:
                                              plain memory, or not the host's */
+    struct gi_shrunk shrunk;
 };
 
 /* Bytes of one sample: 1, 2, 4 or 4. */

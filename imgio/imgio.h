@@ -21,10 +21,14 @@ struct gi_limits {
 };
 
 /* Told the shape (no samples) once it is known and within the limits, before the samples are
- * decoded: for what can be made ready meanwhile. May be told twice. */
+ * decoded: for what can be made ready meanwhile. May be told twice. `shrink`, before that, is shown
+ * the picture's shape, the right way up, and says how many of its pixels a side may become one: 1,
+ * 2, 4 or 8. JPEG is decoded as small, its sides rounded up (struct gi_shrunk), unless samples
+ * become light; what else there is stays as it is. NULL: 1. */
 struct gi_shape_listener {
     void (*tell)(void *arg, const struct gi_image *shape);
     void *arg;
+    int (*shrink)(void *arg, const struct gi_image *picture);
 };
 
 /* What somebody has taken of an input, who wanted to see what it is, and where the rest of it is.

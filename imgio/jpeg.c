@@ -72,11 +72,12 @@ static int rows_there(const struct gi_decode *decode, const struct jpeg_decompre
 {
     enum { SAMPLES_A_BYTE = 4 };
     int height = decode->image->height;
+    uint64_t shrink = (uint64_t)decode->shrink;
     if (!decode->image->data)
         return 0; /* still in the header */
-    uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE;
+    uint64_t row = cinfo->input_iMCU_row * (uint64_t)cinfo->max_v_samp_factor * DCTSIZE / shrink;
     uint64_t left = (uint64_t)cinfo->src->bytes_in_buffer * SAMPLES_A_BYTE;
-    row += left / gi_row_nbytes(decode->image);
+    row += left / (gi_row_nbytes(decode->image) * shrink * shrink);
     return cinfo->input_scan_number > 1 || row > (uint64_t)height ? height : (int)row;
 }
 
@@ -267,6 +268,8 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
     int channels = cinfo->num_components == 1 ? 1 : 3;
     bool header_only = decode->options->header_only;
     enum gi_status status = header_only ? GI_OK : gi_jpeg_check_scans(decode, cinfo, channels, err);
+    decode->shrink = gi_decode_shrink(decode, cinfo->image_width, cinfo->image_height);
+    cinfo->scale_denom = (unsigned)decode->shrink;
     if (!status) /* arithmetic codes */
         status =
             gi_decode_check_flat(decode, (uint64_t)cinfo->image_width * cinfo->image_height, err);

@@ -29,6 +29,18 @@ static void turn_tile(const struct gi_image *dst, const struct gi_image *src, in
     }
 }
 
+static struct gi_shrunk turn_shrunk(const struct gi_image *image, int turn)
+{
+    struct gi_shrunk was = image->shrunk, is = was;
+    if (turn & GI_TURN_MIRROR_X)
+        is.left = image->width * was.by - was.width - was.left;
+    if (turn & GI_TURN_MIRROR_Y)
+        is.top = image->height * was.by - was.height - was.top;
+    if (turn & GI_TURN_TRANSPOSE)
+        is = (struct gi_shrunk){is.by, is.height, is.width, is.top, is.left};
+    return is;
+}
+
 enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, struct gi_err *err)
 {
     int turn = gi_orientation_turn(orientation);
@@ -45,6 +57,7 @@ enum gi_status gi_orientation_apply(struct gi_image *image, int orientation, str
     for (int y = 0; y < turned.height; y += TILE)
         for (int x = 0; x < turned.width; x += TILE)
             turn_tile(&turned, image, turn, x, y);
+    turned.shrunk = turn_shrunk(image, turn);
     gi_image_free(image);
     *image = turned;
     return GI_OK;

@@ -84,10 +84,22 @@ static uint64_t nbytes_of(const struct gi_image *image)
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
+    if (!coming->item->engine)
+        return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
     if (!coming->told)
         gi_engine_reserve(coming->item, nbytes_of(stored) + 3 * nbytes_of(&shape));
     coming->told = true;
+}
+
+static int on_picture(void *arg, const struct gi_image *picture)
+{
+    const struct coming *coming = arg;
+    const struct gi_chain *chain = coming->imaging->options.chain;
+    const struct gi_chain_step *first = chain && chain->n ? &chain->steps[0] : NULL;
+    return first && first->filter->shrink
+               ? first->filter->shrink(first->args.params[GI_SET_STEP_FILTER], picture)
+               : 1;
 }
 
 enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
@@ -96,11 +108,11 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
 {
     double start = gi_now_ms();
     struct coming coming = {.imaging = imaging, .item = item};
-    struct gi_shape_listener listener = {on_shape, &coming};
+    struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     struct gi_loading loading = {.bytes = item->bytes,
                                  .nbytes = item->nbytes,
                                  .parallel = &imaging->parallel,
-                                 .listener = item->engine ? &listener : NULL,
+                                 .listener = &listener,
                                  .allocator = gi_fleet_allocator(imaging->fleet)};
     gi_item_note_input(item);
     enum gi_status status =
@@ -109,6 +121,10 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     if (!status) {
         item->shape = *image;
         item->shape.data = NULL;
+        if (image->shrunk.by) {
+            item->shape.width = image->shrunk.width;
+            item->shape.height = image->shrunk.height;
+        }
     }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/ready.h"
 
@@ -55,7 +56,7 @@ void gi_plans_free(struct gi_plans **plans)
 static bool same_shape(const struct gi_image *a, const struct gi_image *b)
 {
     return a->width == b->width && a->height == b->height && a->channels == b->channels &&
-           a->type == b->type;
+           a->type == b->type && !memcmp(&a->shrunk, &b->shrunk, sizeof a->shrunk);
 }
 
 /* The slot of that shape, -1 where there is none. Under the lock. */

@@ -211,7 +211,7 @@ static void shape_is_told(void **state)
     for (int i = 0; i < 3; i++) {
         unsigned char file[300] = {0};
         struct gi_image image, told = {0};
-        struct gi_shape_listener listener = {note_shape, &told};
+        struct gi_shape_listener listener = {.tell = note_shape, .arg = &told};
         struct gi_load_options options = {.limits = {250, 10000}, .listener = &listener};
         memcpy(file, cases[i].head, strlen(cases[i].head));
         struct gi_err err = {0};
