@@ -8,7 +8,7 @@ enum like { LIKE_ITSELF, LIKE_PILLOW };
 
 struct params {
     struct gi_extent size;
-    bool fit, fill, pad, stretch, no_enlarge;
+    bool fit, fill, pad, stretch, no_enlarge, fast;
     int gravity, filter, like;
     struct gi_border_params edge; /* --background */
 };
@@ -88,6 +88,10 @@ static const struct gi_option options[] = {
      .default_text = "itself",
      .choices = likes,
      .help = "Whose arithmetic"},
+    {.name = "fast",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, fast),
+     .help = "Decode a JPEG smaller, to no less than twice the result: nearly the same picture"},
     {.name = NULL},
 };
 
@@ -114,6 +118,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
                        "--filter %s --like pillow: want nearest, box, bilinear, hamming, bicubic "
                        "or lanczos",
                        filters[p->filter].name);
+    if (p->like == LIKE_PILLOW && p->fast)
+        return gi_fail(err, GI_E_USAGE,
+                       "--fast: want no --like pillow, whose bytes are those of the whole picture");
     return GI_OK;
 }
 
@@ -182,7 +189,7 @@ static void fill(struct layout *l, const struct params *p, const struct gi_image
     }
 }
 
-static struct layout layout_of(const struct params *p, const struct gi_image *src)
+static struct layout layout_of_whole(const struct params *p, const struct gi_image *src)
 {
     enum gi_gravity gravity = (enum gi_gravity)p->gravity;
     struct layout l = {.frame_width = gi_side_pixels(&p->size.width, src->width),
@@ -202,6 +209,43 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
     l.row = gi_resample_all(src->width, l.width);
     l.col = gi_resample_all(src->height, l.height);
     return l;
+}
+
+/* Places in a picture become those in what a decoder made of it, `source` of whose pixels begin
+ * `before` the picture's edge and have the side `by`. */
+static void shrink_places(struct gi_resample_places *places, int source, int before, int by)
+{
+    places->source = source;
+    places->offset += 2 * before * places->unit;
+    places->unit *= by;
+}
+
+static struct layout layout_of(const struct params *p, const struct gi_image *src)
+{
+    struct gi_image picture = *src;
+    const struct gi_shrunk *shrunk = &src->shrunk;
+    if (shrunk->by) {
+        picture.width = shrunk->width;
+        picture.height = shrunk->height;
+    }
+    struct layout l = layout_of_whole(p, &picture);
+    if (shrunk->by) {
+        shrink_places(&l.row, src->width, shrunk->left, shrunk->by);
+        shrink_places(&l.col, src->height, shrunk->top, shrunk->by);
+    }
+    return l;
+}
+
+/* As vipsthumbnail does it: what is left to the filter reduces to a half at least, so that it, and
+ * not the decoder's means of squares, makes the picture. */
+static int shrink(const void *arg, const struct gi_image *source)
+{
+    const struct params *p = arg;
+    struct layout l = layout_of_whole(p, source);
+    int n = p->fast ? 8 : 1; /* of a block of 8 x 8 pixels libjpeg makes at least one */
+    while (n > 1 && (l.row.step < 2 * n * l.row.unit || l.col.step < 2 * n * l.col.unit))
+        n /= 2;
+    return n;
 }
 
 static bool stays(const struct gi_resample_places *places)
@@ -305,6 +349,10 @@ const struct gi_filter gi_filter_resize = {
         "the pixels' middles, divided by their sum; where the result is smaller, the filter is as "
         "much wider, so that nothing is left out (antialiasing). Pixels outside the image have no "
         "weight. A side that keeps its length stays as it is.\n\n"
+        "--fast has libjpeg-turbo make 2, 4 or 8 pixels of a JPEG one while it decodes, where that "
+        "leaves twice the result or more, as vipsthumbnail does; then the filter does the rest. "
+        "The size is the same, the samples differ a little. For the first step of a chain; not "
+        "with --linear.\n\n"
         "The size is one to stay within, by the smaller ratio, the other side rounded to whole "
         "pixels. --fill goes by the larger ratio and resamples just the part of the image that is "
         "seen, to parts of a pixel; --pad stays within and fills up; --stretch takes both sides as "
@@ -318,6 +366,7 @@ const struct gi_filter gi_filter_resize = {
     .params_nbytes = sizeof(struct params),
     .mixes = true,
     .check = check,
+    .shrink = shrink,
     .plan = plan,
     .needs = needs,
     .run = run,
