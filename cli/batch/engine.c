@@ -41,6 +41,13 @@ bool gi_status_is_machine(enum gi_status status)
            status == GI_E_DEVICE;
 }
 
+enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
+{
+    bool machine = gi_status_is_machine(item->status);
+    *err = (struct gi_err){.status = machine ? GI_E_AGAIN : item->status};
+    return err->status;
+}
+
 enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_options *options,
                              const struct gi_feed *feed, const struct gi_work_on *work,
                              struct gi_err *err)

@@ -64,6 +64,10 @@ void gi_engine_free(struct gi_engine **engine);
  * next. */
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
 
+/* For deliver(): the item failed, which the engine says, and the batch ends by it. Returns its
+ * status, or GI_E_AGAIN where the machine failed. */
+enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err);
+
 /* Whether the machine failed rather than the file: device lost, out of memory, disk full. */
 bool gi_status_is_machine(enum gi_status status);
 

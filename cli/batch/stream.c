@@ -88,10 +88,8 @@ enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err)
 enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    if (item->status) { /* a film with a hole in it is none */
-        *err = (struct gi_err){.status = item->status};
-        return item->status;
-    }
+    if (item->status) /* a film with a hole in it is none */
+        return gi_engine_end_by(item, err);
     enum gi_status status = gi_sink_write(stream->sink, item->made, item->made_nbytes, err);
     return status ? status : gi_sink_flush(stream->sink, err);
 }

@@ -146,8 +146,7 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
     tars->broken++;
     if (!is_joined(tars))
         return GI_OK;
-    *err = (struct gi_err){.status = item->status};
-    return err->status;
+    return gi_engine_end_by(item, err);
 }
 
 static enum gi_status write_member(struct tars *tars, const struct gi_item *item,

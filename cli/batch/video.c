@@ -179,10 +179,8 @@ enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err 
 {
     struct gi_stream *stream = self;
     struct plane *plane = item->tag;
-    if (item->status) {
-        *err = (struct gi_err){.status = item->status};
-        return item->status;
-    }
+    if (item->status)
+        return gi_engine_end_by(item, err);
     if (plane->number == 0)
         memcpy(stream->line, plane->line, sizeof stream->line);
     stream->planes[plane->number] = plane->image;

@@ -137,6 +137,31 @@ else
 fi
 expect 75 gpuimg gaussian in/000.jpg --out-dir res3 --report /dev/full
 
+# A device that is lost: exit 75, what was done is whole, and the next run does the rest.
+rm -rf res res.jsonl
+expect 75 env GPUIMG_FAULT=cpu:0@20 "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2
+check 'a lost device is named' grep -q '^gpuimg: gaussian: in/0[0-9]*.[jp][pn]g: lost, as GPUIMG_FAULT asks' err
+check 'nothing is begun after it' test "$(field status res.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
+    " 19 done $(field status res.jsonl | grep -c failed) failed "
+check 'what is there is whole' test -z "$(tree res | sort | comm -23 - <(sort whole.sums))"
+expect 1 gpuimg report merge res.jsonl
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resume
+check 'the next run does the rest' cmp -s whole.sums <(tree res)
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" histogram in/* --table lost.csv
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" compare --pairs <(paste <(ls in/*) <(ls in/*))
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" run 'blur | gaussian' in/* --out-dir res5
+tar cf lost.tar in
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" blur --tar lost.tar made.tar
+check 'no tar of it appears' test ! -e made.tar
+for f in in/0[0-1]*; do gpuimg convert "$f" pgm:- --gray; done >lost.pgm
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" blur lost.pgm made.pgm
+check 'no stream of it appears' test ! -e made.pgm
+lost_stream() { GPUIMG_FAULT=cpu:0@5 "$GPUIMG" blur - - --threads 1 <lost.pgm; }
+expect 75 lost_stream
+gpuimg blur lost.pgm all.pgm
+check 'through a pipe what came before' cmp -n "$(stat -c %s out)" out all.pgm
+check 'and that is four images of twenty' test $((5 * $(stat -c %s out))) = "$(stat -c %s all.pgm)"
+
 # Folders that go away meanwhile: each file is named, nothing else happens.
 cp -r in gone
 rm -rf res
