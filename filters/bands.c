@@ -249,8 +249,11 @@ static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limi
         double out = row_on_device(&plan->result, limits) * n;
         int in = plan->filter->run ? most_needed(plan, n) : n;
         double all = out;
-        for (int j = 0; j < plan->nsources; j++)
-            all += row_on_device(&plan->sources[j], limits) * in;
+        for (int j = 0; j < plan->nsources; j++) {
+            bool whole = j && plan->reach == GI_REACH_ALL;
+            all += row_on_device(&plan->sources[j], limits) *
+                   (whole ? (size_t)plan->sources[j].height : (size_t)in);
+        }
         if (in < plan->sources[0].height && plan->border == GI_BORDER_WRAP)
             all += row_on_device(&plan->sources[0], limits) * in;
         if (all > (double)limits->free_nbytes || in > limits->rows || n > limits->rows)

@@ -160,7 +160,9 @@ enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs
     for (int j = 1; j < n; j++)
         srcs[j].data = NULL;
     for (int j = 1; j < n && !status; j++) {
-        struct gi_image host = gi_image_rows(&flow->sides[i].others[j - 1], y0, y1);
+        struct gi_image host = flow->sides[i].others[j - 1];
+        if (flow->pipeline->plans[i].reach != GI_REACH_ALL)
+            host = gi_image_rows(&host, y0, y1);
         status = gi_flow_upload(flow, &srcs[j], &host, err);
     }
     if (status)

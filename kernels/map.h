@@ -59,8 +59,8 @@ struct gi_map {
     struct gi_rings rings;
     struct gi_lens lens;
     /* The samples at (x, y) of the first image and of the second one, of GI_F32; with `relative`
-     * x and y are added to them. Of one image of two channels both are that one. On the backend,
-     * of the shape of the whole result. */
+     * x and y are added to them. Of one image of two channels or more, X and Y its first two, both
+     * are that one. On the backend, of the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
 };
@@ -168,8 +168,8 @@ gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, 
 {
     const float *row = (const float *)((const char *)a->data + (size_t)y * a->stride);
     const float *row2 = (const float *)((const char *)b->data + (size_t)y * b->stride);
-    size_t i = (size_t)x * (size_t)a->channels, last = (size_t)(a->channels - 1);
-    double to_x = row[i], to_y = row2[i + last];
+    size_t i = (size_t)x * (size_t)a->channels, second = a->channels > 1;
+    double to_x = row[i], to_y = row2[i + second];
     struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
                           gi_map_fixed(relative ? to_y + y : to_y)};
     return at;
