@@ -360,8 +360,9 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
         print_head(bench);
     for (int i = 0; gi_filters[i] && !status; i++) {
         struct row row = {.filter = gi_filters[i]};
-        if (!gi_operation_is_named(row.filter->name, names, n))
-            continue;
+        bool wants_map = row.filter->run && row.filter->min_sources > 1;
+        if (wants_map || !gi_operation_is_named(row.filter->name, names, n))
+            continue; /* the bench's images are no maps */
         status = measure(bench, &row, err);
         if (!status && json)
             json_array_append_new(rows, row_json(bench, &row));

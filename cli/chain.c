@@ -25,7 +25,7 @@ static const struct gi_option to_options[] = {
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter)
 {
     const struct gi_reporter *reporter = filter->run ? NULL : gi_reporter_find(filter);
-    if (!filter->run && !reporter)
+    if ((!filter->run && !reporter) || (filter->run && filter->min_sources > 1))
         return false;
     *command = (struct gi_command){
         .name = filter->name,

@@ -112,6 +112,19 @@ expect_error 2 'orient: --as 0: want 1, 2*' orient rgb.ppm made.png --as 0
 # Sheets: places, gaps, what images have in common, and what does not fit.
 printf 'P5\n2 2\n255\n\001\002\003\004' >a.pgm
 printf 'P6\n2 2\n255\n\012\013\014\015\016\017\020\021\022\023\024\025' >c.ppm
+printf 'Pf\n2 1\n-1\n\0\0\200?\0\0\0\0' >x.pfm # 1 0
+printf 'Pf\n2 1\n-1\n\0\0\0\0\0\0\200?' >y.pfm # 0 1
+printf 'P5\n2 2\n255\nabcd' >four.pgm
+expect 0 gpuimg remap four.pgm out.pgm --map x.pfm --map-y y.pfm
+check "remap" cmp out.pgm <(printf 'P5\n2 1\n255\nbc')
+expect 0 gpuimg remap four.pgm out.pgm --map x.pfm --map-y y.pfm --relative --border clamp
+check "remap --relative" cmp out.pgm <(printf 'P5\n2 1\n255\nbd')
+expect_error 2 'remap: --map: missing: want a file of floats' remap four.pgm made.pgm
+expect_error 1 'remap: nothere.npy*' remap four.pgm made.pgm --map nothere.npy
+expect_error 1 'remap: a map of 1 channel: want one of X and Y*' remap four.pgm made.pgm --map x.pfm
+expect_error 1 'remap: a map of 8-bit integers: want floats*' remap four.pgm made.pgm --map four.pgm
+expect_error 2 'remap: *would be written over the input*' remap four.pgm x.pfm --map x.pfm --map-y y.pfm
+expect_error 2 "run: step 1: remap: can't stand in a chain*" run remap four.pgm made.pgm
 expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 1 --background 9
 check "a sheet" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
 expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1

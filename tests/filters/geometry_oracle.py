@@ -1,4 +1,4 @@
-"""rotate, affine, shift, perspective, warp-polar and undistort against numpy in double precision, scipy.ndimage and OpenCV.
+"""rotate, affine, shift, perspective, warp-polar, undistort and remap against numpy in double precision, scipy.ndimage and OpenCV.
 
 scipy's map_coordinates agrees to the last bit that counts. OpenCV rounds places to 1/32 pixel before
 it interpolates, so its samples are off by up to a 64th of what neighbours differ, each way; gpuimg
@@ -6,7 +6,7 @@ keeps 24 bits of fraction, and double precision says that gpuimg is right.
 """
 import json
 
-from _common import Checks, need, np, random_image
+from _common import Checks, need, np, random_image, write
 from _warp import BORDERS, agree, grid, sample
 
 (ndimage,) = need("scipy.ndimage")
@@ -164,8 +164,8 @@ def test_polar(image):
         how, log, radius = WAYS[i % 3], bool(i % 2), 22.5
         r = radius ** (x / 50) - 1 if log else x * radius / 50
         a = 2 * np.pi * y / 64
-        args = ("warp-polar", "--center", "11,9.5", "--radius", radius, "--size", "50x64") + ("--log",) * log
-        check("warp-polar", image, args, 11 + r * np.cos(a), 9.5 + r * np.sin(a), how, border)
+        args = ("warp-polar", "--center", "11,9.37", "--radius", radius, "--size", "50x64") + ("--log",) * log
+        check("warp-polar", image, args, 11 + r * np.cos(a), 9.37 + r * np.sin(a), how, border)
         dx, dy = x - 20, y - 30.5
         r, a = np.hypot(dx, dy), np.arctan2(dy, dx) % (2 * np.pi)
         u = np.log(r + 1) * w / np.log(radius) if log else r * w / radius
@@ -196,6 +196,42 @@ def test_undistort(image):
         unsure = far | (halves(px, py) if i == 0 else False)
         agree(c, f"undistort {n} {image.shape} {image.dtype}", got, sample(image, px, py, WAYS[i], "mirror"),
               image.dtype, unsure)
+
+
+def save_map(*axes):
+    """The coordinates as an array of two channels, or each in a PFM; the options that name them."""
+    if c.rng.integers(2):
+        path = c.path("map.npy")
+        np.save(path, np.stack(axes, -1).astype(np.float32))
+        return "--map", path
+    paths = c.path("x.pfm"), c.path("y.pfm")
+    for path, axis in zip(paths, axes):
+        write(path, axis.astype(np.float32))
+    return "--map", paths[0], "--map-y", paths[1]
+
+
+def test_remap(image):
+    """Against map_coordinates too; maps smaller and larger than the image."""
+    h, w = image.shape[:2]
+    for i, border in enumerate(BORDERS):
+        mw, mh = (int(v) for v in c.rng.integers(1, 50, 2))
+        x, y = grid(mw, mh)
+        u, v = (c.rng.uniform(-9, n + 9, (mh, mw)).astype(np.float32) for n in (w, h))
+        how, relative = WAYS[i % 3], i % 2 == 0
+        args = ("remap", *save_map(u, v)) + ("--relative",) * relative
+        at = (x + u, y + v) if relative else (u.astype(float), v.astype(float))
+        check(f"remap {relative}", image, args, *at, how, border)
+        if image.ndim == 2:
+            got = c.filter(image, *args, "--border", border)
+            exact = ndimage.map_coordinates(image.astype(np.float64), at[::-1], order=1, mode=SCIPY[border])
+            agree(c, f"remap scipy {border} {image.shape}", got, exact, image.dtype)
+    x, y = grid(w, h)
+    got = c.filter(image, "remap", *save_map(x, y), "-i", "nearest")
+    c.check(f"remap by its own places {image.shape} {image.dtype}", np.array_equal(got, image))
+    where = np.stack((w - 1 - x, y, np.full_like(x, 7)), -1).astype(np.float32)
+    write(c.path("flip.pfm"), where)
+    got = c.filter(image, "remap", "--map", c.path("flip.pfm"), "-i", "nearest")
+    c.check(f"remap by a PFM of three {image.shape} {image.dtype}", np.array_equal(got, image[:, ::-1]))
 
 
 OPENCV = {"clamp": "BORDER_REPLICATE", "border": "BORDER_CONSTANT", "wrap": "BORDER_WRAP",
@@ -245,6 +281,9 @@ def test_opencv_others():
         theirs = cv2.warpPolar(image, (90, 360), (100, 75), 60, flags)
         got = c.filter(image, "warp-polar", "--center", "100,75", "--radius", 60, "--size", "90x360", *("--log",) * log)
         near(f"warpPolar log={log}", got, theirs)
+    u, v = (x + 3 * np.sin(y / 9)).astype(np.float32), (y + 2 * np.cos(x / 11)).astype(np.float32)
+    near("remap", c.filter(image, "remap", *save_map(u, v), "--border", "clamp"),
+         cv2.remap(image, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
     k = np.array([[180.0, 0, 99], [0, 182, 74], [0, 0, 1]])
     for d in ([-0.3, 0.1, 0.002, -0.001], [-0.3, 0.1, 0.002, -0.001, 0.02], [0.1, 0.1, 0, 0.001, 0.02, 0.2, 0.1, 0.01]):
         theirs = cv2.undistort(image, k, np.array(d))
@@ -266,6 +305,7 @@ for picture in walk():
     test_perspective(picture)
     test_polar(picture)
     test_undistort(picture)
+    test_remap(picture)
     if picture.ndim == 2:
         test_scipy(picture)
 test_opencv()

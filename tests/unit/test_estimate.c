@@ -15,10 +15,15 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
 {
     void *params = calloc(1, filter->params_nbytes);
     struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
+    struct gi_image other = shape;
+    if (filter->run) { /* a map */
+        other.channels = 2;
+        other.type = GI_F32;
+    }
     gi_options_example(params, filter->options);
     if (filter->check)
         assert_int_equal(filter->check(params, NULL), GI_OK);
-    struct gi_step step = {.filter = filter, .params = params, .others = &shape};
+    struct gi_step step = {.filter = filter, .params = params, .others = &other};
     struct gi_pipeline *pipeline;
     step.nothers = filter->min_sources > 1 ? filter->min_sources - 1 : 0;
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);

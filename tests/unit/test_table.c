@@ -105,7 +105,10 @@ static void check_plan(const struct gi_filter *filter)
     for (int type = GI_U8; type <= GI_F32; type++) {
         struct gi_image shape = {
             .width = 31, .height = 17, .channels = 3, .type = (enum gi_type)type};
-        struct gi_image sources[GI_SOURCES_MAX] = {shape, shape, shape, shape};
+        struct gi_image other = shape;
+        if (filter->run) /* a map */
+            other.type = GI_F32;
+        struct gi_image sources[GI_SOURCES_MAX] = {shape, other, other, other};
         struct gi_plan plan;
         int n = filter->min_sources > 1 ? filter->min_sources : 1;
         assert_int_equal(gi_plan_make(&plan, filter, params, sources, n, NULL), GI_OK);

@@ -1,0 +1,83 @@
+/* Remap: every pixel from the place that a map says.
+ * SPDX-License-Identifier: MIT */
+#include "filters/geometry/warping.h"
+
+struct params {
+    bool relative;
+    struct gi_warp_params warp;
+};
+
+static const struct gi_option options[] = {
+    {.name = "relative",
+     .letter = 'r',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, relative),
+     .help = "The map says how far to the right and down of its own place a pixel comes from"},
+    GI_WARP_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+/* Maps of one shape, of floats, with both coordinates between them. */
+static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *first = &plan->sources[1];
+    bool both = plan->nsources > 2;
+    for (int i = 1; i < plan->nsources; i++) {
+        const struct gi_image *map = &plan->sources[i];
+        if (map->type != GI_F32)
+            return gi_fail(err, GI_E_UNSUPPORTED, "a map of %d-bit integers: want floats, as .npy",
+                           8 * (int)gi_type_nbytes(map->type));
+        if (both ? map->channels != 1 : map->channels < 2)
+            return gi_fail(err, GI_E_UNSUPPORTED,
+                           "a map of %d channel%s: want one of X and Y, or one of X and one of Y",
+                           map->channels, map->channels == 1 ? "" : "s");
+        if (map->width != first->width || map->height != first->height)
+            return gi_fail(err, GI_E_UNSUPPORTED, "maps of %d x %d and %d x %d: want one size",
+                           first->width, first->height, map->width, map->height);
+    }
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    if (plan->nsources < 2)
+        return gi_fail(err, GI_E_UNSUPPORTED, "no map");
+    enum gi_status status = check_maps(plan, err);
+    if (status)
+        return status;
+    plan->result.width = plan->sources[1].width;
+    plan->result.height = plan->sources[1].height;
+    struct gi_warp *warp = gi_warp_plan(plan, &p->warp, 0, err);
+    if (!warp)
+        return GI_E_MEMORY;
+    warp->map.kind = GI_MAP_FIELD;
+    warp->map.relative = p->relative;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_warp warp = *(const struct gi_warp *)plan->tables;
+    warp.map.field[0] = &work->srcs[1];
+    warp.map.field[1] = &work->srcs[plan->nsources - 1];
+    return queue->k->warp(queue, work->dst, work->srcs, &warp, err);
+}
+
+const struct gi_filter gi_filter_remap = {
+    .name = "remap",
+    .summary = "Take every pixel from the place that a map names",
+    .manual = "Pixel (x, y) of the result is what stands at the place (X, Y) of the input that the "
+              "map holds at (x, y), in pixels from the centre of the top left one, as OpenCV's "
+              "remap has it; with --relative at (x + X, y + Y), as optical flow has it. The result "
+              "has the map's size. A place that is no number, or far away, is outside.\n"
+              "\n"
+              "Colour is weighed by alpha. Nothing is averaged where the map makes things smaller.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .min_sources = 2,
+    .max_sources = 3,
+    .plan = plan,
+    .run = run,
+};
