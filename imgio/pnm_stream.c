@@ -3,7 +3,10 @@
 #include "imgio/pnm_stream.h"
 #include "imgio/pnm_header.h"
 
-enum { STEP_NBYTES = 32 << 20 }; /* a raster is believed in pieces of so many */
+enum {
+    STEP_NBYTES = 32 << 20, /* a raster is believed in pieces of so many */
+    GLANCE_NBYTES = 16 << 10,
+};
 
 /* Takes `nbytes` that are visible in `reader`. */
 static enum gi_status append(struct gi_buffer *buffer, struct gi_reader *reader,
@@ -15,8 +18,7 @@ static enum gi_status append(struct gi_buffer *buffer, struct gi_reader *reader,
     return status;
 }
 
-/* White space between images is let by; *end at the end. */
-static enum gi_status find_start(bool *end, struct gi_reader *reader, struct gi_err *err)
+enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_err *err)
 {
     const unsigned char *bytes;
     size_t nbytes, n = 0;
@@ -28,7 +30,7 @@ static enum gi_status find_start(bool *end, struct gi_reader *reader, struct gi_
             n++;
     } while (!status && nbytes && n == nbytes);
     gi_reader_skip(reader, n);
-    *end = !nbytes;
+    *over = !nbytes;
     return status;
 }
 
@@ -129,7 +131,7 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
 {
     struct gi_pnm_header head = {0};
     buffer->nbytes = 0;
-    enum gi_status status = find_start(end, reader, err);
+    enum gi_status status = gi_pnm_is_over(end, reader, err);
     if (!status && !*end)
         status = take_head(&head, buffer, reader, err);
     if (status || *end)
@@ -147,11 +149,41 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
                : take_raw(buffer, reader, (size_t)raster, err);
 }
 
+/* Of a file: moves *at, bytes ahead, behind a plain raster. */
+static enum gi_status pass_plain(uint64_t *at, const struct gi_reader *reader, uint64_t samples,
+                                 bool bits, struct gi_err *err)
+{
+    struct count count = {.left = samples, .bits = bits};
+    unsigned char bytes[GLANCE_NBYTES];
+    enum gi_status status = GI_OK;
+    for (size_t got = 1; !status && got && count.left;) {
+        status = gi_reader_glance(reader, bytes, sizeof bytes, *at, &got, err);
+        *at += count_samples(&count, bytes, got);
+    }
+    return status;
+}
+
+/* Of a file: whether anything but white space stands `at` bytes ahead and on. */
+static enum gi_status goes_on(bool *more, const struct gi_reader *reader, uint64_t at,
+                              struct gi_err *err)
+{
+    unsigned char bytes[GLANCE_NBYTES];
+    enum gi_status status = GI_OK;
+    size_t got, n;
+    do {
+        status = gi_reader_glance(reader, bytes, sizeof bytes, at, &got, err);
+        for (n = 0; n < got && gi_pnm_is_space(bytes[n]);)
+            n++;
+        at += n;
+    } while (got && n == got);
+    *more = n < got;
+    return status;
+}
+
 enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err)
 {
     const unsigned char *bytes;
-    unsigned char next[3];
-    size_t nbytes, got;
+    size_t nbytes;
     struct gi_pnm_header head = {0};
     *more = false;
     enum gi_status status = gi_reader_peek(reader, &bytes, &nbytes, GI_READER_AHEAD, err);
@@ -159,11 +191,14 @@ enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_e
         return status;
     struct gi_pnm_cursor in = {bytes, bytes + nbytes};
     uint64_t raster;
-    if (gi_pnm_read_header(&in, &head, NULL) || gi_pnm_is_plain(&head) ||
+    if (gi_pnm_read_header(&in, &head, NULL) ||
         __builtin_mul_overflow((uint64_t)head.height, gi_pnm_row_nbytes(&head), &raster))
         return GI_OK; /* decoding it says what is wrong */
-    status =
-        gi_reader_glance(reader, next, sizeof next, (uint64_t)(in.at - bytes) + raster, &got, err);
-    *more = !status && gi_pnm_starts(next, got);
-    return status;
+    uint64_t at = (uint64_t)(in.at - bytes);
+    if (gi_pnm_is_plain(&head))
+        status = pass_plain(&at, reader, (uint64_t)head.width * head.height * head.channels,
+                            head.magic == '1', err);
+    else
+        at += raster;
+    return status ? status : goes_on(more, reader, at, err);
 }

@@ -15,8 +15,12 @@
 enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                            const struct gi_limits *limits, struct gi_err *err);
 
-/* Of a file: whether another image stands behind the one that comes next, which has to be raw.
- * Nothing is taken. Errors: GI_E_IO. */
+/* Takes the white space that comes next; *over where there is nothing behind it. Errors: GI_E_IO.
+ */
+enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_err *err);
+
+/* Of a file: whether anything but white space, an image or not, stands behind the image that comes
+ * next. Nothing is taken. Errors: GI_E_IO. */
 enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err);
 
 #endif

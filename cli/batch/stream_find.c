@@ -23,18 +23,17 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     return strcmp(name, "y4m") == 0 ? Y4M : NOTHING;
 }
 
-/* Of a pipe: takes the first image, and asks whether another one follows. */
+/* Of a pipe: takes the first image, and asks whether it goes on; what is no image ends the stream
+ * as it does further on. */
 static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
 {
-    const unsigned char *bytes;
-    size_t nbytes;
     bool end;
     enum gi_status status =
         gi_pnm_next(&stream->first, &end, stream->reader,
                     &(struct gi_limits){stream->io.max_pixels, stream->io.max_bytes}, err);
     if (!status)
-        status = gi_reader_peek(stream->reader, &bytes, &nbytes, 3, err);
-    *more = !status && gi_pnm_starts(bytes, nbytes);
+        status = gi_pnm_is_over(&end, stream->reader, err);
+    *more = !status && !end;
     return status;
 }
 

@@ -60,9 +60,15 @@ for f in a.pgm c.ppm d.pam e.pgm; do
     gpuimg blur $f - --format "${f##*.}" >want
     same "one image: $f" got want
 done
-printf 'more' | cat a.pgm - | gpuimg blur - - >got 2>err
 gpuimg blur a.pgm want.pgm
-same "one image and a tail" got want.pgm
+for tail in '' '\n' ' \t\n\n'; do
+    # shellcheck disable=SC2059
+    printf "$tail" | cat a.pgm - >tail.pgm
+    cat tail.pgm | gpuimg blur - - --linear >got 2>err
+    check "one image and white space: quiet" test ! -s err
+    expect 0 gpuimg blur --linear tail.pgm out.pgm
+    same "one image and white space" got out.pgm
+done
 pgm big.pgm 1300 900
 cat big.pgm | gpuimg blur - - >got
 gpuimg blur big.pgm want.pgm
@@ -70,7 +76,32 @@ same "one image that fills no buffer" got want.pgm
 gpuimg blur - - <big.pgm >got
 same "one image from a file on standard input" got want.pgm
 
+# White space between images, and plain ones, from a pipe as from a file.
+printf 'P1\n3 2\n# 1\n101 0 1 0' >g.pbm
+for f in a.pgm b.pgm e.pgm e.pgm g.pbm; do gpuimg blur $f - --format pgm; done >want
+{ cat a.pgm; printf '\n \n'; cat b.pgm; echo; cat e.pgm; head -c 40000 /dev/zero | tr '\0' ' '; cat e.pgm; echo; cat g.pbm; echo; } >spaces.pgm
+{ cat e.pgm g.pbm; echo; cat a.pgm; } >plain.pgm
+{ cat g.pbm; head -c 40000 /dev/zero | tr '\0' ' '; cat e.pgm; } >bits.pbm
+for f in e.pgm g.pbm a.pgm; do gpuimg blur $f - --format pgm; done >want-plain
+for f in g.pbm e.pgm; do gpuimg blur $f - --format pgm; done >want-bits
+for which in spaces.pgm:want plain.pgm:want-plain bits.pbm:want-bits; do
+    cat ${which%:*} | gpuimg blur - - >got
+    same "white space, from a pipe: $which" got ${which#*:}
+    expect 0 gpuimg blur ${which%:*} out.pgm
+    same "white space, from a file: $which" out.pgm ${which#*:}
+    check "white space: quiet: $which" test ! -s err
+done
+
 # ---- what breaks off ----
+{ cat a.pgm; printf garbage; cat b.pgm; } >broken.pgm
+gpuimg blur a.pgm want.pgm
+cat broken.pgm | gpuimg blur - - >got 2>err
+if (($? == 1)); then pass; else fail "broken behind the first: exit status"; fi
+same "broken behind the first: the first" got want.pgm
+says "broken behind the first" "gpuimg: blur: standard input: byte $(stat -c %s a.pgm) and on are no PNM or PAM image"
+expect_error 1 "blur: broken.pgm: byte $(stat -c %s a.pgm) and on are no PNM or PAM image" blur broken.pgm made.pgm
+expect 0 gpuimg blur broken.pgm out.pgm --allow-partial
+same "broken behind the first: --allow-partial" out.pgm want.pgm
 for f in a b; do gpuimg blur $f.pgm - --format pgm; done >want
 cat a.pgm b.pgm >ab
 { cat ab; head -c 300 b.pgm; } >cut
