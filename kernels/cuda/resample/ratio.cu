@@ -6,30 +6,18 @@
  * Results near the ends have weights of their own: further blocks make them, a warp each.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/march_raw.cuh"
+#include "kernels/cuda/resample/ends.cuh"
 #include "kernels/cuda/resample/ratio.h"
 
 enum {
     OWN = 8,       /* samples of a row that a thread owns */
     WARPS_MIN = 2, /* of a block */
     WARPS_MAX = 8,
-    EDGE_THREADS = 128, /* of a block at the ends */
-    ENDS_MAX = 12,      /* results of a side that have weights of their own */
-};
-
-/* Results of a side that have weights of their own, `low` at its beginning, the others at its end.
- */
-template <int TAPS> struct ends {
-    int n, low, count; /* results; of them at the beginning; in all at the ends */
-    int first[ENDS_MAX];
-    float weights[ENDS_MAX][TAPS];
-    int inner_first;           /* of result 0, had it the weights of the inner ones */
-    float inner[TAPS];         /* those */
-    float sums[ENDS_MAX], sum; /* what results are divided by */
 };
 
 template <int TAPS> struct ratio_args {
     struct gi_image dst, src;
-    struct ends<TAPS> row, col;
+    struct ends<TAPS, 1> row, col;
     float column[TAPS], along[TAPS]; /* the inner weights as raw samples want them */
     bool divide;                     /* by the sums; else by a power of two, */
     float inverse;                   /* times this */
@@ -143,7 +131,7 @@ static __device__ __forceinline__ void make_pixels(const struct ratio_args<TAPS>
             f[i] = __fmul_rn(f[i], args.inverse);
     }
     uint8_t *out = (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * C;
-    int left = (args.row.n - (args.row.count - args.row.low) - x) * C; /* samples */
+    int left = (inner_end(args.row) - x) * C; /* samples */
     int skip = (args.row.low - x) * C;
     if (C == 1 && PIX == 4 && left >= 4 && skip <= 0 && (size_t)out % 4 == 0) {
         *(unsigned *)out = sample_pack<uint8_t>(f);
@@ -163,14 +151,13 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     int thread = (int)threadIdx.x;
     int x0 = args.x0 + block % args.strips * args.strip_pixels;
     int y0 = args.col.low + block / args.strips * args.band_rows;
-    int y1 = min(y0 + args.band_rows, args.col.n - (args.col.count - args.col.low));
-    long long at = ((long long)args.row.inner_first + (long long)x0 * R) * C - s::SHIFT +
+    int y1 = min(y0 + args.band_rows, inner_end(args.col));
+    long long at = ((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
                    (long long)thread * OWN;
-    int y = args.col.inner_first + y0 * R; /* of the source */
+    int y = args.col.inner_first[0] + y0 * R; /* of the source */
     int pitch = padded((int)blockDim.x * (OWN / 4)) + 1;
     int x = x0 + thread * PIX;
-    bool mine =
-        thread * PIX < args.strip_pixels && x < args.row.n - (args.row.count - args.row.low);
+    bool mine = thread * PIX < args.strip_pixels && x < inner_end(args.row);
     float sum[K][OWN] = {}, done[K][OWN] = {};
     uint2 ahead[2][R];
 #pragma unroll
@@ -208,52 +195,15 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
 
 /* ---- the ends ---- */
 
-template <int TAPS> struct one_side {
-    int first;
-    const float *weights;
-    float sum;
-};
-
-template <int TAPS>
-static __device__ struct one_side<TAPS> side_at(const struct ends<TAPS> &ends, int i, int ratio) {
-    int end = i < ends.low ? i : i - (ends.n - ends.count);
-    if (i >= ends.low && end < ends.low)
-        return {ends.inner_first + i * ratio, ends.inner, ends.sum};
-    return {ends.first[end], ends.weights[end], ends.sums[end]};
-}
-
-/* Result `index` of those that are not inner: whole rows first, then what is left of the others. */
-template <int TAPS>
-static __device__ bool edge_place(const struct ratio_args<TAPS> &args, long long index, int *x,
-                                  int *y)
-{
-    const struct ends<TAPS> &row = args.row, &col = args.col;
-    long long rows = (long long)col.count * row.n;
-    if (index < rows) {
-        int i = (int)(index / row.n);
-        *x = (int)(index % row.n);
-        *y = i < col.low ? i : i + col.n - col.count;
-        return true;
-    }
-    index -= rows;
-    if (row.count == 0 || index >= (long long)(col.n - col.count) * row.count)
-        return false;
-    int i = (int)(index % row.count);
-    *x = i < row.low ? i : i + row.n - row.count;
-    *y = col.low + (int)(index / row.count);
-    return true;
-}
-
 /* A warp a result: a lane sums columns, then all of them the row. */
 template <int R, int TAPS, int C> static __device__ void edges(const struct ratio_args<TAPS> &args)
 {
     int lane = (int)threadIdx.x % 32, x, y;
     long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     long long warps = (long long)args.edge_blocks * blockDim.x / 32;
-    for (; edge_place(args, warp / C, &x, &y); warp += warps) {
+    for (; edge_place(args.row, args.col, warp / C, &x, &y); warp += warps) {
         int c = (int)(warp % C);
-        struct one_side<TAPS> row = side_at<TAPS>(args.row, x, R),
-                              col = side_at<TAPS>(args.col, y, R);
+        struct one_side<TAPS> row = side_at(args.row, x), col = side_at(args.col, y);
         float column[(TAPS + 31) / 32] = {};
         for (int t = lane; t < TAPS; t += 32) {
             const uint8_t *p = (const uint8_t *)args.src.data +
@@ -299,27 +249,11 @@ static __global__ void __launch_bounds__(WARPS_MAX * 32)
 
 /* ---- launcher ---- */
 
-/* The results with the weights of the middle one are inner where they lie at steps of the ratio. */
-static bool inner_of(const struct gi_resample_side *side, int *low, int *high, int *ratio)
-{
-    int middle = side->n / 2, phase = side->phase[middle];
-    if (side->n < 8)
-        return false;
-    *ratio = side->first[middle] - side->first[middle - 1];
-    *low = *high = middle;
-    while (*low > 0 && side->phase[*low - 1] == phase &&
-           side->first[*low] - side->first[*low - 1] == *ratio)
-        --*low;
-    while (*high < side->n && side->phase[*high] == phase &&
-           (*high == middle || side->first[*high] - side->first[*high - 1] == *ratio))
-        ++*high;
-    return *low + side->n - *high <= ENDS_MAX;
-}
-
 static bool reduces(const struct gi_resample_side *side, int *ratio)
 {
-    int low, high;
-    return inner_of(side, &low, &high, ratio) &&
+    int low, high, middle = side->n / 2;
+    *ratio = middle > 0 ? side->first[middle] - side->first[middle - 1] : 0;
+    return inner_of(side, 1, *ratio, ends<1, 1>::MAX, &low, &high) &&
            raw_fits(GI_U8, side->weights + (size_t)side->phase[side->n / 2] * (size_t)side->taps,
                     side->taps, 1);
 }
@@ -339,32 +273,12 @@ bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *s
            (x == 8 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
 }
 
-template <int TAPS>
-static void ends_fill(struct ends<TAPS> *ends, const struct gi_resample_side *side)
-{
-    int low, high, ratio;
-    inner_of(side, &low, &high, &ratio);
-    const float *inner = side->weights + (size_t)side->phase[low] * TAPS;
-    ends->n = side->n;
-    ends->low = low;
-    ends->count = low + side->n - high;
-    ends->inner_first = side->first[low] - side->origin - low * ratio;
-    memcpy(ends->inner, inner, sizeof ends->inner);
-    ends->sum = side->sums ? side->sums[side->phase[low]] : 1;
-    for (int i = 0; i < ends->count; i++) {
-        int at = i < low ? i : i - low + high, phase = side->phase[at];
-        ends->first[i] = side->first[at] - side->origin;
-        memcpy(ends->weights[i], side->weights + (size_t)phase * TAPS, sizeof ends->weights[i]);
-        ends->sums[i] = side->sums ? side->sums[phase] : 1;
-    }
-}
-
 /* Strips of as many threads as leave the fewest idle. */
 template <int R, int TAPS, int C> static int strips_of(struct ratio_args<TAPS> *args)
 {
     typedef shape<R, TAPS, C> s;
     args->x0 = args->row.low / s::GROUP * s::GROUP;
-    int best = 0, pixels = args->row.n - (args->row.count - args->row.low) - args->x0;
+    int best = 0, pixels = inner_end(args->row) - args->x0;
     long long least = 0;
     for (int warps = WARPS_MIN; warps <= WARPS_MAX; warps++) {
         int wide = (warps * 32 - s::HALO) * OWN / s::STEP * s::PIX; /* pixels */
@@ -392,14 +306,14 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     };
     args.dst = *dst;
     args.src = *src;
-    ends_fill(&args.row, &spec->row);
-    ends_fill(&args.col, &spec->col);
+    ends_fill(&args.row, &spec->row, R, 0);
+    ends_fill(&args.col, &spec->col, R, 0);
     float sums = args.row.sum * args.col.sum;
     args.divide = sums != ldexpf(1, ilogbf(sums));
     args.inverse = 1 / sums;
-    struct raw_scale scale = raw_scale_of(GI_U8, args.col.inner, TAPS);
-    weights_scale(args.column, args.col.inner, TAPS, scale.weights);
-    weights_scale(args.along, args.row.inner, TAPS, scale.rest);
+    struct raw_scale scale = raw_scale_of(GI_U8, args.col.inner[0], TAPS);
+    weights_scale(args.column, args.col.inner[0], TAPS, scale.weights);
+    weights_scale(args.along, args.row.inner[0], TAPS, scale.rest);
     int threads = strips_of<R, TAPS, C>(&args), resident = 0;
     size_t nbytes = 2 * sizeof(float4) * ((size_t)threads * OWN / 4 * 9 / 8 + 2);
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<R, TAPS, C>,
@@ -409,8 +323,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int least = 2 * TAPS / R; /* rows of a band that is worth its halo */
     args.band_rows = ceil_div(rows, bands) < least ? least : ceil_div(rows, bands);
     bands = ceil_div(rows, args.band_rows);
-    long long edge = (long long)args.col.count * args.row.n + (long long)rows * args.row.count;
-    args.edge_blocks = ceil_div(edge * C, 4 * (threads / 32));
+    args.edge_blocks = ceil_div(edge_results(args.row, args.col) * C, 4 * (threads / 32));
     unsigned blocks = (unsigned)(args.edge_blocks + args.strips * bands);
     reduce<R, TAPS, C><<<blocks, threads, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();

@@ -1,0 +1,135 @@
+/* Results of a side of a resampling: inner ones, whose weights come back after PHASES results and
+ * their windows `step` pixels further on, and those at the ends, with weights of their own.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
+#define GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
+
+#include <string.h>
+
+#include "kernels/cuda/common/sample.cuh"
+
+/* What a kernel takes of a side. Results count from `shift`: of result i comes the phase (i +
+ * shift) % PHASES. The ends are `low` results at the beginning and the others at the end. */
+template <int TAPS, int PHASES> struct ends {
+    enum { MAX = PHASES == 1 ? 12 : 6 * PHASES };
+    int n, low, count; /* results; of them at the beginning; in all at the ends */
+    int step, shift;
+    int first[MAX];
+    float weights[MAX][TAPS];
+    float sums[MAX], sum;    /* what results are divided by: at the ends, the others; else 1 */
+    int inner_first[PHASES]; /* of the first result of a phase, were all of them inner */
+    float inner[PHASES][TAPS];
+};
+
+template <int TAPS> struct one_side {
+    int first;
+    const float *weights;
+    float sum;
+};
+
+template <int TAPS, int PHASES>
+static __device__ struct one_side<TAPS> side_at(const struct ends<TAPS, PHASES> &ends, int i) {
+    int end = i < ends.low ? i : i - (ends.n - ends.count);
+    if (i >= ends.low && end < ends.low) {
+        int phase = (i + ends.shift) % PHASES, turn = (i + ends.shift) / PHASES;
+        return {ends.inner_first[phase] + turn * ends.step, ends.inner[phase], ends.sum};
+    }
+    return {ends.first[end], ends.weights[end], ends.sums[end]};
+}
+
+/* Where the inner results end. */
+template <int TAPS, int PHASES>
+static __host__ __device__ __forceinline__ int inner_end(const struct ends<TAPS, PHASES> &ends)
+{
+    return ends.n - (ends.count - ends.low);
+}
+
+/* How many results of an image are not inner. */
+template <int TAPS, int PHASES>
+static long long edge_results(const struct ends<TAPS, PHASES> &row,
+                              const struct ends<TAPS, PHASES> &col)
+{
+    return (long long)col.count * row.n + (long long)(col.n - col.count) * row.count;
+}
+
+/* a / b, quicker where a is small. */
+static __device__ __forceinline__ int quotient(long long a, int b)
+{
+    return a >> 32 ? (int)(a / b) : (int)((unsigned)a / (unsigned)b);
+}
+
+/* Result `index` of them: whole rows first, then what is left of the others. False: no more. */
+template <int TAPS, int PHASES>
+static __device__ bool edge_place(const struct ends<TAPS, PHASES> &row,
+                                  const struct ends<TAPS, PHASES> &col, long long index, int *x,
+                                  int *y)
+{
+    long long rows = (long long)col.count * row.n;
+    if (index < rows) {
+        int i = quotient(index, row.n);
+        *x = (int)(index - (long long)i * row.n);
+        *y = i < col.low ? i : i + col.n - col.count;
+        return true;
+    }
+    index -= rows;
+    if (row.count == 0 || index >= (long long)(col.n - col.count) * row.count)
+        return false;
+    int turn = quotient(index, row.count), i = (int)(index - (long long)turn * row.count);
+    *x = i < row.low ? i : i + row.n - row.count;
+    *y = col.low + turn;
+    return true;
+}
+
+/* Is result i + phases the next one like result i? */
+static inline bool inner_goes_on(const struct gi_resample_side *side, int phases, int step, int i)
+{
+    return side->phase[i] == side->phase[i + phases] &&
+           side->first[i + phases] - side->first[i] == step;
+}
+
+/* The results from *low to before *high are inner. False: more than `most` are not. */
+static inline bool inner_of(const struct gi_resample_side *side, int phases, int step, int most,
+                            int *low, int *high)
+{
+    int middle = side->n / 2, differ = 0;
+    if (side->n < 8 || middle + phases > side->n)
+        return false;
+    *low = most < middle ? most : middle;
+    *high = side->n - most > middle + phases ? side->n - most : middle + phases;
+    for (int i = *low; i < *high - phases; i++) /* no branches: in vectors */
+        differ |= (side->phase[i] ^ side->phase[i + phases]) |
+                  (side->first[i + phases] - side->first[i] - step);
+    while (*low > 0 && inner_goes_on(side, phases, step, *low - 1))
+        --*low;
+    while (*high < side->n && inner_goes_on(side, phases, step, *high - phases))
+        ++*high;
+    return differ == 0 && *low + side->n - *high <= most;
+}
+
+template <int TAPS, int PHASES>
+static void ends_fill(struct ends<TAPS, PHASES> *ends, const struct gi_resample_side *side,
+                      int step, int shift)
+{
+    int low = 0, high = side->n, middle = side->n / 2;
+    inner_of(side, PHASES, step, ends->MAX, &low, &high);
+    ends->n = side->n;
+    ends->low = low;
+    ends->count = low + side->n - high;
+    ends->step = step;
+    ends->shift = shift;
+    for (int i = middle; i < middle + PHASES; i++) {
+        int phase = (i + shift) % PHASES, turn = (i + shift) / PHASES;
+        ends->inner_first[phase] = side->first[i] - side->origin - turn * step;
+        memcpy(ends->inner[phase], side->weights + (size_t)side->phase[i] * TAPS,
+               sizeof ends->inner[phase]);
+    }
+    ends->sum = side->sums ? side->sums[side->phase[middle]] : 1;
+    for (int i = 0; i < ends->count; i++) {
+        int at = i < low ? i : i - low + high, phase = side->phase[at];
+        ends->first[i] = side->first[at] - side->origin;
+        memcpy(ends->weights[i], side->weights + (size_t)phase * TAPS, sizeof ends->weights[i]);
+        ends->sums[i] = side->sums ? side->sums[phase] : 1;
+    }
+}
+
+#endif
