@@ -166,7 +166,9 @@ static struct gi_resample_side random_side(struct side *s, int n, int m, int tap
                                     .integers = s->integers};
     int lead = side.taps / 2;
     for (int i = 0; i < m; i++) {
-        int64_t at = regular && m < n ? (int64_t)i * (n / m) + n / m / 2 : (int64_t)i * n / m;
+        int64_t at = !regular ? (int64_t)i * n / m
+                     : m < n  ? (int64_t)i * (n / m) + n / m / 2
+                              : ((2 * i + 1) * (int64_t)n + m) / (2 * m); /* what lies nearest */
         int64_t first = at - lead, latest = n - side.taps;
         bool end = first < 0 || first > latest;
         s->first[i] = (int32_t)(first < 0 ? 0 : first > latest ? latest : first);
@@ -304,6 +306,30 @@ static void large_cases(void **state)
     }
 }
 
+/* Enlarged by a whole number, or as to rows a band of that. */
+static void enlarged_cases(void **state)
+{
+    (void)state;
+    int step = getenv("GPUIMG_TEST_QUICK") ? 7 : 1;
+    for (int i = 0; i < 3 * 3 * 12 * 2; i += step) {
+        int ratio = i % 3 + 2, taps = (i / 3 % 3 + 1) * 2;
+        int w = case_between(&seed, 6, RESULTS_MAX / ratio), h = case_between(&seed, 9, 60);
+        struct gi_resample spec = {.row = random_side(&sides[0], w, w * ratio, taps, true, false),
+                                   .col = random_side(&sides[1], h, h * ratio, taps, true, false),
+                                   .alpha = GI_ALPHA_WEIGH};
+        if (i % 2) {
+            int y0 = case_between(&seed, 0, h), y1 = case_between(&seed, y0 + 1, h * ratio);
+            spec.col.first += y0;
+            spec.col.phase += y0;
+            spec.col.n = y1 - y0;
+            spec.col.origin = spec.col.first[0];
+            h = spec.col.first[spec.col.n - 1] - spec.col.origin + taps;
+        }
+        check(&spec, w, h, i / 9 % 4 + 1, (enum gi_type)(i / 36 % 3),
+              i % 5 == 0 && i / 36 % 3 == 2);
+    }
+}
+
 /* Rows of a higher source serve the rows of the result that need no others. */
 static void bands(void **state)
 {
@@ -343,9 +369,9 @@ static void labels_are_no_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases),   cmocka_unit_test(large_cases),
-        cmocka_unit_test(bands),          cmocka_unit_test(labels_are_no_samples),
-        cmocka_unit_test(walk_check_all),
+        cmocka_unit_test(random_cases),          cmocka_unit_test(large_cases),
+        cmocka_unit_test(enlarged_cases),        cmocka_unit_test(bands),
+        cmocka_unit_test(labels_are_no_samples), cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

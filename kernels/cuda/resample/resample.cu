@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/resample.h"
 #include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/resample/enlarge.h"
 #include "kernels/cuda/resample/ratio.h"
 
 #include <stdlib.h>
@@ -395,6 +396,13 @@ static bool ratio_takes(const struct gi_queue *queue, const struct gi_image *src
     return gi_cuda_ratio_takes(src, spec);
 }
 
+static bool enlarge_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_resample *spec)
+{
+    (void)queue;
+    return gi_cuda_enlarge_takes(src, spec);
+}
+
 static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
                          const struct gi_resample *spec)
 {
@@ -415,6 +423,9 @@ static const struct gi_resample_way ways[] = {
     {{"ratio", "gray and RGB of 8 bits to a half, a quarter and an eighth"},
      ratio_takes,
      gi_cuda_ratio},
+    {{"enlarge", "gray, and RGB of 8 bits, to two, three and four times the size"},
+     enlarge_takes,
+     gi_cuda_enlarge},
     {{"passes", "float weights"}, passes_takes, passes},
     {{"integer", "the integers of Pillow"}, integer_takes, integer},
 };
