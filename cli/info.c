@@ -225,6 +225,8 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     struct gi_batch_files *files = &infos.rows.files;
     struct gi_batch_job job = {.command = self, .params = params};
     enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
+    if (!status)
+        status = gi_batch_check(files, NULL, err);
     if (!status && p->table) {
         struct gi_combine_options table = {
             .path = p->table, .first = {"file", gi_list_longest(&files->list)}, .texts = texts};

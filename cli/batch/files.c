@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/batch/claims.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/say.h"
@@ -77,7 +78,96 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
     }
-    return status ? status : gi_naming_collisions(&files->naming, &files->list, err);
+    return status ? status : gi_batch_check(files, NULL, err);
+}
+
+/* The option that names a file; NULL for those of images. */
+static const char *option_of(const struct gi_batch_files *files, const struct gi_claim *claim,
+                             const char **path)
+{
+    const struct gi_batch_params *p = files->params;
+    switch (claim->kind) {
+    case GI_CLAIM_REPORT:
+        *path = p->report;
+        return "--report";
+    case GI_CLAIM_TABLE:
+        *path = p->table;
+        return "--table";
+    case GI_CLAIM_LIST:
+        *path = p->files_from;
+        return files->unit ? "--pairs" : "--files-from";
+    default:
+        return NULL;
+    }
+}
+
+/* One of `a` and `b`, or both, stand at an option. */
+static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_list *others,
+                                  const struct gi_claim *a, const struct gi_claim *b,
+                                  struct gi_err *err)
+{
+    const char *path = NULL, *path_b;
+    const char *option = option_of(files, a, &path);
+    const struct gi_claim *other = option ? b : a;
+    if (!option)
+        option = option_of(files, b, &path);
+    const char *option_b = option_of(files, other, &path_b);
+    if (option_b)
+        return gi_fail(err, GI_E_USAGE, "%s %s: is the file of %s too, want another one", option,
+                       path, option_b);
+    const struct gi_list *list = other->index < files->list.n ? &files->list : others;
+    size_t index = other->index - (list == others ? files->list.n : 0);
+    return gi_fail(err, GI_E_USAGE, "%s %s: is %s %s, want another file", option, path,
+                   other->kind == GI_CLAIM_OUTPUT ? "the output of" : "the input",
+                   list->inputs[index].path);
+}
+
+static enum gi_status fail_clash(const struct gi_batch_files *files, const struct gi_list *others,
+                                 const struct gi_claim *a, const struct gi_claim *b,
+                                 struct gi_err *err)
+{
+    if (a->kind != GI_CLAIM_OUTPUT || (b->kind != GI_CLAIM_OUTPUT && b->kind != GI_CLAIM_INPUT))
+        return fail_option(files, others, a, b, err);
+    char *output = gi_naming_output(&files->naming, &files->list, a->index);
+    const char *one = files->list.inputs[a->index].path, *other = files->list.inputs[b->index].path;
+    enum gi_status status =
+        b->kind == GI_CLAIM_INPUT
+            ? gi_fail(err, GI_E_USAGE,
+                      "%s: the output of %s would be written over the input %s, want another "
+                      "--out-dir, --out or --suffix",
+                      output ? output : one, one, other)
+            : gi_fail(err, GI_E_USAGE,
+                      "%s: would be the output of %s and of %s, want --out with {dir}, {tree} or "
+                      "{index}",
+                      output ? output : one, one, other);
+    free(output);
+    return status;
+}
+
+enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list *others,
+                              struct gi_err *err)
+{
+    const struct gi_batch_params *p = files->params;
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    enum gi_status status = gi_claim(&claims, GI_CLAIM_REPORT, 0, p->report, err);
+    if (!status)
+        status = gi_claim(&claims, GI_CLAIM_TABLE, 0, p->table, err);
+    if (!status)
+        status = gi_claim(&claims, GI_CLAIM_LIST, 0, p->files_from, err);
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
+        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, output, err);
+        if (!status)
+            status = gi_claim(&claims, GI_CLAIM_INPUT, i, files->list.inputs[i].path, err);
+        free(output);
+    }
+    for (size_t i = 0; others && i < others->n && !status; i++)
+        status = gi_claim(&claims, GI_CLAIM_INPUT, files->list.n + i, others->inputs[i].path, err);
+    if (!status && gi_claims_clash(&claims, false, &a, &b))
+        status = fail_clash(files, others, &a, &b, err);
+    gi_claims_free(&claims);
+    return status;
 }
 
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)

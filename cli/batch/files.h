@@ -37,6 +37,12 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
                               struct gi_err *err);
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
 
+/* No file is written twice, or written and read: outputs, where items have some, --report, --table,
+ * list, inputs, and `others` (NULL: none), which are inputs too. Before any work. Errors:
+ * GI_E_USAGE. */
+enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list *others,
+                              struct gi_err *err);
+
 /* Opens the report, where one is asked for. */
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
                                 struct gi_err *err);

@@ -126,14 +126,19 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
         return gi_fail(err, gi_status_of_errno(errno), "--files-from %s: %s", path,
                        strerror(errno));
     char *line = NULL;
-    size_t room = 0;
+    size_t room = 0, number = 0;
     ssize_t n;
     enum gi_status status = GI_OK;
     while (!status && (n = getdelim(&line, &room, zero ? 0 : '\n', file)) > 0) {
+        number++;
         if (line[n - 1] == (zero ? 0 : '\n'))
-            line[n - 1] = '\0';
-        if (*line)
+            line[--n] = '\0';
+        if (strlen(line) < (size_t)n)
+            status = gi_fail(err, GI_E_USAGE, "holds a zero byte, want -0 for names that end so");
+        else if (*line)
             status = add_name(list, line, recursive, err);
+        if (status)
+            gi_err_prefix(err, "--files-from %s: %s %zu", path, zero ? "name" : "line", number);
     }
     if (!status && ferror(file))
         status =

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/batch/claims.h"
 #include "imgio/imgio.h"
 
 static const char plain[] = "{tree}/{stem}.{ext}";
@@ -98,133 +99,6 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
     return fclose(out) ? NULL : name;
 }
 
-/* A number for a path: the same for all spellings of one file. */
-struct key {
-    uint64_t hash;
-    size_t index;
-    bool is_input;
-};
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t nbytes)
-{
-    for (size_t i = 0; i < nbytes; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-/* Of a folder, by device and inode; one that is not there yet by its name in the one above. */
-static uint64_t folder_key(char *path)
-{
-    struct stat st;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    if (stat(*path ? path : ".", &st) == 0) {
-        hash = mix(hash, &st.st_dev, sizeof st.st_dev);
-        return mix(hash, &st.st_ino, sizeof st.st_ino);
-    }
-    size_t n = strlen(path);
-    while (n && path[n - 1] == '/')
-        path[--n] = '\0';
-    char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *copy = strdup(name);
-    *name = '\0';
-    hash = *path || slash ? folder_key(path) : n ? folder_key(path) : hash;
-    hash = copy ? mix(hash, copy, strlen(copy)) : hash;
-    free(copy);
-    return hash;
-}
-
-/* The folder that was looked at last: files come folder by folder. */
-struct last_folder {
-    char *path;
-    size_t n;
-    uint64_t key;
-};
-
-static uint64_t path_key(struct last_folder *last, const char *path, bool folder_only)
-{
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
-    if (!last->path || last->n != n || strncmp(last->path, path, n) != 0) {
-        char *copy = strndup(path, n);
-        free(last->path);
-        last->path = strndup(path, n);
-        last->n = n;
-        last->key = copy ? folder_key(copy) : 0;
-        free(copy);
-    }
-    return folder_only ? last->key : mix(mix(last->key, "/", 1), path + n, strlen(path + n));
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct key *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    if (x->is_input != y->is_input)
-        return x->is_input ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* Outputs first where keys are equal. `folders`: of outputs' folders alone. */
-static struct key *make_keys(const struct gi_naming *naming, const struct gi_list *list,
-                             bool folders, size_t *n, struct gi_err *err)
-{
-    struct key *keys = malloc((2 * list->n + 1) * sizeof *keys);
-    struct last_folder in = {0}, out = {0};
-    bool made = keys != NULL;
-    *n = 0;
-    for (size_t i = 0; i < list->n && made; i++) {
-        char *output = gi_naming_output(naming, list, i);
-        made = output != NULL;
-        if (made)
-            keys[(*n)++] = (struct key){path_key(&out, output, folders), i, false};
-        if (!folders)
-            keys[(*n)++] = (struct key){path_key(&in, list->inputs[i].path, false), i, true};
-        free(output);
-    }
-    free(in.path);
-    free(out.path);
-    if (made) {
-        qsort(keys, *n, sizeof *keys, by_key);
-        return keys;
-    }
-    free(keys);
-    gi_fail(err, GI_E_MEMORY, "out of memory: names of %zu files", list->n);
-    return NULL;
-}
-
-static enum gi_status fail_collision(const struct gi_naming *naming, const struct gi_list *list,
-                                     const struct key *a, const struct key *b, struct gi_err *err)
-{
-    char *output = gi_naming_output(naming, list, a->index);
-    const char *one = list->inputs[a->index].path, *other = list->inputs[b->index].path;
-    enum gi_status status =
-        b->is_input
-            ? gi_fail(err, GI_E_USAGE,
-                      "%s: the output of %s would be written over the input %s, want another "
-                      "--out-dir, --out or --suffix",
-                      output, one, other)
-            : gi_fail(err, GI_E_USAGE,
-                      "%s: would be the output of %s and of %s, want --out with {dir}, {tree} or "
-                      "{index}",
-                      output, one, other);
-    free(output);
-    return status;
-}
-
-enum gi_status gi_naming_collisions(const struct gi_naming *naming, const struct gi_list *list,
-                                    struct gi_err *err)
-{
-    size_t n;
-    struct key *keys = make_keys(naming, list, false, &n, err);
-    enum gi_status status = keys ? GI_OK : GI_E_MEMORY;
-    for (size_t i = 1; i < n && !status; i++)
-        if (keys[i].hash == keys[i - 1].hash && !keys[i - 1].is_input)
-            status = fail_collision(naming, list, &keys[i - 1], &keys[i], err);
-    free(keys);
-    return status;
-}
-
 /* Makes the folder of a path, and those above it. `path` loses its name. */
 static enum gi_status make_folder(char *path, struct gi_err *err)
 {
@@ -248,19 +122,25 @@ static enum gi_status make_folder(char *path, struct gi_err *err)
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err)
 {
-    size_t n;
-    struct key *keys = make_keys(naming, list, true, &n, err);
-    enum gi_status status = keys ? GI_OK : GI_E_MEMORY;
-    for (size_t i = 0; i < n && !status; i++) {
-        if (i && keys[i].hash == keys[i - 1].hash)
+    struct gi_claims folders = {0};
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < list->n && !status; i++) {
+        char *output = gi_naming_output(naming, list, i);
+        status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(output);
+    }
+    gi_claims_sort(&folders);
+    for (size_t i = 0; i < folders.n && !status; i++) {
+        if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
-        char *output = gi_naming_output(naming, list, keys[i].index);
+        char *output = gi_naming_output(naming, list, folders.all[i].index);
         status =
             output ? make_folder(output, err) : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (!status)
             gi_sink_clear_dead(strrchr(output, '/') ? output : ".");
         free(output);
     }
-    free(keys);
+    gi_claims_free(&folders);
     return status;
 }

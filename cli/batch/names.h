@@ -20,11 +20,6 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
 /* The output of input `index` of the list; the caller frees it. NULL: out of memory. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
 
-/* No two inputs have one output, and no output is an input: before any work. Errors: GI_E_USAGE,
- * GI_E_MEMORY. */
-enum gi_status gi_naming_collisions(const struct gi_naming *naming, const struct gi_list *list,
-                                    struct gi_err *err);
-
 /* Makes the folders that outputs go to, and in them clears the temporaries of runs that were
  * killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,

@@ -313,6 +313,8 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_imaging_new(&pairs.imaging, &options, err);
     if (!status)
+        status = gi_batch_check(files, &pairs.others, err);
+    if (!status)
         status = open_table(&pairs, texts, p, err);
     if (!status)
         status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);

@@ -145,8 +145,9 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         status = gi_imaging_new(&tables.imaging, &options, err);
     if (!status)
         status = open_table(&tables, err);
-    if (!status && !tables.combine)
-        status = gi_batch_names(&tables.files, false, NULL, err);
+    if (!status)
+        status = tables.combine ? gi_batch_check(&tables.files, NULL, err)
+                                : gi_batch_names(&tables.files, false, NULL, err);
     if (!status && !tables.combine)
         status = gi_batch_places(&tables.files, err);
     if (!status)

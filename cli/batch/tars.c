@@ -8,6 +8,7 @@
 
 #include "cli/batch/batch.h"
 #include "cli/batch/brace.h"
+#include "cli/batch/claims.h"
 #include "cli/batch/imaging.h"
 #include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
@@ -47,25 +48,27 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
                    operands[0], tars->ninputs, operands[1], tars->noutputs);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* No two shards go to one tar. */
+/* No two shards go to one tar, and none over one that is read; one may go over its own, which is
+ * replaced when it was read whole. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
-    char **sorted = malloc(tars->noutputs * sizeof *sorted);
-    if (!sorted)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: names");
-    memcpy(sorted, tars->outputs, tars->noutputs * sizeof *sorted);
-    qsort(sorted, tars->noutputs, sizeof *sorted, by_name);
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
     enum gi_status status = GI_OK;
-    for (size_t i = 1; i < tars->noutputs && !status; i++)
-        if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status =
-                gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s", sorted[i]);
-    free(sorted);
+    for (size_t i = 0; i < tars->noutputs && !status; i++)
+        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, tars->outputs[i], err);
+    for (size_t i = 0; i < tars->ninputs && !status; i++)
+        status = gi_claim(&claims, GI_CLAIM_INPUT, i, tars->inputs[i], err);
+    if (!status && gi_claims_clash(&claims, !is_joined(tars), &a, &b)) {
+        const char *output = tars->outputs[a.index];
+        status =
+            b.kind == GI_CLAIM_INPUT
+                ? gi_fail(err, GI_E_USAGE,
+                          "--tar: %s would be written over the input %s, want another tar", output,
+                          tars->inputs[b.index])
+                : gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s", output);
+    }
+    gi_claims_free(&claims);
     return status;
 }
 
