@@ -174,4 +174,95 @@ static __device__ __noinline__ void warp_anywhere(float *f, const struct warp_ar
         f[c] = args->background[c];
 }
 
+/* A pixel with all taps in the source. */
+template <typename T, int CHANNELS, int HOW>
+static __device__ __forceinline__ void warp_inside(float *f, const struct warp_args *args, int x,
+                                                   int row, float t, float u)
+{
+    constexpr int TAPS = HOW == GI_NEAREST ? 1 : HOW == GI_LINEAR ? 2 : 4;
+    constexpr int BEFORE = HOW == GI_CUBIC;
+    const char *at = args->src.data + (size_t)(row - BEFORE) * args->src.stride +
+                     (size_t)(x - BEFORE) * CHANNELS * sizeof(T);
+    float wx[4], wy[4], r[TAPS][CHANNELS];
+    if (HOW == GI_CUBIC) {
+        gi_warp_weights(wx, args->cubic, t);
+        gi_warp_weights(wy, args->cubic, u);
+    }
+#pragma unroll
+    for (int j = 0; j < TAPS; j++) {
+        float v[TAPS][CHANNELS];
+#pragma unroll
+        for (int i = 0; i < TAPS; i++)
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                v[i][c] = warp_float(((const T *)at)[i * CHANNELS + c]);
+        if (CHANNELS % 2 == 0 && HOW != GI_NEAREST && args->weigh)
+#pragma unroll
+            for (int i = 0; i < TAPS; i++)
+#pragma unroll
+                for (int c = 0; c < CHANNELS - 1; c++)
+                    v[i][c] = __fmul_rn(v[i][c], v[i][CHANNELS - 1]);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            r[j][c] = HOW == GI_CUBIC ? 0 : v[0][c];
+            if (HOW == GI_LINEAR)
+                r[j][c] = warp_mix<T>(v[0][c], v[TAPS - 1][c], t);
+            for (int i = 0; HOW == GI_CUBIC && i < TAPS; i++)
+                r[j][c] = warp_tap<T>(wx[i], v[i][c], r[j][c]);
+        }
+        at += args->src.stride;
+    }
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        f[c] = HOW == GI_CUBIC ? 0 : r[0][c];
+        if (HOW == GI_LINEAR)
+            f[c] = warp_mix<T>(r[0][c], r[TAPS - 1][c], u);
+        for (int j = 0; HOW == GI_CUBIC && j < TAPS; j++)
+            f[c] = warp_tap<T>(wy[j], r[j][c], f[c]);
+    }
+    if (HOW != GI_NEAREST)
+        warp_unweigh<CHANNELS>(f, args);
+}
+
+/* The pixel that comes from `place`; f: before the last step. */
+template <typename T, int CHANNELS, int HOW>
+static __device__ __forceinline__ void warp_pixel(float *f, const struct warp_args *args,
+                                                  struct gi_place place)
+{
+    constexpr int BEFORE = HOW == GI_CUBIC, BEHIND = HOW == GI_NEAREST ? 0 : 1 + BEFORE;
+    int64_t half = HOW == GI_NEAREST ? 1 << (GI_PLACE_BITS - 1) : 0;
+    int x = warp_whole(place.x + half), y = warp_whole(place.y + half), row = y - args->src_y;
+    float t = warp_part(place.x), u = warp_part(place.y);
+    bool inside = x >= BEFORE && x < args->src.width - BEHIND && row >= BEFORE &&
+                  row < args->src.height - BEHIND;
+    if (inside) {
+        warp_inside<T, CHANNELS, HOW>(f, args, x, row, t, u);
+    } else {
+        float g[CHANNELS]; /* in memory, since a call fills it */
+        warp_anywhere<T, CHANNELS, HOW>(g, args, x, y, t, u);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            f[c] = g[c];
+    }
+}
+
+/* Pixels x to x + WARP_ACROSS - 1 of row y of the result, as far as there are. */
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ void warp_store(const struct warp_args *args, int x, int y,
+                                                  const float *f)
+{
+    T *out = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * CHANNELS;
+    constexpr int PER = 4 / (int)sizeof(T); /* samples of a word */
+    if (x + WARP_ACROSS <= args->dst_width) {
+#pragma unroll
+        for (int i = 0; i < WARP_ACROSS * CHANNELS / PER; i++)
+            ((unsigned *)out)[i] = sample_pack<T>(f + i * PER);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < WARP_ACROSS; i++)
+        for (int c = 0; c < CHANNELS && x + i < args->dst_width; c++)
+            sample_store(out + i * CHANNELS + c, f[i * CHANNELS + c]);
+}
+
 #endif
