@@ -22,6 +22,9 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_TURN_90] = "turn_90",
                                     [BENCH_WINDOW] = "window",
                                     [BENCH_SWAP] = "swap",
+                                    [BENCH_ROTATE] = "rotate",
+                                    [BENCH_PERSPECTIVE] = "perspective",
+                                    [BENCH_POLAR] = "polar",
                                     [BENCH_LUMA] = "luma",
                                     [BENCH_HISTOGRAM] = "histogram",
                                     [BENCH_SUM] = "sum",
@@ -57,19 +60,22 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
     const char *way = "";
-    int peers = 1, ways = 0;
+    int peers = 1, ways = 0, cubic = 0;
     memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
     request->picture.width = request->picture.height = 8192;
     request->k = 5;
     request->channels = request->threads = 1;
     request->connectivity = 8;
     request->runs = 15;
+    request->degrees = 7;
     if (json_unpack(
-            json, "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s}",
+            json,
+            "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?b}",
             "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
             &request->picture.width, "height", &request->picture.height, "k", &request->k,
             "channels", &request->channels, "connectivity", &request->connectivity, "threads",
-            &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way))
+            &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way,
+            "degrees", &request->degrees, "cubic", &cubic))
         return refuse(err, "a member has the wrong type");
     int w = index_of(works, work), t = index_of(types, type), c = index_of(contents, input);
     int a = index_of(alphas, alpha);
@@ -77,6 +83,7 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
         return refuse(err, "unknown work, type, input or alpha");
     request->peers = peers != 0;
     request->ways = ways != 0;
+    request->cubic = cubic != 0;
     snprintf(request->way, sizeof request->way, "%s", way);
     request->work = (enum bench_work)w;
     request->type = (enum gi_type)t;
@@ -114,6 +121,9 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_TURN_90] = "turn",
                                              [BENCH_WINDOW] = "window",
                                              [BENCH_SWAP] = "shuffle",
+                                             [BENCH_ROTATE] = "warp",
+                                             [BENCH_PERSPECTIVE] = "warp",
+                                             [BENCH_POLAR] = "warp",
                                              [BENCH_LUMA] = "luma",
                                              [BENCH_HISTOGRAM] = "histogram",
                                              [BENCH_SUM] = "moments",
@@ -199,6 +209,32 @@ static enum gi_status run_move(struct gi_queue *queue, struct gi_image *dst,
     }
 }
 
+static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct bench_request *request,
+                               struct gi_err *err)
+{
+    const double one = (double)((int64_t)1 << GI_AFFINE_BITS), pi = 3.14159265358979323846;
+    double x = (src->width - 1) / 2.0, y = (src->height - 1) / 2.0, w = src->width;
+    double c = cos(request->degrees * pi / 180), s = sin(request->degrees * pi / 180);
+    double turn[6] = {c, s, x - c * x - s * y, -s, c, y + s * x - c * y};
+    double keystone[9] = {1, 0.1, -0.025 * w, 0.08, 1, -0.018 * w, 0.16 / w, 0.08 / w, 1};
+    struct gi_warp warp = {.interpolation = request->cubic ? GI_CUBIC : GI_LINEAR,
+                           .cubic = -0.5f,
+                           .alpha = request->alpha,
+                           .edge = {GI_BORDER_VALUE, {0}},
+                           .height = src->height};
+    struct gi_map *map = &warp.map;
+    map->kind = request->work == BENCH_ROTATE        ? GI_MAP_AFFINE
+                : request->work == BENCH_PERSPECTIVE ? GI_MAP_PROJECTIVE
+                                                     : GI_MAP_RINGS;
+    for (int i = 0; i < 6; i++)
+        map->affine[i] = llrint(turn[i] * one);
+    memcpy(map->m, keystone, sizeof keystone);
+    map->rings = (struct gi_rings){
+        .center_x = x, .center_y = y, .radial = 1.4, .angular = src->height / (2 * pi)};
+    return queue->k->warp(queue, dst, src, &warp, err);
+}
+
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
@@ -238,6 +274,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_move(queue, dst, src, request->work, err);
+    if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
+        return run_warp(queue, dst, src, request, err);
     switch (request->work) {
     case BENCH_GAUSSIAN:
         return queue->k->convolve_separable(queue, dst, src, &gaussian, err);

@@ -30,6 +30,9 @@ enum bench_work {
     BENCH_TURN_90,      /* by a quarter, of square images */
     BENCH_WINDOW,       /* a shift by 13 pixels and 7 rows */
     BENCH_SWAP,         /* the channels in reverse order */
+    BENCH_ROTATE,       /* by `degrees` about the middle, the corners empty */
+    BENCH_PERSPECTIVE,  /* by a projective map */
+    BENCH_POLAR,        /* an image on rays made Cartesian */
     BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
@@ -42,7 +45,7 @@ enum bench_work {
 /* The members of a request, each with its default:
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
- *  "way": "", "ways": false, "save": ""} */
+ *  "way": "", "ways": false, "save": "", "degrees": 7, "cubic": false} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -51,6 +54,8 @@ struct bench_request {
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
+    int degrees;    /* BENCH_ROTATE */
+    bool cubic;     /* maps: bicubic, not bilinear */
     bool peers;     /* whether they are timed too (CUDA) */
     bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
     char way[32];   /* of the work's primitive (kernels/ways.h), the one to go; "": the quickest */
