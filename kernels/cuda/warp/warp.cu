@@ -63,7 +63,30 @@ static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_cuda_warp_plain(cu, &args, spec->interpolation, err);
 }
 
+static bool takes_tiles(const struct gi_queue *, const struct gi_image *src,
+                        const struct gi_warp *spec)
+{
+    float value = spec->edge.value[0];
+    bool sample = value >= 0 && value <= 255 && value == (float)(int)value;
+    bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
+    return src->type == GI_U8 && src->channels == 1 && lines && spec->interpolation != GI_NEAREST &&
+           (sample || spec->edge.border != GI_BORDER_VALUE);
+}
+
+static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_warp *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct warp_args args;
+    enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
+    return status ? status : gi_cuda_warp_tiles(cu, &args, spec->interpolation, err);
+}
+
 static const struct gi_warp_way ways[] = {
+    {{"tiles", "u8 gray by affine and projective maps, bilinear and bicubic"},
+     takes_tiles,
+     by_tiles},
     {{"plain", "everything"}, NULL, by_plain},
 };
 
