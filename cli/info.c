@@ -202,7 +202,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_metadata metadata = {0};
     struct gi_file_info info = {0};
     struct gi_io_params io = *infos->input;
-    struct gi_shape_listener listener = {on_shape, item};
+    struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
     struct gi_loading loading = {.listener = infos->own->check ? &listener : NULL};
     io.header_only = !infos->own->check;
     gi_item_note_input(item);
