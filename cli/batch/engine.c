@@ -158,7 +158,7 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 
 static void count(struct gi_tally *tally, const struct gi_item *item)
 {
-    tally->done += item->status == GI_OK;
+    tally->done += item->status == GI_OK && !item->mark;
     tally->failed += item->status != GI_OK;
     tally->machine += gi_status_is_machine(item->status);
     tally->input_nbytes += item->input_nbytes;

@@ -33,6 +33,8 @@ struct gi_item {
                   */
     size_t nbytes;
     bool pass; /* is no image: nothing is computed, it goes to deliver() as it is */
+    bool mark; /* is no member or frame either, but says something to deliver(): not counted as done
+                */
     void *tag; /* the feed's own word to deliver(); freed by `untag` where that is not NULL */
     void (*untag)(void *tag);
 

@@ -114,16 +114,16 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* The stage that takes most of the threads' time, or the disk where the CPUs wait though no device
- * is at work. */
-static const char *bound(const struct gi_tally *tally, double busy)
+/* The stage that takes most of the threads' time, or what `waits` says where the CPUs wait though
+ * no device is at work. */
+static const char *bound(const struct gi_tally *tally, double busy, const char *waits)
 {
     int most = 0;
     for (int i = 1; i < GI_STAGES; i++)
         if (tally->ms[i] > tally->ms[most])
             most = i;
     bool device = tally->ms[GI_STAGE_UPLOAD] + tally->ms[GI_STAGE_DOWNLOAD] > 0;
-    return busy < BUSY && !device ? "disk" : gi_stage_names[most];
+    return busy < BUSY && !device ? waits : gi_stage_names[most];
 }
 
 bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
@@ -132,7 +132,7 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
     struct gi_tally tally;
     char in[32], out[32], total[32] = "", left[48] = "";
     gi_engine_tally(watch->engine, &tally);
-    uint64_t ended = tally.done + tally.failed;
+    uint64_t ended = (tally.done + tally.failed) / (watch->items ? (uint64_t)watch->items : 1);
     if (!ended || seconds <= 0)
         return false;
     if (tally.n) {
@@ -140,11 +140,13 @@ bool gi_progress_of_engine(void *arg, double seconds, char *line, size_t nbytes)
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(tally.n - tally.skipped - ended) * seconds / (double)ended);
     }
-    snprintf(line, nbytes, "%llu%s files%s, %.1f images/s, %s/s in, %s/s out%s, bound by %s",
+    snprintf(line, nbytes, "%llu%s %s%s, %.1f %s/s, %s/s in, %s/s out%s, bound by %s",
              (unsigned long long)(ended + tally.skipped), total,
-             tally.failed ? ", some failed" : "", (double)ended / seconds,
+             watch->unit ? watch->unit : "files", tally.failed ? ", some failed" : "",
+             (double)ended / seconds, watch->unit ? watch->unit : "images",
              gi_text_nbytes((double)tally.input_nbytes / seconds, in),
              gi_text_nbytes((double)tally.output_nbytes / seconds, out), left,
-             bound(&tally, cpu_seconds() / seconds / watch->threads));
+             bound(&tally, cpu_seconds() / seconds / watch->threads,
+                   watch->waits ? watch->waits : "disk"));
     return true;
 }

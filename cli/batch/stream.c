@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/batch/batch.h"
+#include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/stream.h"
 #include "cli/batch/streams.h"
@@ -105,14 +106,20 @@ static enum gi_status run_engine(struct gi_stream *stream, const struct gi_batch
                               .ordered = true};
     struct gi_engine_options options = {.threads = gi_imaging_threads(stream->imaging),
                                         .memory = params->memory};
-    struct gi_engine *engine;
-    enum gi_status status = gi_engine_new(&engine, &options, &feed, &work, err);
+    struct gi_engine_watch watch = {.threads = options.threads,
+                                    .unit = stream->is_video ? "frames" : "images",
+                                    .items = stream->is_video ? stream->video.nplanes : 1,
+                                    .waits = "input or output"};
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, &work, err);
     if (status)
         return status;
     gi_stop_listen();
     gi_reader_heed(stream->reader, gi_stop_asked);
-    status = gi_engine_run(engine, err);
-    gi_engine_free(&engine);
+    struct gi_progress *progress =
+        gi_progress_start(params->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_free(&watch.engine);
     return status;
 }
 
@@ -135,6 +142,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
         .chain = job->chain, .io = &stream->io, .device = job->device};
     if (!options.device)
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    options.times = gi_progress_shows(gi_batch_params_of(job->command, job->params)->progress);
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)

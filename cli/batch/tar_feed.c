@@ -83,6 +83,7 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
                                 const struct gi_err *why, struct gi_err *err)
 {
     struct gi_tar_tag *tag = new_tag(feed, item, why ? GI_TAR_BROKEN : GI_TAR_END, err);
+    item->mark = !why;
     if (!tag)
         return GI_E_MEMORY;
     if (why) {

@@ -10,6 +10,7 @@
 #include "cli/batch/brace.h"
 #include "cli/batch/claims.h"
 #include "cli/batch/imaging.h"
+#include "cli/batch/progress.h"
 #include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/tar_feed.h"
@@ -182,6 +183,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
         return is_joined(tars) && !last
                    ? GI_OK
                    : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
+    if (item->pass)
+        item->input_nbytes = item->output_nbytes = item->nbytes;
     return status || item->status ? status : write_member(tars, item, tag, err);
 }
 
@@ -214,15 +217,19 @@ static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members,
     struct gi_engine_options options = {.threads = gi_imaging_threads(tars->imaging),
                                         .memory = tars->params->memory,
                                         .fail_fast = tars->params->fail_fast};
-    struct gi_engine *engine;
+    struct gi_engine_watch watch = {
+        .threads = options.threads, .unit = "members", .waits = "input or output"};
     struct gi_tally tally;
-    enum gi_status status = gi_engine_new(&engine, &options, &feed, &work, err);
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, &work, err);
     if (status)
         return status;
     gi_stop_listen();
-    status = gi_engine_run(engine, err);
-    gi_engine_tally(engine, &tally);
-    gi_engine_free(&engine);
+    struct gi_progress *progress =
+        gi_progress_start(tars->params->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_tally(watch.engine, &tally);
+    gi_engine_free(&watch.engine);
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
     return status ? status : conclude(tars, &tally, err);
 }
@@ -252,6 +259,7 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
         .chain = job->chain, .io = &tars.io, .device = job->device};
     if (!options.device)
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    options.times = gi_progress_shows(tars.params->progress);
     enum gi_status status = read_names(&tars, operands, noperands, err);
     if (!status)
         status = gi_tar_load(err);

@@ -22,6 +22,11 @@ static void untag(void *tag)
     free(plane);
 }
 
+static uint64_t nbytes_of(const struct gi_image *plane)
+{
+    return (uint64_t)gi_row_nbytes(plane) * (uint64_t)plane->height;
+}
+
 /* What the chain makes of a plane of that shape. */
 static enum gi_status plan_plane(struct gi_image *result, const struct gi_ready *ready,
                                  const struct gi_image *shape, struct gi_err *err)
@@ -108,7 +113,6 @@ static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
                                  struct gi_item *item, bool *end, struct gi_err *err)
 {
     struct gi_image shape = gi_y4m_plane(&stream->video, stream->plane);
-    uint64_t nbytes = (uint64_t)gi_row_nbytes(&shape) * (uint64_t)shape.height;
     enum gi_status status = GI_OK;
     *end = false;
     if (stream->plane == 0) {
@@ -117,7 +121,7 @@ static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
     }
     if (status || *end)
         return status;
-    gi_engine_reserve(item, 2 * nbytes);
+    gi_engine_reserve(item, 2 * nbytes_of(&shape));
     status = gi_image_alloc_from(&plane->image, gi_imaging_allocator(stream->imaging), shape.width,
                                  shape.height, 1, shape.type, err);
     if (!status)
@@ -154,6 +158,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     struct plane *plane = item->tag;
     struct gi_image made = {0};
     struct gi_ready ready;
+    item->input_nbytes = nbytes_of(&plane->image);
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->input);
@@ -171,6 +176,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     if (status)
         return gi_err_prefix(err, "%s", item->input);
     gi_y4m_narrow(&plane->image, stream->video.bits);
+    item->output_nbytes = nbytes_of(&plane->image);
     return GI_OK;
 }
 

@@ -284,4 +284,26 @@ if command -v ffmpeg >/dev/null; then
 else
     skip "no ffmpeg"
 fi
+# What has gone through is told, without a change of it.
+for ((i = 0; i < 7; i++)); do pgm part.pgm 61 $((40 + i)); cat part.pgm; done >told.pgm
+expect 0 gpuimg blur told.pgm told-out.pgm --progress
+check 'images are counted' grep -qE '^gpuimg: blur: 7 images, [0-9.]+ images/s, .*B/s in, .*B/s out, bound by [a-z ]+$' err
+expect 0 gpuimg blur told.pgm told-quiet.pgm
+check 'nothing is told unasked' test ! -s err
+check 'the same comes out' cmp told-out.pgm told-quiet.pgm
+{
+    echo 'YUV4MPEG2 W16 H8 F25:1 C420'
+    for ((i = 0; i < 5; i++)); do printf 'FRAME\n%192s' x; done
+} >told.y4m
+expect 0 gpuimg blur told.y4m told-out.y4m --progress
+check 'frames are counted, not planes' grep -qE '^gpuimg: blur: 5 frames, [0-9.]+ frames/s, [0-9.]+ .?B/s in' err
+check 'and their bytes' bash -c '! grep -q " 0 B/s" err'
+mkdir told
+cp part.pgm told/a.pgm
+cp part.pgm told/b.pgm
+echo passes >told/c.txt
+tar cf told.tar -C told a.pgm b.pgm c.txt
+expect 0 gpuimg blur --tar told.tar told-out.tar --progress
+check 'members are counted' grep -qE '^gpuimg: blur: 3 members, [0-9.]+ members/s' err
+
 finish
