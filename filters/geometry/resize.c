@@ -10,7 +10,7 @@ struct params {
     struct gi_extent size;
     bool fit, fill, pad, stretch, no_enlarge, fast;
     int gravity, filter, like;
-    struct gi_border_params edge; /* --background */
+    struct gi_border_params edge; /* --border-value */
 };
 
 static const struct gi_choice filters[] = {
@@ -68,7 +68,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, no_enlarge),
      .help = "Only make smaller"},
     GI_GRAVITY_OPTION(struct params, "center", "What --fill keeps, and where --pad puts it"),
-    {.name = "background",
+    {.name = "border-value",
+     .also = "background",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, edge.value),
      .default_text = "0",
