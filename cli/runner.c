@@ -1,6 +1,7 @@
 /* Choosing a device for a command, opening it beside the decoder, and falling back.
  * SPDX-License-Identifier: MIT */
 #include "cli/runner.h"
+#include "cli/batch/progress.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/files.h"
@@ -31,6 +32,10 @@ struct gi_runner {
     struct stage *stages;
     int nstages;
     int bands, uploads, downloads;
+    struct gi_progress *progress; /* NULL: nobody watches */
+    /* What its thread reads while they change. */
+    const char *now;  /* the stage, static */
+    uint64_t npixels; /* 0: not known yet */
 };
 
 /* One pipeline on one image. */
@@ -88,6 +93,32 @@ enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_para
     return GI_OK;
 }
 
+static bool tell(void *arg, double seconds, char *line, size_t nbytes)
+{
+    static const double LONG_S = 2;
+    const struct gi_runner *runner = arg;
+    uint64_t npixels = __atomic_load_n(&runner->npixels, __ATOMIC_RELAXED);
+    char size[48] = "";
+    if (seconds < LONG_S)
+        return false;
+    if (npixels)
+        snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
+    snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds,
+             __atomic_load_n(&runner->now, __ATOMIC_RELAXED));
+    return true;
+}
+
+static void set_stage(struct gi_runner *runner, const char *stage)
+{
+    __atomic_store_n(&runner->now, stage, __ATOMIC_RELAXED);
+}
+
+void gi_runner_watch(struct gi_runner *runner, bool forced)
+{
+    set_stage(runner, "decode");
+    runner->progress = gi_progress_start(forced, tell, runner);
+}
+
 /* What gi_runner_load() looks ahead for. */
 struct coming {
     struct gi_runner *runner;
@@ -113,6 +144,8 @@ static void on_shape(void *arg, const struct gi_image *stored)
     struct gi_runner *runner = coming->runner;
     struct gi_image shape = gi_cli_shape(coming->io, stored);
     struct gi_pipeline *pipeline;
+    __atomic_store_n(&runner->npixels, (uint64_t)stored->width * (uint64_t)stored->height,
+                     __ATOMIC_RELAXED);
     if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_cuda_is_likely())
         return;
     if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))
@@ -196,6 +229,8 @@ void gi_runner_free(struct gi_runner **out)
 {
     struct gi_runner *runner = *out;
     *out = NULL;
+    if (runner)
+        gi_progress_end(&runner->progress);
     if (!runner || !gi_cli_tears_down())
         return;
     free(runner->stages);
@@ -370,8 +405,12 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                       .steps = steps,
                       .nsteps = nsteps,
                       .sides = sides};
+    set_stage(runner, "kernels");
     status = runner->choice == GI_CHOOSE_AUTO ? run_auto(runner, &job, err)
                                               : run_forced(runner, &job, err);
+    set_stage(runner, "encode");
+    if (!dst)
+        gi_progress_end(&runner->progress);
     gi_pipeline_free(&pipeline);
     return status;
 }
@@ -383,6 +422,7 @@ void gi_runner_note(struct gi_runner *runner, const char *stage, double ms)
 
 void gi_runner_report(struct gi_runner *runner)
 {
+    gi_progress_end(&runner->progress);
     if (runner->params->verbose || runner->params->timing) {
         say_ways(runner->cpu);
         say_ways(runner->opening ? NULL : runner->cuda);

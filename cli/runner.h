@@ -40,6 +40,11 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_step *steps, int nsteps,
                              const struct gi_side *sides, struct gi_err *err);
 
+/* Tells on a terminal, or where `forced`, what is done to an image that takes over two seconds: its
+ * size, the seconds, and the stage under way. Until gi_runner_report() or gi_runner_free(), or
+ * where no image comes out until gi_runner_run() has ended. */
+void gi_runner_watch(struct gi_runner *runner, bool forced);
+
 /* For --timing: host stages that happen outside the runner. */
 void gi_runner_note(struct gi_runner *runner, const char *stage, double ms);
 /* Prints the table of --timing to stderr, where it was asked for. */

@@ -185,4 +185,14 @@ check 'what can be read stands in the table' test "$(wc -l <part.csv)" = 3
 check 'the other is named' grep -qx 'gpuimg: info: nowhere.png: No such file or directory' err
 expect_error 2 'info: --table made.txt: want a name that ends in .csv, .jsonl or .npy' info in/a.png --table made.txt
 
+# One image: told after two seconds, which a slow pipe makes of a small one.
+slow() {
+    (head -c 9000 in/a.png; sleep 2.5; tail -c +9001 in/a.png) | gpuimg "$@"
+}
+expect 0 slow invert - one.png --progress
+check 'what takes long is told' grep -qxE 'gpuimg: invert: 1 image of 0.273 megapixels, [23] s, now [a-z]+' err
+expect 0 gpuimg invert in/a.png two.png --progress
+check 'what does not is not' test ! -s err
+check 'the bytes are the same' cmp one.png two.png
+
 finish
