@@ -125,6 +125,10 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
+/* Of a side there are tables, some tens of bytes a pixel; as many pixels as may be read. */
+enum { SIDE_MAX = 1 << 24 };
+static const int64_t RESULT_MAX = 4294967294;
+
 /* What follows from parameters and the source's shape. */
 struct layout {
     int frame_width, frame_height; /* the result */
@@ -261,6 +265,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (p->like == LIKE_PILLOW && src->type != GI_U8)
         return gi_fail(err, GI_E_UNSUPPORTED, "--like pillow: want an image of 8 bits");
     struct layout l = layout_of(p, src);
+    if (l.frame_width > SIDE_MAX || l.frame_height > SIDE_MAX ||
+        (int64_t)l.frame_width * l.frame_height > RESULT_MAX)
+        return gi_fail(err, GI_E_LIMIT,
+                       "a result of %d x %d pixels: want at most %d a side and %lld in all",
+                       l.frame_width, l.frame_height, SIDE_MAX, (long long)RESULT_MAX);
     const struct gi_resample *spec = gi_resample_tables(
         plan, (enum gi_resample_filter)p->filter, &l.row, &l.col, p->like == LIKE_PILLOW, err);
     if (!spec)
