@@ -188,9 +188,10 @@ static void fill(struct layout *l, const struct params *p, const struct gi_image
         (struct gi_resample_places){src->width, l->width, across * (p->gravity % 3), step, unit};
     l->col =
         (struct gi_resample_places){src->height, l->height, above * (p->gravity / 3), step, unit};
-    if (unit == 1) { /* whole pixels stay whole */
-        l->row.offset = 2 * gi_gravity_left((enum gi_gravity)p->gravity, (int)across);
-        l->col.offset = 2 * gi_gravity_above((enum gi_gravity)p->gravity, (int)above);
+    if (step == unit) { /* whole pixels stay whole */
+        enum gi_gravity gravity = (enum gi_gravity)p->gravity;
+        l->row.offset = 2 * unit * gi_gravity_left(gravity, (int)(across / unit));
+        l->col.offset = 2 * unit * gi_gravity_above(gravity, (int)(above / unit));
     }
 }
 
