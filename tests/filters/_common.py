@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products: threads would wait for each other
+
 SEED = int(os.environ.get("SEED", "20261121"))
 
 

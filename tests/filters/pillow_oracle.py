@@ -25,6 +25,28 @@ def image_of(height, width, channels):
     return image[:, :, 0] if channels == 1 else image
 
 
+def test_fill():
+    """Image.resize with the box that fills; pixels that keep their size stay whole."""
+    gravities = ["northwest", "center", "southeast"]
+    for i in range(90):
+        name, j = list(FILTERS)[1 + i % 5], i // 5 % 3
+        height, width, source = side(), side(), image_of(side(), side(), i % 4 + 1)
+        sides = source.shape[1], source.shape[0]
+        step, unit = (sides[0], width) if width * sides[1] >= height * sides[0] else (sides[1], height)
+        kept = width * step / unit, height * step / unit
+        at = [(sides[k] - kept[k]) * j / 2 for k in range(2)]
+        if step == unit:
+            at = [int(a) for a in at]
+        box = (at[0], at[1], min(at[0] + kept[0], sides[0]), min(at[1] + kept[1], sides[1]))
+        want = np.asarray(Image.fromarray(source, MODES[i % 4 + 1]).resize((width, height), FILTERS[name], box=box))
+        got = c.filter(source, "resize", "--size", f"{width}x{height}", "--fill", "--gravity", gravities[j],
+                       "--filter", name, "--like", "pillow")
+        what = f"fill {name} {source.shape} to {width} x {height}, {gravities[j]}"
+        same = got.shape == want.shape and np.array_equal(got, want)
+        c.check(what, same, "" if same or got.shape != want.shape else f"off by {np.abs(got.astype(int) - want).max()}")
+
+
+test_fill()
 for i in range(CASES):
     channels, name = i % 4 + 1, list(FILTERS)[i // 4 % 6]
     source, size = image_of(side(), side(), channels), (side(), side())

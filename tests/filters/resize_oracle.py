@@ -34,15 +34,17 @@ FILTERS = {
 ALIASES = {"point": "nearest", "area": "box", "bilinear": "triangle", "bicubic": "catrom", "lanczos": "lanczos3"}
 
 
-def matrix(name, n, m):
-    """m x n: how n pixels become m, not yet divided by the sums of its rows. Distances in 1 / (2 m) of
-    a pixel are whole numbers."""
-    if n == m:
-        return np.eye(n)
-    distance = (2 * np.arange(n) + 1) * m - (2 * np.arange(m)[:, None] + 1) * n
-    widest = max(n, m)
+def matrix(name, n, m, part=None):
+    """m x n: how n pixels become m, not yet divided by the sums of its rows. `part` (offset, step, unit):
+    result i lies at (offset + (2 i + 1) step) / (2 unit); distances in 1 / (2 unit) are whole numbers."""
+    offset, step, unit = part or (0, n, m)
+    if step == unit and offset % (2 * unit) == 0:
+        return np.eye(n)[offset // (2 * unit):][:m]
+    places = offset + (2 * np.arange(m)[:, None] + 1) * step
+    distance = (2 * np.arange(n) + 1) * unit - places
+    widest = max(step, unit)
     if name == "nearest":
-        weights = (np.arange(n) == ((2 * np.arange(m)[:, None] + 1) * n) // (2 * m)) * 1.0
+        weights = (np.arange(n) == places // (2 * unit)) * 1.0
     elif name == "box":
         weights = ((-widest < distance) & (distance <= widest)) * 1.0
     else:
@@ -50,8 +52,9 @@ def matrix(name, n, m):
     return weights
 
 
-def resized(name, image, width, height):
-    down, along = matrix(name, image.shape[0], height), matrix(name, image.shape[1], width)
+def resized(name, image, width, height, parts=(None, None)):
+    """`parts` of rows and of columns."""
+    down, along = matrix(name, image.shape[0], height, parts[0]), matrix(name, image.shape[1], width, parts[1])
     planes = image.astype(np.float64)
     planes = planes[:, :, None] if planes.ndim == 2 else planes
     result = np.stack([down @ planes[:, :, i] @ along.T for i in range(planes.shape[2])], axis=2)
@@ -94,8 +97,8 @@ def test_stretch():
 def test_far():
     """Many more taps than a block of float sums has."""
     for dtype in (np.uint8, np.uint16, np.float32):
-        image = random_image(c.rng, (3000, 411), dtype)
-        for width, height in ((2, 1), (100, 7), (10, 3001)):
+        image = random_image(c.rng, (1100, 411), dtype)
+        for width, height in ((2, 1), (100, 7), (10, 1101)):
             for name in ("box", "lanczos3"):
                 got = c.filter(image, "resize", "--size", f"{width}x{height}", "--stretch", "--filter", name)
                 agree(f"{name} {image.shape} to {width}x{height} {dtype.__name__}", got,
@@ -141,6 +144,37 @@ def test_sizes():
             c.check(f"--size {args} changes nothing", np.array_equal(got, image))
 
 
+GRAVITIES = ["northwest", "north", "northeast", "west", "center", "east", "southwest", "south", "southeast"]
+
+
+def test_fill():
+    """The larger ratio; of the other side the part that gravity keeps, to parts of a pixel."""
+    for i, (width, height) in enumerate([(40, 40), (100, 17), (17, 100), (200, 150), (7, 3), (90, 60), (2, 1), (333, 20)]):
+        for j, gravity in enumerate(GRAVITIES):
+            name, dtype = list(FILTERS)[(i + j) % len(FILTERS)], (np.uint8, np.uint16, np.float32)[(i + j) % 3]
+            image = random_image(c.rng, (67, 90, 3), dtype)
+            step, unit = (90, width) if width * 67 >= height * 90 else (67, height)
+            parts = [(at * (side * unit - want * step) if step != unit else at * (side - want) // 2 * 2 * unit, step, unit)
+                     for at, side, want in ((j // 3, 67, height), (j % 3, 90, width))]
+            got = c.filter(image, "resize", "--size", f"{width}x{height}", "--fill", "--gravity", gravity, "--filter", name)
+            agree(f"fill {width}x{height} {gravity} {name} {dtype.__name__}", got,
+                  resized(name, image, width, height, parts), dtype, few=got.size < 2000)
+
+
+def test_pad():
+    """What --fit makes, where gravity puts it, on the background."""
+    for width, height, inner in ((120, 100, (120, 93)), (100, 150, (100, 77)), (61, 67, (61, 47)), (301, 200, (259, 200))):
+        for j, gravity in enumerate(GRAVITIES):
+            name = list(FILTERS)[j % len(FILTERS)]
+            image = random_image(c.rng, (61, 79, 3), np.uint8)
+            got = c.filter(image, "resize", "--size", f"{width}x{height}", "--pad", "--gravity", gravity,
+                           "--background", "9,8,7", "--filter", name)
+            exact = np.full((height, width, 3), (9.0, 8.0, 7.0))
+            left, top = (width - inner[0]) * (j % 3) // 2, (height - inner[1]) * (j // 3) // 2
+            exact[top:top + inner[1], left:left + inner[0]] = resized(name, image, *inner)
+            agree(f"pad {width}x{height} {gravity} {name}", got, exact, np.uint8)
+
+
 def test_constant():
     for dtype in (np.uint8, np.uint16):
         image = np.full((100, 90, 3), np.iinfo(dtype).max - 1, dtype)
@@ -162,6 +196,8 @@ test_far()
 for dtype in (np.uint8, np.uint16):
     test_alpha(dtype)
 test_sizes()
+test_fill()
+test_pad()
 test_constant()
 test_names()
 c.end()
