@@ -255,6 +255,8 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
     if (many && gi_batch_is_wanted(many)) {
         max = -1;
         min = min > 1 || many->files_from ? 0 : min;
+    } else if (gi_batch_check_one(command, args->params, err)) {
+        return err->status;
     }
     if (max >= 0 && args->noperands > max)
         return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)",

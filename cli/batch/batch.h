@@ -26,6 +26,11 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
 /* Whether the options ask for a batch: then there are any number of inputs, and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
 
+/* Of a command that writes images or tables, and of which no batch is wanted: no option that only
+ * batches heed was given. Errors: GI_E_USAGE. */
+enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
+                                  struct gi_err *err);
+
 /* What a batch does: `command`, whose set "Many images" is wanted. */
 struct gi_batch_job {
     const struct gi_command *command;

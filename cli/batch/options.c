@@ -242,6 +242,30 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
+/* Streams heed them too. */
+static bool is_for_one(const struct gi_option *row)
+{
+    return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0;
+}
+
+enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
+                                  struct gi_err *err)
+{
+    const char *given = (const char *)gi_batch_params_of(command, params);
+    bool tables = gi_command_set(command, gi_table_options) >= 0;
+    const struct gi_option *row = tables ? gi_table_options : gi_batch_options;
+    if (!given || (!tables && gi_command_set(command, gi_batch_options) < 0))
+        return GI_OK;
+    struct gi_batch_params defaults = {0};
+    gi_options_default(&defaults, row);
+    for (; row->name; row++)
+        if (!is_for_one(row) &&
+            !same_value(row, given + row->offset, (const char *)&defaults + row->offset))
+            return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
+                           tables ? "--table, --out-dir or --out" : "--out-dir, --out or --tar");
+    return GI_OK;
+}
+
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params)
 {
     char *text = NULL;

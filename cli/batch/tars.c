@@ -96,10 +96,10 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
         return gi_fail(err, GI_E_USAGE, "--tar: want INPUT.tar and OUTPUT.tar, got %d names%s",
                        noperands,
                        noperands > 2 ? " (brace lists go in quotes: 'x-{0..9}.tar')" : "");
-    if (p->out_dir || p->out || p->files_from || p->report)
+    if (p->out_dir || p->out || p->files_from || p->report || p->recursive || p->null)
         return gi_fail(err, GI_E_USAGE,
                        "--tar: goes from tar to tar: want it without --out-dir, --out, "
-                       "--files-from and --report");
+                       "--files-from, --report, --recursive and --null");
     enum gi_status status = gi_shard_read(&tars->shard, p->shard, err);
     if (!status)
         status = gi_brace_list(&tars->inputs, &tars->ninputs, operands[0], err);

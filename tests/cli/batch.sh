@@ -65,6 +65,11 @@ expect_error 2 'invert: no images among the inputs' invert --recursive empty --o
 expect_error 2 'invert: no images among the inputs' invert --files-from /dev/null --out-dir made
 expect_error 2 'invert: --resume: want --report*' invert in/a.png --out-dir res --resume
 expect_error 2 'run: want CHAIN*' run --out-dir made
+for option in --report=made.jsonl --resume --shard=1/2 --recursive --fail-fast -0 --suffix=.png; do
+    expect_error 2 'invert: --*: is for many images: want --out-dir, --out or --tar too' invert in/a.png made.png $option
+done
+expect_error 2 'histogram: --shard: is for many images: want --table*' histogram in/a.png --shard 1/2
+expect 0 gpuimg invert in/a.png one.png --memory 9M --progress
 
 # A file or a dead link where a folder should be: once, and no input was looked at.
 : >plain

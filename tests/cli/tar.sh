@@ -127,6 +127,7 @@ expect_error 2 "blur: x-{0..99999999}.tar: stands for more than 1000000 names" b
 expect_error 2 "blur: --tar: want INPUT.tar and OUTPUT.tar, got 3 names*" blur --tar x-08.tar x-09.tar made.tar
 expect_error 2 "blur: --tar: made.zip: want - or a name that ends in .tar*" blur --tar x-08.tar made.zip
 expect_error 2 "blur: --tar: goes from tar to tar*" blur --tar x-08.tar made.tar --out-dir made
+expect_error 2 "blur: --tar: goes from tar to tar*--recursive and --null" blur --tar x-08.tar made.tar --recursive
 
 # --resume: tars that are there are whole.
 gpuimg blur --tar x-08.tar y-08.tar
