@@ -202,6 +202,41 @@ enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item 
     return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
 }
 
+/* Inputs of this batch, sorted. */
+struct wanted {
+    const struct gi_batch_files *files;
+    struct gi_input **sorted;
+};
+
+static int by_path(const void *path, const void *input)
+{
+    return strcmp(path, (*(struct gi_input *const *)input)->path);
+}
+
+static bool is_wanted(void *arg, const char *input, const char *output)
+{
+    const struct wanted *wanted = arg;
+    const struct gi_batch_files *files = wanted->files;
+    struct gi_input **found =
+        bsearch(input, wanted->sorted, files->n, sizeof *wanted->sorted, by_path);
+    size_t index = found ? (size_t)(*found - files->list.inputs) : 0;
+    char *name = found ? gi_naming_output(&files->naming, &files->list, index) : NULL;
+    bool same = name && strcmp(name, output) == 0;
+    free(name);
+    return same;
+}
+
+/* Lines of a report are told apart by their inputs. */
+static enum gi_status check_once(const struct gi_batch_files *files, struct gi_input *const *sorted,
+                                 struct gi_err *err)
+{
+    for (size_t i = 1; i < files->n; i++)
+        if (strcmp(sorted[i - 1]->path, sorted[i]->path) == 0)
+            return gi_fail(err, GI_E_USAGE, "--report: %s is among the inputs twice, want it once",
+                           sorted[i]->path);
+    return GI_OK;
+}
+
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
                                 struct gi_err *err)
 {
@@ -214,8 +249,17 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
     enum gi_status status = chain ? gi_list_hash(&head.list, &files->list, err)
                                   : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     head.chain = chain;
+    struct wanted wanted = {files, files->share};
+    struct gi_journal_wants resume = {is_wanted, &wanted};
+    if (!status && !files->share && !(wanted.sorted = gi_list_sorted(&files->list, err)))
+        status = GI_E_MEMORY;
     if (!status)
-        status = gi_journal_open(&files->journal, p->report, p->resume, &head, err);
+        status = check_once(files, wanted.sorted, err);
+    if (!status)
+        status =
+            gi_journal_open(&files->journal, p->report, p->resume ? &resume : NULL, &head, err);
+    if (!files->share)
+        free(wanted.sorted);
     free(chain);
     return status;
 }

@@ -16,6 +16,7 @@
 
 struct gi_journal {
     char *path;
+    const struct gi_journal_wants *resume; /* while it is opened */
     int fd;
     /* What an earlier run finished: hashes of both names; 0: a free place. A hash table of `room`
      * places, a power of 2, at most half full. */
@@ -87,7 +88,8 @@ static bool is_done(const json_t *line, const char *input, const char *output)
 static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
-    bool is_new = is_done(line, input, output);
+    bool is_new =
+        is_done(line, input, output) && journal->resume->are(journal->resume->arg, input, output);
     if (is_new && 2 * journal->n >= journal->room && !grow(journal)) {
         gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
         is_new = false;
@@ -178,9 +180,10 @@ static char *head_text(const struct gi_journal_head *head)
 }
 
 /* The head and what is done, in place of what stands there. */
-static enum gi_status start(struct gi_journal *journal, bool resume,
-                            const struct gi_journal_head *head, struct gi_err *err)
+static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
+                            struct gi_err *err)
 {
+    bool resume = journal->resume;
     struct gi_sink *sink = NULL;
     FILE *old = resume ? fopen(journal->path, "r") : NULL;
     if (resume && !old && errno != ENOENT)
@@ -202,7 +205,8 @@ static enum gi_status start(struct gi_journal *journal, bool resume,
     return status;
 }
 
-enum gi_status gi_journal_open(struct gi_journal **out, const char *path, bool resume,
+enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
+                               const struct gi_journal_wants *resume,
                                const struct gi_journal_head *head, struct gi_err *err)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -213,10 +217,11 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path, bool r
         return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     }
     journal->fd = -1;
+    journal->resume = resume;
     enum gi_status status =
         standard && resume
             ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")
-            : start(journal, resume, head, err);
+            : start(journal, head, err);
     if (!status) {
         journal->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
         if (journal->fd < 0)

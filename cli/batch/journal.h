@@ -18,11 +18,19 @@ struct gi_journal_head {
     struct gi_shard shard;
 };
 
-/* Starts the report at `path`. With `resume` an older one there is read first, if there is one: it
- * has to be of the same chain and shard, and what it says is done goes into the new one. Nothing
+/* Whether `output` is to be made of `input` this time too. */
+struct gi_journal_wants {
+    bool (*are)(void *arg, const char *input, const char *output);
+    void *arg;
+};
+
+/* Starts the report at `path`. With `resume` (NULL: none) an older one there is read first, if
+ * there is one: it has to be of the same chain and shard, and what it says is done and is wanted
+ * still goes into the new one. Nothing
  * stands there before both can be read. Errors: GI_E_USAGE for a report of another one,
  * GI_E_FORMAT, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
-enum gi_status gi_journal_open(struct gi_journal **journal, const char *path, bool resume,
+enum gi_status gi_journal_open(struct gi_journal **journal, const char *path,
+                               const struct gi_journal_wants *resume,
                                const struct gi_journal_head *head, struct gi_err *err);
 void gi_journal_close(struct gi_journal **journal);
 

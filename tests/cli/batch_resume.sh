@@ -180,4 +180,16 @@ check 'a vanished output folder exits 1' test $? = 1
 check 'each file of it is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: No such file' err
 check 'it is not made again' test ! -e res
 
+# A list that lost files, and another folder: the report is of what is asked for now.
+gpuimg flip --h in/0[0-9]*.png --out-dir fewer --report fewer.jsonl
+set -- in/0[0-9]*.png
+expect 0 gpuimg flip --h "$1" "$2" --out-dir fewer --report fewer.jsonl --resume
+check 'lines of files that are no more in the list go' test "$(wc -l <fewer.jsonl)" = 3
+expect 0 gpuimg report merge fewer.jsonl
+expect 0 gpuimg flip --h "$1" "$2" --out-dir elsewhere --report fewer.jsonl --resume
+check 'and those of other outputs' test "$(wc -l <fewer.jsonl)" = 3
+check 'which are made' test -s "elsewhere/${1##*/}"
+expect_error 2 'histogram: --report: in/*.png is among the inputs twice, want it once' \
+    histogram "$1" "$2" "$1" --table made.csv --report made.jsonl
+
 finish
