@@ -22,7 +22,8 @@
  * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. vec_third gives samples channel,
  * channel + 3, channel + 6, ... of the row of samples a, b, c: 3 is prime to the number of lanes,
  * so they lie in different lanes and only want putting in order. vec_slide gives lanes n,
- * n + 1, ... of a followed by b, n a constant from 0 to GI_LANES - 1. */
+ * n + 1, ... of a followed by b, n a constant from 0 to GI_LANES - 1. vec_gather gives the 4 bytes
+ * at p + at[l] as lane l of v[0] to v[3]. */
 
 #if GI_LEVEL_avx512
 
@@ -106,6 +107,16 @@ static inline GI_VEC vec_sqrt(GI_VEC a)
 static inline GI_VEC vec_abs(GI_VEC a)
 {
     return _mm512_abs_ps(a);
+}
+
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    __m512i all = _mm512_i32gather_epi32(_mm512_loadu_si512(at), p, 1),
+            low = _mm512_set1_epi32(255);
+    v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
+    v[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 8), low));
+    v[2] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 16), low));
+    v[3] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 24));
 }
 
 /* a > b ? x : y */
@@ -260,6 +271,16 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    __m256i where = _mm256_loadu_si256((const __m256i *)at), low = _mm256_set1_epi32(255);
+    __m256i all = _mm256_i32gather_epi32((const int *)(const void *)p, where, 1);
+    v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
+    v[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 8), low));
+    v[2] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 16), low));
+    v[3] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 24));
+}
+
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
@@ -412,6 +433,12 @@ static inline GI_VEC vec_sqrt(GI_VEC a)
 static inline GI_VEC vec_abs(GI_VEC a)
 {
     GI_EACH_LANE(fabsf(a.x[l]));
+}
+
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    for (int i = 0; i < 4 * GI_LANES; i++)
+        v[i / GI_LANES].x[i % GI_LANES] = p[at[i % GI_LANES] + i / GI_LANES];
 }
 
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)

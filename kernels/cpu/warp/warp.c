@@ -57,7 +57,15 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     return warp_by(GI_CPU(warp_pixels), queue, dst, src, spec, err);
 }
 
+static enum gi_status by_gathers(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_warp *spec,
+                                 struct gi_err *err)
+{
+    return warp_by(GI_CPU(warp_gathers), queue, dst, src, spec, err);
+}
+
 static const struct gi_warp_way ways[] = {
+    {{"gathers", "bytes, bilinear"}, GI_CPU(warp_gathers_takes), by_gathers},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
 

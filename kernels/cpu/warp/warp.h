@@ -42,6 +42,7 @@ void GI_CPU(warp_places)(struct warp_places *places, const struct gi_warp *spec,
 warp_run_fn GI_CPU(warp_pixels);
 
 /* Groups of pixels with all taps within the source; hands others to warp_pixels(). */
-warp_run_fn *GI_CPU(warp_gathers)(const struct gi_image *src, const struct gi_warp *spec);
+warp_run_fn GI_CPU(warp_gathers);
+gi_warp_takes_fn GI_CPU(warp_gathers_takes);
 
 #endif
