@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -179,6 +180,30 @@ static char *head_text(const struct gi_journal_head *head)
     return gi_json_dump(line, 0);
 }
 
+/* Takes the file at journal->path for this run, as long as `fd` is open; what can't be locked
+ * is let by. */
+static enum gi_status lock(const struct gi_journal *journal, int fd, struct gi_err *err)
+{
+    struct stat own, there;
+    if (fd < 0 || fstat(fd, &own) || !S_ISREG(own.st_mode))
+        return GI_OK;
+    bool busy = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    bool replaced = stat(journal->path, &there) || there.st_ino != own.st_ino;
+    return busy || replaced
+               ? gi_fail(err, GI_E_USAGE,
+                         "--report %s: another run is writing it, want another file", journal->path)
+               : GI_OK;
+}
+
+static void clear_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (folder)
+        gi_sink_clear_dead(folder);
+    free(folder);
+}
+
 /* The head and what is done, in place of what stands there. */
 static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
                             struct gi_err *err)
@@ -189,8 +214,10 @@ static enum gi_status start(struct gi_journal *journal, const struct gi_journal_
     if (resume && !old && errno != ENOENT)
         return gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                        strerror(errno));
+    struct stat st;
+    bool is_new = strcmp(journal->path, "-") != 0 && lstat(journal->path, &st) && errno == ENOENT;
     char *text = head_text(head);
-    enum gi_status status = text ? gi_sink_open(&sink, journal->path, false, err)
+    enum gi_status status = text ? gi_sink_open(&sink, journal->path, is_new, err)
                                  : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     if (!status)
         status = gi_sink_printf(sink, err, "%s\n", text);
@@ -218,16 +245,23 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     }
     journal->fd = -1;
     journal->resume = resume;
+    int older = standard ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     enum gi_status status =
         standard && resume
             ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")
-            : start(journal, head, err);
+            : lock(journal, older, err);
+    if (!status && !standard)
+        clear_folder(path);
+    if (!status)
+        status = start(journal, head, err);
     if (!status) {
         journal->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-        if (journal->fd < 0)
-            status =
-                gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", path, strerror(errno));
+        status = journal->fd >= 0 ? lock(journal, journal->fd, err)
+                                  : gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", path,
+                                            strerror(errno));
     }
+    if (older >= 0)
+        close(older);
     if (status)
         gi_journal_close(out);
     return status;

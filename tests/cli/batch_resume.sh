@@ -86,7 +86,7 @@ for ((round = 0; round < 10; round++)); do
     rm -rf res res.jsonl
     mkdir res
     for f in in/*; do echo old >"res/${f#in/}"; done
-    gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl 2>/dev/null &
+    "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl 2>/dev/null &
     sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
@@ -191,5 +191,29 @@ check 'and those of other outputs' test "$(wc -l <fewer.jsonl)" = 3
 check 'which are made' test -s "elsewhere/${1##*/}"
 expect_error 2 'histogram: --report: in/*.png is among the inputs twice, want it once' \
     histogram "$1" "$2" "$1" --table made.csv --report made.jsonl
+
+# The report belongs to one run at a time, and its folder is cleared as those of the results are.
+mkdir reports
+: >reports/.gpuimg-0123456789abcdef
+expect 0 gpuimg flip --h "$1" --out-dir apart --report reports/one.jsonl
+check 'temporaries beside the report go' test ! -e reports/.gpuimg-0123456789abcdef
+exec 9<reports/one.jsonl
+flock 9
+for how in '' --resume; do
+    # shellcheck disable=SC2086
+    expect_error 2 'flip: --report reports/one.jsonl: another run is writing it, want another file' \
+        flip --h "$1" --out-dir apart --report reports/one.jsonl $how
+done
+exec 9<&-
+check 'it stays' test "$(wc -l <reports/one.jsonl)" = 2
+expect 0 gpuimg flip --h "$1" --out-dir apart --report reports/one.jsonl
+for i in 1 2 3 4 5 6 7 8; do gpuimg flip --h in/0* --out-dir "race$i" --report reports/race.jsonl 2>"race$i.err" & done
+wait
+check 'of several at once none loses lines' test $(($(wc -l <reports/race.jsonl) - 1)) = "$(find in/0* | wc -l)"
+mkfifo reports/pipe
+cat reports/pipe >piped.jsonl &
+expect 0 timeout 20 "$GPUIMG" flip --h "$1" --out-dir apart --report reports/pipe
+wait $!
+check 'a report goes through a pipe' test "$(wc -l <piped.jsonl)" = 2
 
 finish
