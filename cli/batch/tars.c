@@ -204,7 +204,7 @@ static enum gi_status conclude(const struct tars *tars, const struct gi_tally *t
     if (members)
         gi_cli_say("%llu member%s left out", (unsigned long long)members,
                    members == 1 ? " was" : "s were");
-    if (tars->broken && tars->ninputs > 1)
+    if (tars->broken && tars->ninputs > 1 && !gi_stop_asked())
         gi_cli_say("%zu of %zu tars failed", tars->broken, tars->ninputs);
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
