@@ -61,6 +61,7 @@ enum gi_status gi_engine_new(struct gi_engine **out, const struct gi_engine_opti
         gi_engine_free(out);
         return gi_fail(err, GI_E_MEMORY, "out of memory: a batch");
     }
+    gi_memory_give_back();
     engine->options = *options;
     if (!engine->options.memory)
         engine->options.memory = gi_memory_share();
@@ -146,10 +147,10 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->engine;
     pthread_mutex_lock(&engine->lock);
-    /* Who has memory goes on, and so does the lowest under way: it may be all that the others wait
-     * for. */
-    while (!item->reserved && engine->reserved && item->index != engine->delivered &&
-           engine->reserved + nbytes > engine->options.memory)
+    /* In order the lowest under way goes on, which is what the others wait for; out of order it is
+     * who has memory. */
+    while ((engine->work.ordered || !item->reserved) && engine->reserved > item->reserved &&
+           item->index != engine->delivered && engine->reserved + nbytes > engine->options.memory)
         pthread_cond_wait(&engine->moved, &engine->lock);
     item->reserved += nbytes;
     engine->reserved += nbytes;

@@ -3,10 +3,14 @@
 #include "cli/batch/memory.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096 };
+enum {
+    PATH_BYTES = 4096,
+    LARGE_NBYTES = 1 << 20,
+};
 
 /* Where a control group says what. */
 struct words {
@@ -119,4 +123,11 @@ uint64_t gi_memory_share(void)
     const uint64_t least = UINT64_C(32) << 20;
     uint64_t share = gi_memory_free("") / 2;
     return share > least ? share : least;
+}
+
+void gi_memory_give_back(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set it no longer grows by itself */
+#endif
 }

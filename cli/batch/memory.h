@@ -13,4 +13,8 @@ uint64_t gi_memory_free(const char *root);
 /* Half of it: what a batch takes where --memory does not say. */
 uint64_t gi_memory_share(void);
 
+/* From here on large pieces that are freed go back to the system at once, rather than stay with the
+ * thread that had them: without it a batch holds what its threads ever held. */
+void gi_memory_give_back(void);
+
 #endif

@@ -69,6 +69,7 @@ enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, st
         *more = gi_stream_break(stream, item, &fault);
     if (end || fault.status)
         return GI_OK;
+    gi_engine_reserve(item, buffer.nbytes); /* one image is read ahead of it */
     stream->taken++;
     item->output = strdup(stream->output);
     if (!item->output)

@@ -1,0 +1,38 @@
+#!/bin/bash
+# --memory holds: what many images take together, by the peak of resident memory. Usage: memory.sh GPUIMG
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >peak.py <<'PY'
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+PY
+
+# holds WHAT STATUS ARGUMENT...: gpuimg ends so, and takes at most 80 MB.
+holds() {
+    local what=$1 want=$2 got kib
+    shift 2
+    kib=$(python3 peak.py "$GPUIMG" "$@" 2>err)
+    got=$?
+    if ((got == want)); then pass; else fail "$what: exit status $got, want $want" "$(<err)"; fi
+    if ((kib < 80000)); then pass; else fail "$what: $kib KiB"; fi
+}
+
+if ldd "$GPUIMG" | grep -q 'lib[at]san'; then
+    skip "a sanitizer takes memory of its own"
+    finish
+    exit
+fi
+{ printf 'P5\n2000 1500\n255\n'; head -c 3000000 /dev/urandom; } >m00.pgm
+for i in {01..39}; do cp m00.pgm "m$i.pgm"; done
+cat m*.pgm m*.pgm >stream.pgm
+tar cf m.tar m*.pgm
+holds "a stream" 0 flip --h stream.pgm out.pgm --memory 1M --threads 12
+check "a stream: all of it" test "$(stat -c %s out.pgm)" = "$(stat -c %s stream.pgm)"
+holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
+holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
+check "a tar: all of it" test "$(tar tf out.tar | wc -l)" = 40
+rm -rf m[0-9]* m.tar out*
+finish
