@@ -143,6 +143,11 @@ static struct gi_item *take(struct gi_engine *engine)
     return item;
 }
 
+uint64_t gi_engine_memory(const struct gi_engine *engine)
+{
+    return engine->options.memory;
+}
+
 void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->engine;

@@ -59,6 +59,9 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err);
 void gi_engine_tally(struct gi_engine *engine, struct gi_tally *tally);
 void gi_engine_free(struct gi_engine **engine);
 
+/* Bytes of images under way at most, as options.memory has it; never 0. */
+uint64_t gi_engine_memory(const struct gi_engine *engine);
+
 /* For feed and work: waits until `nbytes` more of images may be under way for `item`, which has
  * them until it is delivered. Only its first call may wait, and not that of the item delivered
  * next. */

@@ -11,7 +11,8 @@
 
 enum {
     PROBE_NBYTES = 64,
-    COPY_NBYTES = 1 << 20, /* what is no image and longer is never held whole */
+    COPY_NBYTES = 1 << 20,  /* what is no image and longer is never held whole */
+    LONG_NBYTES = 16 << 20, /* an image that is shorter may be held whatever it holds */
 };
 
 struct gi_tar_feed {
@@ -158,16 +159,49 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
+/* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
+ * image of this size can fill with text, profiles and plain numbers. A tar that is packed or has
+ * holes is no measure of what is in it. Reads on to the image's size where it has to know it. */
+static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
+                        uint64_t nbytes, struct gi_err *fault)
+{
+    enum { TIMES = 16 };
+    const struct gi_io_params *io = feed->options.io;
+    const struct gi_load_options options = {.limits = {io->max_pixels, io->max_bytes},
+                                            .header_only = true};
+    uint64_t memory = gi_engine_memory(item->engine), samples = 0;
+    struct gi_image image;
+    const char *option = nbytes > io->max_bytes ? "--max-bytes" : "--memory";
+    if (nbytes <= io->max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
+        return false;
+    if (nbytes <= io->max_bytes) {
+        if (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault))
+            return false;
+        if (!gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
+                            NULL, NULL))
+            samples = (uint64_t)gi_row_nbytes(&image) * (uint64_t)image.height;
+        if (nbytes / TIMES <= samples)
+            return false;
+    }
+    item->status =
+        gi_fail(&item->err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
+                item->input, (unsigned long long)nbytes,
+                (unsigned long long)(nbytes > io->max_bytes ? io->max_bytes : memory), option);
+    return true;
+}
+
 /* Reads the member into the item, or leaves it for a copy. Errors of the tar are in `fault`. */
 static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item,
                                   struct gi_tar_tag *tag, struct gi_err *fault, struct gi_err *err)
 {
     uint64_t nbytes = gi_tar_entry_nbytes(tag->entry);
-    uint64_t most = feed->options.io->max_bytes;
     struct gi_buffer buffer = {0};
     enum gi_status status = gi_tar_read(feed->reader, &buffer, PROBE_NBYTES, fault);
     const struct gi_format_info *format = format_of(&buffer, gi_tar_entry_name(tag->entry));
-    bool hold = format ? nbytes <= most : nbytes <= COPY_NBYTES;
+    bool too_long = !status && format && is_too_long(feed, item, &buffer, nbytes, fault);
+    bool hold = format ? !too_long : nbytes <= COPY_NBYTES;
+    if (!status)
+        status = fault->status;
     if (!status && hold) {
         gi_engine_reserve(item, nbytes);
         status = gi_tar_read(feed->reader, &buffer, (size_t)nbytes, fault);
@@ -175,14 +209,8 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     item->bytes = buffer.at;
     item->nbytes = buffer.nbytes;
     item->pass = true;
-    if (status)
+    if (status || too_long)
         return GI_OK;
-    if (format && !hold) {
-        item->status = gi_fail(&item->err, GI_E_LIMIT,
-                               "%s: %llu bytes, over the limit of %llu; --max-bytes raises it",
-                               item->input, (unsigned long long)nbytes, (unsigned long long)most);
-        return GI_OK;
-    }
     if (format && is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes))
         return take_image(feed, item, tag, format, err);
     if (!hold) {

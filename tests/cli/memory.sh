@@ -34,5 +34,16 @@ check "a stream: all of it" test "$(stat -c %s out.pgm)" = "$(stat -c %s stream.
 holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
 holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "a tar: all of it" test "$(tar tf out.tar | wc -l)" = 40
+
+# A member of which the tar says that it is long, and its own head that it is not.
+for f in P5 P2; do
+    printf '%s\n10 10\n255\n' $f >hole.pgm
+    truncate -s 400M hole.pgm
+    tar -S -cf hole.tar m00.pgm hole.pgm m01.pgm
+    holds "a hole, $f" 1 flip --h --tar hole.tar out.tar --memory 1M
+    check "a hole, $f: said" grep -qx 'gpuimg: flip: hole.tar: hole.pgm: 419430400 bytes, over the limit of 1000000; --memory raises it' err
+    check "a hole, $f: left out" test "$(tar tf out.tar | tr '\n' ' ')" = 'm00.pgm m01.pgm '
+done
+rm -f hole*
 rm -rf m[0-9]* m.tar out*
 finish
