@@ -18,11 +18,12 @@ struct gi_reader {
     char *name;
     int fd;
     bool ended;
-    bool (*stops)(void);      /* NULL: nobody asks */
     size_t from, to;          /* of buffer: what is visible */
     unsigned long long taken; /* from the descriptor */
     unsigned char buffer[GI_READER_AHEAD];
 };
+
+static bool (*stops)(void); /* NULL: nobody asks */
 
 int gi_pipe_widen(int fd)
 {
@@ -35,14 +36,37 @@ static enum gi_status fail(const struct gi_reader *reader, int why, struct gi_er
     return gi_fail(err, gi_status_of_errno(why), "%s: %s", reader->name, strerror(why));
 }
 
-static int open_path(const char *path)
+void gi_input_heed(bool (*asks)(void))
 {
+    stops = asks;
+}
+
+bool gi_input_wait(int fd)
+{
+    enum { ASK_MS = 200 };
+    struct pollfd entry = {.fd = fd, .events = POLLIN};
+    while (stops && poll(&entry, 1, ASK_MS) <= 0)
+        if (stops())
+            return false;
+    return true;
+}
+
+int gi_input_open(const char *path)
+{
+    struct stat st;
     int fd;
-    if (strcmp(path, "-") == 0)
-        return STDIN_FILENO;
+    /* Who opens a pipe waits for its other end, where nobody can be asked. */
+    bool pipe = stops && !stat(path, &st) && S_ISFIFO(st.st_mode);
     do
-        fd = open(path, O_RDONLY | O_CLOEXEC);
+        fd = open(path, O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
     while (fd < 0 && errno == EINTR);
+    if (fd >= 0 && pipe) {
+        if (gi_input_wait(fd) && !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK))
+            return fd;
+        close(fd);
+        errno = EINTR;
+        return -1;
+    }
     return fd;
 }
 
@@ -58,10 +82,9 @@ enum gi_status gi_reader_open(struct gi_reader **out, const char *path, struct g
     }
     reader->name = name;
     reader->ended = false;
-    reader->stops = NULL;
     reader->from = reader->to = 0;
     reader->taken = 0;
-    reader->fd = open_path(path);
+    reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : gi_input_open(path);
     struct stat st;
     enum gi_status status = GI_OK;
     if (reader->fd < 0 || fstat(reader->fd, &st))
@@ -100,29 +123,13 @@ unsigned long long gi_reader_at(const struct gi_reader *reader)
     return reader->taken - (reader->to - reader->from);
 }
 
-void gi_reader_heed(struct gi_reader *reader, bool (*stops)(void))
-{
-    reader->stops = stops;
-}
-
-/* Waits until there is something to read, or the end; false where it is to stop. */
-static bool wait_for_bytes(const struct gi_reader *reader)
-{
-    enum { ASK_MS = 200 };
-    struct pollfd fd = {.fd = reader->fd, .events = POLLIN};
-    while (reader->stops && poll(&fd, 1, ASK_MS) <= 0)
-        if (reader->stops())
-            return false;
-    return true;
-}
-
 /* One read() of 1 to `nbytes` bytes; *got is 0 at the end. */
 static enum gi_status take(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                            struct gi_err *err)
 {
     ssize_t n = 0;
     *got = 0;
-    if (!reader->ended && !wait_for_bytes(reader))
+    if (!reader->ended && !gi_input_wait(reader->fd))
         return gi_fail(err, GI_E_IO, "%s", "");
     if (!reader->ended)
         do

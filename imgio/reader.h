@@ -11,13 +11,19 @@
 
 struct gi_reader;
 
+/* From here on whoever waits for a pipe, for its other end or for bytes, asks now and then whether
+ * to stop; then reading fails, a reader's with an error without text. Called before threads read.
+ * NULL, as at first: nobody asks. */
+void gi_input_heed(bool (*stops)(void));
+/* Waits until there is something to read from `fd`, or the end; false where it is to stop. */
+bool gi_input_wait(int fd);
+/* open() for reading; -1 with errno, EINTR where it is to stop. */
+int gi_input_open(const char *path);
+
 /* Opens `path`; "-" is standard input, which stays open when the reader is closed. A pipe gets as
  * much room as the system gives without asking. Errors: GI_E_IO (also a directory), GI_E_MEMORY;
  * texts start with the path, here and below. */
 enum gi_status gi_reader_open(struct gi_reader **reader, const char *path, struct gi_err *err);
-/* While it waits for a pipe it asks now and then whether somebody wants it to stop; then reading
- * fails with an error without text. NULL, as at first: nobody does. */
-void gi_reader_heed(struct gi_reader *reader, bool (*stops)(void));
 /* Nulls; NULL: nothing happens. */
 void gi_reader_close(struct gi_reader **reader);
 

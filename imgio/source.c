@@ -110,9 +110,12 @@ static enum gi_status read_all(struct gi_source *source, int fd, size_t expected
     size_t capacity = expected ? expected + 1 : READ_NBYTES, used = 0;
     unsigned char *buffer = malloc(capacity);
     while (buffer) {
-        ssize_t n = read(fd, buffer + used, capacity - used);
-        if (n < 0 && errno == EINTR)
+        bool stopped = !expected && !gi_input_wait(fd);
+        ssize_t n = stopped ? -1 : read(fd, buffer + used, capacity - used);
+        if (n < 0 && errno == EINTR && !stopped)
             continue;
+        if (stopped)
+            errno = EINTR;
         if (n < 0) {
             int why = errno;
             free(buffer);
@@ -165,10 +168,7 @@ enum gi_status gi_source_open(struct gi_source *source, const char *path,
 {
     if (strcmp(path, "-") == 0)
         return open_fd(source, STDIN_FILENO, limits, err);
-    int fd;
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
+    int fd = gi_input_open(path);
     if (fd < 0)
         return gi_fail(err, gi_status_of_errno(errno), "%s", strerror(errno));
     enum gi_status status = open_fd(source, fd, limits, err);

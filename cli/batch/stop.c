@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "imgio/reader.h"
+
 /* A handler can be told nothing, so what it notes is global. */
 static volatile sig_atomic_t asked;
 static struct sigaction before[2];
@@ -19,6 +21,7 @@ static void on_signal(int number)
 
 void gi_stop_listen(void)
 {
+    gi_input_heed(gi_stop_asked);
     /* Without SA_RESTART: who waits for a pipe is woken. */
     struct sigaction act = {.sa_handler = on_signal};
     for (int i = 0; i < 2; i++) {

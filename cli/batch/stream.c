@@ -115,7 +115,6 @@ static enum gi_status run_engine(struct gi_stream *stream, const struct gi_batch
     if (status)
         return status;
     gi_stop_listen();
-    gi_reader_heed(stream->reader, gi_stop_asked);
     struct gi_progress *progress =
         gi_progress_start(params->progress, gi_progress_of_engine, &watch);
     status = gi_engine_run(watch.engine, err);

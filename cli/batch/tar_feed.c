@@ -1,7 +1,6 @@
 /* Tars read member by member: what is an image, what passes, what is too long to hold.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/tar_feed.h"
-#include "cli/batch/stop.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -268,8 +267,7 @@ enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, st
     *more = feed->shard < o->ninputs;
     if (!*more)
         return GI_OK;
-    if (!feed->reader &&
-        gi_tar_reader_open(&feed->reader, o->inputs[feed->shard], gi_stop_asked, &fault))
+    if (!feed->reader && gi_tar_reader_open(&feed->reader, o->inputs[feed->shard], &fault))
         return end_shard(feed, item, &fault, err);
     return next_member(feed, item, err);
 }

@@ -29,11 +29,10 @@ void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 
 /* Opens the tar at `path`, "-" is standard input; texts of errors start with it. Waits for no more
- * than it needs to give a member; `stops` as gi_reader_heed() takes it. Errors: GI_E_IO,
- * GI_E_FORMAT (no tar), GI_E_MEMORY. */
+ * than it needs to give a member. Errors: GI_E_IO, GI_E_FORMAT (no tar), GI_E_MEMORY. */
 struct gi_tar_reader;
 enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *path,
-                                  bool (*stops)(void), struct gi_err *err);
+                                  struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
 /* The next member, owned by the caller; NULL past the last. What is left of the one before is

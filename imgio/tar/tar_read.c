@@ -58,8 +58,7 @@ static enum gi_status fail(struct gi_tar_reader *reader, struct gi_err *err)
                    why ? why : "is a damaged tar");
 }
 
-enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, bool (*stops)(void),
-                                  struct gi_err *err)
+enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, struct gi_err *err)
 {
     struct gi_tar_reader *reader = *out = calloc(1, sizeof *reader);
     if (!reader)
@@ -70,7 +69,6 @@ enum gi_status gi_tar_reader_open(struct gi_tar_reader **out, const char *path, 
         status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
     if (!status) {
         struct archive *a = reader->archive;
-        gi_reader_heed(reader->from, stops);
         gi_libarchive.archive_read_support_format_tar(a);
         gi_libarchive.archive_read_support_filter_gzip(a);
         gi_libarchive.archive_read_support_filter_bzip2(a);

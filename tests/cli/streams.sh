@@ -306,4 +306,24 @@ tar cf told.tar -C told a.pgm b.pgm c.txt
 expect 0 gpuimg blur --tar told.tar told-out.tar --progress
 check 'members are counted' grep -qE '^gpuimg: blur: 3 members, [0-9.]+ members/s' err
 
+
+# ---- a pipe with a name: nobody at its other end, or nobody who writes ----
+mkfifo quiet.fifo
+check "a signal to who waits for a pipe with a name" timeout 60 python3 - "$GPUIMG" <<'PY'
+import os, signal, subprocess, sys, time
+for command in (["blur", "a.pgm", "quiet.fifo", "b.pgm"], ["blur", "--tar", "quiet.fifo"]):
+    for held in (False, True):
+        end = os.open("quiet.fifo", os.O_RDWR) if held else None
+        where = ["made.tar"] if "--tar" in command else ["--out", "made/{stem}.pgm"]
+        batch = subprocess.Popen(sys.argv[1:] + command + where + ["--threads", "3"], stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        batch.send_signal(signal.SIGTERM)
+        assert batch.wait(10) == 143, (command, held, batch.returncode)
+        if held:
+            os.close(end)
+PY
+check "the others are made" test -s made/a.pgm -a -s made/b.pgm -a ! -e made.tar
+cat a.pgm >quiet.fifo &
+expect 0 gpuimg blur --out 'made/{stem}.pgm' quiet.fifo b.pgm
+same "through a pipe with a name" made/quiet.pgm made/a.pgm
 finish

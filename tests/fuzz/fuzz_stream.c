@@ -54,7 +54,7 @@ static void read_tar(const char *path)
     struct gi_tar_writer *writer;
     struct gi_tar_entry *entry;
     struct gi_err err;
-    if (gi_tar_load(&err) || gi_tar_reader_open(&reader, path, NULL, &err))
+    if (gi_tar_load(&err) || gi_tar_reader_open(&reader, path, &err))
         return;
     if (gi_tar_writer_open(&writer, "/dev/null", false, &err))
         abort();
