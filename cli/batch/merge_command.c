@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/process.h"
 #include "cli/say.h"
 
 #include <inttypes.h>
@@ -73,6 +74,8 @@ static enum gi_status merge_reports(struct gi_merge *merge, const struct params 
         status = gi_merge_print_tasks(merge, stdout, err);
     if (!status && p->missing == MISSING_FILES)
         status = gi_merge_print_files(merge, stdout, p->files_from, p->null ? '\0' : '\n', err);
+    if (!status)
+        status = gi_cli_flush(err);
     if (!status && (p->output || !p->missing))
         status = gi_merge_write(merge, p->output ? p->output : "-", err);
     return status ? status : say_missing(merge, err);
@@ -109,8 +112,8 @@ const struct gi_command gi_command_report = {
         "of another chain are refused.\n\n"
         "--missing array prints the shards that are not whole as sbatch takes them: a task with "
         "--shard auto/N has the same shard in any array.\n\n"
-        "Exit status: 0 where every file of the list is done, 1 where some failed or never ran, 2 "
-        "for trouble.",
+        "Exit status: 0 where every file of the list is done, 1 where some failed or never ran, 75 "
+        "where the machine failed, as of a full disk, 2 for other trouble.",
     .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
                 "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"
                 "sbatch --array=$(gpuimg report merge shard-*.jsonl --missing array) job.sh",

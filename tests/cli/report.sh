@@ -138,4 +138,7 @@ expect_error 2 'report: 1.jsonl: would be written over the input*' report merge 
 sed 's/0\.1\.0/0.0.9/' 2.jsonl >old.jsonl
 expect 0 gpuimg report merge 1.jsonl old.jsonl 3.jsonl 4.jsonl
 check "another version is warned of" grep -q 'warning: report: old.jsonl: is of version 0.0.9, 1.jsonl of 0.1.0' err
+full() { "$GPUIMG" report merge part-1.jsonl --missing array >/dev/full; }
+expect 75 full
+check "--missing: a full disk is named" grep -qx 'gpuimg: report: standard output: No space left on device' err
 finish
