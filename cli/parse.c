@@ -259,9 +259,10 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return err->status;
     }
     if (max >= 0 && args->noperands > max)
-        return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)",
-                       args->operands[max], command->name, *command->operands ? " " : "",
-                       command->operands);
+        return gi_fail(
+            err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
+            args->operands[max], command->name, *command->operands ? " " : "", command->operands,
+            gi_command_set(command, gi_batch_options) >= 0 ? "; many images go by --out-dir" : "");
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",

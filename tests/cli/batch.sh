@@ -69,6 +69,7 @@ for option in --report=made.jsonl --resume --shard=1/2 --recursive --fail-fast -
     expect_error 2 'invert: --*: is for many images: want --out-dir, --out or --tar too' invert in/a.png made.png $option
 done
 expect_error 2 'histogram: --shard: is for many images: want --table*' histogram in/a.png --shard 1/2
+expect_error 2 'invert: made: one operand too many (usage: *); many images go by --out-dir' invert in/a.png in/b.png made
 expect 0 gpuimg invert in/a.png one.png --memory 9M --progress
 
 # A file or a dead link where a folder should be: once, and no input was looked at.

@@ -55,7 +55,7 @@ expect_error 2 '?\[31m: no such command*' $'\e[31m'
 # Operands.
 expect_error 2 'blur: want INPUT OUTPUT, got nothing (usage: gpuimg blur \[OPTION...\] INPUT OUTPUT)' blur
 expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
-expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT)' blur in.pgm made.pgm more.pgm
+expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); many images go by --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
 expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
