@@ -23,8 +23,6 @@ void gi_tar_entry_free(struct gi_tar_entry **entry);
 const char *gi_tar_entry_name(const struct gi_tar_entry *entry);
 bool gi_tar_entry_is_file(const struct gi_tar_entry *entry);
 uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry);
-/* Whether its size counts holes, which stand in the tar as next to nothing. */
-bool gi_tar_entry_has_holes(const struct gi_tar_entry *entry);
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name);
 void gi_tar_entry_resize(struct gi_tar_entry *entry, uint64_t nbytes);
 

@@ -46,11 +46,6 @@ uint64_t gi_tar_entry_nbytes(const struct gi_tar_entry *entry)
     return nbytes > 0 ? (uint64_t)nbytes : 0;
 }
 
-bool gi_tar_entry_has_holes(const struct gi_tar_entry *entry)
-{
-    return gi_libarchive.archive_entry_sparse_count(entry->entry) > 0;
-}
-
 void gi_tar_entry_rename(struct gi_tar_entry *entry, const char *name)
 {
     locale_t before = gi_tar_enter();
