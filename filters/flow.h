@@ -55,8 +55,8 @@ enum gi_status gi_flow_plan(struct gi_flow *flow, int i, const struct gi_work *w
 enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
                            const struct gi_image *image, struct gi_err *err);
 
-/* The rows y0 <= y < y1 of plan i's sources besides the first, on the backend, as srcs[1] and on, all
- * rows for GI_REACH_ALL; released by gi_flow_release_others(). */
+/* The rows y0 <= y < y1 of plan i's sources besides the first, on the backend, as srcs[1] and on,
+ * all rows for GI_REACH_ALL; released by gi_flow_release_others(). */
 enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs, int y0, int y1,
                               struct gi_err *err);
 void gi_flow_release_others(struct gi_flow *flow, int i, struct gi_image *srcs);

@@ -47,7 +47,6 @@
     X(archive_entry_set_pathname)                                                                  \
     X(archive_entry_size)                                                                          \
     X(archive_entry_set_size)                                                                      \
-    X(archive_entry_sparse_count)                                                                  \
     X(archive_entry_sparse_clear)
 
 GI_LIBRARY_TABLE(gi_libarchive, GI_LIBARCHIVE);
