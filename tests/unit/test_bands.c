@@ -150,7 +150,7 @@ static void test_resize(void **unused)
     static const char *const sizes[] = {"size=20x23", "size=31x150", "size=9x90", "size=23x61",
                                         "size=40x7"};
     static const char *const modes[] = {"stretch", "fill", "pad", "no-enlarge"};
-    static const char *const likes[] = {"like=pillow", "gravity=southwest", "background=9"};
+    static const char *const likes[] = {"like=pillow", "gravity=southwest", "border-value=9"};
     const struct gi_filter *filter = gi_filter_find("resize");
     for (int i = 0; i < 5 * 4 * 3; i++) {
         void *params = fc_params(filter, (const char *const[]){sizes[i % 5], modes[i / 5 % 4],
