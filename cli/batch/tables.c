@@ -119,8 +119,8 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                        : p->out_dir ? "--out-dir"
                                     : "--out");
     enum gi_status status = gi_combine_format_of(&format, path, err);
-    struct gi_combine_options options = {.path = path, .format = format, .first = {"file"}};
-    options.first.nbytes = gi_list_longest(&tables->files.list);
+    struct gi_combine_options options = {
+        .path = path, .format = format, .first = {"file", gi_list_longest(&tables->files.list)}};
     tables->json = format == GI_COMBINE_JSONL;
     return status ? status : gi_combine_new(&tables->combine, &options, err);
 }

@@ -38,9 +38,7 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
                        want, square ? "; 0 0 1" : "");
     enum gi_status status = gi_kernel_read(&kernel, text, err);
     if (status) {
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "--%s", option);
-        gi_err_prefix(err, prefix);
+        gi_err_prefix(err, "--%s", option);
         return status;
     }
     int n = kernel.width * kernel.height;
