@@ -76,14 +76,7 @@ static const struct gi_option options[] = {
      .unit = "px",
      .help = "Around all of them"},
     GI_GRAVITY_OPTION(struct params, "center", "Where an image stands in its place"),
-    {.name = "border-value",
-     .also = "background",
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, edge.value),
-     .default_text = "0",
-     .most = GI_MAX_CHANNELS,
-     .metavar = "V[,V...]",
-     .help = "Sample value of the sheet: one for all channels, or one a channel, alpha last"},
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value of the sheet"),
     {0},
 };
 

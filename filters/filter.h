@@ -95,6 +95,15 @@ extern const struct gi_choice gi_border_choices[];
                 "one a channel, alpha last"                                                        \
     }
 
+/* The row of --border-value where it says what an operation adds, `what`: there it is --background
+ * too. `member` is the struct gi_border_params within `params`. */
+#define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
+    {                                                                                              \
+        .name = "border-value", .also = "background", .type = GI_OPT_REALS,                        \
+        .offset = offsetof(params, member.value), .default_text = "0", .most = GI_MAX_CHANNELS,    \
+        .metavar = "V[,V...]", .help = what ": one for all channels, or one a channel, alpha last" \
+    }
+
 /* The edge for an image of `src`'s channels. A single value serves all channels. */
 struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src);
 

@@ -35,15 +35,7 @@ static const struct gi_option options[] = {
      .default_text = "border",
      .choices = gi_border_choices,
      .help = "What is added"},
-    {.name = "border-value",
-     .also = "background",
-     .type = GI_OPT_REALS,
-     .offset = offsetof(struct params, edge.value),
-     .default_text = "0",
-     .most = GI_MAX_CHANNELS,
-     .metavar = "V[,V...]",
-     .help = "Sample value that is added under --border border: one for all channels, or one a "
-             "channel, alpha last"},
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value that is added under --border border"),
     {.name = NULL},
 };
 

@@ -37,13 +37,8 @@ extern const struct gi_choice gi_interpolation_choices[];
          .default_text = "border",                                                                 \
          .choices = gi_border_choices,                                                             \
          .help = "What stands outside the image"},                                                 \
-    {                                                                                              \
-        .name = "border-value", .also = "background", .type = GI_OPT_REALS,                        \
-        .offset = offsetof(params, warp.edge.value), .default_text = "0", .most = GI_MAX_CHANNELS, \
-        .metavar = "V[,V...]",                                                                     \
-        .help = "Sample value outside the image under --border border: one for all channels, or "  \
-                "one a channel, alpha last"                                                        \
-    }
+        GI_ADDED_VALUE_OPTION(params, warp.edge,                                                   \
+                              "Sample value outside the image under --border border")
 
 /* The row of an operation that has its result's size as const char *size. */
 #define GI_WARP_SIZE_OPTION(params)                                                                \
