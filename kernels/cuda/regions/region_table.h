@@ -3,6 +3,7 @@
 #ifndef GI_KERNELS_CUDA_REGION_TABLE_H
 #define GI_KERNELS_CUDA_REGION_TABLE_H
 
+#include "kernels/cuda/common/across.cuh"
 #include "kernels/cuda/common/measure.h"
 
 enum {
@@ -94,46 +95,6 @@ static __device__ inline uint32_t last_bit(uint32_t bits)
 }
 
 /* ---- parts to the table ---- */
-
-/* What all lanes give, put together; all lanes get it. */
-static __device__ inline uint32_t sum_across(uint32_t v)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v += __shfl_xor_sync(ALL_LANES, v, step);
-    return v;
-#endif
-}
-
-static __device__ inline uint32_t max_across(uint32_t v)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v = max(v, __shfl_xor_sync(ALL_LANES, v, step));
-    return v;
-#endif
-}
-
-static __device__ inline uint32_t or_across(uint32_t v)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(ALL_LANES, v);
-#else
-    for (int step = WARP / 2; step > 0; step /= 2)
-        v |= __shfl_xor_sync(ALL_LANES, v, step);
-    return v;
-#endif
-}
-
-/* Of numbers below 2^43. */
-static __device__ inline uint64_t sum_across(uint64_t v)
-{
-    return sum_across((uint32_t)v & 0xffff) + ((uint64_t)sum_across((uint32_t)(v >> 16)) << 16);
-}
 
 /* Lane `first` gets what the parts of the lanes that are `in` add up to. */
 template <typename V>

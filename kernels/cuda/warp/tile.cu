@@ -2,6 +2,7 @@
  * result, finds the patch of the source that its corners span and lays it out as words of 2 x 2
  * neighbours, so that a bilinear pixel is one load and a bicubic one four. Blocks whose patch does
  * not fit go pixel by pixel. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/across.cuh"
 #include "kernels/cuda/warp/warp.h"
 #include "kernels/cuda/warp/warp.cuh"
 
@@ -57,9 +58,9 @@ static __device__ struct patch find_patch(const struct warp_args *args, int left
                                 top + (lane & 2 ? SIDE - 1 : 0), &side);
     int margin = KIND != GI_MAP_AFFINE, before = margin + (HOW == GI_CUBIC);
     int x = warp_whole(at.x), y = warp_whole(at.y);
-    int low_x = __reduce_min_sync(~0u, x), high_x = __reduce_max_sync(~0u, x);
-    int low_y = __reduce_min_sync(~0u, y), high_y = __reduce_max_sync(~0u, y);
-    tame = __all_sync(~0u, tame) && __reduce_min_sync(~0u, side) == __reduce_max_sync(~0u, side);
+    int low_x = min_across(x), high_x = max_across(x);
+    int low_y = min_across(y), high_y = max_across(y);
+    tame = __all_sync(~0u, tame) && min_across(side) == max_across(side);
     struct patch patch;
     patch.x = (low_x - before) & ~7;
     patch.y = low_y - before;
