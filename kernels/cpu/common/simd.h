@@ -11,7 +11,7 @@
 
 #include "imgio/image.h"
 
-#ifdef __x86_64__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
