@@ -26,10 +26,11 @@ ifeq ($(HAVE_CUDA),1)
     $(error CUDA=1 wants nvcc on the PATH (or NVCC=/path/to/nvcc), and there is none)
   endif
   CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(shell readlink -f $(NVCC_PATH))))
-  # A row is a virtual architecture and the real ones made from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
-  # on; a GPU for which there is none compiles the last row's PTX when it first runs. A row is a whole pass of the
-  # compiler: what has nothing of its own for 9.0 (CU_90, below) goes from 8.0 to the same machine code.
-  GENCODE_all := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
+  # A pair is a virtual architecture and the real ones made from it. Code for sm_80 runs on 8.x, for sm_100 on 10.x and so
+  # on; a GPU for which there is none compiles the last pair's PTX when it first runs. A pair is a whole pass of the
+  # compiler: most files have nothing that asks for the GPU, and one pass makes the machine code that more would make.
+  GENCODE_all := arch=compute_75,code=[sm_75,sm_80,sm_90,sm_100,sm_120,compute_75]
+  GENCODE_80  := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
   GENCODE_90  := arch=compute_75,code=sm_75 arch=compute_80,code=sm_80 arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
   ifndef CUDA_ARCH
     ARCH_HERE := $(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
@@ -69,7 +70,7 @@ hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clas
 # Asked at the first compilation: `make deps demo` starts where there is no compiler yet.
 HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
-NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP -t 2 \
+NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 # Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) -E -x c -o /dev/null - 2>/dev/null && echo $2)
@@ -142,9 +143,13 @@ $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
-# Their machine code for 9.0 and later differs from what 8.0 would give them.
-CU_90 := kernels/cuda/point/pointwise.cu kernels/cuda/regions/region_stats.cu
+# They have code of their own for 8.0 and later (kernels/cuda/common/arch.cuh), or for 9.0.
+CU_80 := $(addprefix kernels/cuda/,box/box_near.cu convolve/convolve_2d.cu convolve/convolve_separable.cu convolve/dense_tiles.cu \
+           convolve/gradient.cu convolve/ribbon.cu convolve/rows.cu warp/tile.cu)
+CU_90 := $(addprefix kernels/cuda/,point/pointwise.cu regions/region_stats.cu)
+$(CU_80:%=$(B)/%.o): GENCODE_all = $(GENCODE_80)
 $(CU_90:%=$(B)/%.o): GENCODE_all = $(GENCODE_90)
+$(filter-out $(CU_80:%=$(B)/%.o) $(CU_90:%=$(B)/%.o),$(CU_SRC:%=$(B)/%.o)): NVCCFLAGS += -DGI_ONE_PASS
 
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)

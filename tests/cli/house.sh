@@ -34,6 +34,9 @@ long_functions=$(for f in $(find cli imgio kernels filters -name '*.[ch]' -o -na
 done)
 check "no function over 60 lines, no kernel over 80" "$long_functions"
 
+check "code for some GPUs only asks GI_CUDA_ARCH" \
+    "$(grep -rn '__CUDA_ARCH__' kernels | grep -v '^kernels/cuda/common/arch.cuh:')"
+
 check "operations stand in folders by family, machinery at the top of filters/" \
     "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_flow_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
 check "primitives stand in folders by family" \

@@ -3,14 +3,12 @@
 #ifndef GI_KERNELS_CUDA_ACROSS_CUH
 #define GI_KERNELS_CUDA_ACROSS_CUH
 
-#include <stdint.h>
-
-enum { WARP = 32 };
-static const unsigned ALL_LANES = 0xffffffffu;
+#include "kernels/cuda/common/arch.cuh"
+#include "kernels/cuda/common/measure.h"
 
 static __device__ inline uint32_t sum_across(uint32_t v)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     return __reduce_add_sync(ALL_LANES, v);
 #else
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -21,7 +19,7 @@ static __device__ inline uint32_t sum_across(uint32_t v)
 
 static __device__ inline uint32_t max_across(uint32_t v)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     return __reduce_max_sync(ALL_LANES, v);
 #else
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -32,7 +30,7 @@ static __device__ inline uint32_t max_across(uint32_t v)
 
 static __device__ inline int min_across(int v)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     return __reduce_min_sync(ALL_LANES, v);
 #else
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -43,7 +41,7 @@ static __device__ inline int min_across(int v)
 
 static __device__ inline int max_across(int v)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     return __reduce_max_sync(ALL_LANES, v);
 #else
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -54,7 +52,7 @@ static __device__ inline int max_across(int v)
 
 static __device__ inline uint32_t or_across(uint32_t v)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     return __reduce_or_sync(ALL_LANES, v);
 #else
     for (int step = WARP / 2; step > 0; step /= 2)

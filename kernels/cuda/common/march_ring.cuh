@@ -5,6 +5,7 @@
 
 #include <cuda_pipeline.h>
 
+#include "kernels/cuda/common/arch.cuh"
 #include "kernels/cuda/common/march_sums.cuh"
 
 enum {
@@ -58,7 +59,7 @@ static __device__ __forceinline__ void window_load(unsigned *words, unsigned fro
 template <int N>
 static __device__ __forceinline__ void copy_start(unsigned to, const char *from, int yes)
 {
-#if __CUDA_ARCH__ >= 800
+#if GI_CUDA_ARCH >= 800
     if (N == 16)
         asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0;\n"
                      "@p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),

@@ -6,8 +6,10 @@
 
 #include <math.h>
 
-#include "kernels/cuda/common/across.cuh"
 #include "kernels/cuda/cuda.h"
+
+enum { WARP = 32 };
+static const unsigned ALL_LANES = 0xffffffffu;
 
 typedef unsigned long long device_u64; /* the type that 64-bit atomics take */
 

@@ -206,14 +206,14 @@ static __device__ inline void warp_add(struct memory<V> *t, const struct place &
  * that it is under way, region_tiles() waits before it merges. */
 static __device__ inline void seams_begun(void)
 {
-#if __CUDA_ARCH__ >= 900
+#if GI_CUDA_ARCH >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
 static __device__ inline void seams_wait(void)
 {
-#if __CUDA_ARCH__ >= 900
+#if GI_CUDA_ARCH >= 900
     cudaGridDependencySynchronize();
 #endif
 }
