@@ -1,8 +1,10 @@
 /* 3 x 3 operators with whole weights on 8 bits (Sobel, Scharr, Prewitt), in 16-bit integers: they
  * give what kernels.h defines in float, since no sum is rounded there.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/convolve/march.h"
+#include <stdlib.h>
+
 #include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/convolve/march.h"
 #include "kernels/cpu/convolve/small.h"
 
 enum { BLOCK = GI_MARCH_BLOCK };
