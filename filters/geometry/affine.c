@@ -3,7 +3,8 @@
 #include "filters/geometry/warping.h"
 
 struct params {
-    const char *matrix, *size;
+    const char *matrix;
+    struct gi_extent size;
     bool inverse;
     struct gi_warp_params warp;
 };
@@ -28,10 +29,8 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
-    struct gi_image shape = {.width = 1, .height = 1};
     double m[9];
-    enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
-    return status ? status : gi_size_read(&shape, p->size, err);
+    return gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
@@ -39,8 +38,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct params *p = plan->params;
     double m[9];
     enum gi_status status = gi_matrix_read(m, "matrix", p->matrix, false, p->inverse, err);
-    if (!status)
-        status = gi_size_read(&plan->result, p->size, err);
+    gi_extent_pixels(&p->size, &plan->result.width, &plan->result.height);
     if (!status && !gi_warp_plan(plan, &p->warp, 0, err))
         status = GI_E_MEMORY;
     if (!status)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "filters/convolution/kernel_text.h"
-#include "filters/geometry/size.h"
 
 bool gi_matrix_invert(double m[9])
 {
@@ -58,17 +57,4 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
     if (!status && !gi_matrix_invert(inverse ? copy : m))
         status = gi_fail(err, GI_E_USAGE, "--%s: it has no inverse: want one that has", option);
     return status;
-}
-
-enum gi_status gi_size_read(struct gi_image *shape, const char *text, struct gi_err *err)
-{
-    struct gi_extent extent;
-    if (!text)
-        return GI_OK;
-    if (!gi_extent_read(&extent, text))
-        return gi_fail(err, GI_E_USAGE, "--size %s: want WxH, Wx, xH or N%%, such as 800x600",
-                       text);
-    shape->width = gi_side_pixels(&extent.width, shape->width);
-    shape->height = gi_side_pixels(&extent.height, shape->height);
-    return GI_OK;
 }

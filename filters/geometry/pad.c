@@ -77,8 +77,8 @@ static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *
         *height = (int64_t)*top + (int64_t)by[last < 3 ? (last < 1 ? 0 : 1) : 3];
         return GI_OK;
     }
-    int wide = gi_side_pixels(&p->size.width, src->width);
-    int high = gi_side_pixels(&p->size.height, src->height);
+    int wide = src->width, high = src->height;
+    gi_extent_pixels(&p->size, &wide, &high);
     if (wide < src->width || high < src->height)
         return gi_fail(err, GI_E_USAGE,
                        "--size %dx%d: the image has %d x %d pixels: want at least these", wide,

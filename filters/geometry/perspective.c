@@ -7,7 +7,8 @@
 enum { CORNERS = 4, UNKNOWNS = 8 };
 
 struct params {
-    const char *matrix, *size;
+    const char *matrix;
+    struct gi_extent size;
     bool inverse;
     struct gi_reals from, to;
     struct gi_warp_params warp;
@@ -99,11 +100,7 @@ static bool matrix_of(double m[9], const double *from, const double *to)
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
-    struct gi_image shape = {.width = 1, .height = 1};
     double m[9];
-    enum gi_status status = gi_size_read(&shape, p->size, err);
-    if (status)
-        return status;
     if (p->matrix)
         return gi_matrix_read(m, "matrix", p->matrix, true, p->inverse, err);
     if (!p->from.n && !p->to.n)
@@ -117,8 +114,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     double m[9], from[2 * CORNERS], to[2 * CORNERS];
-    enum gi_status status = gi_size_read(&plan->result, p->size, err);
-    if (!status && p->matrix)
+    enum gi_status status = GI_OK;
+    gi_extent_pixels(&p->size, &plan->result.width, &plan->result.height);
+    if (p->matrix)
         status = gi_matrix_read(m, "matrix", p->matrix, true, p->inverse, err);
     if (!status && !p->matrix) {
         corners_of(from, &p->from, &plan->sources[0]);

@@ -87,3 +87,9 @@ int gi_side_pixels(const struct gi_length *length, int whole)
     int pixels = gi_length_is_open(length) ? whole : gi_length_pixels(length, whole);
     return pixels < 1 ? 1 : pixels;
 }
+
+void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height)
+{
+    *width = gi_side_pixels(&extent->width, *width);
+    *height = gi_side_pixels(&extent->height, *height);
+}

@@ -46,5 +46,7 @@ bool gi_rect_read(struct gi_rect *rect, const char *text);
 int gi_length_pixels(const struct gi_length *length, int whole);
 /* The same of a side: at least 1; `whole` where it is left open. */
 int gi_side_pixels(const struct gi_length *length, int whole);
+/* Both sides of an image of *width x *height. */
+void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);
 
 #endif

@@ -2,14 +2,13 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "filters/geometry/size.h"
 #include "filters/geometry/warping.h"
 
 struct params {
     struct gi_reals center;
     double radius; /* pixels */
     bool log, inverse;
-    const char *size;
+    struct gi_extent size;
     struct gi_warp_params warp;
 };
 
@@ -43,16 +42,8 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-static enum gi_status check(void *arg, struct gi_err *err)
-{
-    const struct params *p = arg;
-    struct gi_image shape = {.width = 1, .height = 1};
-    return gi_size_read(&shape, p->size, err);
-}
-
 /* The radius that is given or follows, and the shape of the result. */
-static enum gi_status set_shape(struct gi_plan *plan, double *radius, double *x, double *y,
-                                struct gi_err *err)
+static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y)
 {
     const struct params *p = plan->params;
     struct gi_image *dst = &plan->result;
@@ -66,12 +57,11 @@ static enum gi_status set_shape(struct gi_plan *plan, double *radius, double *x,
     double side = fmin(*radius, natural); /* no more columns than there is to see */
     dst->width = (int)rint(p->inverse ? 2 * side : side);
     dst->height = (int)rint(p->inverse ? 2 * side : acos(-1) * side);
-    enum gi_status status = gi_size_read(dst, p->size, err);
+    gi_extent_pixels(&p->size, &dst->width, &dst->height);
     if (p->inverse && !p->center.n) {
         *x = (dst->width - 1) / 2.0;
         *y = (dst->height - 1) / 2.0;
     }
-    return status;
 }
 
 /* Radii of the columns, cosines and sines of the rows, behind the warp. */
@@ -96,9 +86,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct params *p = plan->params;
     const struct gi_image *dst = &plan->result;
     double radius, x, y;
-    enum gi_status status = set_shape(plan, &radius, &x, &y, err);
-    if (status)
-        return status;
+    set_shape(plan, &radius, &x, &y);
     size_t numbers = p->inverse ? 0 : (size_t)dst->width + 2 * (size_t)dst->height;
     struct gi_warp *warp = gi_warp_plan(plan, &p->warp, numbers * sizeof(double), err);
     if (!warp)
@@ -134,7 +122,6 @@ const struct gi_filter gi_filter_warp_polar = {
         "formulas that are the same everywhere. Colour is weighed by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .check = check,
     .plan = plan,
     .run = gi_warp_run,
 };

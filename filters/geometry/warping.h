@@ -4,6 +4,7 @@
 #define GI_FILTERS_WARPING_H
 
 #include "filters/filter.h"
+#include "filters/geometry/size.h"
 
 /* How pixels are made from those around, and what stands outside. */
 struct gi_warp_params {
@@ -40,10 +41,10 @@ extern const struct gi_choice gi_interpolation_choices[];
         GI_ADDED_VALUE_OPTION(params, warp.edge,                                                   \
                               "Sample value outside the image under --border border")
 
-/* The row of an operation that has its result's size as const char *size. */
+/* The row of an operation that has its result's size as struct gi_extent size. */
 #define GI_WARP_SIZE_OPTION(params)                                                                \
     {                                                                                              \
-        .name = "size", .type = GI_OPT_TEXT, .offset = offsetof(params, size), .metavar = "WxH",   \
+        .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
         .help = "Size of the result, in pixels or per cent; a side left out is the input's"        \
     }
 
@@ -71,8 +72,5 @@ enum gi_status gi_matrix_read(double m[9], const char *option, const char *text,
 /* Makes the inverse of m in place, so that its last number is 1 or all are about 1; false where
  * there is none. */
 bool gi_matrix_invert(double m[9]);
-
-/* "800x600", "800x" or "50%" of the shape into it; NULL: left as it is. Errors: GI_E_USAGE. */
-enum gi_status gi_size_read(struct gi_image *shape, const char *text, struct gi_err *err);
 
 #endif
