@@ -26,6 +26,7 @@ static enum kind wanted = NOTHING;
 static int fails_at;
 static const char *mark;
 static atomic_int calls;
+static bool begun; /* main has */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -41,7 +42,7 @@ __attribute__((constructor)) static void begin(void)
 /* Whether this call of that kind is the one. */
 static bool now(enum kind kind)
 {
-    if (kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
+    if (!begun || kind != wanted || atomic_fetch_add(&calls, 1) + 1 != fails_at)
         return false;
     long fd = mark ? syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0666) : -1;
     if (fd >= 0)
@@ -56,6 +57,29 @@ static bool now(enum kind kind)
         void *found = dlsym(RTLD_NEXT, #name);                                                     \
         memcpy(&name##_next, &found, sizeof found);                                                \
     }
+
+/* ---- the start ---- */
+
+/* What comes before main is not counted: there the CUDA runtime registers kernels, and crashes
+ * where it gets no memory. */
+typedef int main_fn(int, char **, char **);
+static main_fn *program;
+
+static int count_from_here(int argc, char **argv, char **envp)
+{
+    begun = true;
+    return program(argc, argv, envp);
+}
+
+int __libc_start_main(main_fn *start, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end);
+int __libc_start_main(main_fn *start, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end)
+{
+    NEXT(__libc_start_main)
+    program = start;
+    return __libc_start_main_next(count_from_here, argc, argv, init, fini, rtld_fini, stack_end);
+}
 
 /* ---- memory ---- */
 
