@@ -12,6 +12,9 @@ passed=0 failed=0 skipped=0
 
 gpuimg() { "$GPUIMG" "$@"; }
 
+# Is it built with a sanitizer, which takes memory of its own?
+sanitized() { ldd "$GPUIMG" | grep -q 'lib[at]san'; }
+
 # pass, and fail NAME DETAIL...: count.
 pass() { ((++passed)); }
 fail() {

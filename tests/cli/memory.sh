@@ -20,7 +20,7 @@ holds() {
     if ((kib < 80000)); then pass; else fail "$what: $kib KiB"; fi
 }
 
-if ldd "$GPUIMG" | grep -q 'lib[at]san'; then
+if sanitized; then
     skip "a sanitizer takes memory of its own"
     finish
     exit

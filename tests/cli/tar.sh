@@ -207,7 +207,7 @@ expect 0 gpuimg blur --tar names.tar out.tar
 check "names stay as they are" diff <(tar tPf names.tar) <(tar tPf out.tar)
 check "nothing is written there" test ! -e ../made.pgm -a ! -e /tmp/made-by-gpuimg.pgm
 for f in huge.tar huge2.tar; do
-    (ulimit -v 4000000; timeout 20 "$GPUIMG" blur --tar $f made.tar 2>err)
+    (sanitized || ulimit -v 4000000; timeout 20 "$GPUIMG" blur --tar $f made.tar 2>err)
     if (($? == 1)); then pass; else fail "$f: exit status"; fi
     check "$f: nothing appears" test ! -e made.tar
 done
