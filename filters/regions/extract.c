@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/tone/levels.h"
+#include "filters/tone/otsu.h"
 
 static enum gi_status check(void *params, struct gi_err *err)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "filters/statistics/order.h"
+#include "filters/tone/luma.h"
 
 /* Questions of rank about a channel: its ends, those of its finite samples, and two neighbours for
  * the median and for each percentile. */
@@ -105,26 +106,6 @@ static double entropy(const uint64_t *counts, int n)
     return total > 0 ? sum + 0.0 : NAN;
 }
 
-/* Where a percentile stands among n sorted samples: between the ranks `at` and `at` + 1 (or n - 1),
- * at fraction t. Definition 7 of Hyndman and Fan, 1996, American Statistician 50(4), as numpy's. */
-static uint64_t percentile_rank(double *t, double percent, uint64_t n)
-{
-    double place = (double)(n - 1) * (percent / 100), at = floor(place);
-    if (at >= (double)(n - 1)) {
-        *t = 0;
-        return n - 1;
-    }
-    *t = place - at;
-    return (uint64_t)at;
-}
-
-static double between(double a, double b, double t)
-{
-    if (t == 0 || a == b)
-        return a;
-    return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
-}
-
 /* Percentile p of a channel: answer i of the list that starts with the median. */
 static double percent_at(const struct gi_histogram_params *p, int i)
 {
@@ -164,15 +145,9 @@ static void from_counts(struct gi_histogram_channel *channel, const uint64_t *co
     channel->entropy = entropy(counts, nvalues);
     for (int i = 0; i <= p->percentiles.n; i++) {
         double t;
-        uint64_t rank = percentile_rank(&t, percent_at(p, i), channel->total), seen = counts[0];
-        int v = 0;
-        while (seen <= rank)
-            seen += counts[++v];
-        int next = v;
-        if (t > 0 && seen == rank + 1)
-            while (counts[++next] == 0)
-                ;
-        *answer_at(channel, i) = between(v, next, t);
+        uint64_t rank = gi_percentile_rank(&t, percent_at(p, i), channel->total);
+        int v = gi_counts_value(counts, rank);
+        *answer_at(channel, i) = gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
     }
 }
 
@@ -212,7 +187,7 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_histog
         gi_ranks_of_extremes(&ranks[FINITE_ENDS], c, &state->totals[c]);
         for (int i = 0; i <= p->percentiles.n; i++) {
             double t;
-            uint64_t rank = total ? percentile_rank(&t, percent_at(p, i), total) : 0;
+            uint64_t rank = total ? gi_percentile_rank(&t, percent_at(p, i), total) : 0;
             uint64_t next = rank + (rank + 1 < total);
             ranks[ANSWERS + 2 * i] = (struct gi_rank){.channel = c, .rank = rank};
             ranks[ANSWERS + 2 * i + 1] = (struct gi_rank){.channel = c, .rank = next};
@@ -290,13 +265,10 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     struct gi_image luma;
     if (!p->luminance)
         return measure_channels(queue, state, pass, band, p, err);
-    enum gi_status status =
-        queue->k->alloc(queue, &luma, band->width, band->height, 1, band->type, err);
+    enum gi_status status = gi_luma_make(queue, &luma, band, err);
     if (status)
         return status;
-    status = queue->k->luma(queue, &luma, band, err);
-    if (!status)
-        status = measure_channels(queue, state, pass, &luma, p, err);
+    status = measure_channels(queue, state, pass, &luma, p, err);
     queue->k->release(queue, &luma);
     return status;
 }
@@ -317,8 +289,8 @@ static void from_float_state(struct gi_histogram_channel *channel, const struct 
         const struct gi_rank *at = &ranks[ANSWERS + 2 * i];
         double t = 0;
         if (totals->n)
-            percentile_rank(&t, percent_at(p, i), totals->n);
-        *answer_at(channel, i) = between((double)at[0].value, (double)at[1].value, t);
+            gi_percentile_rank(&t, percent_at(p, i), totals->n);
+        *answer_at(channel, i) = gi_between((double)at[0].value, (double)at[1].value, t);
     }
     gi_sums_stats(&channel->mean, &channel->stddev, &state->sums[c], GI_F32, state->least[c],
                   state->most[c]);

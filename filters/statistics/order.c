@@ -29,6 +29,32 @@ void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enu
     *stddev = stddev_q * step;
 }
 
+uint64_t gi_percentile_rank(double *t, double percent, uint64_t n)
+{
+    double place = (double)(n - 1) * (percent / 100), at = floor(place);
+    if (at >= (double)(n - 1)) {
+        *t = 0;
+        return n - 1;
+    }
+    *t = place - at;
+    return (uint64_t)at;
+}
+
+double gi_between(double a, double b, double t)
+{
+    if (t == 0 || a == b)
+        return a;
+    return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
+}
+
+int gi_counts_value(const uint64_t *counts, uint64_t rank)
+{
+    int v = 0;
+    for (uint64_t seen = counts[0]; seen <= rank; seen += counts[v])
+        v++;
+    return v;
+}
+
 struct gi_float_totals gi_float_totals(const uint64_t *high)
 {
     /* Every other value whose key has the upper half of an infinity's is a NaN, which isn't there.

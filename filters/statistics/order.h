@@ -10,6 +10,17 @@
 void gi_sums_stats(double *mean, double *stddev, const struct gi_sums *sums, enum gi_type type,
                    float lo, float hi);
 
+/* Where a percentile, 0 to 100, stands among n > 0 sorted samples: between the ranks r, which is
+ * returned, and r + 1 (or n - 1), at fraction *t. Definition 7 of Hyndman and Fan, 1996, American
+ * Statistician 50(4), as numpy's. */
+uint64_t gi_percentile_rank(double *t, double percent, uint64_t n);
+/* What stands there, of the values at these ranks: exact at the ends and where they are equal. */
+double gi_between(double a, double b, double t);
+
+/* The value at place `rank` (from 0) of the samples in ascending order, counts[v] of them v; there
+ * are more than `rank`. */
+int gi_counts_value(const uint64_t *counts, uint64_t rank);
+
 /* Bins of GI_KEY_FLOAT_HIGH and of GI_KEY_FLOAT_LOW. */
 enum { GI_KEY_HALF = 65536 };
 

@@ -1,7 +1,8 @@
 /* Threshold: two values out of many.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
-#include "filters/tone/levels.h"
+#include "filters/tone/luma.h"
+#include "filters/tone/otsu.h"
 
 struct params {
     struct gi_level at;
@@ -30,7 +31,7 @@ static const struct gi_option options[] = {
 /* Whether it is the luma that is compared. */
 static bool by_luma(const struct gi_plan *plan)
 {
-    return plan->sources[0].channels > 1 && !((const struct params *)plan->params)->per_channel;
+    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
 /* Looking for Otsu's threshold reads the image once more a pass. */
@@ -68,13 +69,10 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     if (!by_luma(plan))
         return queue->k->threshold(queue, work->dst, src, level, p->invert, err);
     struct gi_image gray;
-    enum gi_status status =
-        queue->k->alloc(queue, &gray, src->width, src->height, 1, src->type, err);
+    enum gi_status status = gi_luma_make(queue, &gray, src, err);
     if (status)
         return status;
-    status = queue->k->luma(queue, &gray, src, err);
-    if (!status)
-        status = queue->k->threshold(queue, work->dst, &gray, level, p->invert, err);
+    status = queue->k->threshold(queue, work->dst, &gray, level, p->invert, err);
     queue->k->release(queue, &gray);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Every image filter against its definition in double precision, written plainly here.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
-#include "filters/tone/levels.h"
+#include "filters/tone/otsu.h"
 
 /* Weights w[j][i] laid with the anchor on the pixel. */
 struct kernel {

@@ -1,6 +1,8 @@
 /* Otsu's threshold of an image of any type, and levels as sample values.
  * SPDX-License-Identifier: MIT */
-#include "filters/tone/levels.h"
+#include "filters/tone/otsu.h"
+
+#include "filters/tone/luma.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,15 +11,23 @@
 /* scikit-image's count of bins for floats. */
 enum { FLOAT_BINS = 256, NKEYS = 65536 };
 
+double gi_level_number(const struct gi_level *level, enum gi_type type, double otsu)
+{
+    switch (level->kind) {
+    case GI_LEVEL_VALUE:
+        return level->value;
+    case GI_LEVEL_PERCENT:
+        return level->value * (double)gi_type_full_scale(type) / 100;
+    case GI_LEVEL_OTSU:
+        return otsu;
+    default:
+        return 0;
+    }
+}
+
 float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu)
 {
-    double value = 0;
-    if (level->kind == GI_LEVEL_VALUE)
-        value = level->value;
-    else if (level->kind == GI_LEVEL_PERCENT)
-        value = level->value * (double)gi_type_full_scale(type) / 100;
-    else if (level->kind == GI_LEVEL_OTSU)
-        value = otsu;
+    double value = gi_level_number(level, type, otsu);
     if (type != GI_F32) /* whole numbers beyond these two say the same, and a float holds these */
         return (float)fmin(fmax(floor(value), -1), (double)gi_type_full_scale(type));
     float below = (float)value;
@@ -98,13 +108,10 @@ enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *s
     if (band->channels == 1)
         return count(queue, state, band, err);
     struct gi_image gray;
-    enum gi_status status =
-        queue->k->alloc(queue, &gray, band->width, band->height, 1, band->type, err);
+    enum gi_status status = gi_luma_make(queue, &gray, band, err);
     if (status)
         return status;
-    status = queue->k->luma(queue, &gray, band, err);
-    if (!status)
-        status = count(queue, state, &gray, err);
+    status = count(queue, state, &gray, err);
     queue->k->release(queue, &gray);
     return status;
 }

@@ -1,14 +1,16 @@
 /* Levels: values that part an image's samples in two, given or found by Otsu's method.
  * SPDX-License-Identifier: MIT */
-#ifndef GI_FILTERS_LEVELS_H
-#define GI_FILTERS_LEVELS_H
+#ifndef GI_FILTERS_OTSU_H
+#define GI_FILTERS_OTSU_H
 
 #include "filters/option.h"
 #include "filters/statistics/order.h"
 #include "kernels/kernels.h"
 
-/* The float value f of `type` for which sample > f says the same as sample > level. `otsu` is the
- * value found for GI_LEVEL_OTSU. GI_LEVEL_UNSET: 0. */
+/* The level in sample units. `otsu` is the value found for GI_LEVEL_OTSU. GI_LEVEL_UNSET: 0. */
+double gi_level_number(const struct gi_level *level, enum gi_type type, double otsu);
+
+/* The float value f of `type` for which sample > f says the same as sample > level. */
 float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu);
 
 /* Otsu's threshold: the value t that maximises the between-class variance of v <= t and v > t, the
