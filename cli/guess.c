@@ -11,6 +11,7 @@ struct synonym {
 };
 
 static const struct synonym commands[] = {
+    {"autocontrast", "normalize"},
     {"average", "blur"},
     {"binarise", "threshold"},
     {"binarize", "threshold"},
@@ -18,8 +19,11 @@ static const struct synonym commands[] = {
     {"cc", "extract"},
     {"cmp", "compare"},
     {"components", "extract"},
+    {"contrast-stretch", "normalize"},
     {"conv", "convolve"},
     {"diff", "compare"},
+    {"equalise", "equalize"},
+    {"equalizehist", "equalize"},
     {"gpus", "devices"},
     {"identify", "info"},
     {"kernel", "convolve"},
@@ -28,6 +32,7 @@ static const struct synonym commands[] = {
     {"laplacian", "edges --operator laplace"},
     {"man", "help --man"},
     {"mean", "blur"},
+    {"normalise", "normalize"},
     {"otsu", "threshold --at otsu"},
     {"prewitt", "edges --operator prewitt"},
     {"psnr", "compare"},

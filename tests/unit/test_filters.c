@@ -53,7 +53,9 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
         if (row->type == GI_OPT_CHOICE)
             for (const struct gi_choice *c = row->choices; c->name; c++)
                 n = c->alias_of ? n : add(variants, n, row, c->name);
-        if (row->min != 0 || row->max != 0) {
+        if (row->type == GI_OPT_REALS && row->least == 2) {
+            n = add(variants, n, row, "12.5,60");
+        } else if (row->min != 0 || row->max != 0) {
             snprintf(end, sizeof end, "%.17g", row->min);
             n = add(variants, n, row, end);
             snprintf(end, sizeof end, "%.17g", row->max);

@@ -87,7 +87,7 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     assert_int_equal(row->type == GI_OPT_CHOICE, row->choices != NULL);
     if (row->choices)
         check_choices(where, row->choices);
-    if (row->min != 0 || row->max != 0)
+    if (row->least < 2 && (row->min != 0 || row->max != 0))
         for (int i = 0; i < 2; i++) {
             char end[32];
             snprintf(end, sizeof end, "%.17g", i ? row->max : row->min);
@@ -111,7 +111,10 @@ static void check_plan(const struct gi_filter *filter)
         struct gi_image sources[GI_SOURCES_MAX] = {shape, other, other, other};
         struct gi_plan plan;
         int n = filter->min_sources > 1 ? filter->min_sources : 1;
-        assert_int_equal(gi_plan_make(&plan, filter, params, sources, n, NULL), GI_OK);
+        enum gi_status status = gi_plan_make(&plan, filter, params, sources, n, NULL);
+        if (type == GI_F32 && status == GI_E_UNSUPPORTED) /* looks values up */
+            continue;
+        assert_int_equal(status, GI_OK);
         assert_true(plan.cost.fmas + plan.cost.other > 0);
         assert_int_equal(plan.passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes == 0 || filter->measure);

@@ -1,0 +1,51 @@
+/* Tables of curves.
+ * SPDX-License-Identifier: MIT */
+#include "filters/tone/curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int entries_of(enum gi_type type)
+{
+    return (int)gi_type_full_scale(type) + 1;
+}
+
+static void fill(void *table, enum gi_type type, const struct gi_curve *curve, int channel)
+{
+    double full = (double)gi_type_full_scale(type);
+    for (int v = 0; v < entries_of(type); v++) {
+        double to = rint(curve->at(curve->arg, channel, v));
+        to = to > 0 ? fmin(to, full) : 0;
+        if (type == GI_U8)
+            ((uint8_t *)table)[v] = (uint8_t)to;
+        else
+            ((uint16_t *)table)[v] = (uint16_t)to;
+    }
+}
+
+enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
+                            const struct gi_curve *curve, struct gi_err *err)
+{
+    const struct gi_image *src = work->srcs;
+    int colours = gi_colour_channels(src), tables = curve->each ? colours : 1;
+    size_t nbytes = (size_t)entries_of(src->type) * gi_type_nbytes(src->type);
+    char *block = malloc((size_t)tables * nbytes);
+    struct gi_point spec = {.op = GI_POINT_TABLE};
+    if (!block)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a curve");
+    for (int c = 0; c < tables; c++)
+        fill(block + (size_t)c * nbytes, src->type, curve, c);
+    for (int c = 0; c < colours; c++)
+        spec.table[c] = block + (curve->each ? (size_t)c * nbytes : 0);
+    enum gi_status status = queue->k->pointwise(queue, work->dst, src, NULL, &spec, err);
+    free(block);
+    return status;
+}
+
+enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err)
+{
+    if (src->type != GI_F32)
+        return GI_OK;
+    return gi_fail(err, GI_E_UNSUPPORTED,
+                   "%ssamples are float: want 8 or 16 bits, as convert --depth makes", what);
+}

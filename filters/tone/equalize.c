@@ -1,0 +1,115 @@
+/* Equalize: every tone as often as any other.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "filters/statistics/order.h"
+#include "filters/tone/curve.h"
+#include "filters/tone/luma.h"
+
+struct params {
+    bool per_channel;
+};
+
+static const struct gi_option options[] = {
+    {.name = "per-channel",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, per_channel),
+     .help = "Equalize each channel of a colour image by itself"},
+    {.name = NULL},
+};
+
+static bool by_luma(const struct gi_plan *plan)
+{
+    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+}
+
+static int values_of(enum gi_type type)
+{
+    return (int)gi_type_full_scale(type) + 1;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    plan->passes = 1;
+    plan->state_nbytes = (size_t)src->channels * (size_t)values_of(src->type) * sizeof(uint64_t);
+    plan->cost.other = 9;
+    return gi_curve_takes(src, "", err);
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *band, struct gi_err *err)
+{
+    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
+    struct gi_image gray;
+    (void)pass;
+    if (!by_luma(plan))
+        return queue->k->histogram(queue, state, band, &spec, err);
+    enum gi_status status = gi_luma_make(queue, &gray, band, err);
+    if (status)
+        return status;
+    status = queue->k->histogram(queue, state, &gray, &spec, err);
+    queue->k->release(queue, &gray);
+    return status;
+}
+
+/* What a channel's curve makes of every value: OpenCV's steps, which are in float. */
+static void fill_shares(float *shares, const uint64_t *counts, int n, uint64_t total)
+{
+    int least = gi_counts_value(counts, 0);
+    uint64_t above = total - counts[least], sum = 0;
+    float scale = (float)(n - 1) / (float)above;
+    for (int v = 0; v < n; v++) {
+        sum += v > least ? counts[v] : 0;
+        shares[v] = above ? (float)sum * scale : (float)v;
+    }
+}
+
+struct all_shares {
+    const float *shares;
+    int each; /* from those of a channel to the next one's */
+};
+
+static double curve(const void *arg, int channel, double v)
+{
+    const struct all_shares *all = arg;
+    return (double)all->shares[channel * all->each + (int)v];
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    const uint64_t *counts = work->state;
+    bool each = !by_luma(plan);
+    int n = values_of(src->type), channels = each ? gi_colour_channels(src) : 1;
+    float *shares = malloc((size_t)channels * (size_t)n * sizeof *shares);
+    if (!shares)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d tables", channels);
+    for (int c = 0; c < channels; c++)
+        fill_shares(shares + c * n, counts + c * n, n,
+                    (uint64_t)src->width * (uint64_t)src->height);
+    struct all_shares all = {shares, n};
+    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){curve, &all, each}, err);
+    free(shares);
+    return status;
+}
+
+const struct gi_filter gi_filter_equalize = {
+    .name = "equalize",
+    .summary = "Make every tone as frequent as any other",
+    .examples = "gpuimg equalize in.png out.png\n"
+                "gpuimg equalize xray.pgm out.png\n"
+                "gpuimg equalize in.png out.png --per-channel",
+    .manual =
+        "A sample v becomes full scale * (n(v) - n(least)) / (N - n(least)), rounded: n(v) counts "
+        "the samples up to v, least is the smallest value there is, N their number. That is "
+        "OpenCV's equalizeHist, to the byte, also for 16 bits. A colour image is judged by its "
+        "luma, and one curve serves all its channels; with --per-channel each has its own. Alpha "
+        "stays as it is, and so does an image of one value. It takes 8 and 16 bits.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .plan = plan,
+    .run = run,
+    .measure = measure,
+};

@@ -1,0 +1,138 @@
+/* Levels: black and white moved, the middle bent.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/tone/curve.h"
+#include "filters/tone/otsu.h"
+
+struct params {
+    struct gi_level black, white, out_black, out_white;
+    double gamma;
+};
+
+static const struct gi_option options[] = {
+    {.name = "black",
+     .letter = 'b',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, black),
+     .default_text = "0",
+     .help = "The level that becomes black"},
+    {.name = "white",
+     .letter = 'w',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, white),
+     .default_text = "100%",
+     .help = "The level that becomes white"},
+    {.name = "gamma",
+     .letter = 'g',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, gamma),
+     .default_text = "1",
+     .min = 0.01,
+     .max = 100,
+     .help = "Above 1 lifts what is between black and white, below 1 lowers it"},
+    {.name = "out-black",
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, out_black),
+     .default_text = "0",
+     .help = "What black is in the result"},
+    {.name = "out-white",
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, out_white),
+     .default_text = "100%",
+     .help = "What white is in the result"},
+    {.name = NULL},
+};
+
+/* The levels in sample units. */
+struct ends {
+    double black, white, out_black, out_white, power;
+};
+
+static struct ends ends_of(const struct params *p, enum gi_type type, double otsu)
+{
+    return (struct ends){gi_level_number(&p->black, type, otsu),
+                         gi_level_number(&p->white, type, otsu),
+                         gi_level_number(&p->out_black, type, otsu),
+                         gi_level_number(&p->out_white, type, otsu), 1 / p->gamma};
+}
+
+static double curve(const void *arg, int channel, double v)
+{
+    const struct ends *e = arg;
+    (void)channel;
+    double t = e->black == e->white ? v > e->black : (v - e->black) / (e->white - e->black);
+    t = pow(fmin(fmax(t, 0), 1), e->power);
+    return e->out_black + (e->out_white - e->out_black) * t;
+}
+
+static bool is_otsu(const struct gi_level *level)
+{
+    return level->kind == GI_LEVEL_OTSU;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    plan->cost.other = 1;
+    if (is_otsu(&p->black) || is_otsu(&p->white) || is_otsu(&p->out_black) ||
+        is_otsu(&p->out_white)) {
+        plan->passes = gi_level_passes(src->type);
+        plan->state_nbytes = sizeof(struct gi_level_state);
+        plan->cost.other += 8 * plan->passes;
+    }
+    return p->gamma == 1 ? GI_OK : gi_curve_takes(src, "--gamma: ", err);
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *srcs, struct gi_err *err)
+{
+    (void)plan;
+    return gi_level_measure(queue, state, pass, srcs, err);
+}
+
+static enum gi_status run_floats(const struct ends *e, struct gi_queue *queue,
+                                 const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_point spec = {.op = GI_POINT_AFFINE};
+    bool stays = e->black == e->white;
+    double scale = stays ? 1 : (e->out_white - e->out_black) / (e->white - e->black);
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        spec.scale[c] = (float)scale;
+        spec.offset[c] = stays ? 0 : (float)(e->out_black - e->black * scale);
+    }
+    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    double otsu = work->state ? gi_level_otsu(work->state) : 0;
+    struct ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
+    if (plan->sources[0].type == GI_F32)
+        return run_floats(&ends, queue, work, err);
+    return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = &ends}, err);
+}
+
+const struct gi_filter gi_filter_levels = {
+    .name = "levels",
+    .summary = "Set black, white and the middle tones",
+    .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
+                "gpuimg levels in.png brighter.png --gamma 1.4\n"
+                "gpuimg levels scan.png clean.png --white otsu",
+    .manual =
+        "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma), t being "
+        "(v - black) / (white - black), held between 0 and 1; all channels alike, alpha stays. "
+        "With white below black the image is turned into its negative; where they are one level, "
+        "what is above it becomes white.\n\n"
+        "A level is a sample value, a per cent of full scale (50%), or otsu: the threshold that "
+        "parts dark from light, as in threshold. Float images are scaled and moved, but not held "
+        "between the ends, stay as they are where black and white are one level, and take no "
+        "--gamma.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .plan = plan,
+    .run = run,
+    .measure = measure,
+};

@@ -1,0 +1,218 @@
+/* Normalize: percentiles of the image become black and white.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/statistics/order.h"
+#include "filters/tone/curve.h"
+#include "filters/tone/luma.h"
+
+struct params {
+    struct gi_reals percentiles;
+    bool per_channel;
+};
+
+static const struct gi_option options[] = {
+    {.name = "percentiles",
+     .letter = 'p',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, percentiles),
+     .default_text = "0,100",
+     .min = 0,
+     .max = 100,
+     .least = 2,
+     .most = 2,
+     .metavar = "LO,HI",
+     .help = "Those of the samples that become black and white"},
+    {.name = "per-channel",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, per_channel),
+     .help = "Stretch each channel of a colour image by itself"},
+    {.name = NULL},
+};
+
+/* Questions of rank about a channel of floats: two neighbours for each percentile. */
+enum { RANKS = 4 };
+
+struct state {
+    int pass;                                       /* GI_F32: the one that was begun last */
+    struct gi_float_totals totals[GI_MAX_CHANNELS]; /* GI_F32: from pass 1 on */
+    struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
+    uint64_t counts[]; /* of values, for each channel; GI_F32: of upper halves, then of each rank */
+};
+
+/* Black and white of a channel; the same where nothing is to be stretched. */
+struct ends {
+    double lo, hi, full;
+};
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const double *v = ((const struct params *)arg)->percentiles.v;
+    if (v[0] < v[1])
+        return GI_OK;
+    return gi_fail(err, GI_E_USAGE, "--percentiles %.15g,%.15g: want LO below HI", v[0], v[1]);
+}
+
+static bool by_luma(const struct gi_plan *plan)
+{
+    return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
+}
+
+static int measured(const struct gi_plan *plan)
+{
+    return by_luma(plan) ? 1 : plan->sources[0].channels;
+}
+
+static int values_of(enum gi_type type)
+{
+    return type == GI_U8 ? 256 : GI_KEY_HALF;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    bool floats = src->type == GI_F32;
+    size_t tables = (size_t)(measured(plan) * (floats ? 1 + RANKS : 1));
+    (void)err;
+    plan->passes = floats ? 2 : 1;
+    plan->state_nbytes = sizeof(struct state) + tables * (size_t)values_of(src->type) * 8;
+    plan->cost.other = 1 + 8 * plan->passes;
+    return GI_OK;
+}
+
+/* The finite samples' percentiles, as questions. */
+static void ask(struct state *state, int channels, const struct gi_reals *percentiles)
+{
+    for (int c = 0; c < channels; c++) {
+        struct gi_float_totals *totals = &state->totals[c];
+        *totals = gi_float_totals(state->counts + (size_t)c * GI_KEY_HALF);
+        uint64_t n = totals->n - totals->minus_infinite - totals->plus_infinite;
+        for (int i = 0; i < RANKS; i++) {
+            double t;
+            uint64_t rank = n ? gi_percentile_rank(&t, percentiles->v[i / 2], n) : 0;
+            rank += i % 2 && rank + 1 < n;
+            state->ranks[c * RANKS + i] = (struct gi_rank){
+                .channel = c, .rank = n ? totals->minus_infinite + rank : UINT64_MAX};
+        }
+    }
+    gi_ranks_find(state->ranks, channels * RANKS, state->counts);
+}
+
+static enum gi_status count(struct gi_queue *queue, struct state *state, int pass,
+                            const struct gi_image *band, const struct params *p, struct gi_err *err)
+{
+    int channels = band->channels;
+    struct gi_histogram_spec spec = {.key = band->type == GI_F32 ? GI_KEY_FLOAT_HIGH : GI_KEY_VALUE,
+                                     .nbins = values_of(band->type)};
+    if (pass == 0)
+        return queue->k->histogram(queue, state->counts, band, &spec, err);
+    if (state->pass == 0)
+        ask(state, channels, &p->percentiles);
+    state->pass = 1;
+    return gi_ranks_count(queue, state->counts + (size_t)channels * GI_KEY_HALF, state->ranks,
+                          channels * RANKS, band, err);
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *band, struct gi_err *err)
+{
+    struct gi_image gray;
+    if (!by_luma(plan))
+        return count(queue, state, pass, band, plan->params, err);
+    enum gi_status status = gi_luma_make(queue, &gray, band, err);
+    if (status)
+        return status;
+    status = count(queue, state, pass, &gray, plan->params, err);
+    queue->k->release(queue, &gray);
+    return status;
+}
+
+/* A percentile of whole numbers. */
+static double percentile(const uint64_t *counts, uint64_t n, double percent)
+{
+    double t;
+    uint64_t rank = gi_percentile_rank(&t, percent, n);
+    int v = gi_counts_value(counts, rank);
+    return gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
+}
+
+/* The same of finite floats; NAN where there are none. */
+static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, double percent)
+{
+    double t = 0;
+    if (n)
+        gi_percentile_rank(&t, percent, n);
+    return gi_between((double)two[0].value, (double)two[1].value, t);
+}
+
+static void find_ends(struct ends *ends, const struct gi_plan *plan, const struct state *state)
+{
+    const double *percent = ((const struct params *)plan->params)->percentiles.v;
+    const struct gi_image *src = &plan->sources[0];
+    int channels = measured(plan), nvalues = values_of(src->type);
+    struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
+    if (src->type == GI_F32) {
+        for (int i = 0; i < channels * RANKS; i++)
+            ranks[i] = state->ranks[i];
+        gi_ranks_answer(ranks, channels * RANKS, state->counts + (size_t)channels * GI_KEY_HALF);
+    }
+    for (int c = 0; c < channels; c++) {
+        const uint64_t *counts = state->counts + (size_t)c * (size_t)nvalues;
+        const struct gi_float_totals *totals = &state->totals[c];
+        double value[2];
+        for (int i = 0; i < 2; i++)
+            value[i] =
+                src->type == GI_F32
+                    ? percentile_of_floats(
+                          &ranks[c * RANKS + 2 * i],
+                          totals->n - totals->minus_infinite - totals->plus_infinite, percent[i])
+                    : percentile(counts, (uint64_t)src->width * (uint64_t)src->height, percent[i]);
+        ends[c] = (struct ends){value[0], value[1], (double)gi_type_full_scale(src->type)};
+    }
+}
+
+static double curve(const void *arg, int channel, double v)
+{
+    const struct ends *e = (const struct ends *)arg + channel;
+    return e->lo < e->hi ? (v - e->lo) / (e->hi - e->lo) * e->full : v;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct ends ends[GI_MAX_CHANNELS];
+    struct gi_point spec = {.op = GI_POINT_AFFINE};
+    bool each = !by_luma(plan);
+    find_ends(ends, plan, work->state);
+    if (plan->sources[0].type != GI_F32)
+        return gi_curve_run(queue, work, &(struct gi_curve){curve, ends, each}, err);
+    for (int c = 0; c < plan->sources[0].channels; c++) {
+        const struct ends *e = &ends[each ? c : 0];
+        double scale = e->lo < e->hi ? 1 / (e->hi - e->lo) : 1;
+        spec.scale[c] = (float)scale;
+        spec.offset[c] = e->lo < e->hi ? (float)(-e->lo * scale) : 0;
+    }
+    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+}
+
+const struct gi_filter gi_filter_normalize = {
+    .name = "normalize",
+    .summary = "Stretch the contrast between two percentiles",
+    .examples = "gpuimg normalize in.png out.png\n"
+                "gpuimg normalize in.png out.png --percentiles 1,99\n"
+                "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel",
+    .manual =
+        "The percentiles become black and white: every colour sample v becomes full scale * (v - "
+        "lo) / (hi - lo), rounded, and what lies outside black or white; float samples are not "
+        "held between 0 and 1. A percentile p of n samples lies at rank (n - 1) * p / 100 of the "
+        "sorted samples, on a straight line between its neighbours (numpy's default). They are "
+        "those of the gray image or of the luma of a colour image, so that colours keep their "
+        "hue; with --per-channel of each channel. NaN and infinite samples are left out, alpha "
+        "stays as it is, and an image of one value too.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+    .measure = measure,
+};

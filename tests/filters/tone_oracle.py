@@ -1,0 +1,157 @@
+"""levels, gamma, normalize and equalize against numpy in double precision and OpenCV's equalizeHist.
+
+Integers must be equal; floats within 2^-20 of the largest value.
+"""
+from _common import Checks, np, random_image, to_type
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+
+TYPES = (np.uint8, np.uint16, np.float32)
+FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
+SHAPES = [(1, 1), (7, 33), (61, 43, 3), (40, 31, 4), (23, 57, 2)]
+c = Checks()
+
+
+def walk():
+    """Images that don't fill their type, the darker values more often."""
+    for dtype in TYPES:
+        for shape in SHAPES:
+            if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
+                continue  # no such PFM
+            low, span = c.rng.random(2) * 0.4
+            image = (low + (0.1 + span) * c.rng.random(shape) ** 2) * FULL[dtype]
+            yield image.astype(dtype), dtype
+
+
+def colours(image):
+    """How many of its channels are colour; 0: it has one channel."""
+    return 0 if image.ndim == 2 else image.shape[2] - (image.shape[2] % 2 == 0)
+
+
+def luma(image):
+    """The gray image that decides: the luma in single precision, as README has it."""
+    if colours(image) <= 1:
+        return image if image.ndim == 2 else image[:, :, 0]
+    r, g, b = (image[:, :, i].astype(np.float32) for i in range(3))
+    f, d = np.float32, np.float64
+    first = f(0.2126) * r
+    second = (d(f(0.7152)) * g + first).astype(f)
+    return to_type((d(f(0.0722)) * b + second).astype(f), image.dtype.type)
+
+
+def map_colours(image, curve):
+    """curve(samples, channel) of every colour channel, in double; alpha as it is."""
+    exact = image.astype(np.float64)
+    if image.ndim == 2:
+        return curve(exact, 0)
+    for i in range(colours(image)):
+        exact[:, :, i] = curve(exact[:, :, i], i)
+    return exact
+
+
+def agree(name, got, exact, dtype):
+    name = f"{name} {got.shape} {dtype.__name__}"
+    if dtype == np.float32:
+        c.check(name, np.abs(got - exact).max() <= 2.0**-20 * max(1, np.abs(exact).max()))
+    else:
+        c.check(name, np.array_equal(got, to_type(exact, dtype)))
+
+
+def test_levels(image, dtype):
+    full = FULL[dtype]
+    for black, white, gamma, to_black, to_white in ((10, 60, 1, 0, 100), (20, 70, 1, 12.5, 80), (60, 20, 1, 5, 95),
+                                                    (0, 100, 2.2, 0, 100), (10, 50, 0.45, 100, 0), (30, 30, 3, 0, 100)):
+        if dtype == np.float32 and (gamma != 1 or black == white):
+            continue
+        b, w, low, high = (x / 100 * full for x in (black, white, to_black, to_white))
+
+        def curve(v, _):
+            t = (v > b).astype(np.float64) if b == w else (v - b) / (w - b)
+            return low + (high - low) * (t if dtype == np.float32 else np.clip(t, 0, 1) ** (1 / gamma))
+
+        got = c.filter(image, "levels", f"--black={black}%", f"--white={white}%", "--gamma", gamma,
+                       f"--out-black={to_black}%", f"--out-white={to_white}%")
+        agree(f"levels {black} {white} {gamma}", got, map_colours(image, curve), dtype)
+
+
+def test_gamma(image, dtype):
+    for by in (0.5, 1, 2.2) if dtype != np.float32 else ():
+        full = FULL[dtype]
+        got = c.filter(image, "gamma", "--by", by)
+        agree(f"gamma {by}", got, map_colours(image, lambda v, _: full * (v / full) ** (1 / by)), dtype)
+
+
+def test_normalize(image, dtype):
+    full = FULL[dtype]
+    for low, high in ((0, 100), (1, 99), (12.5, 60)):
+        for each in (False, True):
+            judges = [luma(image)] * 3 if not each or image.ndim == 2 else [image[:, :, i] for i in range(3 if colours(image) == 3 else 1)]
+            ends = [np.percentile(judge.astype(np.float64), (low, high)) for judge in judges]
+
+            def curve(v, channel):
+                a, b = ends[channel]
+                return (v - a) / (b - a) * full if a < b else v
+
+            got = c.filter(image, "normalize", "--percentiles", f"{low},{high}", *(["--per-channel"] if each else []))
+            agree(f"normalize {low} {high} {each}", got, map_colours(image, curve), dtype)
+
+
+def equalized(gray, v):
+    """What the histogram of `gray` makes of v."""
+    counts = np.bincount(gray.ravel(), minlength=FULL[gray.dtype.type] + 1)
+    least = gray.min()
+    sums = np.cumsum(counts) - counts[least]
+    above = gray.size - counts[least]
+    if above == 0:
+        return v
+    scale = np.float32(counts.size - 1) / np.float32(above)
+    table = np.where(np.arange(counts.size) > least, sums.astype(np.float32) * scale, np.float32(0))
+    return table[v.astype(np.int64)].astype(np.float64)
+
+
+def test_equalize(image, dtype):
+    for each in (False, True) if dtype != np.float32 else ():
+        judge = luma(image)
+        got = c.filter(image, "equalize", *(["--per-channel"] if each else []))
+        exact = map_colours(image, lambda v, i: equalized(image[:, :, i] if each and image.ndim == 3 else judge, v))
+        agree(f"equalize {each}", got, exact, dtype)
+
+
+def test_opencv():
+    if not cv2:
+        c.skip("python3 has no cv2")
+        return
+    for shape in ((1, 1), (40, 50), (333, 217), (5, 1000)):
+        image = (c.rng.random(shape) ** 3 * 200 + 17).astype(np.uint8)
+        c.check(f"equalizeHist {shape}", np.array_equal(c.filter(image, "equalize"), cv2.equalizeHist(image)))
+    image = random_image(c.rng, (2050, 2049), np.uint8)  # sums above 2^22
+    c.check("equalizeHist large", np.array_equal(c.filter(image, "equalize"), cv2.equalizeHist(image)))
+
+
+def test_floats_without_numbers():
+    image = c.rng.random((13, 19), dtype=np.float32) * 100 - 30
+    image[0, :4] = np.nan, np.inf, -np.inf, np.nan
+    finite = np.isfinite(image)
+    a, b = np.percentile(image[finite].astype(np.float64), (5, 95))
+    got = c.filter(image, "normalize", "--percentiles", "5,95")
+    exact = (image[finite].astype(np.float64) - a) / (b - a)
+    c.check("normalize: finite samples", np.abs(got[finite] - exact).max() < 2.0**-20 * 4)
+    c.check("normalize: the others", np.array_equal(np.isnan(got), np.isnan(image)) and got[0, 1] == np.inf)
+    none = np.full((3, 4), np.nan, np.float32)
+    c.check("normalize: no finite sample", np.isnan(c.filter(none, "normalize")).all())
+
+
+for image, dtype in walk():
+    for test in (test_levels, test_gamma, test_normalize, test_equalize):
+        test(image, dtype)
+for dtype in TYPES:  # one value
+    flat = np.full((5, 6), FULL[dtype] // 3 or 0.25).astype(dtype)
+    c.check(f"normalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "normalize"), flat))
+    if dtype != np.float32:
+        c.check(f"equalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "equalize"), flat))
+test_opencv()
+test_floats_without_numbers()
+c.end()
