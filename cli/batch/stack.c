@@ -119,10 +119,11 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
     struct stack *stack = self;
     struct gi_file_info info;
     struct gi_image *image = calloc(1, sizeof *image);
+    if (!image)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: an image");
     item->tag = image;
     item->untag = free_image;
-    return image ? gi_imaging_load(stack->imaging, item, image, NULL, &info, err)
-                 : gi_fail(err, GI_E_MEMORY, "out of memory: an image");
+    return gi_imaging_load(stack->imaging, item, image, NULL, &info, err);
 }
 
 /* The first image says what all are. */
