@@ -22,6 +22,7 @@ struct reader {
     bool ended;             /* libpng wanted more than there is */
     enum gi_status refused; /* what gi_decode_alloc() returned; its error stands */
     struct gi_err fault;    /* libpng's */
+    bool starved;           /* an allocation of its failed */
     int pass, row;          /* being read */
 };
 
@@ -204,10 +205,25 @@ static void warn_of_frames(const struct gi_decode *decode)
     }
 }
 
+static void *take_memory(png_structp png, png_alloc_size_t nbytes)
+{
+    void *memory = malloc(nbytes);
+    if (!memory)
+        ((struct reader *)png_get_mem_ptr(png))->starved = true;
+    return memory;
+}
+
+static void give_memory(png_structp png, void *memory)
+{
+    (void)png;
+    free(memory);
+}
+
 static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
 {
     struct reader r = {.decode = decode};
-    r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning);
+    r.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, on_error, on_warning, &r,
+                                     take_memory, give_memory);
     r.info = r.png ? png_create_info_struct(r.png) : NULL;
     if (!r.info) {
         png_destroy_read_struct(&r.png, NULL, NULL);
@@ -223,6 +239,8 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     }
     if (r.refused)
         return r.refused;
+    if (r.starved)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG decoder");
     if (!decode->image->data)
         return gi_fail(err, GI_E_FORMAT, r.ended ? "ends early" : "is damaged: %s", r.fault.text);
     if (r.row == decode->image->height)
