@@ -83,7 +83,7 @@ asks() { # asks WANT WORD...
     gpuimg __complete "$@" | cut -f1 | tr '\n' ' ' >out
     if [[ $(<out) == "$want" ]]; then pass; else fail "complete $*" "offered: $(<out)" "want: $want"; fi
 }
-asks 'gaussian ' ga
+asks 'gaussian ' gau
 asks '--help --version ' --
 asks '' frobnicate ''
 asks ':files ' blur ''
@@ -101,10 +101,10 @@ asks 'otsu ' threshold --at ''
 asks '' blur --k ''
 asks 'auto cpu cuda ' blur --device ''
 asks 'png pnm ' blur --format pn
-asks 'gaussian ' help ga
+asks 'gaussian ' help gau
 asks 'zsh ' completion z
-asks 'gaussian ' bench ga
-asks 'edges extract ' selftest blur e
+asks 'gaussian ' bench gau
+asks 'edges equalize extract ' selftest blur e
 asks 'merge :files ' report m
 
 # The scripts themselves, in their shells.
@@ -126,14 +126,14 @@ _gpuimg gpuimg
 echo "${COMPREPLY[@]}"
 EOF
 export PATH=$dir:$PATH
-expect_stdout 'gaussian' bash ask.bash gpuimg ga
+expect_stdout 'gaussian' bash ask.bash gpuimg gau
 expect_stdout 'wrap' bash ask.bash gpuimg blur --border = w
 expect_stdout '--border --border-value' bash ask.bash gpuimg blur --bor
 expect_stdout 'compopt -o default' bash ask.bash gpuimg blur in
 if command -v fish >/dev/null; then
     export HOME=$work
     touch picture.png
-    expect 0 fish -c 'source _gpuimg.fish; complete -C "gpuimg ga"; complete -C "gpuimg blur --border=w"; complete -C "gpuimg blur pic"; complete -C "gpuimg blur "'
+    expect 0 fish -c 'source _gpuimg.fish; complete -C "gpuimg gau"; complete -C "gpuimg blur --border=w"; complete -C "gpuimg blur pic"; complete -C "gpuimg blur "'
     check "fish: a command" grep -q '^gaussian	' out
     check "fish: a choice" grep -q '^--border=wrap	' out
     check "fish: a file" grep -q '^picture.png' out
