@@ -13,6 +13,7 @@ struct synonym {
 static const struct synonym commands[] = {
     {"autocontrast", "normalize"},
     {"average", "blur"},
+    {"batch", "help common"},
     {"binarise", "threshold"},
     {"binarize", "threshold"},
     {"box", "blur"},
@@ -57,6 +58,8 @@ static const struct synonym options[] = {
     {"edge-mode", "border"},
     {"fill", "border-value"},
     {"gpu", "device cuda"},
+    {"height", "size (xHEIGHT)"},
+    {"j", "threads"},
     {"jobs", "threads"},
     {"kernel-size", "k"},
     {"ksize", "k"},
@@ -64,7 +67,13 @@ static const struct synonym options[] = {
     {"mask-size", "k"},
     {"method", "operator"},
     {"min-size", "min-area"},
+    {"o", "out-dir (of one image the output is the last operand)"},
+    {"outdir", "out-dir"},
+    {"output", "out-dir (of one image the output is the last operand)"},
+    {"output-dir", "out-dir"},
     {"padding", "border"},
+    {"r", "recursive"},
+    {"R", "recursive"},
     {"radius", "k (a side: 2 * radius + 1)"},
     {"silent", "quiet"},
     {"size", "k"},
@@ -74,6 +83,7 @@ static const struct synonym options[] = {
     {"threshold", "at"},
     {"tolerance", "max-diff"},
     {"weights", "kernel"},
+    {"width", "size (WIDTHx)"},
     {0},
 };
 

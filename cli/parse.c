@@ -107,14 +107,12 @@ static int row_of_code(const struct table *t, int code)
 static enum gi_status fail_unknown(const struct table *t, const struct gi_command *command,
                                    const char *word, int letter, struct gi_err *err)
 {
-    if (letter)
-        return gi_fail(err, GI_E_USAGE, "-%c: no such option (try gpuimg help %s)", letter,
-                       command->name);
-    size_t n = strcspn(word, "=");
-    char name[64] = "", fits[256] = "";
-    snprintf(name, sizeof name, "%.*s", (int)n - 2, word + 2);
+    char name[64] = "", fits[256] = "", dash[] = {'-', (char)letter, '\0'};
+    word = letter ? dash : word;
+    size_t n = strcspn(word, "="), dashes = letter ? 1 : 2;
+    snprintf(name, sizeof name, "%.*s", (int)(n - dashes), word + dashes);
     int nfits = 0;
-    for (int i = 0; i < t->nlongs; i++) {
+    for (int i = 0; i < t->nlongs && !letter; i++) {
         const char *candidate = t->longs[i].name;
         size_t used = strlen(fits);
         if (strncmp(candidate, name, strlen(name)) == 0 && nfits++ < 6)
@@ -247,6 +245,21 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
     return GI_OK;
 }
 
+/* A folder in the place of one image. */
+static enum gi_status check_input(const struct gi_args *args, const struct gi_command *command,
+                                  struct gi_err *err)
+{
+    struct stat st;
+    const char *input = args->noperands < 2 ? NULL : args->operands[args->noperands - 2];
+    if (!input || gi_command_set(command, gi_batch_options) < 0 || stat(input, &st) ||
+        !S_ISDIR(st.st_mode))
+        return GI_OK;
+    return gi_fail(err, GI_E_USAGE,
+                   "%s: is a folder, want an image; all in a folder go by --recursive and "
+                   "--out-dir",
+                   input);
+}
+
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
                                      struct gi_err *err)
 {
@@ -255,7 +268,7 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
     if (many && gi_batch_is_wanted(many)) {
         max = -1;
         min = min > 1 || many->files_from ? 0 : min;
-    } else if (gi_batch_check_one(command, args->params, err)) {
+    } else if (gi_batch_check_one(command, args->params, err) || check_input(args, command, err)) {
         return err->status;
     }
     if (max >= 0 && args->noperands > max)

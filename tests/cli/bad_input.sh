@@ -6,7 +6,8 @@ gpuimg blur in.pgm in.png --k 1
 gpuimg blur in.pgm in.jpg --k 1
 
 expect_error 1 'blur: nothere.png: No such file or directory' blur nothere.png made.png
-expect_error 1 'blur: .: *' blur . made.png
+expect_error 2 'blur: .: is a folder, want an image; *' blur . made.png
+expect_error 1 'info: .: is a directory, want an image file' info .
 : >empty.png
 expect_error 1 'blur: empty.png: *' blur empty.png made.png
 expect_error 1 'blur: *' blur - made.png # standard input is empty

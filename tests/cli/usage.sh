@@ -25,6 +25,13 @@ expect_error 2 'blur: --foo: no such option (try gpuimg help blur)' blur in.pgm 
 expect_error 2 'blur: --boarder: no such option, did you mean --border? (try gpuimg help blur)' blur in.pgm made.pgm --boarder wrap
 expect_error 2 'blur: --radius: no such option, did you mean --k (a side: 2 \* radius + 1)? (try gpuimg help blur)' blur in.pgm made.pgm --radius 3
 expect_error 2 'edges: --radius: no such option (try gpuimg help edges)' edges in.pgm made.pgm --radius 3
+mkdir folder
+for guess in -j:threads -r:recursive --outdir:out-dir '-o:out-dir (of one image the output is the last operand)'; do
+    expect_error 2 "blur: ${guess%%:*}: no such option, did you mean --${guess#*:}? (try gpuimg help blur)" blur in.pgm "${guess%%:*}" made.pgm
+done
+expect_error 2 'blur: -Q: no such option (try gpuimg help blur)' blur in.pgm made.pgm -Q
+expect_error 2 'blur: folder: is a folder, want an image; all in a folder go by --recursive and --out-dir' blur folder made.pgm
+expect_error 2 'run: folder: is a folder, want an image; *' run blur folder made.pgm
 expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gpuimg help blur)' blur in.pgm made.pgm --gpu
 expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
