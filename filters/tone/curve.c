@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/curve.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -42,10 +43,53 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
     return status;
 }
 
+/* Where samples are large beside their span, one product and sum would cancel: `first` takes the
+ * bulk away, exactly where it matters. Returns whether any channel wants that. */
+static bool fill_line(struct gi_point *first, struct gi_point *last, int c,
+                      const struct gi_stretch *line)
+{
+    double scale = (line->out[1] - line->out[0]) / (line->to - line->from), bulk = 0;
+    double offset = line->out[0] - line->from * scale;
+    first->scale[c] = last->scale[c] = 1;
+    first->offset[c] = last->offset[c] = 0;
+    if (!(fabs(line->to - line->from) > 0) || isinf(line->to - line->from) ||
+        !(fabs(scale) <= (double)FLT_MAX) || !(fabs(offset) <= (double)FLT_MAX))
+        return false;
+    if (fabs(line->from) > fabs(line->to - line->from) && fabs(line->from) < (double)FLT_MAX)
+        bulk = (double)(float)line->from;
+    first->offset[c] = (float)-bulk;
+    last->scale[c] = (float)scale;
+    last->offset[c] = (float)(line->out[0] + (bulk - line->from) * scale);
+    return bulk != 0;
+}
+
+enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work,
+                              const struct gi_stretch *lines, struct gi_err *err)
+{
+    const struct gi_image *src = work->srcs;
+    struct gi_point first = {.op = GI_POINT_AFFINE}, last = first;
+    struct gi_image moved;
+    bool twice = false;
+    for (int c = 0; c < gi_colour_channels(src); c++)
+        twice |= fill_line(&first, &last, c, &lines[c]);
+    if (!twice)
+        return queue->k->pointwise(queue, work->dst, src, NULL, &last, err);
+    enum gi_status status =
+        queue->k->alloc(queue, &moved, src->width, src->height, src->channels, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->pointwise(queue, &moved, src, NULL, &first, err);
+    if (!status)
+        status = queue->k->pointwise(queue, work->dst, &moved, NULL, &last, err);
+    queue->k->release(queue, &moved);
+    return status;
+}
+
 enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err)
 {
     if (src->type != GI_F32)
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED,
-                   "%ssamples are float: want 8 or 16 bits, as convert --depth makes", what);
+                   "%ssamples are float: want 8 or 16 bits, by --depth 16 and without --linear",
+                   what);
 }

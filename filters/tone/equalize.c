@@ -58,7 +58,7 @@ static void fill_shares(float *shares, const uint64_t *counts, int n, uint64_t t
 {
     int least = gi_counts_value(counts, 0);
     uint64_t above = total - counts[least], sum = 0;
-    float scale = (float)(n - 1) / (float)above;
+    float scale = above ? (float)(n - 1) / (float)above : 0;
     for (int v = 0; v < n; v++) {
         sum += v > least ? counts[v] : 0;
         shares[v] = above ? (float)sum * scale : (float)v;
@@ -104,7 +104,8 @@ const struct gi_filter gi_filter_equalize = {
     .manual =
         "A sample v becomes full scale * (n(v) - n(least)) / (N - n(least)), rounded: n(v) counts "
         "the samples up to v, least is the smallest value there is, N their number. That is "
-        "OpenCV's equalizeHist, to the byte, also for 16 bits. A colour image is judged by its "
+        "OpenCV's equalizeHist, in its single precision and to the byte; 16 bits go the same way. "
+        "Transparent pixels count too. A colour image is judged by its "
         "luma, and one curve serves all its channels; with --per-channel each has its own. Alpha "
         "stays as it is, and so does an image of one value. It takes 8 and 16 bits.",
     .options = options,

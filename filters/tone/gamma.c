@@ -59,8 +59,9 @@ const struct gi_filter gi_filter_gamma = {
     .examples = "gpuimg gamma in.png lighter.png --by 1.4\n"
                 "gpuimg gamma in.png darker.png --by 0.7\n"
                 "gpuimg gamma linear.png display.png --by 2.2",
-    .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / gamma), rounded. Alpha "
-              "stays as it is. It takes 8 and 16 bits; levels moves black and white too.",
+    .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / by), rounded, as "
+              "in ImageMagick (scikit-image's adjust_gamma goes the other way). Alpha stays as it "
+              "is. It takes 8 and 16 bits; levels moves black and white too.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

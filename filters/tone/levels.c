@@ -92,26 +92,18 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return gi_level_measure(queue, state, pass, srcs, err);
 }
 
-static enum gi_status run_floats(const struct ends *e, struct gi_queue *queue,
-                                 const struct gi_work *work, struct gi_err *err)
-{
-    struct gi_point spec = {.op = GI_POINT_AFFINE};
-    bool stays = e->black == e->white;
-    double scale = stays ? 1 : (e->out_white - e->out_black) / (e->white - e->black);
-    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
-        spec.scale[c] = (float)scale;
-        spec.offset[c] = stays ? 0 : (float)(e->out_black - e->black * scale);
-    }
-    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
-}
-
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
     struct ends ends = ends_of(plan->params, plan->sources[0].type, otsu);
-    if (plan->sources[0].type == GI_F32)
-        return run_floats(&ends, queue, work, err);
+    if (plan->sources[0].type == GI_F32) {
+        struct gi_stretch lines[GI_MAX_CHANNELS];
+        for (int c = 0; c < GI_MAX_CHANNELS; c++)
+            lines[c] =
+                (struct gi_stretch){ends.black, ends.white, {ends.out_black, ends.out_white}};
+        return gi_stretch_run(queue, work, lines, err);
+    }
     return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = &ends}, err);
 }
 
@@ -128,7 +120,8 @@ const struct gi_filter gi_filter_levels = {
         "what is above it becomes white.\n\n"
         "A level is a sample value, a per cent of full scale (50%), or otsu: the threshold that "
         "parts dark from light, as in threshold. Float images are scaled and moved, but not held "
-        "between the ends, stay as they are where black and white are one level, and take no "
+        "between the ends, stay as they are where black and white are one level or too near or far "
+        "for floats, and take no "
         "--gamma.",
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -22,7 +22,7 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "LO,HI",
-     .help = "Those of the samples that become black and white"},
+     .help = "Percentiles of the samples that become black and white"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
@@ -50,7 +50,8 @@ static enum gi_status check(void *arg, struct gi_err *err)
     const double *v = ((const struct params *)arg)->percentiles.v;
     if (v[0] < v[1])
         return GI_OK;
-    return gi_fail(err, GI_E_USAGE, "--percentiles %.15g,%.15g: want LO below HI", v[0], v[1]);
+    return gi_fail(err, GI_E_USAGE, "--percentiles %.15g,%.15g: want LO below HI, such as 1,99",
+                   v[0], v[1]);
 }
 
 static bool by_luma(const struct gi_plan *plan)
@@ -181,18 +182,16 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     struct ends ends[GI_MAX_CHANNELS];
-    struct gi_point spec = {.op = GI_POINT_AFFINE};
+    struct gi_stretch lines[GI_MAX_CHANNELS];
     bool each = !by_luma(plan);
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
         return gi_curve_run(queue, work, &(struct gi_curve){curve, ends, each}, err);
-    for (int c = 0; c < plan->sources[0].channels; c++) {
+    for (int c = 0; c < gi_colour_channels(&plan->sources[0]); c++) {
         const struct ends *e = &ends[each ? c : 0];
-        double scale = e->lo < e->hi ? 1 / (e->hi - e->lo) : 1;
-        spec.scale[c] = (float)scale;
-        spec.offset[c] = e->lo < e->hi ? (float)(-e->lo * scale) : 0;
+        lines[c] = (struct gi_stretch){e->lo, e->hi, {0, 1}};
     }
-    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+    return gi_stretch_run(queue, work, lines, err);
 }
 
 const struct gi_filter gi_filter_normalize = {
@@ -207,8 +206,9 @@ const struct gi_filter gi_filter_normalize = {
         "held between 0 and 1. A percentile p of n samples lies at rank (n - 1) * p / 100 of the "
         "sorted samples, on a straight line between its neighbours (numpy's default). They are "
         "those of the gray image or of the luma of a colour image, so that colours keep their "
-        "hue; with --per-channel of each channel. NaN and infinite samples are left out, alpha "
-        "stays as it is, and an image of one value too.",
+        "hue where nothing is clipped; with --per-channel of each channel. NaN and infinite "
+        "samples are left out, transparent pixels count too. Alpha stays as it is, and so does "
+        "an image whose two percentiles are one value.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -67,7 +67,7 @@ check "levels, white below black: a negative" cmp out.pgm mask.pgm
 expect 0 gpuimg run 'levels --black 10% | gamma --by 2 | equalize | normalize --percentiles 1,99' rgb.ppm out.ppm
 expect_error 2 'levels: --black 300: want 0 to 255, as 8-bit samples are' levels in.pgm made.pgm --black 300
 expect_error 2 'gamma: --by is missing: want a number, such as 1.4' gamma in.pgm made.pgm
-expect_error 2 'normalize: --percentiles 99,1: want LO below HI' normalize in.pgm made.pgm --percentiles 99,1
+expect_error 2 'normalize: --percentiles 99,1: want LO below HI, such as 1,99' normalize in.pgm made.pgm --percentiles 99,1
 gpuimg convert in.pgm float.pfm --depth float
 expect_error 1 'gamma: samples are float: want 8 or 16 bits*' gamma float.pfm made.pfm --by 2
 expect_error 1 'levels: --gamma: samples are float: want 8 or 16 bits*' levels float.pfm made.pfm --gamma 2

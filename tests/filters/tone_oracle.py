@@ -131,6 +131,25 @@ def test_opencv():
     c.check("equalizeHist large", np.array_equal(c.filter(image, "equalize"), cv2.equalizeHist(image)))
 
 
+def test_floats_far_from_zero():
+    """Samples that are large beside their span, and spans that have no reciprocal."""
+    for base, span in ((101325, 1.5), (-3e7, 40), (1e30, 1e25), (0.3, 1e-6)):
+        image = (base + span * c.rng.random((17, 29))).astype(np.float32)
+        exact = image.astype(np.float64)
+        a, b = np.percentile(exact, (2, 98))
+        got = c.filter(image, "normalize", "--percentiles", "2,98")
+        c.check(f"normalize near {base}", np.abs(got - (exact - a) / (b - a)).max() < 2.0**-20)
+        got = c.filter(image, "levels", f"--black={a!r}", f"--white={b!r}", "--out-black", 5, "--out-white", -5)
+        c.check(f"levels near {base}", np.abs(got - (5 - 10 * (exact - a) / (b - a))).max() < 2.0**-16)
+    tiny = np.array([[0, 5e-41, 1e-40]], np.float32)
+    c.check("normalize: a span without a reciprocal", np.array_equal(c.filter(tiny, "normalize"), tiny))
+    wide = np.array([[-3e38, 0, 3e38]], np.float32)
+    c.check("normalize: all there is", np.abs(c.filter(wide, "normalize") - [[0, 0.5, 1]]).max() < 2.0**-20)
+    for ends in (("--white", "1e-300"), ("--out-white", "1e300"), ("--black=-1e308", "--white=1e308")):
+        image = c.rng.random((3, 5), dtype=np.float32)
+        c.check(f"levels {ends}: no line among floats", np.array_equal(c.filter(image, "levels", *ends), image))
+
+
 def test_floats_without_numbers():
     image = c.rng.random((13, 19), dtype=np.float32) * 100 - 30
     image[0, :4] = np.nan, np.inf, -np.inf, np.nan
@@ -153,5 +172,6 @@ for dtype in TYPES:  # one value
     if dtype != np.float32:
         c.check(f"equalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "equalize"), flat))
 test_opencv()
+test_floats_far_from_zero()
 test_floats_without_numbers()
 c.end()
