@@ -27,6 +27,16 @@ static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps
     return true;
 }
 
+/* The plan of a step whose first source is shaped like `src`. */
+static enum gi_status make_plan(struct gi_plan *plan, const struct gi_step *step,
+                                const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_image sources[GI_SOURCES_MAX] = {*src};
+    for (int j = 0; j < step->nothers; j++)
+        sources[1 + j] = step->others[j];
+    return gi_plan_make(plan, step->filter, step->params, sources, 1 + step->nothers, err);
+}
+
 /* Plans of the steps that have none, up to one whose result is not known yet. `src`: of the first.
  */
 static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_image *src,
@@ -35,18 +45,32 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
     while (pipeline->n < pipeline->nsteps) {
         const struct gi_step *step = &pipeline->steps[pipeline->n];
         struct gi_plan *plan = &pipeline->plans[pipeline->n];
-        struct gi_image sources[GI_SOURCES_MAX] = {*src};
         if (pipeline->n > 0 && plan[-1].late)
             break;
-        if (pipeline->n > 0)
-            sources[0] = plan[-1].result;
-        for (int j = 0; j < step->nothers; j++)
-            sources[1 + j] = step->others[j];
         enum gi_status status =
-            gi_plan_make(plan, step->filter, step->params, sources, 1 + step->nothers, err);
+            make_plan(plan, step, pipeline->n > 0 ? &plan[-1].result : src, err);
         if (status)
             return status;
         pipeline->n++;
+    }
+    return GI_OK;
+}
+
+/* The steps behind one whose result is not known yet: do they take its samples and channels? What
+ * hangs on its size is not asked. Errors: GI_E_UNSUPPORTED of step *failed. */
+static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, struct gi_err *err)
+{
+    struct gi_image src = pipeline->plans[pipeline->n - 1].result;
+    for (*failed = pipeline->n; *failed < pipeline->nsteps; (*failed)++) {
+        struct gi_plan plan;
+        struct gi_err why = {0};
+        enum gi_status status = make_plan(&plan, &pipeline->steps[*failed], &src, &why);
+        if (status == GI_E_UNSUPPORTED)
+            return gi_fail(err, status, "%s", why.text);
+        if (status)
+            break;
+        src = plan.result;
+        gi_plan_free(&plan);
     }
     return GI_OK;
 }
@@ -60,8 +84,11 @@ enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *s
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
     }
     enum gi_status status = make_plans(pipeline, src, err);
+    int at = pipeline->n;
+    if (!status)
+        status = try_rest(pipeline, &at, err);
     if (status && failed)
-        *failed = pipeline->n;
+        *failed = at;
     if (status)
         gi_pipeline_free(&pipeline);
     else

@@ -70,6 +70,8 @@ expect_error 2 'gamma: --by is missing: want a number, such as 1.4' gamma in.pgm
 expect_error 2 'normalize: --percentiles 99,1: want LO below HI, such as 1,99' normalize in.pgm made.pgm --percentiles 99,1
 gpuimg convert in.pgm float.pfm --depth float
 expect_error 1 'gamma: samples are float: want 8 or 16 bits*' gamma float.pfm made.pfm --by 2
+expect_error 1 'run: step 2, gamma: samples are float: want 8 or 16 bits*' run 'crop --trim | gamma --by 2' float.pfm made.pfm --timing
+check "a step behind one of unknown size: said before work" test "$(wc -l <err)" = 1
 expect_error 1 'levels: --gamma: samples are float: want 8 or 16 bits*' levels float.pfm made.pfm --gamma 2
 expect_error 1 'equalize: samples are float: want 8 or 16 bits*' equalize float.pfm made.pfm
 
