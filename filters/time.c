@@ -100,7 +100,7 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
     memset(state, 0, plan->state_nbytes);
     for (int pass = 0; pass < plan->passes && !status; pass++)
         status = filter->measure(plan, queue, state, pass, srcs, err);
-    struct gi_work work = {.dst = dst, .srcs = srcs, .state = state};
+    struct gi_work work = {.dst = dst, .srcs = srcs, .state = plan->passes ? state : NULL};
     if (!status && filter->run)
         return filter->run(plan, queue, &work, err);
     if (!status && filter->conclude)
