@@ -90,7 +90,8 @@ SRC     := $(wildcard imgio/*.c imgio/*/*.c kernels/*.c kernels/cpu/device/*.c f
 CPU_SRC := $(filter-out kernels/cpu/device/%,$(wildcard kernels/cpu/*.c kernels/cpu/*/*.c))
 CU_SRC  := $(if $(filter 1,$(HAVE_CUDA)),$(wildcard kernels/cuda/*.cu kernels/cuda/*/*.cu))
 MAIN    := $(B)/cli/main.o
-OBJ     := $(SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%.$l.o)) $(CU_SRC:%.cu=$(B)/%.cu.o)
+# What takes long comes first: the short ones fill the cores at the end.
+OBJ     := $(CU_SRC:%.cu=$(B)/%.cu.o) $(foreach l,$(LEVELS),$(CPU_SRC:%.c=$(B)/%.$l.o)) $(SRC:%.c=$(B)/%.o)
 LIB     := $(B)/libgpuimg.a
 CUDA_LIBS := $(if $(filter 1,$(HAVE_CUDA)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt)
 
