@@ -262,14 +262,12 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               int pass, const struct gi_image *band, struct gi_err *err)
 {
     const struct gi_histogram_params *p = plan->params;
-    struct gi_image luma;
-    if (!p->luminance)
-        return measure_channels(queue, state, pass, band, p, err);
-    enum gi_status status = gi_luma_make(queue, &luma, band, err);
+    struct gi_image judge;
+    enum gi_status status = gi_judge_make(queue, &judge, band, p->luminance, err);
     if (status)
         return status;
-    status = measure_channels(queue, state, pass, &luma, p, err);
-    queue->k->release(queue, &luma);
+    status = measure_channels(queue, state, pass, &judge, p, err);
+    gi_judge_release(queue, &judge, p->luminance);
     return status;
 }
 

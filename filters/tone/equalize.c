@@ -32,7 +32,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     plan->passes = 1;
-    plan->state_nbytes = (size_t)src->channels * (size_t)values_of(src->type) * sizeof(uint64_t);
+    plan->state_nbytes = (size_t)(by_luma(plan) ? 1 : src->channels) *
+                         (size_t)values_of(src->type) * sizeof(uint64_t);
     plan->cost.other = 9;
     return gi_curve_takes(src, "", err);
 }
@@ -41,15 +42,13 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
                               int pass, const struct gi_image *band, struct gi_err *err)
 {
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
-    struct gi_image gray;
+    struct gi_image judge;
     (void)pass;
-    if (!by_luma(plan))
-        return queue->k->histogram(queue, state, band, &spec, err);
-    enum gi_status status = gi_luma_make(queue, &gray, band, err);
+    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;
-    status = queue->k->histogram(queue, state, &gray, &spec, err);
-    queue->k->release(queue, &gray);
+    status = queue->k->histogram(queue, state, &judge, &spec, err);
+    gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
 

@@ -77,19 +77,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     const struct gi_image *src = &plan->sources[0];
     plan->cost.other = 1;
     if (is_otsu(&p->black) || is_otsu(&p->white) || is_otsu(&p->out_black) ||
-        is_otsu(&p->out_white)) {
-        plan->passes = gi_level_passes(src->type);
-        plan->state_nbytes = sizeof(struct gi_level_state);
-        plan->cost.other += 8 * plan->passes;
-    }
+        is_otsu(&p->out_white))
+        gi_otsu_plan(plan);
     return p->gamma == 1 ? GI_OK : gi_curve_takes(src, "--gamma: ", err);
-}
-
-static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *srcs, struct gi_err *err)
-{
-    (void)plan;
-    return gi_level_measure(queue, state, pass, srcs, err);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -127,5 +117,5 @@ const struct gi_filter gi_filter_levels = {
     .params_nbytes = sizeof(struct params),
     .plan = plan,
     .run = run,
-    .measure = measure,
+    .measure = gi_otsu_measure,
 };

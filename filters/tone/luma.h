@@ -11,10 +11,11 @@ static inline bool gi_luma_decides(const struct gi_image *src, bool per_channel)
     return src->channels > 1 && !per_channel;
 }
 
-/* Makes `gray`, of one channel, on the queue's backend: the luma of `src` (ITU-R BT.709, 2 to 4
- * channels; alpha is left out). The caller releases it. Errors: as alloc's and luma's; then nothing
- * is left to release. */
-enum gi_status gi_luma_make(struct gi_queue *queue, struct gi_image *gray,
-                            const struct gi_image *src, struct gi_err *err);
+/* Makes `judge`, what `src` is judged by, on the queue's backend: its luma (ITU-R BT.709, alpha is
+ * left out) where `by_luma`, else the image itself. The caller releases it the same way. Errors: as
+ * alloc's and luma's; then nothing is left to release. */
+enum gi_status gi_judge_make(struct gi_queue *queue, struct gi_image *judge,
+                             const struct gi_image *src, bool by_luma, struct gi_err *err);
+void gi_judge_release(struct gi_queue *queue, struct gi_image *judge, bool by_luma);
 
 #endif

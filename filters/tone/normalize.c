@@ -117,14 +117,12 @@ static enum gi_status count(struct gi_queue *queue, struct state *state, int pas
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               int pass, const struct gi_image *band, struct gi_err *err)
 {
-    struct gi_image gray;
-    if (!by_luma(plan))
-        return count(queue, state, pass, band, plan->params, err);
-    enum gi_status status = gi_luma_make(queue, &gray, band, err);
+    struct gi_image judge;
+    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;
-    status = count(queue, state, pass, &gray, plan->params, err);
-    queue->k->release(queue, &gray);
+    status = count(queue, state, pass, &judge, plan->params, err);
+    gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
 

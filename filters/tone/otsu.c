@@ -105,15 +105,28 @@ enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *s
     state->type = band->type;
     while (state->pass < pass)
         next_pass(state);
-    if (band->channels == 1)
-        return count(queue, state, band, err);
-    struct gi_image gray;
-    enum gi_status status = gi_luma_make(queue, &gray, band, err);
+    bool by_luma = gi_luma_decides(band, false);
+    struct gi_image judge;
+    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma, err);
     if (status)
         return status;
-    status = count(queue, state, &gray, err);
-    queue->k->release(queue, &gray);
+    status = count(queue, state, &judge, err);
+    gi_judge_release(queue, &judge, by_luma);
     return status;
+}
+
+void gi_otsu_plan(struct gi_plan *plan)
+{
+    plan->passes = gi_level_passes(plan->sources[0].type);
+    plan->state_nbytes = sizeof(struct gi_level_state);
+    plan->cost.other += 8 * plan->passes;
+}
+
+enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                               int pass, const struct gi_image *srcs, struct gi_err *err)
+{
+    (void)plan;
+    return gi_level_measure(queue, state, pass, srcs, err);
 }
 
 double gi_level_otsu(const struct gi_level_state *state)

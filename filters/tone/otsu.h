@@ -4,6 +4,7 @@
 #define GI_FILTERS_OTSU_H
 
 #include "filters/option.h"
+#include "filters/plan.h"
 #include "filters/statistics/order.h"
 #include "kernels/kernels.h"
 
@@ -36,6 +37,12 @@ int gi_level_passes(enum gi_type type);
  * Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
 enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
                                 const struct gi_image *band, struct gi_err *err);
+
+/* The same of an operation that takes levels: its plan looks for Otsu's threshold, which takes a
+ * look at the image more a pass; its `measure`. */
+void gi_otsu_plan(struct gi_plan *plan);
+enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                               int pass, const struct gi_image *srcs, struct gi_err *err);
 
 /* Otsu's threshold after the last pass: a sample value; of floats the centre of its bin, as in
  * scikit-image. 0 where no sample is finite. */

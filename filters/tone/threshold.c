@@ -34,7 +34,6 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
-/* Looking for Otsu's threshold reads the image once more a pass. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     (void)err;
@@ -44,19 +43,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         plan->result.channels = 1;
         plan->cost.nbytes = 2 * (double)gi_type_nbytes(plan->sources[0].type);
     }
-    if (p->at.kind == GI_LEVEL_OTSU) {
-        plan->passes = gi_level_passes(plan->sources[0].type);
-        plan->state_nbytes = sizeof(struct gi_level_state);
-        plan->cost.other += 8 * plan->passes;
-    }
+    if (p->at.kind == GI_LEVEL_OTSU)
+        gi_otsu_plan(plan);
     return GI_OK;
-}
-
-static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *srcs, struct gi_err *err)
-{
-    (void)plan;
-    return gi_level_measure(queue, state, pass, srcs, err);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -66,14 +55,12 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     double otsu = work->state ? gi_level_otsu(work->state) : 0;
     float level = gi_level_value(&p->at, plan->sources[0].type, otsu);
     const struct gi_image *src = work->srcs;
-    if (!by_luma(plan))
-        return queue->k->threshold(queue, work->dst, src, level, p->invert, err);
-    struct gi_image gray;
-    enum gi_status status = gi_luma_make(queue, &gray, src, err);
+    struct gi_image judge;
+    enum gi_status status = gi_judge_make(queue, &judge, src, by_luma(plan), err);
     if (status)
         return status;
-    status = queue->k->threshold(queue, work->dst, &gray, level, p->invert, err);
-    queue->k->release(queue, &gray);
+    status = queue->k->threshold(queue, work->dst, &judge, level, p->invert, err);
+    gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
 
@@ -101,5 +88,5 @@ const struct gi_filter gi_filter_threshold = {
     .params_nbytes = sizeof(struct params),
     .plan = plan,
     .run = run,
-    .measure = measure,
+    .measure = gi_otsu_measure,
 };
