@@ -31,7 +31,7 @@ struct gi_engine {
     uint64_t reserved;       /* bytes under way */
     bool ended;              /* no more items are taken */
     bool broken;             /* nor delivered */
-    struct gi_err err;       /* why it is broken */
+    struct gi_err err;       /* why it is broken, where no item says it */
     struct gi_tally tally;
 };
 
@@ -90,15 +90,20 @@ void gi_engine_free(struct gi_engine **out)
     free(engine);
 }
 
-/* Ends the taking; with an error of its own (may be NULL) also the delivering. Under the lock. */
-static void end_locked(struct gi_engine *engine, const struct gi_err *why)
+/* Ends the taking. Under the lock. */
+static void end_locked(struct gi_engine *engine)
 {
     engine->ended = true;
-    if (why && !engine->broken) {
-        engine->broken = true;
-        engine->err = *why;
-    }
     pthread_cond_broadcast(&engine->moved);
+}
+
+/* Ends the delivering too, by an error of its own (NULL: by an item's). Under the lock. */
+static void break_locked(struct gi_engine *engine, const struct gi_err *why)
+{
+    if (why && !engine->broken)
+        engine->err = *why;
+    engine->broken = true;
+    end_locked(engine);
 }
 
 /* Whether one more item may be taken: waits for its place. */
@@ -108,7 +113,7 @@ static bool wait_for_place(struct gi_engine *engine)
     while (!engine->ended && engine->taken - engine->delivered >= engine->window)
         pthread_cond_wait(&engine->moved, &engine->lock);
     if (gi_stop_signal())
-        end_locked(engine, NULL);
+        end_locked(engine);
     bool may = !engine->ended;
     pthread_mutex_unlock(&engine->lock);
     return may;
@@ -133,10 +138,12 @@ static struct gi_item *take(struct gi_engine *engine)
         if (status || !more)
             gi_item_free(&item);
         pthread_mutex_lock(&engine->lock);
-        if (!item)
-            end_locked(engine, status ? &err : NULL);
-        else
+        if (item)
             engine->taken++;
+        else if (status)
+            break_locked(engine, &err);
+        else
+            end_locked(engine);
         pthread_mutex_unlock(&engine->lock);
     }
     pthread_mutex_unlock(&engine->feeding);
@@ -173,23 +180,41 @@ static void count(struct gi_tally *tally, const struct gi_item *item)
         tally->ms[i] += item->ms[i];
 }
 
-/* Delivers one item, counts and frees it. Under `delivering`. */
-static void deliver(struct gi_engine *engine, struct gi_item *item)
+static bool is_broken(struct gi_engine *engine)
 {
-    struct gi_err err = {0};
     pthread_mutex_lock(&engine->lock);
     bool broken = engine->broken;
     pthread_mutex_unlock(&engine->lock);
-    enum gi_status status = broken ? GI_OK : engine->work.deliver(engine->work.self, item, &err);
+    return broken;
+}
+
+/* Delivers one item and counts it. An item that ends the batch ends the delivering where there is an
+ * order: what comes behind it never depends on how far other threads were. */
+static void deliver_item(struct gi_engine *engine, struct gi_item *item)
+{
+    struct gi_err err = {0};
+    enum gi_status status = engine->work.deliver(engine->work.self, item, &err);
     bool failed = item->status != GI_OK;
+    bool last = (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE;
     if (failed && *item->err.text)
         gi_cli_say("%s", item->err.text);
     pthread_mutex_lock(&engine->lock);
     count(&engine->tally, item);
+    if (status || (last && engine->work.ordered))
+        break_locked(engine, status ? &err : NULL);
+    else if (last)
+        end_locked(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Delivers one item, unless the batch is broken, and frees it. Under `delivering`. */
+static void deliver(struct gi_engine *engine, struct gi_item *item)
+{
+    if (!is_broken(engine))
+        deliver_item(engine, item);
+    pthread_mutex_lock(&engine->lock);
     engine->reserved -= item->reserved;
     engine->delivered++;
-    if (status || (failed && engine->options.fail_fast) || item->status == GI_E_DEVICE)
-        end_locked(engine, status ? &err : NULL);
     pthread_cond_broadcast(&engine->moved);
     pthread_mutex_unlock(&engine->lock);
     gi_item_free(&item);
@@ -238,7 +263,7 @@ enum gi_status gi_engine_run(struct gi_engine *engine, struct gi_err *err)
 {
     enum gi_status status =
         gi_pool_run(engine->pool, engine->options.threads, worker, engine, 0, err);
-    if (!status && engine->broken) {
+    if (!status && engine->err.status) {
         *err = engine->err;
         status = engine->err.status;
     }

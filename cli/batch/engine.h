@@ -35,7 +35,7 @@ struct gi_engine_options {
     int threads;     /* that work on items, 1 or more */
     uint64_t memory; /* bytes of images under way at most (one image goes through whatever its
                         size); 0: as many as gi_memory_share() says */
-    bool fail_fast;  /* end after the first item that fails */
+    bool fail_fast;  /* end after the first item that fails; in order none behind it is delivered */
 };
 
 /* Counts, and what a progress line shows; read under way by gi_engine_tally(). */

@@ -156,6 +156,13 @@ check "bad members are left out" test "$(tar tf out.tar | tr '\n' ' ')" = 'in/0.
 rm -f out.tar
 expect 1 gpuimg blur --tar bad.tar made.tar --fail-fast
 check "--fail-fast: nothing appears" test ! -e made.tar
+# Nor where the tar's end is read before the bad member is known: one that takes its time.
+{ printf 'P5 9000 9000 255\n'; head -c 81000000 /dev/zero; } | gpuimg convert - png:in/7.png
+truncate -s -100 in/7.png
+tar cf slow.tar in/7.png in/0.cls
+expect 1 gpuimg blur --tar slow.tar made.tar --fail-fast --threads 2
+check "--fail-fast: nothing appears of what was read" test ! -e made.tar
+rm in/7.png
 
 size=$(stat -c %s ustar.tar)
 for cut in 100 512 700 3000 40000 $((size - 2000000)) $((size - 1024 * 12)); do
