@@ -13,12 +13,14 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/say.h"
 #include "imgio/imgio.h"
 
 struct gi_journal {
     char *path;
     const struct gi_journal_wants *resume; /* while it is opened */
     int fd;
+    bool tars; /* of members too */
     /* What an earlier run finished: hashes of both names; 0: a free place. A hash table of `room`
      * places, a power of 2, at most half full. */
     uint64_t *done;
@@ -85,25 +87,36 @@ static bool is_done(const json_t *line, const char *input, const char *output)
            is_as(output, line, "output_bytes", "output_mtime_ns");
 }
 
-/* Whether the line says what is to be kept: an item that is done; it is noted then. */
-static bool note_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
+/* Notes what is done. Returns its key; 0: it was noted before. */
+static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *err)
+{
+    if (2 * journal->n >= journal->room && !grow(journal)) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+        return 0;
+    }
+    uint64_t *place = place_of(journal, key), before = *place;
+    journal->n += !before;
+    *place = key;
+    return before ? 0 : key;
+}
+
+/* The key that must be noted for the line to be kept, 0 for never: that of what it says is done,
+ * which is noted here, or for a member that of its tar. */
+static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
-    bool is_new =
-        is_done(line, input, output) && journal->resume->are(journal->resume->arg, input, output);
-    if (is_new && 2 * journal->n >= journal->room && !grow(journal)) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
-        is_new = false;
-    }
-    if (is_new) {
-        uint64_t key = key_of(input, output), *place = place_of(journal, key);
-        is_new = *place == 0;
-        journal->n += is_new;
-        *place = key;
+    char *tar = gi_json_name(line, "tar");
+    uint64_t key = tar ? key_of(tar, "") : 0;
+    if (!tar && is_done(line, input, output) &&
+        journal->resume->are(journal->resume->arg, input, output)) {
+        key = note(journal, key_of(input, output), err);
+        if (journal->tars)
+            note(journal, key_of(input, ""), err);
     }
     free(input);
     free(output);
-    return is_new;
+    free(tar);
+    return key;
 }
 
 /* "3/8"; "" where there is no shard. */
@@ -139,29 +152,71 @@ static enum gi_status check_head(const char *text, const char *path,
     return status;
 }
 
-/* Copies the lines of what is done from the earlier report. A last line without an end was being
- * written when its run was killed. */
-static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
+/* Lines of the earlier report: what must be noted for each to be kept. */
+struct lines {
+    uint64_t *keys;
+    size_t n, room;
+};
+
+/* `whole`: it has its end. One that has none was being written when its run was killed. */
+static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, const char *text,
+                               bool whole, struct gi_err *err)
+{
+    if (lines->n == lines->room) {
+        size_t room = 2 * lines->room + 1024;
+        uint64_t *grown = realloc(lines->keys, room * sizeof *grown);
+        if (!grown)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+        lines->keys = grown;
+        lines->room = room;
+    }
+    json_t *line = NULL;
+    lines->keys[lines->n] = 0;
+    if (whole && !gi_json_read(&line, text, err) && !line)
+        gi_cli_warn("--report %s: line %zu is damaged: what it says is done again", journal->path,
+                    lines->n + 2);
+    if (line)
+        lines->keys[lines->n] = key_of_line(journal, line, err);
+    json_decref(line);
+    lines->n++;
+    return err->status;
+}
+
+static enum gi_status read_done(struct gi_journal *journal, struct lines *lines, FILE *old,
                                 const struct gi_journal_head *head, struct gi_err *err)
 {
     char *text = NULL;
     size_t room = 0;
     ssize_t n = getline(&text, &room, old);
     enum gi_status status = n > 0 ? check_head(text, journal->path, head, err) : GI_OK;
-    while (!status && n > 0 && (n = getline(&text, &room, old)) > 0) {
-        json_t *line = NULL;
-        if (text[n - 1] == '\n')
-            status = gi_json_read(&line, text, err);
-        if (line && note_line(journal, line, err))
-            status = gi_sink_write(sink, text, (size_t)n, err);
-        else if (err->status)
-            status = err->status;
-        json_decref(line);
+    while (!status && n > 0 && (n = getline(&text, &room, old)) > 0)
+        status = add_line(journal, lines, text, text[n - 1] == '\n', err);
+    free(text);
+    return status;
+}
+
+/* Copies the lines of what is done from the earlier report: a tar's may stand behind those of its
+ * members, so it is read twice. */
+static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
+                                const struct gi_journal_head *head, struct gi_err *err)
+{
+    struct lines lines = {0};
+    char *text = NULL;
+    size_t room = 0;
+    enum gi_status status = read_done(journal, &lines, old, head, err);
+    ssize_t n = 0;
+    if (!status && !ferror(old)) {
+        rewind(old);
+        n = getline(&text, &room, old);
     }
-    if (!status && !feof(old))
+    for (size_t i = 0; i < lines.n && !status && (n = getline(&text, &room, old)) > 0; i++)
+        if (lines.keys[i] && *place_of(journal, lines.keys[i]))
+            status = gi_sink_write(sink, text, (size_t)n, err);
+    if (!status && ferror(old))
         status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                          strerror(errno));
     free(text);
+    free(lines.keys);
     return status;
 }
 
@@ -245,6 +300,7 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     }
     journal->fd = -1;
     journal->resume = resume;
+    journal->tars = head->tars;
     int older = standard ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     enum gi_status status =
         standard && resume
@@ -285,13 +341,17 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
     return *place_of(journal, key_of(input, output)) != 0;
 }
 
-static char *item_text(const struct gi_item *item)
+/* `tar` NULL: it is no member. */
+static char *item_text(const struct gi_item *item, const char *tar)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};
     json_t *line = json_object(), *ms = json_object();
+    const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
     gi_json_set_name(line, "input", item->input);
     gi_json_set_name(line, "output", item->output);
-    json_object_set_new(line, "status", json_string(item->status ? "failed" : "done"));
+    if (tar)
+        gi_json_set_name(line, "tar", tar);
+    json_object_set_new(line, "status", json_string(status));
     if (item->status)
         json_object_set_new(line, "error", gi_json_text(item->err.text));
     if (item->shape.width) {
@@ -313,7 +373,13 @@ static char *item_text(const struct gi_item *item)
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
                               struct gi_err *err)
 {
-    char *text = item_text(item), *line = NULL;
+    return gi_journal_add_member(journal, item, NULL, err);
+}
+
+enum gi_status gi_journal_add_member(struct gi_journal *journal, const struct gi_item *item,
+                                     const char *tar, struct gi_err *err)
+{
+    char *text = item_text(item, tar), *line = NULL;
     int n = text ? asprintf(&line, "%s\n", text) : -1;
     free(text);
     if (n < 0)

@@ -16,6 +16,7 @@ struct gi_journal_head {
     uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
     uint64_t files;    /* of the whole list */
     struct gi_shard shard;
+    bool tars; /* the files are tars, and their members have lines too */
 };
 
 /* Whether `output` is to be made of `input` this time too. */
@@ -26,7 +27,7 @@ struct gi_journal_wants {
 
 /* Starts the report at `path`. With `resume` (NULL: none) an older one there is read first, if
  * there is one: it has to be of the same chain and shard, and what it says is done and is wanted
- * still goes into the new one. Nothing
+ * still goes into the new one, with the members of such tars; a damaged line is warned of. Nothing
  * stands there before both can be read. Errors: GI_E_USAGE for a report of another one,
  * GI_E_FORMAT, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_journal_open(struct gi_journal **journal, const char *path,
@@ -41,6 +42,9 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
 /* Adds the line of an item, in one piece, so that a killed process leaves whole lines. */
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
                               struct gi_err *err);
+/* The same of a member of the tar `tar`, whose own line says whether it is there. */
+enum gi_status gi_journal_add_member(struct gi_journal *journal, const struct gi_item *item,
+                                     const char *tar, struct gi_err *err);
 
 /* When the file was last written, nanoseconds since 1970. */
 int64_t gi_mtime_ns(const struct stat *st);

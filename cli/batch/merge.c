@@ -106,17 +106,20 @@ struct reading {
     struct gi_shard shard; /* of the header above */
 };
 
+/* `whole`: the line has its end. */
 static enum gi_status add_line(struct gi_merge *merge, struct reading *r, const char *text,
-                               struct gi_err *err)
+                               bool whole, struct gi_err *err)
 {
     json_t *object;
     enum gi_status status = gi_json_read(&object, text, err);
     if (status)
         return status;
     bool is_header = json_object_get(object, "gpuimg") != NULL;
-    if (!object && *text == '{')
+    if (!object && !whole && *text == '{')
         gi_cli_warn("%s: line %" PRIu64 " is cut short, as of a task that was killed", r->path,
                     r->number);
+    else if (!object && r->has_header)
+        gi_cli_warn("%s: line %" PRIu64 " is damaged", r->path, r->number);
     else if (is_header)
         status = add_header(merge, r->path, object, &r->shard, err);
     else if (r->has_header && *text_of(object, "input"))
@@ -141,11 +144,12 @@ enum gi_status gi_merge_add(struct gi_merge *merge, const char *path, struct gi_
     size_t room = 0;
     ssize_t n;
     while (!status && (n = getline(&line, &room, file)) > 0) {
+        bool whole = line[n - 1] == '\n';
         r.number++;
-        if (line[n - 1] == '\n')
-            line[n - 1] = '\0';
-        if (*line)
-            status = add_line(merge, &r, line, err);
+        if (whole)
+            line[--n] = '\0';
+        if (n)
+            status = add_line(merge, &r, line, whole, err);
     }
     if (!status && !feof(file))
         status = gi_fail(err, gi_status_of_errno(errno), "%s: %s", r.path, strerror(errno));

@@ -192,6 +192,18 @@ check 'which are made' test -s "elsewhere/${1##*/}"
 expect_error 2 'histogram: --report: in/*.png is among the inputs twice, want it once' \
     histogram "$1" "$2" "$1" --table made.csv --report made.jsonl
 
+# A damaged line in the middle: said, and what it told is done again.
+expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl
+sed -i '3s/.*/xx/; 4s/.*/\x00\x00/; 5s/}.*//' damaged.jsonl
+expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl --resume
+check 'damaged lines are named' cmp err - <<'END'
+gpuimg: warning: flip: --report damaged.jsonl: line 3 is damaged: what it says is done again
+gpuimg: warning: flip: --report damaged.jsonl: line 4 is damaged: what it says is done again
+gpuimg: warning: flip: --report damaged.jsonl: line 5 is damaged: what it says is done again
+END
+expect 0 gpuimg report merge damaged.jsonl
+check 'and are whole again' test "$(grep -c '"done"' damaged.jsonl)" = 10
+
 # The report belongs to one run at a time, and its folder is cleared as those of the results are.
 mkdir reports
 : >reports/.gpuimg-0123456789abcdef
