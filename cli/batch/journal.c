@@ -361,9 +361,11 @@ static char *item_text(const struct gi_item *item, const char *tar)
         json_object_set_new(line, "type", json_string(types[item->shape.type]));
     }
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
-    json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
+    if (!tar)
+        json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
     json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
-    json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
+    if (!tar)
+        json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
     for (int i = 0; i < GI_STAGES; i++)
         json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
     json_object_set_new(line, "ms", ms);

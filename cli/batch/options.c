@@ -65,12 +65,14 @@
          .type = GI_OPT_PATH,                                                                      \
          .offset = offsetof(struct gi_batch_params, report),                                       \
          .metavar = "FILE",                                                                        \
-         .help =                                                                                   \
-             "Write a JSON object a line: what the batch is, then each file as it is finished"},   \
+         .help = "Write a JSON object a line: what the batch is, then each file as it is "         \
+                 "finished; with "                                                                 \
+                 "--tar each member, TAR:MEMBER, and behind its members the tar"},                 \
     {                                                                                              \
         .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
         .help = "Leave out what an earlier run finished, by its --report and size and time of "    \
-                "input and output, and continue that report"                                       \
+                "input and output, and continue that report; with --tar and no --report leave "    \
+                "out the tars that are there"                                                      \
     }
 
 #define RUNNING                                                                                    \

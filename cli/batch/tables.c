@@ -118,6 +118,8 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                        p->resume    ? "--resume"
                        : p->out_dir ? "--out-dir"
                                     : "--out");
+    if (p->report && strcmp(path, "-") == 0 && strcmp(p->report, "-") == 0)
+        return gi_fail(err, GI_E_USAGE, "--report -: is where the table goes, want a file");
     enum gi_status status = gi_combine_format_of(&format, path, err);
     struct gi_combine_options options = {
         .path = path, .format = format, .first = {"file", gi_list_longest(&tables->files.list)}};

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+
+#include "cli/batch/journal.h"
 
 enum {
     PROBE_NBYTES = 64,
@@ -18,6 +21,7 @@ struct gi_tar_feed {
     struct gi_tar_feed_options options;
     size_t shard;
     struct gi_tar_reader *reader; /* of that shard; NULL: not open */
+    struct stat opened;           /* the shard then */
     struct gi_err fault;          /* of a copy: why the shard can't be read on */
 
     pthread_mutex_t lock;
@@ -86,6 +90,8 @@ static enum gi_status end_shard(struct gi_tar_feed *feed, struct gi_item *item,
     item->mark = !why;
     if (!tag)
         return GI_E_MEMORY;
+    tag->nbytes = (uint64_t)feed->opened.st_size;
+    tag->mtime_ns = gi_mtime_ns(&feed->opened);
     if (why) {
         item->status = why->status;
         item->err = *why;
@@ -242,6 +248,7 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         item->input = NULL;
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
     }
+    tag->name = strchr(item->input, '\0') - strlen(gi_tar_entry_name(entry));
     item->pass = true;
     if (!gi_tar_entry_is_file(entry))
         return GI_OK;
@@ -251,6 +258,14 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
     item->untag(tag);
     item->tag = NULL;
     return end_shard(feed, item, &fault, err);
+}
+
+static enum gi_status open_shard(struct gi_tar_feed *feed, struct gi_err *fault)
+{
+    const char *path = feed->options.inputs[feed->shard];
+    if (strcmp(path, "-") == 0 || stat(path, &feed->opened))
+        feed->opened = (struct stat){0};
+    return gi_tar_reader_open(&feed->reader, path, fault);
 }
 
 enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
@@ -267,9 +282,8 @@ enum gi_status gi_tar_feed_next(void *self, struct gi_item *item, bool *more, st
     *more = feed->shard < o->ninputs;
     if (!*more)
         return GI_OK;
-    if (!feed->reader && gi_tar_reader_open(&feed->reader, o->inputs[feed->shard], &fault))
-        return end_shard(feed, item, &fault, err);
-    return next_member(feed, item, err);
+    return feed->reader || !open_shard(feed, &fault) ? next_member(feed, item, err)
+                                                     : end_shard(feed, item, &fault, err);
 }
 
 enum gi_status gi_tar_feed_copy(const struct gi_tar_tag *tag, struct gi_tar_writer *writer,

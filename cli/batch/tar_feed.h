@@ -21,6 +21,9 @@ struct gi_tar_tag {
     enum gi_tar_kind kind;
     size_t shard;               /* of the feed's inputs, from 0 */
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
+    const char *name;           /* the member's, before --suffix gave it another; in item->input */
+    uint64_t nbytes;            /* at ends, size and time of the tar when it was opened; 0: */
+    int64_t mtime_ns;           /* nobody knows */
     struct gi_tar_feed *feed;
 };
 

@@ -14,6 +14,7 @@
 #include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/tar_feed.h"
+#include "cli/batch/tar_report.h"
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/say.h"
@@ -21,32 +22,26 @@
 struct tars {
     const struct gi_batch_params *params;
     struct gi_io_params io;
-    char **inputs, **outputs;
-    size_t ninputs, noutputs; /* as many, or one output */
-    struct gi_shard shard;    /* of the list of tars */
+    struct gi_tar_names names;
     struct gi_imaging *imaging;
     struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
+    struct gi_tar_report *report; /* NULL: none */
     size_t broken;                /* shards */
+    bool spoilt; /* the machine failed a member of the shard that is being delivered */
 };
-
-/* All shards go into one tar. */
-static bool is_joined(const struct tars *tars)
-{
-    return tars->noutputs == 1 && tars->ninputs > 1;
-}
 
 static enum gi_status check_counts(const struct tars *tars, char **operands, struct gi_err *err)
 {
-    if (is_joined(tars) && tars->shard.n)
+    if (gi_tars_are_joined(&tars->names) && tars->names.shard.n)
         return gi_fail(err, GI_E_USAGE,
                        "--shard: all tasks would write %s: want a tar for each of the %zu inputs",
-                       operands[1], tars->ninputs);
-    if (tars->noutputs == tars->ninputs || tars->noutputs == 1)
+                       operands[1], tars->names.ninputs);
+    if (tars->names.noutputs == tars->names.ninputs || tars->names.noutputs == 1)
         return GI_OK;
     return gi_fail(err, GI_E_USAGE,
                    "--tar: %s stands for %zu tars and %s for %zu: want as many, or "
                    "one that takes all",
-                   operands[0], tars->ninputs, operands[1], tars->noutputs);
+                   operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
 }
 
 /* No two shards go to one tar, and none over one that is read; one may go over its own, which is
@@ -55,19 +50,24 @@ static enum gi_status check_collisions(const struct tars *tars, struct gi_err *e
 {
     struct gi_claims claims = {0};
     struct gi_claim a, b;
-    enum gi_status status = GI_OK;
-    for (size_t i = 0; i < tars->noutputs && !status; i++)
-        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, tars->outputs[i], err);
-    for (size_t i = 0; i < tars->ninputs && !status; i++)
-        status = gi_claim(&claims, GI_CLAIM_INPUT, i, tars->inputs[i], err);
-    if (!status && gi_claims_clash(&claims, !is_joined(tars), &a, &b)) {
-        const char *output = tars->outputs[a.index];
-        status =
-            b.kind == GI_CLAIM_INPUT
-                ? gi_fail(err, GI_E_USAGE,
-                          "--tar: %s would be written over the input %s, want another tar", output,
-                          tars->inputs[b.index])
-                : gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s", output);
+    enum gi_status status = gi_claim(&claims, GI_CLAIM_REPORT, 0, tars->params->report, err);
+    for (size_t i = 0; i < tars->names.noutputs && !status; i++)
+        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, tars->names.outputs[i], err);
+    for (size_t i = 0; i < tars->names.ninputs && !status; i++)
+        status = gi_claim(&claims, GI_CLAIM_INPUT, i, tars->names.inputs[i], err);
+    if (!status && gi_claims_clash(&claims, !gi_tars_are_joined(&tars->names), &a, &b)) {
+        const struct gi_tar_names *names = &tars->names;
+        const char *other = b.kind == GI_CLAIM_INPUT ? names->inputs[b.index] : NULL;
+        if (a.kind == GI_CLAIM_REPORT || b.kind == GI_CLAIM_REPORT)
+            status = gi_fail(err, GI_E_USAGE, "--report %s: is %s, want another file",
+                             tars->params->report, other ? "among the tars" : "an output too");
+        else if (other)
+            status = gi_fail(err, GI_E_USAGE,
+                             "--tar: %s would be written over the input %s, want another tar",
+                             names->outputs[a.index], other);
+        else
+            status = gi_fail(err, GI_E_USAGE, "--tar: two tars would both be written to %s",
+                             names->outputs[a.index]);
     }
     gi_claims_free(&claims);
     return status;
@@ -96,27 +96,30 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
         return gi_fail(err, GI_E_USAGE, "--tar: want INPUT.tar and OUTPUT.tar, got %d names%s",
                        noperands,
                        noperands > 2 ? " (brace lists go in quotes: 'x-{0..9}.tar')" : "");
-    if (p->out_dir || p->out || p->files_from || p->report || p->recursive || p->null)
+    if (p->out_dir || p->out || p->files_from || p->recursive || p->null)
         return gi_fail(err, GI_E_USAGE,
                        "--tar: goes from tar to tar: want it without --out-dir, --out, "
-                       "--files-from, --report, --recursive and --null");
-    enum gi_status status = gi_shard_read(&tars->shard, p->shard, err);
+                       "--files-from, --recursive and --null");
+    enum gi_status status = gi_shard_read(&tars->names.shard, p->shard, err);
     if (!status)
-        status = gi_brace_list(&tars->inputs, &tars->ninputs, operands[0], err);
+        status = gi_brace_list(&tars->names.inputs, &tars->names.ninputs, operands[0], err);
     if (!status)
-        status = gi_brace_list(&tars->outputs, &tars->noutputs, operands[1], err);
+        status = gi_brace_list(&tars->names.outputs, &tars->names.noutputs, operands[1], err);
     if (!status)
         status = check_counts(tars, operands, err);
-    for (size_t i = 0; i < tars->noutputs && !status; i++)
-        status = check_output(tars, tars->outputs[i], err);
-    for (size_t i = 0; i < tars->ninputs && !status; i++)
-        if (strcmp(tars->inputs[i], "-") == 0 && isatty(STDIN_FILENO))
+    for (size_t i = 0; i < tars->names.noutputs && !status; i++)
+        status = check_output(tars, tars->names.outputs[i], err);
+    for (size_t i = 0; i < tars->names.ninputs && !status; i++)
+        if (strcmp(tars->names.inputs[i], "-") == 0 && isatty(STDIN_FILENO))
             status = gi_fail(err, GI_E_USAGE, "-: standard input is a terminal, want a tar");
     if (!status)
         status = check_collisions(tars, err);
     const char *const to[] = {"-", NULL}, *const from[] = {operands[0], NULL};
-    if (!status && strcmp(operands[1], "-") == 0)
+    bool to_stdout = strcmp(operands[1], "-") == 0;
+    if (!status && to_stdout)
         status = gi_output_check_inputs(to, from, err);
+    if (!status && to_stdout && p->report && strcmp(p->report, "-") == 0)
+        status = gi_fail(err, GI_E_USAGE, "--report -: is where the tar goes, want a file");
     if (!status && p->suffix) {
         char name[64];
         snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));
@@ -127,20 +130,23 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
     return status;
 }
 
-/* Whether a tar is another task's, or under --resume is there: they are there whole or not at all.
- */
+/* Whether a tar is another task's, or under --resume done: by the report, or where none is asked
+ * for it is there, as tars are whole or not at all. */
 static bool is_left_out(void *arg, size_t i)
 {
     const struct tars *tars = arg;
-    const char *output = is_joined(tars) ? "-" : tars->outputs[i];
-    bool done = tars->params->resume && strcmp(output, "-") != 0 && access(output, F_OK) == 0;
-    return done || !gi_shard_takes(&tars->shard, i);
+    const char *output = gi_tars_are_joined(&tars->names) ? "-" : tars->names.outputs[i];
+    bool done = tars->params->report
+                    ? gi_tar_report_has(tars->report, i)
+                    : tars->params->resume && strcmp(output, "-") != 0 && access(output, F_OK) == 0;
+    return done || !gi_shard_takes(&tars->names.shard, i);
 }
 
 static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err *err)
 {
-    const char *path = tars->outputs[is_joined(tars) ? 0 : shard];
-    return tars->writer ? GI_OK : gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
+    return tars->writer ? GI_OK
+                        : gi_tar_writer_open(&tars->writer, gi_tar_output(&tars->names, shard),
+                                             tars->io.no_clobber, err);
 }
 
 /* The shard can't be read on, which was said: nothing of it appears. */
@@ -148,14 +154,33 @@ static enum gi_status drop_shard(struct tars *tars, const struct gi_item *item, 
 {
     gi_tar_writer_abandon(&tars->writer);
     tars->broken++;
-    if (!is_joined(tars))
-        return GI_OK;
-    return gi_engine_end_by(item, err);
+    tars->spoilt = false;
+    enum gi_status status =
+        gi_stop_asked() ? GI_OK : gi_tar_report_end(tars->report, item, false, err);
+    return status || !gi_tars_are_joined(&tars->names) ? status : gi_engine_end_by(item, err);
 }
 
-static enum gi_status write_member(struct tars *tars, const struct gi_item *item,
-                                   const struct gi_tar_tag *tag, struct gi_err *err)
+/* A shard that lacks what another try would give it is not written: --resume would leave it so. */
+static enum gi_status end_shard(struct tars *tars, struct gi_item *item, struct gi_err *err)
 {
+    const struct gi_tar_tag *tag = item->tag;
+    if (tars->spoilt) {
+        item->status = gi_fail(&item->err, GI_E_AGAIN,
+                               "%s: is not written: the machine failed, not its members: try again",
+                               gi_tar_output(&tars->names, tag->shard));
+        return drop_shard(tars, item, err);
+    }
+    bool open = gi_tars_are_joined(&tars->names) && tag->shard + 1 < tars->names.ninputs;
+    enum gi_status status =
+        open ? GI_OK : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
+    return status ? status : gi_tar_report_end(tars->report, item, !open, err);
+}
+
+/* A copy of which the tar breaks off is not `*whole`. */
+static enum gi_status write_member(struct tars *tars, const struct gi_item *item, bool *whole,
+                                   struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
     const void *bytes = item->made ? item->made : item->bytes;
     size_t nbytes = item->made ? item->made_nbytes : item->nbytes;
     if (item->made)
@@ -163,29 +188,31 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
     enum gi_status status = gi_tar_write_entry(tars->writer, tag->entry, err);
     if (!status)
         status = gi_tar_write(tars->writer, bytes, nbytes, err);
-    bool whole = true;
     if (!status && tag->kind == GI_TAR_COPY)
-        status = gi_tar_feed_copy(tag, tars->writer, &whole, err);
+        status = gi_tar_feed_copy(tag, tars->writer, whole, err);
     /* To end a member before its end is to write zeros. */
-    return status || !whole ? status : gi_tar_write_end(tars->writer, err);
+    return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
 }
 
-/* A member that failed is left out. */
+/* A member that failed by itself is left out. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
     const struct gi_tar_tag *tag = item->tag;
-    bool last = tag->shard + 1 == tars->ninputs;
+    bool whole = true;
     if (tag->kind == GI_TAR_BROKEN)
         return drop_shard(tars, item, err);
     enum gi_status status = open_writer(tars, tag->shard, err);
     if (!status && tag->kind == GI_TAR_END)
-        return is_joined(tars) && !last
-                   ? GI_OK
-                   : gi_tar_writer_commit(&tars->writer, tars->io.durable, err);
+        return end_shard(tars, item, err);
     if (item->pass)
-        item->input_nbytes = item->output_nbytes = item->nbytes;
-    return status || item->status ? status : write_member(tars, item, tag, err);
+        item->input_nbytes = gi_tar_entry_nbytes(tag->entry);
+    if (item->pass && !item->status)
+        item->output_nbytes = item->input_nbytes;
+    tars->spoilt |= gi_status_is_machine(item->status);
+    if (!status && !item->status)
+        status = write_member(tars, item, &whole, err);
+    return status || !whole ? status : gi_tar_report_member(tars->report, item, err);
 }
 
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
@@ -204,8 +231,8 @@ static enum gi_status conclude(const struct tars *tars, const struct gi_tally *t
     if (members)
         gi_cli_say("%llu member%s left out", (unsigned long long)members,
                    members == 1 ? " was" : "s were");
-    if (tars->broken && tars->ninputs > 1 && !gi_stop_asked())
-        gi_cli_say("%zu of %zu tars failed", tars->broken, tars->ninputs);
+    if (tars->broken && tars->names.ninputs > 1 && !gi_stop_asked())
+        gi_cli_say("%zu of %zu tars failed", tars->broken, tars->names.ninputs);
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }
@@ -231,19 +258,25 @@ static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members,
     gi_engine_tally(watch.engine, &tally);
     gi_engine_free(&watch.engine);
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
+    struct gi_err fault = {0};
+    if (gi_tar_report_close(&tars->report, &fault) && !status)
+        status = (*err = fault).status;
     return status ? status : conclude(tars, &tally, err);
 }
 
-static enum gi_status run_tars(struct tars *tars, struct gi_err *err)
+static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job,
+                               struct gi_err *err)
 {
-    struct gi_tar_feed_options options = {.inputs = tars->inputs,
-                                          .ninputs = tars->ninputs,
+    struct gi_tar_feed_options options = {.inputs = tars->names.inputs,
+                                          .ninputs = tars->names.ninputs,
                                           .skip = is_left_out,
                                           .arg = tars,
                                           .io = &tars->io,
                                           .suffix = tars->params->suffix};
-    struct gi_tar_feed *members;
-    enum gi_status status = gi_tar_feed_new(&members, &options, err);
+    struct gi_tar_feed *members = NULL;
+    enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, err);
+    if (!status)
+        status = gi_tar_feed_new(&members, &options, err);
     if (!status)
         status = run_engine(tars, members, err);
     gi_tar_feed_free(&members);
@@ -259,17 +292,17 @@ enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int 
         .chain = job->chain, .io = &tars.io, .device = job->device};
     if (!options.device)
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
-    options.times = gi_progress_shows(tars.params->progress);
+    options.times = tars.params->report || gi_progress_shows(tars.params->progress);
     enum gi_status status = read_names(&tars, operands, noperands, err);
     if (!status)
         status = gi_tar_load(err);
     if (!status)
         status = gi_imaging_new(&tars.imaging, &options, err);
     if (!status)
-        status = run_tars(&tars, err);
+        status = run_tars(&tars, job, err);
     if (gi_cli_tears_down())
         gi_imaging_free(&tars.imaging);
-    gi_brace_free(&tars.inputs, tars.ninputs);
-    gi_brace_free(&tars.outputs, tars.noutputs);
+    gi_brace_free(&tars.names.inputs, tars.names.ninputs);
+    gi_brace_free(&tars.names.outputs, tars.names.noutputs);
     return status;
 }

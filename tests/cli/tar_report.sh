@@ -1,0 +1,165 @@
+#!/bin/bash
+# --report and --resume of tars: a line a member and one a tar, what is done again, what merge says.
+# Usage: tar_report.sh GPUIMG
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+mkdir -p in/sub
+pgm in/0.pgm 40 30
+gpuimg convert in/0.pgm in/1.png
+gpuimg convert in/0.pgm in/sub/2.tif
+echo 7 >in/0.cls
+head -c 3000000 /dev/urandom >in/video.bin
+for i in 1 2 3 4; do tar cf x-$i.tar --format ustar --sort=name in; done
+
+# lines FILE: tar, input, output and status of each line behind the head.
+lines() {
+    python3 -c 'import json, sys
+for line in list(open(sys.argv[1]))[1:]:
+    line = json.loads(line)
+    print(line.get("tar", "-"), line["input"], line["output"], line["status"])' "$1"
+}
+
+expect 0 gpuimg blur --tar --suffix .png 'x-{1..2}.tar' 'y-{1..2}.tar' --report r.jsonl
+for i in 1 2; do
+    cat <<END
+x-$i.tar x-$i.tar:in/ y-$i.tar:in/ passed
+x-$i.tar x-$i.tar:in/0.cls y-$i.tar:in/0.cls passed
+x-$i.tar x-$i.tar:in/0.pgm y-$i.tar:in/0.png done
+x-$i.tar x-$i.tar:in/1.png y-$i.tar:in/1.png done
+x-$i.tar x-$i.tar:in/sub/ y-$i.tar:in/sub/ passed
+x-$i.tar x-$i.tar:in/sub/2.tif y-$i.tar:in/sub/2.png done
+x-$i.tar x-$i.tar:in/video.bin y-$i.tar:in/video.bin passed
+- x-$i.tar y-$i.tar done
+END
+done >want
+check 'a line a member, in order, and one a tar behind them' diff <(lines r.jsonl) want
+check 'sizes, times, stages, the hash of the list' python3 -c '
+import json, os, tarfile
+lines = [json.loads(line) for line in open("r.jsonl")]
+hash = 0xcbf29ce484222325
+for byte in b"x-1.tar\0x-2.tar\0":
+    hash = (hash ^ byte) * 0x100000001b3 % 2**64
+assert lines[0]["files"] == 2 and lines[0]["list"] == "%016x" % hash, lines[0]
+assert lines[0]["chain"].startswith("blur --tar --suffix"), lines[0]
+for line in lines[1:]:
+    for side in "input", "output":
+        tar, _, name = line[side].partition(":")
+        if name:
+            assert line[side + "_bytes"] == tarfile.open(tar).getmember(name.rstrip("/")).size, line
+        else:
+            stat = os.stat(tar)
+            assert line[side + "_bytes"] == stat.st_size and line[side + "_mtime_ns"] == stat.st_mtime_ns, line
+    if line["status"] == "done" and "tar" in line:
+        assert (line["width"], line["height"], line["type"]) == (40, 30, "u8"), line
+        assert line["ms"]["encode"] > 0, line'
+
+# Nothing is left to do; what changed, or is new, is done.
+stat -c '%n %y' y-*.tar >before
+cp r.jsonl first.jsonl
+expect 0 gpuimg blur --tar --suffix .png 'x-{1..2}.tar' 'y-{1..2}.tar' --report r.jsonl --resume
+check 'what is done stays' diff before <(stat -c '%n %y' y-*.tar)
+check 'and so does the report' cmp r.jsonl first.jsonl
+touch x-2.tar
+expect 0 gpuimg blur --tar --suffix .png 'x-{1..2}.tar' 'y-{1..2}.tar' --report r.jsonl --resume
+check 'another time of an input: it is done again' test "$(stat -c '%n %y' y-*.tar | comm -13 before - | cut -c-7)" = y-2.tar
+check 'and its lines are there once' diff <(lines r.jsonl) want
+stat -c '%n %y' y-*.tar >before
+echo >>y-1.tar
+expect 0 gpuimg blur --tar --suffix .png 'x-{1..3}.tar' 'y-{1..3}.tar' --report r.jsonl --resume
+check 'another size of an output, and a new tar' test "$(stat -c '%n %y' y-*.tar | comm -13 before - | cut -c-7 | tr '\n' ' ')" = 'y-1.tar y-3.tar '
+check 'all are there once' test "$(lines r.jsonl | sort | uniq | wc -l)" = 24
+expect_error 2 'blur: --resume: the report r.jsonl is of "blur --tar --suffix *", want "blur --tar*"' \
+    blur --tar 'x-{1..3}.tar' 'made-{1..3}.tar' --report r.jsonl --resume
+
+# A report whose run was killed within a tar: that tar's members count for nothing.
+expect 0 gpuimg blur --tar 'x-{1..3}.tar' 'z-{1..3}.tar' --report k.jsonl
+lines k.jsonl >want
+head -n 12 k.jsonl >cut.jsonl
+printf '{"input": "x-2.t' >>cut.jsonl
+rm z-2.tar z-3.tar
+stat -c '%n %y' z-1.tar >before
+expect 0 gpuimg blur --tar 'x-{1..3}.tar' 'z-{1..3}.tar' --report cut.jsonl --resume
+check 'no line twice' diff <(lines cut.jsonl) want
+check 'the first stays' diff before <(stat -c '%n %y' z-1.tar)
+check 'the others are made' test -s z-2.tar -a -s z-3.tar
+
+# Members that fail: named, and their tar is tried again.
+printf 'P5 40 30 255\nshort' >in/0.pgm
+tar cf x-2.tar --format ustar --sort=name in
+expect 1 gpuimg blur --tar 'x-{1..3}.tar' 'z-{1..3}.tar' --report bad.jsonl
+check 'a member failed' grep -q '"input": "x-2.tar:in/0.pgm".*"status": "failed", "error": "x-2.tar: in/0.pgm: ends early' bad.jsonl
+check 'and so its tar' grep -q '"input": "x-2.tar", "output": "z-2.tar", "status": "failed", "error": "1 member was left out"' bad.jsonl
+expect 1 gpuimg report merge bad.jsonl
+check 'tars are what counts' grep -qx 'gpuimg: report: of 3 files 1 failed and 0 never ran' err
+check 'members go along' test "$(wc -l <out)" = 25
+expect 1 gpuimg report merge bad.jsonl --missing files
+check 'the tar is named' diff out - <<<x-2.tar
+cp x-1.tar x-2.tar
+expect 0 gpuimg blur --tar 'x-{1..3}.tar' 'z-{1..3}.tar' --report bad.jsonl --resume
+expect 0 gpuimg report merge bad.jsonl
+
+# Shards of the list, one of which never ran; and one that is cut.
+for k in 1 3; do expect 0 gpuimg blur --tar --shard $k/3 'x-{1..4}.tar' 'z-{1..4}.tar' --report part-$k.jsonl; done
+expect 1 gpuimg report merge part-*.jsonl --missing array
+check 'the shard that is missing' diff out - <<<2
+printf '%s\n' x-{1..4}.tar >list
+expect 1 gpuimg report merge part-*.jsonl --missing files --files-from list
+check 'the tar that is missing' diff out - <<<x-2.tar
+head -c 5000 x-1.tar >x-3.tar
+expect 1 gpuimg blur --tar 'x-{1..4}.tar' 'z-{1..4}.tar' --report cut.jsonl
+check 'a cut tar failed' grep -q '"input": "x-3.tar", "output": "z-3.tar", "status": "failed", "error": "x-3.tar: ' cut.jsonl
+check 'what was made of the others is done' test "$(lines cut.jsonl | grep -c '^- .* done$')" = 3
+cp x-1.tar x-3.tar
+
+# --fail-fast: the tar that ended it failed, and none behind it is spoken of.
+cp in/0.pgm in/bad.pgm
+tar cf x-2.tar --format ustar in/bad.pgm in/0.cls in/1.png
+expect 1 gpuimg blur --tar 'x-{1..4}.tar' 'fast-{1..4}.tar' --report fast.jsonl --fail-fast
+check '--fail-fast: lines' test "$(lines fast.jsonl | tail -n +9 | tr '\n' ';')" = \
+    'x-2.tar x-2.tar:in/bad.pgm fast-2.tar:in/bad.pgm failed;- x-2.tar fast-2.tar failed;'
+cp x-1.tar x-2.tar
+
+# Many into one are there together or not at all.
+expect 0 gpuimg blur --tar 'x-{1..4}.tar' joined.tar --report joined.jsonl
+check 'each tar has its line' test "$(lines joined.jsonl | grep -c '^- x-.*.tar joined.tar done$')" = 4
+rm joined.tar
+expect 0 gpuimg blur --tar 'x-{1..4}.tar' joined.tar --report joined.jsonl --resume
+check 'done again' test -s joined.tar
+
+# Through pipes, and where the machine fails.
+"$GPUIMG" blur --tar - - --report pipe.jsonl <x-1.tar >got.tar
+check 'through pipes' test "$(lines pipe.jsonl | tail -n 1)" = '- - - done'
+check 'members too' grep -q '"input": "-:in/1.png", "output": "-:in/1.png", "tar": "-", "status": "done"' pipe.jsonl
+expect 75 env GPUIMG_FAULT=cpu:0@5 "$GPUIMG" blur --tar 'x-{1..4}.tar' 'lost-{1..4}.tar' --report lost.jsonl
+check 'a lost device: what is there is said' test "$(lines lost.jsonl | grep -c '^- .* done$')" = "$(find . -name 'lost-?.tar' | wc -l)"
+check 'and whose tar failed' test "$(lines lost.jsonl | tail -n 1 | cut -d' ' -f 4)" = failed
+expect 0 gpuimg blur --tar 'x-{1..4}.tar' 'lost-{1..4}.tar' --report lost.jsonl --resume
+for i in 1 2 3 4; do check "the next run does the rest, $i" cmp lost-$i.tar z-1.tar; done
+expect 75 gpuimg blur --tar x-1.tar y-1.tar --report /dev/full
+
+# No memory for a member: nothing of the tar appears, for the next run would leave it so.
+{ printf 'P5 9000 9000 255\n'; head -c 81000000 /dev/zero; } | gpuimg convert - png:in/7.png
+tar cf large.tar in/7.png in/1.png
+small() { ulimit -v 120000; "$GPUIMG" blur --tar large.tar made.tar --threads 2 --report made.jsonl; }
+if sanitized; then
+    skip 'a limit of memory under a sanitizer'
+else
+    (small) 2>err
+    if (($? == 75)); then pass; else fail 'no memory: exit status' "$(<err)"; fi
+    check 'no memory: said' grep -qx 'gpuimg: blur: made.tar: is not written: the machine failed, not its members: try again' err
+    check 'no memory: reported' test "$(lines made.jsonl | tail -n 1)" = '- large.tar made.tar failed'
+    check 'no memory: nothing appears' test ! -e made.tar
+    rm -f made.jsonl
+fi
+
+# Refused.
+expect_error 2 'blur: --report x-1.tar: is among the tars, want another file' blur --tar x-1.tar made.tar --report x-1.tar
+expect_error 2 'blur: --report ./made.tar: is an output too, want another file' blur --tar x-1.tar made.tar --report ./made.tar
+expect_error 2 'blur: --report: x-1.tar is among the tars twice, want it once' \
+    blur --tar 'x-{1,1}.tar' 'made-{1,2}.tar' --report made.jsonl
+expect_error 2 'blur: --report -: is where the tar goes, want a file' blur --tar x-1.tar - --report -
+expect_error 2 'blur: --resume: want a file as --report, not standard output' blur --tar x-1.tar made.tar --report - --resume
+pgm one.pgm 5 5
+expect_error 2 'histogram: --report -: is where the table goes, want a file' histogram one.pgm --table - --report -
+finish
