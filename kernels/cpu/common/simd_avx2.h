@@ -1,0 +1,164 @@
+/* Float lanes in AVX2 (simd.h).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SIMD_AVX2_H
+#define GI_KERNELS_CPU_SIMD_AVX2_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdint.h>
+
+#define GI_LANES 8
+#define GI_VEC   __m256
+
+static inline GI_VEC vec_set(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
+    _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
+}
+
+/* To 16 bits; `full` keeps the value within what converts to 32 bits. */
+static inline __m128i vec_round(GI_VEC v, float full)
+{
+    v = _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), _mm256_set1_ps(full));
+    __m256i i = _mm256_cvtps_epi32(v);
+    return _mm_packus_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
+}
+
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    __m128i i = vec_round(v, 255.0f);
+    _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    _mm_storeu_si128((__m128i *)p, vec_round(v, 65535.0f));
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    return _mm256_sqrt_ps(a);
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    __m256i where = _mm256_loadu_si256((const __m256i *)at), low = _mm256_set1_epi32(255);
+    __m256i all = _mm256_i32gather_epi32((const int *)(const void *)p, where, 1);
+    v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
+    v[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 8), low));
+    v[2] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 16), low));
+    v[3] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 24));
+}
+
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));
+}
+
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    return channels == 4 ? _mm256_permute_ps(v, 0xff) : _mm256_movehdup_ps(v);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    return channels == 4 ? _mm256_blend_ps(c, a, 0x88) : _mm256_blend_ps(c, a, 0xaa);
+}
+
+#define GI_SLIDE(n, low, high)                                                                     \
+    case n:                                                                                        \
+        return _mm256_castsi256_ps(                                                                \
+            _mm256_alignr_epi8(_mm256_castps_si256(high), _mm256_castps_si256(low), n % 4 * 4))
+
+static inline __attribute__((always_inline)) GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    GI_VEC mid = _mm256_permute2f128_ps(a, b, 0x21);
+    switch (n) {
+        GI_SLIDE(1, a, mid);
+        GI_SLIDE(2, a, mid);
+        GI_SLIDE(3, a, mid);
+        GI_SLIDE(5, mid, b);
+        GI_SLIDE(6, mid, b);
+        GI_SLIDE(7, mid, b);
+    case 4:
+        return mid;
+    default:
+        return a;
+    }
+}
+
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    int32_t from[GI_LANES], masks[3][GI_LANES] = {{0}};
+    for (int l = 0; l < GI_LANES; l++) {
+        from[l] = (3 * l + channel) % GI_LANES;
+        masks[(3 * l + channel) / GI_LANES][from[l]] = -1;
+    }
+    GI_VEC all =
+        _mm256_blendv_ps(a, b, _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)masks[1])));
+    all = _mm256_blendv_ps(all, c,
+                           _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)masks[2])));
+    return _mm256_permutevar8x32_ps(all, _mm256_loadu_si256((const __m256i *)from));
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* Float lanes in AVX-512 (simd.h).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SIMD_AVX512_H
+#define GI_KERNELS_CPU_SIMD_AVX512_H
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdint.h>
+
+#define GI_LANES 16
+#define GI_VEC   __m512
+
+static inline GI_VEC vec_set(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    _mm512_storeu_ps(p, v);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    _mm512_storeu_ps(p, _mm512_mask_blend_ps(nan, v, _mm512_set1_ps(NAN)));
+}
+
+/* What does not fit in 32 bits converts to 0x80000000, which saturates as it should. */
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(i));
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtusepi32_epi16(i));
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    return _mm512_sqrt_ps(a);
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    return _mm512_abs_ps(a);
+}
+
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    __m512i all = _mm512_i32gather_epi32(_mm512_loadu_si512(at), p, 1),
+            low = _mm512_set1_epi32(255);
+    v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
+    v[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 8), low));
+    v[2] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 16), low));
+    v[3] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 24));
+}
+
+/* a > b ? x : y */
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_GT_OQ), y, x);
+}
+
+/* a is NaN ? x : y */
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), y, x);
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    return channels == 4 ? _mm512_permute_ps(v, 0xff) : _mm512_movehdup_ps(v);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    return _mm512_mask_blend_ps(channels == 4 ? 0x8888 : 0xaaaa, c, a);
+}
+
+#define GI_SLIDE(n)                                                                                \
+    case n:                                                                                        \
+        return _mm512_castsi512_ps(                                                                \
+            _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), n))
+
+static inline __attribute__((always_inline)) GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    switch (n) {
+        GI_SLIDE(1);
+        GI_SLIDE(2);
+        GI_SLIDE(3);
+        GI_SLIDE(4);
+        GI_SLIDE(5);
+        GI_SLIDE(6);
+        GI_SLIDE(7);
+        GI_SLIDE(8);
+        GI_SLIDE(9);
+        GI_SLIDE(10);
+        GI_SLIDE(11);
+        GI_SLIDE(12);
+        GI_SLIDE(13);
+        GI_SLIDE(14);
+        GI_SLIDE(15);
+    default:
+        return a;
+    }
+}
+
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    uint32_t from[GI_LANES], masks[3] = {0};
+    for (int l = 0; l < GI_LANES; l++) {
+        from[l] = (uint32_t)(3 * l + channel) % GI_LANES;
+        masks[(3 * l + channel) / GI_LANES] |= 1u << from[l];
+    }
+    GI_VEC all = _mm512_mask_blend_ps((__mmask16)masks[1], a, b);
+    all = _mm512_mask_blend_ps((__mmask16)masks[2], all, c);
+    return _mm512_permutexvar_ps(_mm512_loadu_si512(from), all);
+}
+
+#endif

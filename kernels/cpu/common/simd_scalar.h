@@ -1,0 +1,146 @@
+/* Float lanes in plain C (simd.h).
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SIMD_SCALAR_H
+#define GI_KERNELS_CPU_SIMD_SCALAR_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define GI_LANES 4
+#define GI_VEC   struct gi_vec
+
+struct gi_vec {
+    float x[GI_LANES];
+};
+
+#define GI_EACH_LANE(expression)                                                                   \
+    struct gi_vec r;                                                                               \
+    for (int l = 0; l < GI_LANES; l++)                                                             \
+        r.x[l] = expression;                                                                       \
+    return r
+
+static inline GI_VEC vec_set(float x)
+{
+    GI_EACH_LANE(x);
+}
+
+static inline GI_VEC vec_load(const float *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline GI_VEC vec_load_u8(const uint8_t *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline GI_VEC vec_load_u16(const uint16_t *p)
+{
+    GI_EACH_LANE(p[l]);
+}
+
+static inline void vec_store(float *p, GI_VEC v)
+{
+    memcpy(p, v.x, sizeof v.x);
+}
+
+static inline void vec_store_f32(float *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = v.x[l] != v.x[l] ? NAN : v.x[l];
+}
+
+static inline long vec_round(float v, float full)
+{
+    return lrintf(v > 0 ? v < full ? v : full : 0);
+}
+
+static inline void vec_store_u8(uint8_t *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = (uint8_t)vec_round(v.x[l], 255.0f);
+}
+
+static inline void vec_store_u16(uint16_t *p, GI_VEC v)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        p[l] = (uint16_t)vec_round(v.x[l], 65535.0f);
+}
+
+static inline GI_VEC vec_fma(GI_VEC a, GI_VEC b, GI_VEC c)
+{
+    GI_EACH_LANE(fmaf(a.x[l], b.x[l], c.x[l]));
+}
+
+static inline GI_VEC vec_add(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] + b.x[l]);
+}
+
+static inline GI_VEC vec_sub(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] - b.x[l]);
+}
+
+static inline GI_VEC vec_mul(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] * b.x[l]);
+}
+
+static inline GI_VEC vec_div(GI_VEC a, GI_VEC b)
+{
+    GI_EACH_LANE(a.x[l] / b.x[l]);
+}
+
+static inline GI_VEC vec_sqrt(GI_VEC a)
+{
+    GI_EACH_LANE(sqrtf(a.x[l]));
+}
+
+static inline GI_VEC vec_abs(GI_VEC a)
+{
+    GI_EACH_LANE(fabsf(a.x[l]));
+}
+
+static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+{
+    for (int i = 0; i < 4 * GI_LANES; i++)
+        v[i / GI_LANES].x[i % GI_LANES] = p[at[i % GI_LANES] + i / GI_LANES];
+}
+
+static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
+{
+    GI_EACH_LANE(a.x[l] > b.x[l] ? x.x[l] : y.x[l]);
+}
+
+static inline GI_VEC vec_if_nan(GI_VEC a, GI_VEC x, GI_VEC y)
+{
+    GI_EACH_LANE(a.x[l] != a.x[l] ? x.x[l] : y.x[l]);
+}
+
+static inline GI_VEC vec_alpha(GI_VEC v, int channels)
+{
+    GI_EACH_LANE(v.x[l | (channels - 1)]);
+}
+
+static inline GI_VEC vec_with_alpha(GI_VEC c, GI_VEC a, int channels)
+{
+    GI_EACH_LANE((l + 1) % channels ? c.x[l] : a.x[l]);
+}
+
+static inline GI_VEC vec_slide(GI_VEC a, GI_VEC b, int n)
+{
+    GI_EACH_LANE(l + n < GI_LANES ? a.x[l + n] : b.x[l + n - GI_LANES]);
+}
+
+static inline GI_VEC vec_third(GI_VEC a, GI_VEC b, GI_VEC c, int channel)
+{
+    float row[3 * GI_LANES];
+    memcpy(row, a.x, sizeof a.x);
+    memcpy(row + GI_LANES, b.x, sizeof b.x);
+    memcpy(row + 2 * GI_LANES, c.x, sizeof c.x);
+    GI_EACH_LANE(row[3 * l + channel]);
+}
+
+#endif
