@@ -251,8 +251,7 @@ static enum gi_status check_input(const struct gi_args *args, const struct gi_co
 {
     struct stat st;
     const char *input = args->noperands < 2 ? NULL : args->operands[args->noperands - 2];
-    if (!input || gi_command_set(command, gi_batch_options) < 0 || stat(input, &st) ||
-        !S_ISDIR(st.st_mode))
+    if (!input || !gi_batch_writes_images(command) || stat(input, &st) || !S_ISDIR(st.st_mode))
         return GI_OK;
     return gi_fail(err, GI_E_USAGE,
                    "%s: is a folder, want an image; all in a folder go by --recursive and "
@@ -272,10 +271,10 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return err->status;
     }
     if (max >= 0 && args->noperands > max)
-        return gi_fail(
-            err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
-            args->operands[max], command->name, *command->operands ? " " : "", command->operands,
-            gi_command_set(command, gi_batch_options) >= 0 ? "; many images go by --out-dir" : "");
+        return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
+                       args->operands[max], command->name, *command->operands ? " " : "",
+                       command->operands,
+                       gi_batch_writes_images(command) ? "; many images go by --out-dir" : "");
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",
@@ -309,7 +308,7 @@ const struct gi_option *gi_option_json(const struct gi_command *command)
 bool gi_options_are_shared(const struct gi_option *rows)
 {
     return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
-           rows == gi_batch_options || rows == gi_table_options;
+           rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

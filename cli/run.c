@@ -233,17 +233,29 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
     return status;
 }
 
+/* Of many images there is one analysis, at the chain's end: its tables are the results. */
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
                                const char *text, void *const *params, char **inputs, int ninputs,
                                struct gi_err *err)
 {
-    for (int i = 0; i < chain->n; i++)
+    const struct gi_batch_params *p = params[SET_BATCH];
+    struct gi_batch_job job = {.command = command, .params = params, .chain = chain, .text = text};
+    const struct gi_chain_step *last = &chain->steps[chain->n - 1];
+    for (int i = 0; i < chain->n - 1; i++)
         if (chain->steps[i].reporter)
             return gi_fail(err, GI_E_USAGE,
-                           "step %d, %s: writes one table: want it alone, as gpuimg %s", i + 1,
-                           chain->steps[i].filter->name, chain->steps[i].filter->name);
-    struct gi_batch_job job = {.command = command, .params = params, .chain = chain, .text = text};
-    return gi_batch_run(&job, inputs, ninputs, err);
+                           "step %d, %s: writes a table of one image: of many want it as the last "
+                           "step",
+                           i + 1, chain->steps[i].filter->name);
+    if (last->reporter && p->tar)
+        return gi_fail(err, GI_E_USAGE, "step %d, %s: writes tables, and --tar makes images",
+                       chain->n, last->filter->name);
+    if (!last->reporter && p->table)
+        return gi_fail(err, GI_E_USAGE,
+                       "--table: want histogram or extract as the last step, %s makes images",
+                       last->filter->name);
+    return last->reporter ? gi_batch_tables(&job, inputs, ninputs, err)
+                          : gi_batch_run(&job, inputs, ninputs, err);
 }
 
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
@@ -316,11 +328,15 @@ const struct gi_command gi_command_run = {
         "Of an input that holds several PNM or PAM images all go through, one behind the other, "
         "into an output of these formats; - to - keeps each image's own. A Y4M video goes into "
         "another one, plane by plane, each a gray image. With --tar INPUT and OUTPUT are tars, "
-        "brace lists of them, or -.",
+        "brace lists of them, or -.\n\n"
+        "Of many images a chain that ends in histogram or extract gives their tables: one of all "
+        "by --table, or one each by --out-dir or --out. With --table the only INPUT may be - or a "
+        "file of several images or a video, whose images or planes are named by their place.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"
         "gpuimg run 'gaussian | extract --min-area 50 --to coins.csv' coins.png\n"
+        "gpuimg run 'gaussian --sigma 2 | extract --min-area 50' *.png --table coins.csv\n"
         "gpuimg run --file steps.txt in.png out.png --timing",
     .more = more,
     .min_operands = 1,
@@ -328,6 +344,6 @@ const struct gi_command gi_command_run = {
     .sets = {{"Options", options, sizeof(struct run_params)},
              {"Input and output", gi_io_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
-             {"Many images", gi_batch_options, sizeof(struct gi_batch_params)}},
+             {"Many images", gi_chain_options, sizeof(struct gi_batch_params)}},
     .run = run,
 };

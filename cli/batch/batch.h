@@ -16,12 +16,16 @@ struct gi_batch_params {
 };
 extern const struct gi_option gi_batch_options[];   /* commands that write images */
 extern const struct gi_option gi_table_options[];   /* commands that write tables */
+extern const struct gi_option gi_chain_options[];   /* those that write either */
 extern const struct gi_option gi_listing_options[]; /* those whose only table is of all inputs */
 extern const struct gi_option gi_pairs_options[];   /* those of two images; --pairs: files_from */
 
 /* Among the command's params; NULL where it has no such set. */
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
                                                  void *const *params);
+
+/* Whether it has the options of commands that write images. */
+bool gi_batch_writes_images(const struct gi_command *command);
 
 /* Whether the options ask for a batch: then there are any number of inputs, and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
@@ -38,6 +42,7 @@ struct gi_batch_job {
     const struct gi_chain *chain;          /* NULL: the images are only converted */
     const char *text;                      /* what is done, for the report; NULL: the command */
     const struct gi_device_params *device; /* NULL: those among the params */
+    bool takes_stdin;                      /* "-" may be the only input */
 };
 
 /* Runs it on the inputs that the operands name. Errors: GI_E_USAGE before any work; an error
@@ -46,7 +51,7 @@ struct gi_batch_job {
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);
 
-/* The same for an analysis, a chain of one step: tables, one for all or one each. */
+/* The same for a chain that ends in an analysis: tables, one for all or one each. */
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 

@@ -47,8 +47,10 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     if (p->resume && !p->report)
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
     enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
+    bool standard = job->takes_stdin && noperands == 1 && strcmp(operands[0], "-") == 0;
     if (!status)
-        status = gi_list_operands(&files->list, operands, noperands, p->recursive, err);
+        status = standard ? gi_list_add(&files->list, "-", err)
+                          : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
     if (!status && !files->list.n)

@@ -96,22 +96,30 @@
             "Print a line of progress every few seconds also where standard error is no terminal"  \
     }
 
+#define IMAGES                                                                                     \
+    WHERE,                                                                                         \
+        {.name = "suffix",                                                                         \
+         .type = GI_OPT_TEXT,                                                                      \
+         .offset = offsetof(struct gi_batch_params, suffix),                                       \
+         .metavar = ".EXT",                                                                        \
+         .help = "Suffix of the results, which says their format; without it each input's"},       \
+        FROM, REPORT, RUNNING,                                                                     \
+    {                                                                                              \
+        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
+        .help =                                                                                    \
+            "INPUT and OUTPUT are tars: members that are images by their content are worked on, "  \
+            "the others pass, in their order and under their names. Brace lists go from as many "  \
+            "to as many: 'x-{000..999}.tar'"                                                       \
+    }
+
 const struct gi_option gi_batch_options[] = {
-    WHERE,
-    {.name = "suffix",
-     .type = GI_OPT_TEXT,
-     .offset = offsetof(struct gi_batch_params, suffix),
-     .metavar = ".EXT",
-     .help = "Suffix of the results, which says their format; without it each input's"},
-    FROM,
-    REPORT,
-    RUNNING,
-    {.name = "tar",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct gi_batch_params, tar),
-     .help = "INPUT and OUTPUT are tars: members that are images by their content are worked on, "
-             "the others pass, in their order and under their names. Brace lists go from as many "
-             "to as many: 'x-{000..999}.tar'"},
+    IMAGES,
+    {0},
+};
+
+const struct gi_option gi_chain_options[] = {
+    IMAGES,
+    TABLE,
     {0},
 };
 
@@ -157,8 +165,14 @@ const struct gi_option gi_pairs_options[] = {
 
 static bool is_of_batches(const struct gi_option *rows)
 {
-    return rows == gi_batch_options || rows == gi_table_options || rows == gi_listing_options ||
-           rows == gi_pairs_options;
+    return rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
+           rows == gi_listing_options || rows == gi_pairs_options;
+}
+
+bool gi_batch_writes_images(const struct gi_command *command)
+{
+    return gi_command_set(command, gi_batch_options) >= 0 ||
+           gi_command_set(command, gi_chain_options) >= 0;
 }
 
 bool gi_batch_is_wanted(const struct gi_batch_params *params)
@@ -255,8 +269,8 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
 {
     const char *given = (const char *)gi_batch_params_of(command, params);
     bool tables = gi_command_set(command, gi_table_options) >= 0;
-    const struct gi_option *row = tables ? gi_table_options : gi_batch_options;
-    if (!given || (!tables && gi_command_set(command, gi_batch_options) < 0))
+    const struct gi_option *row = tables ? gi_table_options : gi_chain_options;
+    if (!given || (!tables && !gi_batch_writes_images(command)))
         return GI_OK;
     struct gi_batch_params defaults = {0};
     gi_options_default(&defaults, row);

@@ -19,6 +19,17 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return delivery->run(delivery->rows, item, err);
 }
 
+enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err)
+{
+    enum gi_status status =
+        gi_combine_add(combine, item->input, item->made, item->made_nbytes, &item->err);
+    if (status == GI_E_UNSUPPORTED)
+        item->status = status;
+    else if (status)
+        *err = item->err;
+    return item->status ? GI_OK : status;
+}
+
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct delivery *delivery = self;
@@ -28,9 +39,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     if (delivery->note)
         delivery->note(delivery->rows, item);
     if (combine)
-        item->status =
-            gi_combine_add(combine, item->input, item->made, item->made_nbytes, &item->err);
-    else if (fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
+        return gi_rows_add(combine, item, err);
+    if (fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
         return gi_cli_flush(err);
     return GI_OK;
 }

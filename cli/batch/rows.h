@@ -12,6 +12,10 @@ struct gi_rows {
     struct gi_combine *combine; /* NULL: the texts go to standard output as they are */
 };
 
+/* For deliver(): adds the text of an item that did not fail (item->made) to the table; one of other
+ * columns fails by that. Errors: the table can't be written, which ends the batch. */
+enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err);
+
 /* Runs it over the inputs; run() leaves its text in item->made: for a table what gi_combine_add()
  * takes. `note`, which may be NULL, sees each item that did not fail, in order. The table stands
  * where files failed too: without them. Takes the table, not the files. Errors: as gi_batch_go(),

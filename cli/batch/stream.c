@@ -96,22 +96,17 @@ enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *e
     return status ? status : gi_sink_flush(stream->sink, err);
 }
 
-static enum gi_status run_engine(struct gi_stream *stream, const struct gi_batch_params *params,
-                                 struct gi_err *err)
+enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,
+                            const struct gi_batch_params *params, int threads, struct gi_err *err)
 {
     struct gi_feed feed = {.self = stream,
                            .next = stream->is_video ? gi_video_feed_next : gi_pnm_feed_next};
-    struct gi_work_on work = {.self = stream,
-                              .run = stream->is_video ? gi_video_work : gi_pnm_work,
-                              .deliver = stream->is_video ? gi_video_deliver : gi_pnm_deliver,
-                              .ordered = true};
-    struct gi_engine_options options = {.threads = gi_imaging_threads(stream->imaging),
-                                        .memory = params->memory};
+    struct gi_engine_options options = {.threads = threads, .memory = params->memory};
     struct gi_engine_watch watch = {.threads = options.threads,
                                     .unit = stream->is_video ? "frames" : "images",
                                     .items = stream->is_video ? stream->video.nplanes : 1,
                                     .waits = "input or output"};
-    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, &work, err);
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
     if (status)
         return status;
     gi_stop_listen();
@@ -129,7 +124,8 @@ static enum gi_status check_chain(const struct gi_chain *chain, struct gi_err *e
     for (int i = 0; chain && i < chain->n; i++)
         if (!chain->steps[i].filter->run)
             return gi_fail(err, GI_E_USAGE,
-                           "step %d, %s: writes one table, and the input is a stream of images",
+                           "step %d, %s: writes a table, and the input is a stream of images: "
+                           "want --table for one of all",
                            i + 1, chain->steps[i].filter->name);
     return GI_OK;
 }
@@ -142,7 +138,12 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
         .chain = job->chain, .io = &stream->io, .device = job->device};
     if (!options.device)
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
-    options.times = gi_progress_shows(gi_batch_params_of(job->command, job->params)->progress);
+    const struct gi_batch_params *params = gi_batch_params_of(job->command, job->params);
+    struct gi_work_on work = {.self = stream,
+                              .run = stream->is_video ? gi_video_work : gi_pnm_work,
+                              .deliver = stream->is_video ? gi_video_deliver : gi_pnm_deliver,
+                              .ordered = true};
+    options.times = gi_progress_shows(params->progress);
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
@@ -155,7 +156,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     if (!status && stream->is_video)
         status = gi_y4m_write_head(stream->sink, &stream->made, err);
     if (!status)
-        status = run_engine(stream, gi_batch_params_of(job->command, job->params), err);
+        status = gi_stream_go(stream, &work, params, gi_imaging_threads(stream->imaging), err);
     if (!status && gi_stop_signal()) /* what is not all of it does not appear */
         status = GI_E_IO;
     if (!status)

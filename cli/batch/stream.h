@@ -11,8 +11,8 @@ struct gi_stream;
 /* Whether `input` is a stream and goes on into `output` as one: Y4M video into Y4M, or PNM or
  * PAM with anything but white space behind its first image into one of these formats. Else *stream
  * is NULL, and where that took bytes that can't be read again io->ahead has them for gi_load(),
- * owned by the caller. Waits for the first image of a pipe, and whether it goes on. Errors:
- * GI_E_USAGE, and those of reading. */
+ * owned by the caller. Waits for the first image of a pipe, and whether it goes on. `output` NULL:
+ * tables are made of it, and any of these is one. Errors: GI_E_USAGE, and those of reading. */
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
                               struct gi_io_params *io, struct gi_err *err);
 

@@ -14,6 +14,8 @@ enum target { NOTHING, PNM, Y4M, EITHER };
 static enum target target_of(const char *output, const struct gi_io_params *io)
 {
     static const char *const names[] = {"pbm", "pgm", "ppm", "pnm", "pam"};
+    if (!output)
+        return EITHER;
     const char *name = gi_save_format(output, io->format);
     if (!name)
         return strcmp(output, "-") == 0 && !io->format ? EITHER : NOTHING;
@@ -37,9 +39,9 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
     return status;
 }
 
-/* Looks into the open input. */
-static enum gi_status look(struct gi_stream *stream, const char *input, enum target target,
-                           bool file, bool *found, struct gi_err *err)
+/* Looks into the open input; `output` NULL: for tables. */
+static enum gi_status look(struct gi_stream *stream, const char *input, const char *output,
+                           enum target target, bool file, bool *found, struct gi_err *err)
 {
     const unsigned char *bytes;
     size_t nbytes;
@@ -52,9 +54,10 @@ static enum gi_status look(struct gi_stream *stream, const char *input, enum tar
         return GI_OK;
     }
     if (target == Y4M)
-        return gi_fail(err, GI_E_USAGE, "%s: is for Y4M video, and %s is none", stream->output,
+        return gi_fail(err, GI_E_USAGE, "%s: is for Y4M video, and %s is none", output,
                        gi_reader_name(stream->reader));
-    status = gi_cli_check_way(input, stream->output, &stream->io, NULL, err);
+    if (output)
+        status = gi_cli_check_way(input, output, &stream->io, NULL, err);
     if (status || !gi_pnm_starts(bytes, nbytes))
         return status;
     if (file)
@@ -97,12 +100,12 @@ enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const c
     if (!stream)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
     stream->io = *io;
-    stream->output = output;
+    stream->output = output ? output : "-";
     bool file = S_ISREG(st.st_mode);
     off_t start = standard && file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
     enum gi_status status = gi_reader_open(&stream->reader, input, err);
     if (!status)
-        status = look(stream, input, target, file, &found, err);
+        status = look(stream, input, output, target, file, &found, err);
     if (!status && !found && file)
         rewind_input(input, start);
     else if (!status && !found)

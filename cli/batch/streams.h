@@ -13,7 +13,7 @@
 
 struct gi_stream {
     struct gi_io_params io;
-    const char *output;
+    const char *output; /* "-" for tables too */
     struct gi_reader *reader;
     bool is_video;
     struct gi_buffer first; /* PNM: the first image, which was taken already; NULL in it: none */
@@ -32,6 +32,11 @@ struct gi_stream {
 
 void gi_stream_free(struct gi_stream **stream);
 
+/* Runs the engine over the stream. Errors: as gi_engine_run(). */
+struct gi_batch_params;
+enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,
+                            const struct gi_batch_params *params, int threads, struct gi_err *err);
+
 /* "standard input: image 3", as the item's name. Errors: GI_E_MEMORY. */
 enum gi_status gi_stream_name(struct gi_stream *stream, struct gi_item *item, const char *what,
                               struct gi_err *err);
@@ -44,8 +49,15 @@ enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, st
 enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err);
 enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err);
 
-/* Reads the header, and makes that of the output: whether all planes can go through the chain and
- * are planes of one video then. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
+/* Reads the header. Errors: GI_E_USAGE, and those of reading. */
+enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err);
+/* The item's plane as an image, which the caller frees, and its name with that of the plane behind.
+ * Errors: GI_E_FORMAT, GI_E_MEMORY. */
+enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *item,
+                                   struct gi_image *image, struct gi_err *err);
+
+/* Reads the header too, and makes that of the output: whether all planes can go through the chain
+ * and are planes of one video then. Errors: GI_E_USAGE, GI_E_UNSUPPORTED, and those of reading. */
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err);
 enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err);

@@ -1,4 +1,4 @@
-/* An analysis of many images: one table of all, or a table each.
+/* A chain that ends in an analysis, of many images: one table of all, or a table each.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,8 @@
 #include "cli/batch/combine.h"
 #include "cli/batch/files.h"
 #include "cli/batch/imaging.h"
+#include "cli/batch/rows.h"
+#include "cli/batch/streams.h"
 #include "cli/process.h"
 #include "cli/ready.h"
 #include "cli/runner.h"
@@ -15,7 +17,9 @@
 struct tables {
     struct gi_batch_files files;
     const struct gi_chain *chain;
-    const struct gi_io_params *input;
+    int last; /* step, the analysis */
+    struct gi_io_params io;
+    struct gi_stream *stream; /* that the images come from; NULL: from files */
     struct gi_imaging *imaging;
     struct gi_combine *combine; /* NULL: a table each */
     bool json;
@@ -31,16 +35,18 @@ static bool is_json(const char *name)
 static enum gi_status report(const struct tables *tables, const struct gi_ready *ready,
                              struct gi_item *item, unsigned maxval, struct gi_err *err)
 {
-    const struct gi_chain_step *step = &tables->chain->steps[0];
+    const struct gi_chain_step *step = &tables->chain->steps[tables->last];
+    const struct gi_image *image = &ready->inputs[tables->last];
     struct gi_sink *sink = NULL;
     double start = gi_now_ms();
     enum gi_status status = tables->combine ? gi_sink_open_memory(&sink, item->input, err)
                                             : gi_sink_open(&sink, item->output, false, err);
     struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
                             .output = step->args.params[GI_SET_STEP_OUTPUT],
-                            .result = ready->sides[0].result,
-                            .image = &ready->inputs[0],
-                            .maxval = maxval,
+                            .result = ready->sides[tables->last].result,
+                            .image = image,
+                            .maxval =
+                                tables->last ? (unsigned)gi_type_full_scale(image->type) : maxval,
                             .file = item->input,
                             .to = item->output ? item->output : item->input,
                             .table = sink,
@@ -58,19 +64,33 @@ static enum gi_status report(const struct tables *tables, const struct gi_ready 
     return status;
 }
 
+/* The item's image, a file's or one of a stream. */
+static enum gi_status load(const struct tables *tables, struct gi_item *item,
+                           struct gi_image *image, unsigned *maxval, struct gi_err *err)
+{
+    struct gi_file_info info = {0};
+    bool video = tables->stream && tables->stream->is_video;
+    enum gi_status status = video ? gi_video_take_plane(tables->stream, item, image, err)
+                                  : gi_imaging_load(tables->imaging, item, image, NULL, &info, err);
+    if (!status)
+        *maxval = gi_cli_maxval(image, &info, &tables->io);
+    return status;
+}
+
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
     const struct tables *tables = self;
     struct gi_image image = {0};
-    struct gi_file_info info = {0};
     struct gi_ready ready;
-    enum gi_status status = gi_imaging_load(tables->imaging, item, &image, NULL, &info, err);
-    if (status)
+    unsigned maxval;
+    enum gi_status status = load(tables, item, &image, &maxval, err);
+    if (status) {
+        gi_image_free(&image);
         return status;
-    unsigned maxval = gi_cli_maxval(&image, &info, tables->input);
-    status = gi_ready_make(&ready, tables->chain, tables->input, err);
+    }
+    status = gi_ready_make(&ready, tables->chain, &tables->io, err);
     if (!status)
-        status = gi_cli_check_levels(ready.steps, 1, &image, maxval, err);
+        status = gi_cli_check_levels(ready.steps, tables->chain->n, &image, maxval, err);
     if (!status)
         status = gi_imaging_compute(tables->imaging, item, NULL, &image, &ready, err);
     if (!status)
@@ -83,18 +103,25 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tables *tables = self;
-    if (tables->combine && !item->status)
-        item->status =
-            gi_combine_add(tables->combine, item->input, item->made, item->made_nbytes, &item->err);
+    enum gi_status status =
+        tables->combine && !item->status ? gi_rows_add(tables->combine, item, err) : GI_OK;
+    if (status)
+        return status;
+    if (tables->stream && item->status)
+        return gi_engine_end_by(item, err);
     return gi_batch_note(&tables->files, item, err);
 }
 
-/* What only one image can have: files beside the table. */
+/* What only one image can have: a place of its own for the table, files beside it. */
 static enum gi_status check_output(const struct gi_chain_step *step, struct gi_err *err)
 {
     const struct gi_reporter *reporter = step->reporter;
     const char *output = step->args.params[GI_SET_STEP_OUTPUT];
     const char *other = reporter->other ? reporter->other(output) : NULL;
+    if (step->to && strcmp(step->to, "-") != 0)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: --to %s: of many images tables go to --table, --out-dir or --out",
+                       step->filter->name, step->to);
     for (const struct gi_option *row = reporter->options; row->name; row++) {
         const char *path = NULL;
         if (row->type == GI_OPT_PATH)
@@ -104,6 +131,20 @@ static enum gi_status check_output(const struct gi_chain_step *step, struct gi_e
                            row->name, path);
     }
     return GI_OK;
+}
+
+/* A table each is called .csv unless --suffix says otherwise. */
+static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
+{
+    const char **suffix = &tables->files.naming.suffix;
+    if (!*suffix)
+        *suffix = ".csv";
+    const char *name = *suffix + (**suffix == '.');
+    if (strcasecmp(name, "csv") != 0 && strcasecmp(name, "json") != 0)
+        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are tables, want .csv or .json",
+                       *suffix);
+    enum gi_status status = gi_batch_names(&tables->files, false, NULL, err);
+    return status ? status : gi_batch_places(&tables->files, err);
 }
 
 static enum gi_status open_table(struct tables *tables, struct gi_err *err)
@@ -121,43 +162,80 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     if (p->report && strcmp(path, "-") == 0 && strcmp(p->report, "-") == 0)
         return gi_fail(err, GI_E_USAGE, "--report -: is where the table goes, want a file");
     enum gi_status status = gi_combine_format_of(&format, path, err);
+    size_t longest = gi_list_longest(&tables->files.list);
     struct gi_combine_options options = {
-        .path = path, .format = format, .first = {"file", gi_list_longest(&tables->files.list)}};
+        .path = path, .format = format, .first = {"file", longest}};
+    if (tables->stream) /* "standard input: frame 3 alpha" */
+        options.first.nbytes = strlen(gi_reader_name(tables->stream->reader)) + 40;
     tables->json = format == GI_COMBINE_JSONL;
     return status ? status : gi_combine_new(&tables->combine, &options, err);
+}
+
+/* Whether the only input holds many images itself: then these go to one table. */
+static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
+{
+    const struct gi_batch_params *p = tables->files.params;
+    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, &tables->io, err);
+    if (status || !tables->stream)
+        return status;
+    tables->stream->chain = tables->chain;
+    if (p->report || p->resume || p->shard)
+        return gi_fail(err, GI_E_USAGE, "%s: is for files, and %s is a stream of images",
+                       p->shard    ? "--shard"
+                       : p->report ? "--report"
+                                   : "--resume",
+                       gi_reader_name(tables->stream->reader));
+    return tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
+}
+
+/* The inputs, and where the tables go. */
+static enum gi_status open_all(struct tables *tables, const struct gi_batch_job *job,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_batch_files *files = &tables->files;
+    struct gi_batch_job own = *job;
+    own.takes_stdin = gi_batch_params_of(job->command, job->params)->table != NULL;
+    enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
+    if (!status && own.takes_stdin && noperands == 1 && files->list.n == 1)
+        status = find_stream(tables, files->list.inputs[0].path, err);
+    if (!status)
+        status = open_table(tables, err);
+    if (!status)
+        status = tables->combine ? gi_batch_check(files, NULL, err) : name_tables(tables, err);
+    return status ? status : gi_batch_journal(files, job, err);
+}
+
+static enum gi_status go(struct tables *tables, struct gi_err *err)
+{
+    struct gi_work_on work = {.self = tables, .run = run_item, .deliver = deliver};
+    int threads = gi_imaging_threads(tables->imaging);
+    work.ordered = tables->combine != NULL;
+    return tables->stream ? gi_stream_go(tables->stream, &work, tables->files.params, threads, err)
+                          : gi_batch_go(&tables->files, &work, threads, err);
 }
 
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err)
 {
     void *const *params = job->params;
-    struct tables tables = {.chain = job->chain};
-    struct gi_io_params io =
-        *(const struct gi_io_params *)params[gi_command_set(job->command, gi_input_options)];
-    struct gi_imaging_options options = {.chain = job->chain, .io = &io};
-    struct gi_work_on work = {.self = &tables, .run = run_item, .deliver = deliver};
-    tables.input = &io;
+    struct tables tables = {.chain = job->chain, .last = job->chain->n - 1};
+    int input = gi_command_set(job->command, gi_input_options);
+    int output = gi_command_set(job->command, gi_io_options);
+    tables.io = *(const struct gi_io_params *)params[input >= 0 ? input : output];
+    struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
     options.device = params[gi_command_set(job->command, gi_device_options)];
-    enum gi_status status = check_output(&job->chain->steps[0], err);
+    enum gi_status status = check_output(&job->chain->steps[tables.last], err);
     if (!status)
-        status = gi_batch_open(&tables.files, job, operands, noperands, err);
-    options.images = tables.files.n;
+        status = open_all(&tables, job, operands, noperands, err);
+    options.images = tables.stream ? 0 : tables.files.n;
     options.times = tables.files.times;
     if (!status)
         status = gi_imaging_new(&tables.imaging, &options, err);
-    if (!status)
-        status = open_table(&tables, err);
-    if (!status)
-        status = tables.combine ? gi_batch_check(&tables.files, NULL, err)
-                                : gi_batch_names(&tables.files, false, NULL, err);
-    if (!status && !tables.combine)
-        status = gi_batch_places(&tables.files, err);
-    if (!status)
-        status = gi_batch_journal(&tables.files, job, err);
-    work.ordered = tables.combine != NULL;
+    if (tables.stream)
+        tables.stream->imaging = tables.imaging;
     bool ran = !status;
     if (!status)
-        status = gi_batch_go(&tables.files, &work, gi_imaging_threads(tables.imaging), err);
+        status = go(&tables, err);
     /* What came before a failure of a file stands in the table; one that can't be written does not.
      */
     struct gi_err fault = {0};
@@ -166,6 +244,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         *err = fault;
         status = ended;
     }
+    gi_stream_free(&tables.stream);
+    gi_ahead_free(&tables.io.ahead);
     gi_batch_close(&tables.files);
     if (gi_cli_tears_down())
         gi_imaging_free(&tables.imaging);

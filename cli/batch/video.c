@@ -76,25 +76,30 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
     return status;
 }
 
-enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
+enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_io_params *io = &stream->io;
     struct gi_limits limits = {io->max_pixels, io->max_bytes};
+    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
+    if (refused)
+        return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
+                       refused);
+    return gi_y4m_read_head(&stream->video, stream->reader, &limits, err);
+}
+
+enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
+{
     struct gi_ready ready;
     if (!stream->chain)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "%s: is a Y4M video, which goes through operations alone: want one of them",
                        gi_reader_name(stream->reader));
-    const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
-    if (refused)
-        return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
-                       refused);
-    enum gi_status status = gi_y4m_read_head(&stream->video, stream->reader, &limits, err);
+    enum gi_status status = gi_video_read_head(stream, err);
     if (status)
         return status;
     struct gi_image luma = gi_y4m_plane(&stream->video, 0);
     unsigned maxval = (1u << stream->video.bits) - 1;
-    status = gi_ready_make(&ready, stream->chain, io, err);
+    status = gi_ready_make(&ready, stream->chain, &stream->io, err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, maxval, err);
     if (!status)
@@ -150,6 +155,26 @@ enum gi_status gi_video_feed_next(void *self, struct gi_item *item, bool *more, 
     }
     *more = !end;
     return end ? GI_OK : gi_stream_name(stream, item, "frame", err);
+}
+
+enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *item,
+                                   struct gi_image *image, struct gi_err *err)
+{
+    static const char *const names[GI_Y4M_PLANES] = {"Y", "Cb", "Cr", "alpha"};
+    struct plane *plane = item->tag;
+    char *name = NULL;
+    *image = plane->image;
+    plane->image = (struct gi_image){0};
+    item->input_nbytes = nbytes_of(image);
+    if (gi_y4m_widen(image, stream->video.bits, err))
+        return gi_err_prefix(err, "%s", item->input);
+    if (stream->video.nplanes == 1)
+        return GI_OK;
+    if (asprintf(&name, "%s %s", item->input, names[plane->number]) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    free(item->input);
+    item->input = name;
+    return GI_OK;
 }
 
 enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *err)

@@ -127,7 +127,7 @@ says "no image" "gpuimg: blur: standard input: byte $(stat -c %s ab) and on are 
 for i in {1..40}; do cat b.pgm; done | { gpuimg blur - - 2>err || echo $? >status; } | head -c 4000 >/dev/null
 check "a reader that leaves: exit status" test "$(cat status 2>/dev/null)" = 1
 check "a reader that leaves: quiet" test ! -s err
-expect_error 2 'run: step 2, histogram: writes one table, and the input is a stream of images' \
+expect_error 2 'run: step 2, histogram: writes a table, and the input is a stream of images: want --table for one of all' \
     run 'blur | histogram' ab - --format pgm
 
 # ---- memory: ten times as long a stream takes no more ----
@@ -245,7 +245,7 @@ expect_error 2 'blur: made.y4m: is for Y4M video, and a.pgm is none' blur a.pgm 
 expect_error 2 'blur: --gray: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --gray
 expect_error 1 'convert: in.y4m: is a Y4M video, which goes through operations alone: want one of them' convert in.y4m made.y4m
 expect_error 2 'blur: --depth: Y4M'\''s planes go as they are, want it without' blur in.y4m made.y4m --depth 16
-expect_error 2 'run: step 1, histogram: writes one table, and the input is a stream of images' run 'histogram' in.y4m made.y4m
+expect_error 2 'run: step 1, histogram: writes a table, and the input is a stream of images: want --table for one of all' run 'histogram' in.y4m made.y4m
 printf 'YUV4MPEG2 W4 H4 C420p77\nFRAME\n' >bad.y4m
 expect_error 1 'blur: bad.y4m: is Y4M with C420p77: want C420, *' blur bad.y4m made.y4m
 printf 'YUV4MPEG2 W99999 H99999 C420\nFRAME\n' >bad.y4m
