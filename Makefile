@@ -119,6 +119,7 @@ hash := \#
 $(OBJ) $(MAIN): | $(B)/headers
 $(B)/headers:
 	@mkdir -p $(B)
+	@command -v $(firstword $(CC)) >/dev/null || { echo "gpuimg: $(firstword $(CC)) is missing: try make deps" >&2; exit 1; }
 	@$(call missing,png.h jpeglib.h libdeflate.h zlib.h jansson.h yaml.h tiffio.h webp/decode.h gif_lib.h lcms2.h archive.h \
 	    stb/stb_image_write.h)
 	@touch $@

@@ -26,7 +26,7 @@ test: all $(UNIT)
 
 # What tests preload to let calls fail.
 SHIM := $(B)/tests/torture/shim.so
-$(B)/tests/torture/%.so: tests/torture/%.c
+$(B)/tests/torture/%.so: tests/torture/%.c | $(B)/headers
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -O1 $(WARN) -shared -fPIC -o $@ $< -ldl
 test: $(if $(SANITIZE),,$(SHIM))
