@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "cli/batch/temporary.h"
 #include "imgio/npy.h"
 
 struct gi_combine {
@@ -36,6 +38,19 @@ enum gi_status gi_combine_format_of(enum gi_combine_format *format, const char *
                    path);
 }
 
+static enum gi_status open_rows(struct gi_combine *combine, struct gi_err *err)
+{
+    int fd;
+    enum gi_status status = gi_temporary_open(&fd, 0, err);
+    if (status)
+        return status;
+    combine->rows = fdopen(fd, "w+");
+    if (combine->rows)
+        return GI_OK;
+    close(fd);
+    return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+}
+
 enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_options *options,
                               struct gi_err *err)
 {
@@ -46,8 +61,8 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
     combine->options = *options;
     combine->options.first.nbytes += !options->first.nbytes; /* NumPy has no S0 in a structure */
     enum gi_status status = gi_sink_open(&combine->sink, options->path, false, err);
-    if (!status && options->format == GI_COMBINE_NPY && !(combine->rows = tmpfile()))
-        status = gi_fail(err, gi_status_of_errno(errno), "a temporary file: %s", strerror(errno));
+    if (!status && options->format == GI_COMBINE_NPY)
+        status = open_rows(combine, err);
     if (status)
         gi_combine_end(out, false, NULL);
     return status;
@@ -92,11 +107,13 @@ static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
 static enum gi_status copy_rows(struct gi_combine *combine, struct gi_err *err)
 {
     char buffer[65536];
+    if (fflush(combine->rows))
+        return gi_temporary_fail(err);
     enum gi_status status = npy_head(combine, err);
     rewind(combine->rows);
     for (size_t n; !status && (n = fread(buffer, 1, sizeof buffer, combine->rows)) > 0;)
         status = gi_sink_write(combine->sink, buffer, n, err);
-    return status;
+    return status || !ferror(combine->rows) ? status : gi_temporary_fail(err);
 }
 
 enum gi_status gi_combine_end(struct gi_combine **out, bool keep, struct gi_err *err)
@@ -177,8 +194,7 @@ static enum gi_status put_row(struct gi_combine *combine, const char *file, cons
         more = *column == ',';
     }
     combine->nrows++;
-    return good ? GI_OK
-                : gi_fail(err, gi_status_of_errno(errno), "a temporary file: %s", strerror(errno));
+    return good ? GI_OK : gi_temporary_fail(err);
 }
 
 /* The first line has to be that of the files before. */

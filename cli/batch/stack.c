@@ -9,6 +9,7 @@
 #include "cli/batch/imaging.h"
 #include "cli/batch/list.h"
 #include "cli/batch/memory.h"
+#include "cli/batch/pile.h"
 #include "cli/batch/stop.h"
 #include "cli/commands.h"
 #include "cli/files.h"
@@ -18,6 +19,7 @@
 enum { SET_OWN, SET_IO };
 enum { BY_MEAN, BY_MEDIAN, BY_MIN, BY_MAX, BY_SUM, BY_CLIP };
 enum { CLIPS_MAX = 5 }; /* rounds of leaving out */
+enum { PIECE = 4096 };  /* samples a job */
 
 struct params {
     int by, threads;
@@ -77,9 +79,8 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help =
-         "Memory for images. median and sigma-clip hold all of them, the others but those under "
-         "way. Without it half of what is free"},
+     .help = "Memory for images under way; what median and sigma-clip can't hold in it waits in a "
+             "temporary file. Without it half of what is free"},
     {0},
 };
 
@@ -90,8 +91,9 @@ struct stack {
     size_t next, n;         /* given to the engine; stacked */
     struct gi_image shape;  /* of all: that of the first */
     double *sums;           /* a sample each: sum, least or largest so far */
-    struct gi_image *all;   /* list.n, where they are held */
+    struct gi_pile *pile;   /* of all, where they are held */
     struct gi_image result; /* as long as it is made */
+    struct gi_pile_band band;
 };
 
 static bool holds_all(const struct stack *stack)
@@ -131,18 +133,12 @@ static enum gi_status begin(struct stack *stack, const struct gi_image *image, s
 {
     size_t n = gi_row_samples(image) * (size_t)image->height;
     uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
-    uint64_t need = (uint64_t)stack->list.n * image->stride * (uint64_t)image->height;
     stack->shape = *image;
     stack->shape.data = NULL;
-    if (holds_all(stack) && need > share)
-        return gi_fail(err, GI_E_LIMIT,
-                       "--by %s holds all images, %llu bytes: want --memory so large",
-                       ways[stack->params->by].name, (unsigned long long)need);
     if (holds_all(stack))
-        stack->all = calloc(stack->list.n, sizeof *stack->all);
-    else
-        stack->sums = calloc(n, sizeof *stack->sums);
-    return stack->all || stack->sums ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a stack");
+        return gi_pile_new(&stack->pile, image, stack->list.n, share, err);
+    stack->sums = calloc(n, sizeof *stack->sums);
+    return stack->sums ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a stack");
 }
 
 static double join(int by, double a, double b)
@@ -186,14 +182,12 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
                        item->input, image->width, image->height, image->channels,
                        gi_type_nbytes(image->type), want->width, want->height, want->channels,
                        gi_type_nbytes(want->type), stack->list.inputs[0].path);
-    if (holds_all(stack)) {
-        stack->all[stack->n] = *image;
-        *image = (struct gi_image){0};
-    } else {
+    if (holds_all(stack))
+        status = gi_pile_add(stack->pile, image, err);
+    else
         add(stack, image);
-    }
     stack->n++;
-    return GI_OK;
+    return status;
 }
 
 static int by_value(const void *a, const void *b)
@@ -237,18 +231,19 @@ static double clipped_mean(const double *v, size_t n, double kappa)
     return mean_of(v, n);
 }
 
-/* What stands at sample i of row y; `v` has room for all values there. */
-static double value_at(const struct stack *stack, int y, size_t i, double *v)
+/* What stands at sample i of the band; `v` has room for all values there. */
+static double value_at(const struct stack *stack, size_t i, double *v)
 {
     const struct params *p = stack->params;
+    const struct gi_pile_band *band = &stack->band;
     if (!holds_all(stack)) {
-        double sum = stack->sums[(size_t)y * gi_row_samples(&stack->shape) + i];
+        double sum = stack->sums[band->from + i];
         if (p->by == BY_SUM)
             return sum / (double)gi_type_full_scale(stack->shape.type);
         return p->by == BY_MEAN ? sum / (double)stack->n : sum;
     }
     for (size_t k = 0; k < stack->n; k++) {
-        v[k] = gi_sample(gi_row(&stack->all[k], y), i, stack->shape.type);
+        v[k] = gi_sample(band->at + k * band->stride, i, stack->shape.type);
         if (isnan(v[k]))
             return NAN;
     }
@@ -256,19 +251,40 @@ static double value_at(const struct stack *stack, int y, size_t i, double *v)
     return p->by == BY_MEDIAN ? median_of(v, stack->n) : clipped_mean(v, stack->n, p->kappa);
 }
 
-static void finish_row(void *arg, int y, void *scratch)
+/* A piece of the band. */
+static void finish_piece(void *arg, int piece, void *scratch)
 {
     struct stack *stack = arg;
-    void *row = gi_row(&stack->result, y);
-    for (size_t i = 0; i < gi_row_samples(&stack->result); i++) {
-        double v = value_at(stack, y, i, scratch);
+    size_t samples = gi_row_samples(&stack->result), i = (size_t)piece * PIECE;
+    size_t end = i + PIECE < stack->band.n ? i + PIECE : stack->band.n;
+    for (; i < end; i++) {
+        double v = value_at(stack, i, scratch);
+        void *row = gi_row(&stack->result, (int)((stack->band.from + i) / samples));
+        size_t x = (stack->band.from + i) % samples;
         if (stack->result.type == GI_U8)
-            ((uint8_t *)row)[i] = (uint8_t)floor(v + 0.5);
+            ((uint8_t *)row)[x] = (uint8_t)floor(v + 0.5);
         else if (stack->result.type == GI_U16)
-            ((uint16_t *)row)[i] = (uint16_t)floor(v + 0.5);
+            ((uint16_t *)row)[x] = (uint16_t)floor(v + 0.5);
         else
-            ((float *)row)[i] = (float)v;
+            ((float *)row)[x] = (float)v;
     }
+}
+
+/* Band by band. */
+static enum gi_status finish_all(struct stack *stack, struct gi_pool *pool, struct gi_err *err)
+{
+    struct gi_pile_band *band = &stack->band;
+    size_t all = gi_row_samples(&stack->shape) * (size_t)stack->shape.height;
+    enum gi_status status = GI_OK;
+    *band = (struct gi_pile_band){.n = all};
+    for (size_t from = 0; from < all && !status; from += band->n) {
+        if (stack->pile)
+            status = gi_pile_band(stack->pile, band, from, pool, err);
+        if (!status)
+            status = gi_pool_run(pool, (int)((band->n + PIECE - 1) / PIECE), finish_piece, stack,
+                                 stack->n * sizeof(double), err);
+    }
+    return status;
 }
 
 static enum gi_status finish(struct stack *stack, const struct gi_io_params *io, const char *path,
@@ -283,7 +299,7 @@ static enum gi_status finish(struct stack *stack, const struct gi_io_params *io,
     status = gi_image_alloc(&stack->result, s->width, s->height, s->channels,
                             stack->params->by == BY_SUM ? GI_F32 : s->type, err);
     if (!status)
-        status = gi_pool_run(pool, s->height, finish_row, stack, stack->n * sizeof(double), err);
+        status = finish_all(stack, pool, err);
     if (!status)
         status = gi_cli_save(&stack->result, NULL, path, io, threads, err);
     gi_image_free(&stack->result);
@@ -337,9 +353,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = run_engine(&stack, err);
     if (!status)
         status = finish(&stack, io, path, err);
-    for (size_t i = 0; stack.all && i < stack.n; i++)
-        gi_image_free(&stack.all[i]);
-    free(stack.all);
+    gi_pile_free(&stack.pile);
     free(stack.sums);
     gi_imaging_free(&stack.imaging);
     gi_list_free(&stack.list);
@@ -353,7 +367,9 @@ const struct gi_command gi_command_stack = {
     .manual =
         "Each sample of the output comes from the samples at its place in all inputs, alpha as "
         "any other; NaN where one of them is NaN. Every file is read once. mean, min, max and "
-        "sum hold one image of sums; median and sigma-clip hold all images, within --memory. "
+        "sum hold one image of sums; median and sigma-clip need all images, and where these take "
+        "more than --memory they wait, decoded, in a temporary file in $TMPDIR, or else in "
+        "/var/tmp, and are read from it part by part. The bytes are the same. "
         "An image that can't be read, or of another shape, ends it.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --by sigma-clip --kappa 2.5 frames/*.png clean.png\n"

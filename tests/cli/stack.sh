@@ -70,6 +70,66 @@ expect_error 1 'stack: b0.pgm: is 7 x 5, 1 channels of 2 bytes, want 7 x 5, 1 of
 expect_error 1 'stack: nowhere.pgm: No such file or directory' stack a0.pgm nowhere.pgm made.pgm
 expect_error 2 'stack: want INPUT... before the output made.pgm' stack made.pgm
 expect_error 2 'stack: a0.pgm: would be written over the input a0.pgm, want another file' stack a1.pgm a0.pgm a0.pgm
-expect_error 1 'stack: --by median holds all images, * bytes: want --memory so large' stack --by median --memory 100 a0.pgm a1.pgm made.pgm
+
+# What does not fit in --memory waits in a temporary file: the same bytes, whatever fits.
+python3 - <<'END'
+import random, struct
+random.seed(8)
+for i in range(9):
+    n = 97 * 61
+    with open("c%d.ppm" % i, "wb") as f:
+        f.write(b"P6\n97 61\n255\n" + random.randbytes(3 * n))
+    with open("d%d.pgm" % i, "wb") as f:
+        f.write(b"P5\n97 61\n65535\n" + random.randbytes(2 * n))
+    with open("e%d.pam" % i, "wb") as f:
+        f.write(b"P7\nWIDTH 97\nHEIGHT 61\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n" + random.randbytes(4 * n))
+    with open("f%d.pfm" % i, "wb") as f:
+        v = [random.gauss(0.5, 0.2) for _ in range(n)]
+        v[100 * i] = float("nan")
+        f.write(b"Pf\n97 61\n-1\n" + struct.pack("<%df" % n, *v))
+END
+for kind in c:ppm d:pgm e:pam f:pfm; do
+    suffix=${kind#*:}
+    for by in median sigma-clip; do
+        for n in 2 9; do
+            files=$(eval "echo ${kind%:*}{0..$((n - 1))}.$suffix")
+            # shellcheck disable=SC2086
+            expect 0 gpuimg stack --by $by --kappa 1 $files all.$suffix
+            for memory in 1 60000 100000; do
+                # shellcheck disable=SC2086
+                expect 0 env TMPDIR=. "$GPUIMG" stack --by $by --kappa 1 --memory $memory --threads 3 $files part.$suffix
+                check "$kind $by of $n in $memory bytes" cmp part.$suffix all.$suffix
+            done
+        done
+    done
+done
+check 'no temporary stays' test -z "$(compgen -G 'gpuimg-*')"
+expect 1 env TMPDIR=./nowhere "$GPUIMG" stack --by median --memory 1 c?.ppm made.ppm
+check 'a folder that is not there' grep -qx 'gpuimg: stack: a temporary file in ./nowhere: No such file or directory (TMPDIR says where it goes)' err
+expect 0 env TMPDIR=./nowhere "$GPUIMG" stack --by median c?.ppm all.ppm
+# 60 images, 36 megabytes, in 2 megabytes: the program alone takes some 10.
+if sanitized; then
+    skip 'memory under a sanitizer'
+else
+    head -c 600000 /dev/urandom >noise
+    for i in {1..60}; do { printf 'P5 1000 600 255\n'; tail -c +$((i * 977)) noise; head -c $((i * 977 - 1)) noise; } >n$i.pgm; done
+    for by in median sigma-clip; do
+        expect 0 env TMPDIR=. python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack --by $by --memory 2M --threads 2 n*.pgm part.pgm
+        check "$by: memory is bounded ($(<out) kB)" test "$(<out)" -lt 30000
+    done
+fi
+mkdir disk
+if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
+    expect 75 env TMPDIR=disk "$GPUIMG" stack --by median --memory 1M n1.pgm n2.pgm made.pgm
+    check 'a full disk is named' grep -qx 'gpuimg: stack: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
+    expect 75 env TMPDIR=disk "$GPUIMG" histogram n1.pgm n2.pgm --bins 65536 --table made.npy
+    check 'of a table too' grep -qx 'gpuimg: histogram: a temporary file in disk: No space left on device (TMPDIR says where it goes)' err
+    check 'and none appears' test -z "$(compgen -G 'made*')"
+    umount disk
+else
+    skip 'a full disk: nothing can be mounted here'
+fi
 
 finish
