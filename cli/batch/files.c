@@ -11,12 +11,14 @@
 #include "cli/say.h"
 #include "imgio/imgio.h"
 
-/* The shard is of the sorted list: tasks that were given the inputs in another order agree. */
+/* The shard is of the sorted list, and so is {index}: tasks that were given the inputs in another
+ * order agree. */
 static enum gi_status take_share(struct gi_batch_files *files, struct gi_err *err)
 {
     files->n = files->list.n;
     if (!files->shard.n)
         return GI_OK;
+    gi_list_sort(&files->list);
     files->share = gi_list_sorted(&files->list, err);
     if (!files->share)
         return GI_E_MEMORY;

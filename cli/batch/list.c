@@ -178,6 +178,17 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
+static int by_name_of(const void *a, const void *b)
+{
+    return strcmp(((const struct gi_input *)a)->path, ((const struct gi_input *)b)->path);
+}
+
+void gi_list_sort(struct gi_list *list)
+{
+    if (list->n)
+        qsort(list->inputs, list->n, sizeof *list->inputs, by_name_of);
+}
+
 struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err)
 {
     struct gi_input **sorted = malloc((list->n + 1) * sizeof *sorted);

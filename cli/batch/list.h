@@ -38,6 +38,9 @@ void gi_list_free(struct gi_list *list);
 /* Bytes of the longest name; 0: there is none. */
 size_t gi_list_longest(const struct gi_list *list);
 
+/* Sorts by name. */
+void gi_list_sort(struct gi_list *list);
+
 /* The inputs sorted by name; the caller frees the array. Errors: NULL and GI_E_MEMORY. */
 struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err);
 

@@ -21,7 +21,8 @@
         .help =                                                                                    \
             "Name of each result, below --out-dir where that is given: {dir} the input's folder, " \
             "{tree} its folder below that of --recursive, {stem} its name without suffix, {ext} "  \
-            "the suffix, {name} the whole name, {index} its place in the list"                     \
+            "the suffix, {name} the whole name, {index} its place in the list, with --shard "      \
+            "in the sorted one"                                                                    \
     }
 
 #define TABLE                                                                                      \

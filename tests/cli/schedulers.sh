@@ -32,6 +32,12 @@ for k in 1 2 3; do
     expect 0 gpuimg blur $(find photos -type f | sort) --out 'blurred/{index}.{ext}' --shard $k/3 --report report-$k.jsonl
 done
 check "{index} is the place in the whole list" diff -r one blurred
+rm -rf blurred
+for k in 1 2 3; do
+    find photos -type f | if ((k == 2)); then sort -r; else sort; fi >other.txt
+    expect 0 gpuimg blur --files-from other.txt --out 'blurred/{index}.{ext}' --shard $k/3
+done
+check "and of the sorted one, whatever order a task was given" diff -r one blurred
 rm -r blurred report*
 find photos -type f | sort >1
 sort -r 1 >2
