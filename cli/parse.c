@@ -245,18 +245,29 @@ static enum gi_status read_words(struct gi_args *args, const struct table *t,
     return GI_OK;
 }
 
-/* A folder in the place of one image. */
-static enum gi_status check_input(const struct gi_args *args, const struct gi_command *command,
-                                  struct gi_err *err)
+static bool is_folder(const char *path)
 {
     struct stat st;
-    const char *input = args->noperands < 2 ? NULL : args->operands[args->noperands - 2];
-    if (!input || !gi_batch_writes_images(command) || stat(input, &st) || !S_ISDIR(st.st_mode))
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A folder in the place of one image, read or written. */
+static enum gi_status check_folders(const struct gi_args *args, const struct gi_command *command,
+                                    struct gi_err *err)
+{
+    int n = args->noperands;
+    if (n < 2 || n != command->max_operands || !gi_batch_writes_images(command))
         return GI_OK;
-    return gi_fail(err, GI_E_USAGE,
-                   "%s: is a folder, want an image; all in a folder go by --recursive and "
-                   "--out-dir",
-                   input);
+    if (is_folder(args->operands[n - 2]))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: is a folder, want an image; all in a folder go by --recursive and "
+                       "--out-dir",
+                       args->operands[n - 2]);
+    if (is_folder(args->operands[n - 1]))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: is a folder, want the name of an image, or --out-dir %s",
+                       args->operands[n - 1], args->operands[n - 1]);
+    return GI_OK;
 }
 
 static enum gi_status check_operands(const struct gi_args *args, const struct gi_command *command,
@@ -267,7 +278,8 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
     if (many && gi_batch_is_wanted(many)) {
         max = -1;
         min = min > 1 || many->files_from ? 0 : min;
-    } else if (gi_batch_check_one(command, args->params, err) || check_input(args, command, err)) {
+    } else if (gi_batch_check_one(command, args->params, err) ||
+               check_folders(args, command, err)) {
         return err->status;
     }
     if (max >= 0 && args->noperands > max)
