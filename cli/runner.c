@@ -175,7 +175,7 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
     gi_runner_note(runner, "decode", gi_now_ms() - start);
     if (!status)
-        status = gi_cli_check_levels(steps, nsteps, image, gi_cli_maxval(image, info, io), err);
+        status = gi_cli_check_levels(steps, nsteps, image, info, io, err);
     else
         return status;
     if (status) {

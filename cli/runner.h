@@ -29,10 +29,10 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
 
 /* Whether the sample values that the steps' options name are among those of `image`, the first
  * step's source, whose type all of them keep; warns where another scale may be meant, such as that
- * of a file whose largest sample is `maxval` (cli/levels.c). Errors: GI_E_USAGE. */
+ * of the file that `info` tells of (cli/levels.c). Errors: GI_E_USAGE. */
 enum gi_status gi_cli_check_levels(const struct gi_step *steps, int nsteps,
-                                   const struct gi_image *image, unsigned maxval,
-                                   struct gi_err *err);
+                                   const struct gi_image *image, const struct gi_file_info *info,
+                                   const struct gi_io_params *io, struct gi_err *err);
 
 /* gi_pipeline_new() and gi_pipeline_run() on the device that --device or the estimate picks. Of
  * several steps the error names the one that can't be planned. */

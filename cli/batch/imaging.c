@@ -195,7 +195,7 @@ static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
     int threads = gi_pool_threads(imaging->pool);
     enum gi_status status = gi_ready_make(&ready, chain, io, err);
     if (!status)
-        status = gi_cli_check_levels(ready.steps, chain->n, image, maxval, err);
+        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
     if (!status)
         status = gi_imaging_compute(imaging, item, &made, image, &ready, err);
     if (!status)

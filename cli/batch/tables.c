@@ -66,15 +66,11 @@ static enum gi_status report(const struct tables *tables, const struct gi_ready 
 
 /* The item's image, a file's or one of a stream. */
 static enum gi_status load(const struct tables *tables, struct gi_item *item,
-                           struct gi_image *image, unsigned *maxval, struct gi_err *err)
+                           struct gi_image *image, struct gi_file_info *info, struct gi_err *err)
 {
-    struct gi_file_info info = {0};
     bool video = tables->stream && tables->stream->is_video;
-    enum gi_status status = video ? gi_video_take_plane(tables->stream, item, image, err)
-                                  : gi_imaging_load(tables->imaging, item, image, NULL, &info, err);
-    if (!status)
-        *maxval = gi_cli_maxval(image, &info, &tables->io);
-    return status;
+    return video ? gi_video_take_plane(tables->stream, item, image, err)
+                 : gi_imaging_load(tables->imaging, item, image, NULL, info, err);
 }
 
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
@@ -82,19 +78,20 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     const struct tables *tables = self;
     struct gi_image image = {0};
     struct gi_ready ready;
-    unsigned maxval;
-    enum gi_status status = load(tables, item, &image, &maxval, err);
+    struct gi_file_info info = {0};
+    enum gi_status status = load(tables, item, &image, &info, err);
     if (status) {
         gi_image_free(&image);
         return status;
     }
     status = gi_ready_make(&ready, tables->chain, &tables->io, err);
     if (!status)
-        status = gi_cli_check_levels(ready.steps, tables->chain->n, &image, maxval, err);
+        status =
+            gi_cli_check_levels(ready.steps, tables->chain->n, &image, &info, &tables->io, err);
     if (!status)
         status = gi_imaging_compute(tables->imaging, item, NULL, &image, &ready, err);
     if (!status)
-        status = report(tables, &ready, item, maxval, err);
+        status = report(tables, &ready, item, gi_cli_maxval(&image, &info, &tables->io), err);
     gi_ready_free(&ready);
     gi_image_free(&image);
     return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;

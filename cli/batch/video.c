@@ -98,10 +98,10 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
     if (status)
         return status;
     struct gi_image luma = gi_y4m_plane(&stream->video, 0);
-    unsigned maxval = (1u << stream->video.bits) - 1;
+    struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
     status = gi_ready_make(&ready, stream->chain, &stream->io, err);
     if (!status)
-        status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, maxval, err);
+        status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
     if (!status)
         status = plan_video(stream, &ready, err);
     gi_ready_free(&ready);

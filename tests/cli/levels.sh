@@ -17,6 +17,11 @@ check "16 bits: no word about 300" test ! -s err
 expect 0 gpuimg threshold in.pgm out.pgm --at 300 --depth 16
 expect 0 gpuimg threshold in.pgm out.pfm --at 300 --depth float
 check "float: any value" test ! -s err
+expect 0 gpuimg run 'gaussian | threshold --at 128' in.pgm out.pgm --linear
+check "--linear: another scale" grep -qx 'gpuimg: warning: run: --at 128: with --linear samples are 0 to 1' err
+gpuimg convert in.pgm float.pfm
+expect 0 gpuimg run 'gaussian | threshold --at 2' float.pfm out.pfm --linear
+check "--linear, floats before: any value" test ! -s err
 
 expect 0 gpuimg threshold in.pgm out.pgm --at 0.5
 check "a half of what" grep -qx 'gpuimg: warning: threshold: --at 0.5: samples are 0 to 255; --at 50% is 0.5 of full scale' err
