@@ -80,23 +80,35 @@ expect 1 gpuimg invert --recursive latin --out-dir latin-out --report latin.json
 expect 1 gpuimg report merge latin.jsonl --missing files
 check 'the missing one is named by its bytes' cmp out <(printf 'latin/\xe4.jpg\n')
 
-# Killed at any moment, and resumed: the same folder, no temporaries. Over older files, so that there are any.
+# A thousand, killed at any moment and resumed: the same folder, no temporaries. Over older files, so that there are any.
+mkdir many old
+gpuimg resize "$data/scene.png" small.jpg --size 80x53
+gpuimg resize "$data/coins.png" small.png --size 80x60
+for ((i = 0; i < 1000; i++)); do
+    f=$(printf %04d $i).$([[ $((i % 2)) == 0 ]] && echo jpg || echo png)
+    cp "small.${f#*.}" "many/$f"
+    echo old >"old/$f"
+done
+start=$EPOCHREALTIME
+expect 0 gpuimg gaussian --sigma 2 many/* --out-dir all --report all.jsonl
+took=$((${EPOCHREALTIME/./} - ${start/./}))
+tree all >all.sums
 killed=0
 for ((round = 0; round < 10; round++)); do
     rm -rf res res.jsonl
-    mkdir res
-    for f in in/*; do echo old >"res/${f#in/}"; done
-    "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl 2>/dev/null &
-    sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
+    cp -r old res
+    "$GPUIMG" gaussian --sigma 2 many/* --out-dir res --report res.jsonl 2>/dev/null &
+    sleep "$(printf '%d.%06d' $((us = SRANDOM % took, us / 1000000)) $((us % 1000000)))"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
     (($? == 137)) && ((killed++))
     : >res/.gpuimg-0123456789abcdef
-    gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resume 2>err
+    gpuimg gaussian --sigma 2 many/* --out-dir res --report res.jsonl --resume 2>err
     status=$?
-    if ((status == 0)) && cmp -s whole.sums <(tree res); then pass; else fail "killed, round $round" "$status $(<err)"; fi
+    if ((status == 0)) && cmp -s all.sums <(tree res); then pass; else fail "killed, round $round" "$status $(<err)"; fi
 done
 check 'some were killed' test $killed -gt 0
+rm -rf many old all
 
 # A temporary that somebody writes stays.
 : >res/.gpuimg-0123456789abcdef
