@@ -95,7 +95,7 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
         status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
     if (status)
         return status;
-    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress);
+    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress, 1);
     void *result = calloc(1, command->filter->result_nbytes);
     status = result ? analyse(runner, reporter, params, result, operands[0], to, err)
                     : gi_fail(err, GI_E_MEMORY, "out of memory: a result");

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET_FILTER, SET_IO, SET_DEVICE, SOURCES = GI_SHUFFLE_SOURCES };
+enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH, SOURCES = GI_SHUFFLE_SOURCES };
 
 extern const struct gi_filter gi_filter_channels;
 
@@ -178,6 +178,8 @@ static enum gi_status run_verb(const struct verb *verb, void *const *params, cha
         status = gi_runner_new(&job.runner, params[SET_DEVICE], err);
     if (status)
         return status;
+    const struct gi_batch_params *many = params[SET_BATCH];
+    gi_runner_watch(job.runner, many->progress, 1);
     status = verb->run(&job, operands, noperands, err);
     for (int i = 0; i < SOURCES; i++)
         gi_image_free(&job.srcs[i]);
@@ -198,7 +200,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     struct gi_command plain = gi_filter_command(&gi_filter_channels);
     if (!order_of(params[SET_FILTER]))
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
-    if (noperands != 2 && !gi_batch_is_wanted(params[SET_DEVICE + 1]))
+    if (noperands != 2 && !gi_batch_is_wanted(params[SET_BATCH]))
         return gi_fail(err, GI_E_USAGE, "want INPUT OUTPUT with --order");
     return plain.run(&plain, params, operands, noperands, err);
 }

@@ -243,6 +243,7 @@ static enum gi_status compare(struct gi_runner *runner, const struct gi_image *a
 static enum gi_status run_pair(void *const *params, char **operands, struct gi_err *err)
 {
     const struct gi_compare_params *p = params[GI_SET_PAIR_COMPARE];
+    const struct gi_batch_params *many = params[GI_SET_PAIRS];
     struct gi_io_params io = *(const struct gi_io_params *)params[GI_SET_PAIR_INPUT];
     struct gi_image a = {0}, b = {0};
     struct gi_runner *runner = NULL;
@@ -256,6 +257,8 @@ static enum gi_status run_pair(void *const *params, char **operands, struct gi_e
     if (!status)
         status = gi_runner_new(&runner, params[GI_SET_PAIR_DEVICE], err);
     double start = gi_now_ms();
+    if (!status)
+        gi_runner_watch(runner, many->progress, 1);
     if (!status)
         status = gi_cli_load(&a, NULL, NULL, operands[0], &io, 0, NULL, err);
     if (!status)

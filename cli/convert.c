@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/files.h"
+#include "cli/watch.h"
 
 enum { SET_OWN, SET_IO, SET_BATCH };
 
@@ -23,20 +24,27 @@ static const struct gi_option options[] = {
     {0},
 };
 
+static void on_shape(void *watch, const struct gi_image *stored)
+{
+    gi_watch_size(watch, stored);
+}
+
 /* From one file to one. */
 static enum gi_status convert_one(const struct gi_io_params *given, char **operands, int threads,
-                                  struct gi_err *err)
+                                  struct gi_watch *watch, struct gi_err *err)
 {
+    const struct gi_shape_listener listener = {on_shape, watch, NULL};
     struct gi_io_params io = *given;
     struct gi_image image;
     struct gi_metadata metadata;
     struct gi_file_info info;
     enum gi_status status = gi_cli_check_way(operands[0], operands[1], &io, NULL, err);
     if (!status)
-        status = gi_cli_load(&image, &metadata, &info, operands[0], &io, threads, NULL, err);
+        status = gi_cli_load(&image, &metadata, &info, operands[0], &io, threads, &listener, err);
     if (status)
         return status;
     status = gi_cli_check_way(operands[0], operands[1], &io, &info, err);
+    gi_watch_stage(watch, "encode");
     if (!status)
         status = gi_cli_save(&image, &metadata, operands[1], &io, threads, err);
     gi_image_free(&image);
@@ -57,8 +65,11 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
     enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
     if (!status && stream)
         return gi_stream_run(&stream, &job, err);
+    struct gi_watch watch;
+    gi_watch_start(&watch, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 0);
     if (!status)
-        status = convert_one(io, operands, threads, err);
+        status = convert_one(io, operands, threads, &watch, err);
+    gi_watch_end(&watch);
     gi_ahead_free(&io->ahead);
     return status;
 }

@@ -46,7 +46,7 @@ static enum gi_status run_one(const struct gi_command *command, void *const *par
     status = gi_runner_new(&runner, device, err);
     if (status)
         return status;
-    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress);
+    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress, 1);
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info;

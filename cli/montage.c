@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/runner.h"
+#include "cli/watch.h"
 #include "filters/geometry/gravity.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ extern const struct gi_filter gi_filter_resize;
 struct params {
     int columns, rows, gap, margin, gravity;
     struct gi_extent cell;
-    bool fill, stretch, no_enlarge;
+    bool fill, stretch, no_enlarge, progress;
     struct gi_border_params edge; /* --background */
 };
 
@@ -77,6 +78,7 @@ static const struct gi_option options[] = {
      .help = "Around all of them"},
     GI_GRAVITY_OPTION(struct params, "center", "Where an image stands in its place"),
     GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value of the sheet"),
+    GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
 
@@ -314,6 +316,8 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a sheet");
     if (!status)
         status = gi_runner_new(&sheet.runner, device, err);
+    if (!status)
+        gi_runner_watch(sheet.runner, sheet.params->progress, n);
     if (!status)
         status = fill_sheet(&sheet, operands, n, err);
     if (!status)

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/runner.h"
+#include "cli/watch.h"
 
 enum { SET_FILTER, SET_MAPS, SET_IO, SET_DEVICE, MAPS = 2 };
 
@@ -14,6 +15,7 @@ extern const struct gi_filter gi_filter_remap;
 
 struct maps_params {
     const char *map, *map_y;
+    bool progress;
 };
 
 static const struct gi_option maps_options[] = {
@@ -29,6 +31,7 @@ static const struct gi_option maps_options[] = {
      .offset = offsetof(struct maps_params, map_y),
      .metavar = "FILE",
      .help = "Floats of one channel, Y"},
+    GI_PROGRESS_OPTION(struct maps_params, progress),
     {.name = NULL},
 };
 
@@ -103,6 +106,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         status = gi_runner_new(&job.runner, device, err);
     if (status)
         return status;
+    gi_runner_watch(job.runner, p->progress, 1);
     status = remap(&job, p, operands, gi_thread_count(device->threads), err);
     if (!status)
         gi_runner_report(job.runner);

@@ -204,7 +204,7 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
         status = gi_runner_new(&runner, params[SET_DEVICE], err);
     if (status)
         return status;
-    gi_runner_watch(runner, ((const struct gi_batch_params *)params[SET_BATCH])->progress);
+    gi_runner_watch(runner, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 1);
     status = gi_ready_make(&ready, chain, params[SET_IO], err);
     if (!status)
         status = run_ready(&ready, runner, input, path, params, err);

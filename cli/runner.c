@@ -1,13 +1,13 @@
 /* Choosing a device for a command, opening it beside the decoder, and falling back.
  * SPDX-License-Identifier: MIT */
 #include "cli/runner.h"
-#include "cli/batch/progress.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/files.h"
 #include "cli/process.h"
 #include "cli/rates.h"
 #include "cli/say.h"
+#include "cli/watch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,10 +32,7 @@ struct gi_runner {
     struct stage *stages;
     int nstages;
     int bands, uploads, downloads;
-    struct gi_progress *progress; /* NULL: nobody watches */
-    /* What its thread reads while they change. */
-    const char *now;  /* the stage, static */
-    uint64_t npixels; /* 0: not known yet */
+    struct gi_watch watch;
 };
 
 /* One pipeline on one image. */
@@ -93,30 +90,14 @@ enum gi_status gi_runner_new(struct gi_runner **out, const struct gi_device_para
     return GI_OK;
 }
 
-static bool tell(void *arg, double seconds, char *line, size_t nbytes)
+void gi_runner_watch(struct gi_runner *runner, bool forced, int images)
 {
-    static const double LONG_S = 2;
-    const struct gi_runner *runner = arg;
-    uint64_t npixels = __atomic_load_n(&runner->npixels, __ATOMIC_RELAXED);
-    char size[48] = "";
-    if (seconds < LONG_S)
-        return false;
-    if (npixels)
-        snprintf(size, sizeof size, " of %.3g megapixels", 1e-6 * (double)npixels);
-    snprintf(line, nbytes, "1 image%s, %.0f s, now %s", size, seconds,
-             __atomic_load_n(&runner->now, __ATOMIC_RELAXED));
-    return true;
+    gi_watch_start(&runner->watch, forced, images > 1 ? images : 0);
 }
 
-static void set_stage(struct gi_runner *runner, const char *stage)
+void gi_runner_stage(struct gi_runner *runner, const char *stage)
 {
-    __atomic_store_n(&runner->now, stage, __ATOMIC_RELAXED);
-}
-
-void gi_runner_watch(struct gi_runner *runner, bool forced)
-{
-    set_stage(runner, "decode");
-    runner->progress = gi_progress_start(forced, tell, runner);
+    gi_watch_stage(&runner->watch, stage);
 }
 
 /* What gi_runner_load() looks ahead for. */
@@ -144,8 +125,7 @@ static void on_shape(void *arg, const struct gi_image *stored)
     struct gi_runner *runner = coming->runner;
     struct gi_image shape = gi_cli_shape(coming->io, stored);
     struct gi_pipeline *pipeline;
-    __atomic_store_n(&runner->npixels, (uint64_t)stored->width * (uint64_t)stored->height,
-                     __ATOMIC_RELAXED);
+    gi_watch_size(&runner->watch, stored);
     if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_cuda_is_likely())
         return;
     if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))
@@ -171,6 +151,7 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     double start = gi_now_ms();
+    gi_runner_stage(runner, "decode");
     enum gi_status status =
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
     gi_runner_note(runner, "decode", gi_now_ms() - start);
@@ -230,7 +211,7 @@ void gi_runner_free(struct gi_runner **out)
     struct gi_runner *runner = *out;
     *out = NULL;
     if (runner)
-        gi_progress_end(&runner->progress);
+        gi_watch_end(&runner->watch);
     if (!runner || !gi_cli_tears_down())
         return;
     free(runner->stages);
@@ -405,12 +386,15 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                       .steps = steps,
                       .nsteps = nsteps,
                       .sides = sides};
-    set_stage(runner, "kernels");
+    gi_runner_stage(runner, "kernels");
     status = runner->choice == GI_CHOOSE_AUTO ? run_auto(runner, &job, err)
                                               : run_forced(runner, &job, err);
-    set_stage(runner, "encode");
-    if (!dst)
-        gi_progress_end(&runner->progress);
+    if (dst) {
+        gi_runner_stage(runner, "encode");
+        gi_watch_done(&runner->watch);
+    } else {
+        gi_watch_end(&runner->watch);
+    }
     gi_pipeline_free(&pipeline);
     return status;
 }
@@ -422,7 +406,7 @@ void gi_runner_note(struct gi_runner *runner, const char *stage, double ms)
 
 void gi_runner_report(struct gi_runner *runner)
 {
-    gi_progress_end(&runner->progress);
+    gi_watch_end(&runner->watch);
     if (runner->params->verbose || runner->params->timing) {
         say_ways(runner->cpu);
         say_ways(runner->opening ? NULL : runner->cuda);

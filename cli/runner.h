@@ -40,10 +40,12 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_step *steps, int nsteps,
                              const struct gi_side *sides, struct gi_err *err);
 
-/* Tells on a terminal, or where `forced`, what is done to an image that takes over two seconds: its
- * size, the seconds, and the stage under way. Until gi_runner_report() or gi_runner_free(), or
- * where no image comes out until gi_runner_run() has ended. */
-void gi_runner_watch(struct gi_runner *runner, bool forced);
+/* Tells what is done (cli/watch.h), of `images` that are run in turn, until gi_runner_report() or
+ * gi_runner_free(), or where no image comes out until gi_runner_run() has ended. The stages of
+ * gi_runner_load() and gi_runner_run() and the encoding behind it are known; gi_runner_stage()
+ * tells another one, static. */
+void gi_runner_watch(struct gi_runner *runner, bool forced, int images);
+void gi_runner_stage(struct gi_runner *runner, const char *stage);
 
 /* For --timing: host stages that happen outside the runner. */
 void gi_runner_note(struct gi_runner *runner, const char *stage, double ms);

@@ -10,10 +10,12 @@
 #include "cli/batch/list.h"
 #include "cli/batch/memory.h"
 #include "cli/batch/pile.h"
+#include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/output.h"
+#include "cli/watch.h"
 #include "kernels/parallel.h"
 
 enum { SET_OWN, SET_IO };
@@ -25,7 +27,7 @@ struct params {
     int by, threads;
     double kappa;
     const char *files_from;
-    bool null, recursive;
+    bool null, recursive, progress;
     uint64_t memory;
 };
 
@@ -81,6 +83,7 @@ static const struct gi_option options[] = {
      .unit = "bytes",
      .help = "Memory for images under way; what median and sigma-clip can't hold in it waits in a "
              "temporary file. Without it half of what is free"},
+    GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
 
@@ -314,13 +317,16 @@ static enum gi_status run_engine(struct stack *stack, struct gi_err *err)
     struct gi_engine_options how = {.threads = gi_imaging_threads(stack->imaging),
                                     .memory = stack->params->memory,
                                     .fail_fast = true};
-    struct gi_engine *engine;
-    enum gi_status status = gi_engine_new(&engine, &how, &feed, &work, err);
+    struct gi_engine_watch watch = {.threads = how.threads};
+    enum gi_status status = gi_engine_new(&watch.engine, &how, &feed, &work, err);
     if (status)
         return status;
     gi_stop_listen();
-    status = gi_engine_run(engine, err);
-    gi_engine_free(&engine);
+    struct gi_progress *progress =
+        gi_progress_start(stack->params->progress, gi_progress_of_engine, &watch);
+    status = gi_engine_run(watch.engine, err);
+    gi_progress_end(&progress);
+    gi_engine_free(&watch.engine);
     if (!status && stack->n < stack->list.n)
         status = gi_fail(err, GI_E_IO, "ended by a signal: nothing was written");
     return status;

@@ -195,10 +195,39 @@ expect_error 2 'info: --table made.txt: want a name that ends in .csv, .jsonl or
 slow() {
     (head -c 9000 in/a.png; sleep 2.5; tail -c +9001 in/a.png) | gpuimg "$@"
 }
-expect 0 slow invert - one.png --progress
-check 'what takes long is told' grep -qxE 'gpuimg: invert: 1 image of 0.273 megapixels, [23] s, now [a-z]+' err
+python3 - <<'END'
+import struct
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (427, 640, 2), }"
+open("map.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.ljust(117).encode() + b"\n" +
+                            b"".join(struct.pack("<2f", x, y) for y in range(427) for x in range(640)))
+END
+one='1 image( of 0.273 megapixels)?'
+some='[0-2]/2 images'
+told() { # told NAME LINE COMMAND...
+    local name=$1 line=$2
+    shift 2
+    slow "$@" --progress >"$name.out" 2>"$name.err" || echo "exit status $?" >>"$name.err"
+    grep -q . "$name.err" && ! grep -qvxE "gpuimg: $1: $line, [0-9]+ s, now [a-z]+" "$name.err" || touch "$name.bad"
+}
+told filter "$one" invert - one.png &
+told convert "$one" convert - one.ppm &
+told split "$one" channels split - r.pgm g.pgm b.pgm &
+told order "$one" channels - bgr.png --order bgr &
+told remap "$one" remap - same.png --map map.npy &
+told compare "$one" compare - in/a.png &
+told montage "$some" montage - in/b.png sheet.png &
+told analysis "$one" extract - coins.csv &
+wait
+for name in filter convert split order remap compare montage analysis; do
+    check "what takes long is told: $name ($(cat $name.err))" test ! -e $name.bad -a -e $name.err
+done
+for name in convert channels remap compare montage; do check "$name takes --progress" grep -q -- --progress <(gpuimg help $name; gpuimg help common); done
+gpuimg montage in/a.png in/b.png want.png
+check 'the sheet is the same' cmp sheet.png want.png
 expect 0 gpuimg invert in/a.png two.png --progress
 check 'what does not is not' test ! -s err
 check 'the bytes are the same' cmp one.png two.png
+expect 0 gpuimg montage in/a.png in/b.png two.png --progress
+check 'nor of a sheet' test ! -s err
 
 finish

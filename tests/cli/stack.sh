@@ -66,6 +66,8 @@ printf '%s\n' a{0..5}.pgm >list.txt
 gpuimg stack a?.pgm one.pgm
 expect 0 gpuimg stack --files-from list.txt two.pgm
 check 'a list' cmp one.pgm two.pgm
+expect 0 gpuimg stack a?.pgm two.pgm --progress
+check 'progress' grep -qE '^gpuimg: stack: 6/6 files, [0-9.]+ images/s' err
 expect_error 1 'stack: b0.pgm: is 7 x 5, 1 channels of 2 bytes, want 7 x 5, 1 of 1 as a0.pgm' stack a0.pgm b0.pgm made.pgm
 expect_error 1 'stack: nowhere.pgm: No such file or directory' stack a0.pgm nowhere.pgm made.pgm
 expect_error 2 'stack: want INPUT... before the output made.pgm' stack made.pgm
