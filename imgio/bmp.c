@@ -2,6 +2,7 @@
  * Storage", Windows SDK). A palette of grays makes a gray image. JPEG, PNG and Huffman inside a
  * bitmap are not read. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
+#include "imgio/metadata.h"
 
 #include <string.h>
 
@@ -178,9 +179,9 @@ static void read_metadata(const struct bitmap *b)
     }
     if (b->head_nbytes == V5_HEAD && get32(b->head + 56) == 0x4d424544) { /* "MBED" */
         uint64_t at = (uint64_t)FILE_HEAD + get32(b->head + 112), nbytes = get32(b->head + 116);
-        if (nbytes && at + nbytes <= b->decode->nbytes &&
-            (metadata->icc = gi_memory_copy(b->decode->bytes + at, nbytes)))
-            metadata->icc_nbytes = nbytes;
+        if (nbytes && at + nbytes <= b->decode->nbytes)
+            gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, b->decode->bytes + at,
+                             nbytes);
     }
 }
 

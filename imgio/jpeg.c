@@ -167,11 +167,11 @@ static void read_markers(struct gi_decode *decode, jpeg_saved_marker_ptr marker)
         if (marker->marker == JPEG_COM) {
             read_comment(decode, (const char *)marker->data, n);
         } else if (starts(marker, GI_XMP_HEAD, sizeof GI_XMP_HEAD)) {
-            gi_metadata_add_xmp(metadata, marker->data + sizeof GI_XMP_HEAD,
-                                n - sizeof GI_XMP_HEAD);
-        } else if (starts(marker, "Exif\0", EXIF_HEAD) && !metadata->exif) {
-            metadata->exif = gi_memory_copy(marker->data + EXIF_HEAD, n - EXIF_HEAD);
-            metadata->exif_nbytes = metadata->exif ? n - EXIF_HEAD : 0;
+            gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes,
+                             marker->data + sizeof GI_XMP_HEAD, n - sizeof GI_XMP_HEAD);
+        } else if (starts(marker, "Exif\0", EXIF_HEAD)) {
+            gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes,
+                             marker->data + EXIF_HEAD, n - EXIF_HEAD);
         }
         extended = extended || starts(marker, xmp_more, sizeof xmp_more);
     }

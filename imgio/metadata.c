@@ -91,10 +91,19 @@ void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what)
     drop_xmp(metadata);
 }
 
-void gi_metadata_add_xmp(struct gi_metadata *metadata, const void *bytes, size_t n)
+void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
+                      size_t n)
 {
-    if (!metadata->xmp && (metadata->xmp = gi_memory_copy(bytes, n)))
-        metadata->xmp_nbytes = n;
+    if (*block || !n)
+        return;
+    *block = gi_memory_copy(bytes, n);
+    *nbytes = *block ? n : 0;
+    metadata->starved = metadata->starved || !*block;
+}
+
+static void keep_xmp(struct gi_metadata *metadata, const void *bytes, size_t n)
+{
+    gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, bytes, n);
 }
 
 /* Bytes of the character that starts at `p`, of which `n` are there; 0 where it is no UTF-8 (RFC
@@ -119,20 +128,23 @@ static bool is_utf8(const unsigned char *p, size_t n)
     return true;
 }
 
-char *gi_latin1(const char *text, size_t *n)
+enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_err *err)
 {
     const unsigned char *p = (const unsigned char *)text;
-    char *latin = malloc(strlen(text) + 1);
-    for (*n = 0; latin && *p; p++) {
+    char *made = *latin = malloc(strlen(text) + 1);
+    if (!made)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for a text");
+    for (*n = 0; *p; p++) {
         if (*p > 0xc3 || (*p >= 0x80 && (p[1] & 0xc0) != 0x80)) {
-            free(latin);
-            return NULL;
+            free(made);
+            *latin = NULL;
+            return GI_OK;
         }
         unsigned v = *p < 0x80 ? *p : (*p & 0x1fu) << 6 | (p[1] & 0x3fu);
         p += *p >= 0x80;
-        latin[(*n)++] = (char)v;
+        made[(*n)++] = (char)v;
     }
-    return latin;
+    return GI_OK;
 }
 
 /* Appends `n` bytes and an end to `to`, in UTF-8, which takes twice their number at most. Returns
@@ -151,8 +163,10 @@ static char *put_text(char *to, const void *bytes, size_t n)
     return to + 1;
 }
 
-/* "\nexif\n    1234\n4578696600..." to its bytes, owned by the caller; NULL where it is none. */
-static unsigned char *read_raw_profile(const char *text, size_t n, size_t *nbytes)
+/* "\nexif\n    1234\n4578696600..." to its bytes, owned by the caller; NULL where it is none, or
+ * memory is out. */
+static unsigned char *read_raw_profile(struct gi_metadata *metadata, const char *text, size_t n,
+                                       size_t *nbytes)
 {
     static const char digits[] = "0123456789abcdef";
     const char *end = text + n, *line = memchr(text, '\n', n);
@@ -160,6 +174,7 @@ static unsigned char *read_raw_profile(const char *text, size_t n, size_t *nbyte
     const char *p = number ? memchr(number + 1, '\n', (size_t)(end - number - 1)) : NULL;
     unsigned char *bytes = p ? malloc((size_t)(end - p) / 2 + 1) : NULL;
     size_t have = 0;
+    metadata->starved = metadata->starved || (p && !bytes);
     for (; bytes && p < end; p++) {
         const char *digit = *p ? strchr(digits, *p | 0x20) : NULL;
         if (!digit)
@@ -180,17 +195,16 @@ static bool adopt_raw_profile(struct gi_metadata *metadata, const char *kind, co
     if (strcmp(kind, "exif") != 0 && strcmp(kind, "APP1") != 0 && strcmp(kind, "xmp") != 0)
         return false;
     size_t nbytes;
-    unsigned char *bytes = read_raw_profile(text, n, &nbytes);
+    unsigned char *bytes = read_raw_profile(metadata, text, n, &nbytes);
     if (!bytes)
         return false;
     if (*kind == 'x') {
-        gi_metadata_add_xmp(metadata, bytes, nbytes);
+        keep_xmp(metadata, bytes, nbytes);
     } else if (nbytes > sizeof exif && memcmp(bytes, exif, sizeof exif) == 0) {
-        if (!metadata->exif &&
-            (metadata->exif = gi_memory_copy(bytes + sizeof exif, nbytes - sizeof exif)))
-            metadata->exif_nbytes = nbytes - sizeof exif;
+        gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + sizeof exif,
+                         nbytes - sizeof exif);
     } else if (nbytes > sizeof xap && memcmp(bytes, xap, sizeof xap) == 0) {
-        gi_metadata_add_xmp(metadata, bytes + sizeof xap, nbytes - sizeof xap);
+        keep_xmp(metadata, bytes + sizeof xap, nbytes - sizeof xap);
     }
     free(bytes);
     return true;
@@ -211,7 +225,7 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     struct gi_metadata *metadata = decode->metadata;
     size_t head = strlen(keyword), prefix = sizeof raw_profile - 1;
     if (strcmp(keyword, "XML:com.adobe.xmp") == 0) {
-        gi_metadata_add_xmp(metadata, bytes, n);
+        keep_xmp(metadata, bytes, n);
         return true;
     }
     if (strncmp(keyword, raw_profile, prefix) == 0 &&
@@ -228,8 +242,10 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     if (texts)
         metadata->texts = texts;
     struct gi_text text = {.keyword = texts ? malloc(room) : NULL};
-    if (!text.keyword)
+    if (!text.keyword) {
+        metadata->starved = true;
         return false;
+    }
     text.language = put_text(text.keyword, keyword, head);
     text.translated = put_text((char *)text.language, language, strlen(language));
     text.text = put_text((char *)text.translated, translated, strlen(translated));

@@ -18,8 +18,10 @@ enum {
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 
-/* Keeps an XMP packet, if it is the first. */
-void gi_metadata_add_xmp(struct gi_metadata *metadata, const void *bytes, size_t n);
+/* Keeps `n` bytes as one of the metadata's blocks, say &metadata->icc and &metadata->icc_nbytes, if
+ * they are the first. Like all here it sets metadata->starved where memory runs out. */
+void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
+                      size_t n);
 
 /* The text of that keyword; NULL where there is none. */
 const char *gi_metadata_text(const struct gi_metadata *metadata, const char *keyword);
@@ -30,8 +32,8 @@ void gi_metadata_settle(struct gi_metadata *metadata);
 /* Whether all that PNG's colour chunks say is that the picture is sRGB, or nothing. */
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata);
 
-/* Latin-1 of a text in UTF-8, owned by the caller, *n its bytes; NULL where it has none (or memory
- * is out). */
-char *gi_latin1(const char *text, size_t *n);
+/* *latin: Latin-1 of a text in UTF-8, owned by the caller, *n its bytes; NULL where it has none.
+ * Errors: GI_E_MEMORY. */
+enum gi_status gi_latin1(char **latin, size_t *n, const char *text, struct gi_err *err);
 
 #endif

@@ -249,6 +249,8 @@ static enum gi_status encode_oriented(struct gi_sink *sink, const struct gi_form
     struct gi_image turned;
     struct gi_metadata said = metadata ? *metadata : (struct gi_metadata){0};
     said.exif = said.exif ? gi_memory_copy(said.exif, said.exif_nbytes) : NULL;
+    if (!said.exif && metadata && metadata->exif)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: EXIF");
     enum gi_status status =
         gi_exif_orient(&said.exif, &said.exif_nbytes, options->orientation, err);
     if (!status)

@@ -89,18 +89,18 @@ static void read_metadata(struct gi_decode *decode)
     struct gi_metadata *metadata = decode->metadata;
     size_t n;
     const unsigned char *chunk = find_chunk(decode->bytes, decode->nbytes, "ICCP", &n);
-    if (chunk && (metadata->icc = gi_memory_copy(chunk, n)))
-        metadata->icc_nbytes = n;
+    if (chunk)
+        gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, chunk, n);
     chunk = find_chunk(decode->bytes, decode->nbytes, "EXIF", &n);
     if (chunk && n > 6 && memcmp(chunk, "Exif\0", 6) == 0) { /* as JPEG has it: some writers do */
         chunk += 6;
         n -= 6;
     }
-    if (chunk && (metadata->exif = gi_memory_copy(chunk, n)))
-        metadata->exif_nbytes = n;
+    if (chunk)
+        gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, chunk, n);
     chunk = find_chunk(decode->bytes, decode->nbytes, "XMP ", &n);
     if (chunk)
-        gi_metadata_add_xmp(metadata, chunk, n);
+        gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, chunk, n);
 }
 
 /* Decodes as far as the bytes go. *rows: of the image that are there. */

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/png/png_quick.h"
+#include "imgio/metadata.h"
 #include "imgio/png/png_text.h"
 
 #include <limits.h>
@@ -97,12 +98,10 @@ static void read_metadata(struct reader *r)
     png_bytep bytes;
     png_uint_32 nbytes, x, y;
     int method, unit;
-    if (png_get_iCCP(r->png, r->info, &name, &method, &bytes, &nbytes) && !metadata->icc &&
-        (metadata->icc = gi_memory_copy(bytes, nbytes)))
-        metadata->icc_nbytes = nbytes;
-    if (png_get_eXIf_1(r->png, r->info, &nbytes, &bytes) && !metadata->exif &&
-        (metadata->exif = gi_memory_copy(bytes, nbytes)))
-        metadata->exif_nbytes = nbytes;
+    if (png_get_iCCP(r->png, r->info, &name, &method, &bytes, &nbytes))
+        gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, bytes, nbytes);
+    if (png_get_eXIf_1(r->png, r->info, &nbytes, &bytes))
+        gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes, nbytes);
     if (png_get_pHYs(r->png, r->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
         metadata->dpi_x = x * 0.0254;
         metadata->dpi_y = y * 0.0254;
@@ -124,9 +123,9 @@ static void find_late_exif(const struct reader *r)
         size_t nbytes = get_be32(bytes + at);
         if (nbytes > end - at - 12)
             return;
-        if (memcmp(bytes + at + 4, "eXIf", 4) == 0 &&
-            (metadata->exif = gi_memory_copy(bytes + at + 8, nbytes)))
-            metadata->exif_nbytes = nbytes;
+        if (memcmp(bytes + at + 4, "eXIf", 4) == 0)
+            gi_metadata_keep(metadata, &metadata->exif, &metadata->exif_nbytes, bytes + at + 8,
+                             nbytes);
         at += nbytes + 12;
     }
 }
@@ -234,6 +233,7 @@ static enum gi_status decode_png(struct gi_decode *decode, struct gi_err *err)
     if (!r.refused && decode->image->width)
         gi_png_read_texts(decode);
     if (whole) {
+        decode->metadata->starved = decode->metadata->starved || r.starved;
         warn_of_frames(decode);
         return GI_OK;
     }

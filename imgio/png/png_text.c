@@ -23,8 +23,10 @@ static uint32_t big32(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* `packed` inflated, owned by the caller; NULL where it is damaged or more than is kept. */
-static unsigned char *inflate(const unsigned char *packed, size_t n, size_t *nbytes)
+/* `packed` inflated, owned by the caller; NULL where it is damaged or more than is kept, or memory
+ * is out. */
+static unsigned char *inflate(struct gi_metadata *metadata, const unsigned char *packed, size_t n,
+                              size_t *nbytes)
 {
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
     enum libdeflate_result result = LIBDEFLATE_INSUFFICIENT_SPACE;
@@ -40,6 +42,7 @@ static unsigned char *inflate(const unsigned char *packed, size_t n, size_t *nby
         if (room == GI_TEXTS_NBYTES_MAX)
             break;
     }
+    metadata->starved = metadata->starved || !inflater || !bytes;
     libdeflate_free_decompressor(inflater);
     if (result == LIBDEFLATE_SUCCESS)
         return bytes;
@@ -75,7 +78,7 @@ static bool read_text(struct gi_decode *decode, const char *type, const unsigned
     if (!at)
         return true;
     size_t length = (size_t)(end - at);
-    unsigned char *inflated = packed ? inflate(at, length, &length) : NULL;
+    unsigned char *inflated = packed ? inflate(decode->metadata, at, length, &length) : NULL;
     if (packed && !inflated)
         return true;
     bool kept =
@@ -92,10 +95,13 @@ static void read_colour(struct gi_metadata *metadata, const char *type, const un
     for (; at && at < end; at += 5 + at[4])
         if (memcmp(at, type, 4) == 0)
             return;
-    unsigned char *grown =
-        n <= COLOUR_MAX ? realloc(metadata->colour, metadata->colour_nbytes + 5 + n) : NULL;
-    if (!grown)
+    if (n > COLOUR_MAX)
         return;
+    unsigned char *grown = realloc(metadata->colour, metadata->colour_nbytes + 5 + n);
+    if (!grown) {
+        metadata->starved = true;
+        return;
+    }
     metadata->colour = grown;
     grown += metadata->colour_nbytes;
     memcpy(grown, type, 4);
@@ -163,13 +169,14 @@ static enum gi_status write_one(struct gi_sink *sink, const struct gi_text *text
 {
     unsigned char head[KEYWORD_MAX + 2];
     size_t length = 0, n = 0;
-    char *keyword = gi_latin1(text->keyword, &n);
-    char *latin = *text->language || *text->translated ? NULL : gi_latin1(text->text, &length);
-    enum gi_status status = GI_OK;
-    if (!keyword || n == 0 || n > KEYWORD_MAX) {
+    char *keyword, *latin = NULL;
+    enum gi_status status = gi_latin1(&keyword, &n, text->keyword, err);
+    if (!status && !*text->language && !*text->translated)
+        status = gi_latin1(&latin, &length, text->text, err);
+    if (status || !keyword || n == 0 || n > KEYWORD_MAX) {
         free(keyword);
         free(latin);
-        return GI_OK;
+        return status;
     }
     memcpy(head, keyword, n);
     head[n] = head[n + 1] = 0;

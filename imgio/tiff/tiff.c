@@ -189,11 +189,10 @@ static void read_metadata(struct gi_tiff_reader *r)
     void *icc;
     float x = 0, y = 0;
     uint16_t unit, orientation;
-    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ICCPROFILE, &nbytes, &icc) &&
-        (metadata->icc = gi_memory_copy(icc, nbytes)))
-        metadata->icc_nbytes = nbytes;
+    if (gi_tiff.TIFFGetField(r->file, TIFFTAG_ICCPROFILE, &nbytes, &icc))
+        gi_metadata_keep(metadata, &metadata->icc, &metadata->icc_nbytes, icc, nbytes);
     if (gi_tiff.TIFFGetField(r->file, TIFFTAG_XMLPACKET, &nbytes, &icc))
-        gi_metadata_add_xmp(metadata, icc, nbytes);
+        gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, icc, nbytes);
     read_texts(r);
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_RESOLUTIONUNIT, &unit);
     double inches = unit == RESUNIT_INCH ? 1 : unit == RESUNIT_CENTIMETER ? 2.54 : 0;

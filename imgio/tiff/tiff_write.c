@@ -206,26 +206,27 @@ static const struct gi_tiff_text *tag_of(const struct gi_text *text)
     return own->tag && (own->tag != TAG_DATE || date) ? own : NULL;
 }
 
-/* The text of a tag, ending in a zero, *n its bytes: that of its keyword. The description is joined
- * by all texts that have no tag. Owned by the caller; NULL where there is none. */
-static char *find_text(const struct gi_metadata *metadata, const struct gi_tiff_text *tag,
-                       size_t *n)
+/* The text of a tag, without a zero at its end: that of its keyword. The description is joined by
+ * all texts that have no tag. Returns its bytes; `to` NULL: these alone. */
+static size_t put_text(unsigned char *to, const struct gi_metadata *metadata,
+                       const struct gi_tiff_text *tag)
 {
-    char *whole = NULL;
-    FILE *out = metadata ? open_memstream(&whole, n) : NULL;
-    for (int i = 0; out && i < metadata->ntexts; i++) {
+    size_t nbytes = 0;
+    for (int i = 0; metadata && i < metadata->ntexts; i++) {
         const struct gi_text *text = &metadata->texts[i];
         const struct gi_tiff_text *own = tag_of(text);
-        if (own ? own == tag : tag->tag == TAG_DESCRIPTION)
-            fprintf(out, "%s%s%s%s", ftell(out) > 0 ? "\n" : "", own ? "" : text->keyword,
-                    own ? "" : ": ", text->text);
+        if (own ? own != tag : tag->tag != TAG_DESCRIPTION)
+            continue;
+        const char *parts[] = {nbytes ? "\n" : "", own ? "" : text->keyword, own ? "" : ": ",
+                               text->text};
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            size_t n = strlen(parts[k]);
+            if (to)
+                memcpy(to + nbytes, parts[k], n);
+            nbytes += n;
+        }
     }
-    if (!out || fclose(out) || *n == 0) {
-        free(whole);
-        return NULL;
-    }
-    ++*n;
-    return whole;
+    return nbytes;
 }
 
 /* Adds the texts of the tags from `from` to `to`. */
@@ -233,11 +234,9 @@ static void add_texts(struct directory *d, const struct gi_metadata *metadata, u
                       unsigned to)
 {
     for (const struct gi_tiff_text *t = gi_tiff_texts; t->tag; t++) {
-        size_t n;
-        char *text = t->tag >= from && t->tag <= to ? find_text(metadata, t, &n) : NULL;
-        if (text)
-            memcpy(add(d, t->tag, ASCII, n), text, n);
-        free(text);
+        size_t n = t->tag >= from && t->tag <= to ? put_text(NULL, metadata, t) : 0;
+        if (n)
+            put_text(add(d, t->tag, ASCII, n + 1), metadata, t);
     }
 }
 
