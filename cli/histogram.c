@@ -11,6 +11,7 @@
 #include "cli/plot.h"
 #include "cli/process.h"
 #include "cli/report.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,15 +230,14 @@ static enum gi_status print(FILE *out, const struct gi_histogram_view *view, int
 static enum gi_status print_to_sink(struct gi_sink *sink, const struct gi_histogram_view *view,
                                     int format, struct gi_err *err)
 {
-    char *text = NULL;
-    size_t nbytes = 0;
-    FILE *out = open_memstream(&text, &nbytes);
-    enum gi_status status =
-        out ? print(out, view, format, err) : gi_fail(err, GI_E_MEMORY, "out of memory");
-    if (out && fclose(out) && !status)
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    enum gi_status status = out ? print(out, view, format, err) : GI_OK;
+    char *text = gi_text_close(out, &memory);
+    if (!text && !status)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     if (!status)
-        status = gi_sink_write(sink, text, nbytes, err);
+        status = gi_sink_write(sink, text, memory.nbytes, err);
     free(text);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/say.h"
+#include "cli/text.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -179,8 +180,8 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
         gi_sink_abandon(&sink);
         return status;
     }
-    char *text = NULL;
-    FILE *out = open_memstream(&text, &item->made_nbytes);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     enum gi_status status = GI_OK;
@@ -189,9 +190,10 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
                                    to_json(item->input, image, metadata, info), 0, err);
     else
         print_text(out, item->input, image, metadata, info, infos->input);
-    if (fclose(out) && !status)
+    item->made = gi_text_close(out, &memory);
+    item->made_nbytes = memory.nbytes;
+    if (!item->made && !status)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a line");
-    item->made = text;
     return status;
 }
 

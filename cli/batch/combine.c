@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/batch/temporary.h"
+#include "cli/text.h"
 #include "imgio/npy.h"
 
 struct gi_combine {
@@ -82,9 +83,8 @@ static const struct gi_combine_text *text_column(const struct gi_combine *combin
 /* Columns of the head: the file, then doubles and texts. */
 static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
 {
-    char *type = NULL;
-    size_t nbytes;
-    FILE *out = open_memstream(&type, &nbytes);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     fprintf(out, "[('%s', 'S%zu')", combine->options.first.name, combine->options.first.nbytes);
@@ -98,8 +98,9 @@ static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
         at += n;
     }
     fputc(']', out);
-    enum gi_status status = fclose(out) ? gi_fail(err, GI_E_MEMORY, "out of memory: a table")
-                                        : gi_npy_head(combine->sink, type, &combine->nrows, 1, err);
+    char *type = gi_text_close(out, &memory);
+    enum gi_status status = type ? gi_npy_head(combine->sink, type, &combine->nrows, 1, err)
+                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     free(type);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/batch/claims.h"
+#include "cli/text.h"
 #include "imgio/imgio.h"
 
 static const char plain[] = "{tree}/{stem}.{ext}";
@@ -76,10 +77,11 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
 {
     const struct gi_input *input = &list->inputs[at];
     const char *text = naming->template ? naming->template : plain;
-    char index[24], *name = NULL;
-    size_t nbytes, n;
+    char index[24];
+    size_t n;
     snprintf(index, sizeof index, "%zu", at);
-    FILE *out = open_memstream(&name, &nbytes);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
     if (!out)
         return NULL;
     size_t length = naming->folder ? strlen(naming->folder) : 0;
@@ -96,7 +98,7 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         fwrite(piece.text, 1, piece.n, out);
         n += !piece.n && text[n] == '/'; /* an empty folder is none */
     }
-    return fclose(out) ? NULL : name;
+    return gi_text_close(out, &memory);
 }
 
 /* Makes the folder of a path, and those above it. `path` loses its name. */

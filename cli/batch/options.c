@@ -6,6 +6,7 @@
 
 #include "cli/batch/batch.h"
 #include "cli/device.h"
+#include "cli/text.h"
 
 #define WHERE                                                                                      \
     {.name = "out-dir",                                                                            \
@@ -285,20 +286,21 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
 
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params)
 {
-    char *text = NULL;
-    size_t nbytes;
-    FILE *out = open_memstream(&text, &nbytes);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
     if (!out)
         return NULL;
+    bool good = true;
     fputs(first, out);
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows && good; s++) {
         const struct gi_option_set *set = &command->sets[s];
         if (is_of_batches(set->rows) || set->rows == gi_device_options)
             continue;
         char *defaults = calloc(1, set->params_nbytes);
-        if (defaults)
+        good = defaults != NULL;
+        if (good)
             gi_options_default(defaults, set->rows);
-        for (const struct gi_option *row = set->rows; defaults && row->name; row++) {
+        for (const struct gi_option *row = set->rows; good && row->name; row++) {
             const char *value = (const char *)params[s] + row->offset;
             if (has_no_say(row) || same_value(row, value, defaults + row->offset))
                 continue;
@@ -307,5 +309,9 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
         }
         free(defaults);
     }
-    return fclose(out) ? NULL : text;
+    char *text = gi_text_close(out, &memory);
+    if (good)
+        return text;
+    free(text);
+    return NULL;
 }

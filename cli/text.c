@@ -1,0 +1,48 @@
+/* Text that is printed into memory.
+ * SPDX-License-Identifier: MIT */
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ssize_t append(void *cookie, const char *bytes, size_t nbytes)
+{
+    struct gi_text_memory *text = cookie;
+    size_t wanted = text->nbytes + nbytes + 1;
+    if (wanted > text->capacity) {
+        size_t capacity = wanted > 2 * text->capacity ? wanted : 2 * text->capacity;
+        char *grown = realloc(text->at, capacity);
+        if (!grown)
+            return 0;
+        text->at = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->at + text->nbytes, bytes, nbytes);
+    text->nbytes += nbytes;
+    text->at[text->nbytes] = '\0';
+    return (ssize_t)nbytes;
+}
+
+FILE *gi_text_open(struct gi_text_memory *text)
+{
+    *text = (struct gi_text_memory){.at = calloc(1, 1), .capacity = 1};
+    FILE *stream =
+        text->at ? fopencookie(text, "w", (cookie_io_functions_t){.write = append}) : NULL;
+    if (!stream) {
+        free(text->at);
+        text->at = NULL;
+    }
+    return stream;
+}
+
+char *gi_text_close(FILE *stream, struct gi_text_memory *text)
+{
+    if (!stream)
+        return NULL;
+    bool bad = ferror(stream) != 0;
+    if (fclose(stream) == 0 && !bad)
+        return text->at;
+    free(text->at);
+    text->at = NULL;
+    return NULL;
+}

@@ -1,0 +1,84 @@
+/* Text that is printed into memory: whole, or said to be missing, whichever call for memory fails.
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/text.h"
+#include "failing_memory.h"
+
+enum { LINES = 3000 };
+
+static char *print(int fail)
+{
+    struct gi_text_memory memory;
+    calls = 0;
+    fails_at = fail;
+    FILE *out = gi_text_open(&memory);
+    for (int i = 0; i < LINES && out; i++)
+        fprintf(out, "line %d\n", i);
+    char *text = gi_text_close(out, &memory);
+    fails_at = 0;
+    if (text)
+        assert_int_equal(memory.nbytes, strlen(text));
+    return text;
+}
+
+static void whole(void **state)
+{
+    (void)state;
+    char *text = print(0), *at = text;
+    assert_non_null(text);
+    for (int i = 0, n = 0, number = -1; i < LINES; i++, at += n) {
+        assert_int_equal(sscanf(at, "line %d\n%n", &number, &n), 1);
+        assert_int_equal(number, i);
+    }
+    assert_int_equal(*at, '\0');
+    free(text);
+}
+
+static void nothing(void **state)
+{
+    (void)state;
+    struct gi_text_memory memory;
+    char *text = gi_text_close(gi_text_open(&memory), &memory);
+    assert_string_equal(text, "");
+    free(text);
+    assert_null(gi_text_close(NULL, &memory));
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    if (!can_fail) {
+        print_message("skipped: memory can't be made to fail in this build\n");
+        skip();
+    }
+    char *want = print(0);
+    int all = calls;
+    assert_true(all > 3);
+    for (int i = 1; i <= all; i++) {
+        char *text = print(i);
+        if (text)
+            assert_string_equal(text, want);
+        free(text);
+    }
+    char *text = print(all - 1); /* one of the last that grow it */
+    assert_null(text);
+    free(want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole),
+        cmocka_unit_test(nothing),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
