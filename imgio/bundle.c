@@ -20,6 +20,7 @@ struct member {
     char *name, *target;  /* a folder's, as the caller gave it, and where it goes */
     char *temporary;      /* NULL: written directly */
     bool (*ours)(const char *name);
+    DIR *older; /* the folder that it replaces, once exchanged: to empty it takes no further open */
     bool durable, moved, exchanged;
 };
 
@@ -132,20 +133,19 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
 
 /* Whether what stood there and now stands under the temporary name may go: a file for a file, a
  * folder that holds what is ours alone for a folder. Returns 0 or errno. */
-static int look_at_older(const struct member *m)
+static int look_at_older(struct member *m)
 {
     struct stat st;
     if (m->sink)
         return lstat(m->sink->temporary, &st) ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
-    DIR *folder = opendir(m->temporary);
-    if (!folder)
+    m->older = opendir(m->temporary);
+    if (!m->older)
         return errno;
     int why = 0;
-    for (struct dirent *entry; !why && (entry = readdir(folder));)
+    for (struct dirent *entry; !why && (entry = readdir(m->older));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             !(m->ours && m->ours(entry->d_name)))
             why = ENOTEMPTY;
-    closedir(folder);
     return why;
 }
 
@@ -191,6 +191,8 @@ static void drop_older(struct gi_bundle *bundle)
         char **temporary = m->sink ? &m->sink->temporary : &m->temporary;
         if (!m->moved)
             continue;
+        if (m->older)
+            gi_temporary_empty(dirfd(m->older));
         if (m->exchanged)
             gi_temporary_remove(*temporary);
         if (m->durable)
@@ -224,6 +226,8 @@ void gi_bundle_abandon(struct gi_bundle **bundle)
             gi_temporary_remove(m->temporary);
             gi_temporary_forget(&m->temporary);
         }
+        if (m->older)
+            closedir(m->older);
         free(m->name);
         free(m->target);
     }

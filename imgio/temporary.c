@@ -52,16 +52,23 @@ static int remove_files(int fd)
     return removed;
 }
 
+void gi_temporary_empty(int fd)
+{
+    /* Over again: files may hide while others go. */
+    do
+        lseek(fd, 0, SEEK_SET);
+    while (remove_files(fd) > 0);
+}
+
 void gi_temporary_remove(const char *name)
 {
     if (unlink(name) == 0 || errno != EISDIR)
         return;
     int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    /* Over again: files may hide while others go. */
-    while (fd >= 0 && remove_files(fd) > 0)
-        lseek(fd, 0, SEEK_SET);
-    if (fd >= 0)
+    if (fd >= 0) {
+        gi_temporary_empty(fd);
         close(fd);
+    }
     rmdir(name);
 }
 

@@ -24,6 +24,8 @@ int gi_temporary_exchange(const char *temporary, const char *target, bool no_clo
 /* Back. */
 void gi_temporary_undo(const char *temporary, const char *target, bool exchanged);
 
+/* Removes the files of the open folder `fd`. Safe in a signal handler. */
+void gi_temporary_empty(int fd);
 /* Removes a file, or a folder of files. Safe in a signal handler. */
 void gi_temporary_remove(const char *name);
 

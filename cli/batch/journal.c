@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "cli/batch/stop.h"
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/say.h"
@@ -259,6 +260,15 @@ static void clear_folder(const char *path)
     free(folder);
 }
 
+static int open_report(const char *path, int how)
+{
+    int fd;
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | how);
+    while (fd < 0 && errno == EINTR && !gi_stop_asked());
+    return fd;
+}
+
 /* The head and what is done, in place of what stands there. */
 static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
                             struct gi_err *err)
@@ -301,7 +311,7 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     journal->fd = -1;
     journal->resume = resume;
     journal->tars = head->tars;
-    int older = standard ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int older = standard ? -1 : open_report(path, O_NONBLOCK | O_NOCTTY);
     enum gi_status status =
         standard && resume
             ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")
@@ -311,7 +321,7 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     if (!status)
         status = start(journal, head, err);
     if (!status) {
-        journal->fd = standard ? STDOUT_FILENO : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        journal->fd = standard ? STDOUT_FILENO : open_report(path, O_APPEND);
         status = journal->fd >= 0 ? lock(journal, journal->fd, err)
                                   : gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", path,
                                             strerror(errno));
