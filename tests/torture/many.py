@@ -1,0 +1,162 @@
+"""Commands of many images for torture.py, and what is wanted of them when a call has failed.
+
+An item that fails is named and the others are done: every file is as it was or as it should be; a report holds whole lines,
+a table lines of the other files, a tar the other members; standard output holds a part from the front, or such a tar.
+"""
+
+import io
+import json
+import shlex
+import tarfile
+
+PICTURES = "a.png", "b.jpg", "c.ppm", "photos/d.pgm", "photos/sub/e.tif"
+# Name, words, what is wanted here beside the pictures; standard input by its name among the files.
+COMMANDS = (
+    ("files", "blur --k 3 --out-dir out --report r.jsonl a.png b.jpg c.ppm", ()),
+    ("files by a template", "invert --out {dir}/{stem}_n.ppm --files-from list", ("list",)),
+    ("files by a shard", "run 'gaussian | edges' --recursive photos --out-dir out --suffix .png --shard 2/2", ()),
+    ("files again", "blur --k 3 --out-dir again --report again.jsonl --resume a.png b.jpg c.ppm", ("again",)),
+    ("files of a camera", "undistort --camera camera.json --out-dir out a.png c.ppm", ("camera.json",)),
+    ("a tar of a camera", "undistort --camera camera.json --tar in.tar out.tar", ("camera.json", "in.tar")),
+    ("table", "histogram a.png b.jpg c.ppm --table t.csv", ()),
+    ("table of regions", "extract a.png c.ppm photos/d.pgm --at 50% --table t.jsonl --report r.jsonl", ()),
+    ("table as an array", "histogram a.png c.ppm --table t.npy", ()),
+    ("tables", "histogram a.png c.ppm --out-dir out --format json", ()),
+    ("table on standard output", "info --recursive . --table -", ()),
+    ("pairs", "compare --pairs pairs --table t.csv", ("pairs",)),
+    ("folders", "compare photos photos --table t.jsonl", ()),
+    ("stack", "stack --by mean c.ppm c.ppm a.png out.png", ()),
+    ("stack of a folder", "stack --by sigma-clip --recursive same out.tif --threads 2", ("same",)),
+    ("stack by the median", "stack --by median same/1.pgm same/2.pgm same/1.pgm out.pfm", ("same",)),
+    ("montage", "montage a.png b.jpg c.ppm sheet.png --columns 2", ()),
+    ("tar", "blur --k 3 --tar in.tar out.tar", ("in.tar",)),
+    ("tar, packed", "run 'gaussian | edges' --tar in.tar out.tar.gz", ("in.tar",)),
+    ("tar, through pipes", "blur --k 3 --tar - -", ("<in.tar",)),
+    ("tars into one", "invert --tar {in.tar,more.tar.gz} one.tar", ("in.tar", "more.tar.gz")),
+    ("tars to tars", "invert --tar {in,in2}.tar {o1,o2}.tar", ("in.tar", "in2.tar")),
+    ("stream", "blur --k 3 in.pnm out.pnm --format pnm --threads 2", ("in.pnm",)),
+    ("stream, through pipes", "gaussian - - --sigma 1", ("<in.pnm",)),
+    ("video", "blur --k 3 in.y4m out.y4m", ("in.y4m",)),
+    ("video, through pipes", "run 'gaussian | sharpen' - -", ("<in.y4m",)),
+    ("missing files", "report merge again.jsonl --missing files --files-from list3", ("again", "list3")),
+    ("crops anew", "extract a.png t.csv --at 50% --crops crops --force", ("crops",)),
+)
+
+
+def tar_of(members, mode):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as tar:
+        for name, content in members:
+            head = tarfile.TarInfo(name)
+            head.size = len(content)
+            tar.addfile(head, io.BytesIO(content))
+    return out.getvalue()
+
+
+def members_of(content):
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            return [(m.name, tar.extractfile(m).read() if m.isreg() else None) for m in tar]
+    except (tarfile.TarError, EOFError, OSError):
+        return None
+
+
+def write_extra(folder, name, run):
+    """What a command reads that is no picture of PICTURES."""
+    gray = b"P5 24 20 255\n" + bytes(y * 12 + x * 3 & 255 for y in range(20) for x in range(24))
+    colour = (folder / "c.ppm").read_bytes()
+    members = [("a.png", (folder / "a.png").read_bytes()), ("a.txt", b"text"), ("c.ppm", colour), ("g.pgm", gray)]
+    y4m = b"YUV4MPEG2 W8 H6 F25:1 C420\n" + b"".join(b"FRAME\n" + bytes(range(i, i + 72)) for i in (0, 40, 99))
+    simple = {
+        "list": b"a.png\nc.ppm\n", "list3": b"a.png\nb.jpg\nc.ppm\n", "pairs": b"a.png\tc.ppm\nc.ppm\tc.ppm\n",
+        "in.tar": tar_of(members, "w"), "in2.tar": tar_of(members[:2], "w"), "more.tar.gz": tar_of(members[1:], "w:gz"),
+        "in.pnm": gray + colour + gray, "in.y4m": y4m,
+        "camera.json": b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}',
+    }
+    if name == "same":
+        (folder / "same").mkdir()
+        for i in 1, 2:
+            (folder / f"same/{i}.pgm").write_bytes(gray[:-9] + bytes([i * 90] * 9))
+    elif name == "again":
+        run("blur", "--k", "3", "--out-dir", "again", "--report", "again.jsonl", "a.png", "c.ppm", "b.jpg")
+        (folder / "again/c.ppm").write_bytes(b"of another size")
+    elif name == "crops":
+        run("extract", "a.png", "--at", "20%", "--crops", "crops")
+    elif name in simple:
+        (folder / name).write_bytes(simple[name])
+
+
+def make(torture, case_of):
+    """A case for each row of COMMANDS."""
+    for name, line, extras in COMMANDS:
+        folder = torture.root / ("many-" + "".join(c if c.isalpha() else "-" for c in name))
+        (folder / "photos/sub").mkdir(parents=True)
+        for picture in PICTURES:
+            torture.picture(folder / picture)
+        stdin = b""
+        for extra in extras:
+            write_extra(folder, extra.lstrip("<"), lambda *words: torture.run_plainly(words, folder))
+            if extra.startswith("<"):
+                stdin = (folder / extra[1:]).read_bytes()
+        yield case_of("many: " + name, shlex.split(line), folder, stdin)
+
+
+def whole_lines(content, of=None):
+    """Lines of JSON, or of another file's; the last may be cut."""
+    lines = content.splitlines(keepends=True)
+    if lines and not lines[-1].endswith(b"\n"):
+        lines.pop()
+    if of is not None:
+        return set(lines) <= set(of.splitlines(keepends=True))
+    try:
+        return all(isinstance(json.loads(line), dict) for line in lines)
+    except ValueError:
+        return False
+
+
+def part_of_tar(content, whole):
+    members, wanted = members_of(content), members_of(whole)
+    return members is not None and all(m in wanted for m in members)
+
+
+def allowed(name, content, case):
+    """Whether a file may be so after a fault."""
+    after = case.after.get(name)
+    if (name in case.before and content == case.before[name]) or (name in case.after and content == after):
+        return True
+    if content is None or name in case.before and name not in case.after:
+        return False
+    words = case.words
+    if "--report" in words and name == words[words.index("--report") + 1]:
+        return whole_lines(content)
+    if name not in case.after:
+        return False
+    if "--table" in words and name == words[words.index("--table") + 1]:
+        return name.endswith(".npy") or whole_lines(content, after)
+    return ".tar" in name and part_of_tar(content, after)
+
+
+def wrong_files(case, files):
+    gone = [n for n in case.before if n not in files and n in case.after]
+    return gone + [n for n, content in files.items() if not allowed(n, content, case)]
+
+
+# What libraries say themselves as they end the process: the loader, and libarchive where a name gets no memory.
+LAST_WORDS = ("out of memory", "Fatal Internal Error in libarchive: Out of memory",
+              "Fatal Internal Error in libarchive: No memory")
+
+
+def judge(case, done, files):
+    """None, or what is wrong with the command after a fault, which has not ended 0."""
+    lines = done.stderr.decode(errors="replace").splitlines()
+    foreign = [s for s in lines if not s.startswith("gpuimg: ") and s not in LAST_WORDS]
+    if foreign or not lines:
+        return f"ended {done.returncode} and said {foreign[:4]}"
+    if len(lines) > 8:
+        return f"ended {done.returncode} and said too much: {lines[:12]}"
+    wrong = wrong_files(case, files)
+    if wrong:
+        return f"ended {done.returncode} ({lines[0][:120]}) and left {wrong}"
+    if not case.stdout.startswith(done.stdout) and not part_of_tar(done.stdout, case.stdout) and not whole_lines(done.stdout, case.stdout):
+        return f"ended {done.returncode} ({lines[0][:120]}) and printed something else"
+    return None
