@@ -312,6 +312,8 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
     journal->resume = resume;
     journal->tars = head->tars;
     int older = standard ? -1 : open_report(path, O_NONBLOCK | O_NOCTTY);
+    if (older < 0 && !standard && errno == ENXIO) /* a pipe, which would end at the head's end */
+        older = open_report(path, O_NOCTTY);
     enum gi_status status =
         standard && resume
             ? gi_fail(err, GI_E_USAGE, "--resume: want a file as --report, not standard output")

@@ -235,7 +235,7 @@ for i in 1 2 3 4 5 6 7 8; do gpuimg flip --h in/0* --out-dir "race$i" --report r
 wait
 check 'of several at once none loses lines' test $(($(wc -l <reports/race.jsonl) - 1)) = "$(find in/0* | wc -l)"
 mkfifo reports/pipe
-cat reports/pipe >piped.jsonl &
+{ sleep 0.5; cat reports/pipe; } >piped.jsonl & # opened by its reader later than by us
 expect 0 timeout 20 "$GPUIMG" flip --h "$1" --out-dir apart --report reports/pipe
 wait $!
 check 'a report goes through a pipe' test "$(wc -l <piped.jsonl)" = 2
