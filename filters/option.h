@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "filters/geometry/size.h"
 #include "imgio/status.h"
@@ -81,6 +82,13 @@ void gi_options_example(void *params, const struct gi_option *rows);
  * "--sigma 999: want 0.1 to 250 px". */
 enum gi_status gi_option_read(void *params, const struct gi_option *row, const char *text,
                               struct gi_err *err);
+
+/* Whether the row's value is the same in two parameter structs: numbers to the bit, texts by what
+ * they say. */
+bool gi_option_same(const struct gi_option *row, const void *a_params, const void *b_params);
+
+/* Prints the row's value as gi_option_read() takes it: nothing for a flag. It is set. */
+void gi_option_print(FILE *out, const struct gi_option *row, const void *params);
 
 /* What a value must look like, as messages and help print it: "0.1 to 250 px", "odd, 1 to 4001",
  * "clamp, border or wrap". Returns buffer. */

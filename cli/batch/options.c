@@ -1,6 +1,5 @@
 /* The options of a batch, and all options as text.
  * SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,62 +190,9 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
     return NULL;
 }
 
-/* Whether two values of the row's type are the same. */
-static bool same_value(const struct gi_option *row, const void *a, const void *b)
+static bool is_text(enum gi_option_type type)
 {
-    static const size_t sizes[] = {
-        [GI_OPT_FLAG] = sizeof(bool),  [GI_OPT_INT] = sizeof(int),
-        [GI_OPT_ODD] = sizeof(int),    [GI_OPT_REAL] = sizeof(double),
-        [GI_OPT_CHOICE] = sizeof(int), [GI_OPT_SIZE] = sizeof(uint64_t),
-    };
-    if (row->type == GI_OPT_REALS) {
-        const struct gi_reals *x = a, *y = b;
-        return x->n == y->n && memcmp(x->v, y->v, (size_t)x->n * sizeof *x->v) == 0;
-    }
-    if (row->type == GI_OPT_LEVEL) {
-        const struct gi_level *x = a, *y = b;
-        return x->kind == y->kind && memcmp(&x->value, &y->value, sizeof x->value) == 0;
-    }
-    if (row->type == GI_OPT_TEXT || row->type == GI_OPT_CONTENT || row->type == GI_OPT_PATH) {
-        const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-        return x == y || (x && y && strcmp(x, y) == 0);
-    }
-    return memcmp(a, b, sizes[row->type]) == 0;
-}
-
-static void print_value(FILE *out, const struct gi_option *row, const void *value)
-{
-    const struct gi_reals *reals = value;
-    const struct gi_level *level = value;
-    switch (row->type) {
-    case GI_OPT_FLAG:
-        break;
-    case GI_OPT_INT:
-    case GI_OPT_ODD:
-        fprintf(out, " %d", *(const int *)value);
-        break;
-    case GI_OPT_REAL:
-        fprintf(out, " %.17g", *(const double *)value);
-        break;
-    case GI_OPT_REALS:
-        for (int i = 0; i < reals->n; i++)
-            fprintf(out, "%c%.17g", i ? ',' : ' ', reals->v[i]);
-        break;
-    case GI_OPT_CHOICE:
-        fprintf(out, " %s", row->choices[*(const int *)value].name);
-        break;
-    case GI_OPT_LEVEL:
-        if (level->kind == GI_LEVEL_OTSU)
-            fputs(" otsu", out);
-        else
-            fprintf(out, " %.17g%s", level->value, level->kind == GI_LEVEL_PERCENT ? "%" : "");
-        break;
-    case GI_OPT_SIZE:
-        fprintf(out, " %" PRIu64, *(const uint64_t *)value);
-        break;
-    default:
-        fprintf(out, " '%s'", *(const char *const *)value);
-    }
+    return type == GI_OPT_TEXT || type == GI_OPT_CONTENT || type == GI_OPT_PATH;
 }
 
 /* Those that change no byte of what comes out. */
@@ -277,8 +223,7 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     struct gi_batch_params defaults = {0};
     gi_options_default(&defaults, row);
     for (; row->name; row++)
-        if (!is_for_one(row) &&
-            !same_value(row, given + row->offset, (const char *)&defaults + row->offset))
+        if (!is_for_one(row) && !gi_option_same(row, given, &defaults))
             return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
                            tables ? "--table, --out-dir or --out" : "--out-dir, --out or --tar");
     return GI_OK;
@@ -301,11 +246,12 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
         if (good)
             gi_options_default(defaults, set->rows);
         for (const struct gi_option *row = set->rows; good && row->name; row++) {
-            const char *value = (const char *)params[s] + row->offset;
-            if (has_no_say(row) || same_value(row, value, defaults + row->offset))
+            if (has_no_say(row) || gi_option_same(row, params[s], defaults))
                 continue;
-            fprintf(out, " --%s", row->name);
-            print_value(out, row, value);
+            const char *quote = is_text(row->type) ? "'" : "";
+            fprintf(out, " --%s%s%s", row->name, row->type == GI_OPT_FLAG ? "" : " ", quote);
+            gi_option_print(out, row, params[s]);
+            fputs(quote, out);
         }
         free(defaults);
     }

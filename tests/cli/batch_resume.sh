@@ -29,6 +29,24 @@ for byte in b"".join(name.encode() + b"\0" for name in names):
     hash = (hash ^ byte) * 0x100000001b3 % 2**64
 assert head["files"] == 60 and head["list"] == "%016x" % hash, head
 assert head["chain"].startswith("gaussian --sigma 2"), head'
+# Every operation, with the options that it needs: the report's chain is the command again.
+mkdir few
+gpuimg resize in/001.png few/a.png --size 40x30
+gpuimg flip few/a.png few/b.png --h
+gpuimg list --json | jq -r '.operations[] | select(.operands == "INPUT OUTPUT" and .name != "orient" and .name != "remap") |
+    [.name, (.options[] | select(.example) | if .type == "flag" then "--\(.name)" else "--\(.name)=\(.example)" end)] | join("\t")' >operations
+check 'operations are listed' test "$(wc -l <operations)" -ge 20
+while IFS=$'\t' read -ra words; do
+    rm -rf again
+    expect 0 gpuimg "${words[@]}" few/*.png --out-dir again --report again.jsonl
+    chain=$(head -1 again.jsonl | jq -r .chain)
+    rm -rf made
+    mkdir made
+    expect 0 bash -c '"$1" run "$2" few/a.png made/a.png && cmp made/a.png again/a.png' - "$GPUIMG" "$chain"
+    rm again.jsonl
+done <operations
+rm -rf made again few
+
 check 'its lines tell sizes, times and stages' python3 -c '
 import json, os
 for line in list(open("whole.jsonl"))[1:]:

@@ -294,6 +294,55 @@ static void test_want_is_cut(void **unused)
     assert_string_equal(gi_option_want(row_of("odd"), small, sizeof small), "odd, 1 ");
 }
 
+/* What gi_option_print() makes of what was read. */
+static void check_printed(const char *name, const char *text, const char *want)
+{
+    char printed[128] = "";
+    struct params p = read_ok(name, text), again, other;
+    FILE *out = fmemopen(printed, sizeof printed, "w");
+    gi_option_print(out, row_of(name), &p);
+    fclose(out);
+    assert_string_equal(printed, want);
+    again = read_ok(name, printed);
+    assert_true(gi_option_same(row_of(name), &p, &again));
+    gi_options_default(&other, rows);
+    assert_false(gi_option_same(row_of(name), &p, &other));
+    assert_true(gi_option_same(row_of(name), &other, &other));
+}
+
+static void test_printed(void **unused)
+{
+    (void)unused;
+    static const char *const values[][3] = {
+        {"whole", "+3", "3"},
+        {"odd", "5", "5"},
+        {"real", "1e1", "10"},
+        {"reals", "1,-2.50", "1,-2.5"},
+        {"choice", "three", "three"},
+        {"level", "12", "12"},
+        {"level", "12.5%", "12.5%"},
+        {"level", "otsu", "otsu"},
+        {"size", "2Ki", "2048"},
+        {"extent", "50%", "50%x50%"},
+        {"extent", "800x", "800x"},
+        {"extent", "x600", "x600"},
+        {"extent", "1000000000x12.5%", "1000000000x12.5%"},
+        {"rect", "40x30%", "40x30%"},
+        {"rect", "40x30+1-2%", "40x30+1-2%"},
+        {"rect", "x30-0+5", "x30-0+5"},
+        {"text", "a b", "a b"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        check_printed(values[i][0], values[i][1], values[i][2]);
+    struct params set = read_ok("flag", NULL), unset = {0};
+    assert_false(gi_option_same(row_of("flag"), &set, &unset));
+    struct params near = read_ok("rect", "40x30+1-2"), far = read_ok("rect", "40x30+1-2%");
+    assert_false(gi_option_same(row_of("rect"), &near, &far));
+    far = read_ok("rect", "40x30");
+    near = read_ok("rect", "40x30+0+0");
+    assert_false(gi_option_same(row_of("rect"), &near, &far));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_rect),     cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_gravity),  cmocka_unit_test(test_flag_and_text),
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_want_is_cut),
+        cmocka_unit_test(test_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
