@@ -258,8 +258,14 @@ static struct gi_queue *take_from(struct member *member, struct gi_err *err)
     if (member->nidle)
         return member->idle[--member->nidle];
     struct gi_queue *queue = NULL;
-    if (member->nqueues < member->most && !member->k->queue_open(&queue, member->device, err))
-        member->nqueues++;
+    if (member->nqueues == member->most)
+        return NULL;
+    enum gi_status status = member->k->queue_open(&queue, member->device, err);
+    member->nqueues += !status;
+    if ((status == GI_E_DEVICE_MEMORY || status == GI_E_MEMORY) && member->nqueues) {
+        member->most = member->nqueues; /* it has to do with those that there are */
+        *err = (struct gi_err){0};
+    }
     return queue;
 }
 
