@@ -57,11 +57,11 @@ endif
 WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
 CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)
 SAN    = $(if $(filter thread,$(SANITIZE)),-fsanitize=thread,$(if $(SANITIZE),-fsanitize=address$(comma)undefined$(if $(filter fuzz,$(SANITIZE)),$(comma)fuzzer-no-link) -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 # What the compiler has of it: tests/cli/hardening.sh reads the program. FORTIFY needs optimisation, and level 3 a recent libc.
-accepts = $(shell echo '$(hash)include <string.h>' | $(CC) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
+accepts = $(shell echo '$(hash)include <string.h>' | $(CC) $(CPPFLAGS) -O2 -Werror $1 -S -x c -o /dev/null - 2>/dev/null && echo '$1')
 hash := \#
 FORTIFY = $(or $(call accepts,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clash-protection) \
@@ -73,15 +73,12 @@ HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
             -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
 # Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
-optional = $(shell echo '$(hash)include <$1>' | $(CC) -E -x c -o /dev/null - 2>/dev/null && echo $2)
+optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
-ifneq ($(filter x86_64 amd64,$(shell uname -m)),)
-  LEVELS := scalar avx2 avx512
-else
-  LEVELS := scalar
-endif
+MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
+LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512)
 FLAGS_scalar :=
 FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512
@@ -110,7 +107,7 @@ $(B)/gpuimg: $(MAIN) $(LIB)
 
 $(LIB): $(filter-out $(MAIN),$(OBJ))
 	@rm -f $@
-	ar rcs $@ $^
+	$(AR) rcs $@ $^
 
 # Nothing is compiled before its headers are installed: `make deps demo` sees to that, and any other build says it.
 missing = for h in $1; do echo "$(hash)include <$$h>"; done | $(CC) $(CPPFLAGS) -E -x c - 2>&1 >/dev/null | \
