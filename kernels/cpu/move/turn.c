@@ -1,7 +1,9 @@
 /* Turning. Flips go row by row. What is transposed goes in squares: rows of the source are gathered
  * in a small buffer, each line of the cache read once, turned there, and written by rows.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/simd.h"
+#if !GI_LEVEL_scalar
+#include "kernels/cpu/common/sixteen.h"
+#endif
 #include "kernels/cpu/move/move.h"
 
 enum { SIDE_MAX = 64, SQUARE_NBYTES = 64 * 64 * 2 };
@@ -25,10 +27,10 @@ static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, co
     size_t n = 16 / pixel, x = 0, row = width * pixel;
     for (size_t i = 0; i < 16; i++)
         order[i] = i < n * pixel ? (uint8_t)((n - 1 - i / pixel) * pixel + i % pixel) : 0x80;
-    __m128i shuffle = _mm_loadu_si128((const void *)order);
+    GI_SIXTEEN from = sixteen_load(order);
     for (; x * pixel + 16 <= row; x += n) {
-        __m128i v = _mm_loadu_si128((const void *)(in + (width - x - n) * pixel));
-        _mm_storeu_si128((void *)(out + x * pixel), _mm_shuffle_epi8(v, shuffle));
+        GI_SIXTEEN v = sixteen_load(in + (width - x - n) * pixel);
+        sixteen_store(out + x * pixel, sixteen_pick(v, from));
     }
     return x;
 }
@@ -122,16 +124,15 @@ static inline void turn_pixels(char *const *out, const char *in, size_t stride, 
 #if !GI_LEVEL_scalar
 /* Lane j of v[i] becomes lane i of v[j], n lanes of 1 or 2 bytes: each step pairs vectors that are
  * half of them apart, so that after log2(n) of them all are in order. */
-static inline __attribute__((always_inline)) void turn_lanes(__m128i *v, int n, size_t pixel)
+static inline __attribute__((always_inline)) void turn_lanes(GI_SIXTEEN *v, int n, size_t pixel)
 {
 #pragma GCC unroll 4
     for (int step = 1; step < n; step *= 2) {
-        __m128i w[16];
+        GI_SIXTEEN w[16];
 #pragma GCC unroll 8
         for (int i = 0; i < n / 2; i++) {
-            __m128i a = v[i], b = v[i + n / 2];
-            w[2 * i] = pixel == 1 ? _mm_unpacklo_epi8(a, b) : _mm_unpacklo_epi16(a, b);
-            w[2 * i + 1] = pixel == 1 ? _mm_unpackhi_epi8(a, b) : _mm_unpackhi_epi16(a, b);
+            w[2 * i] = sixteen_zip_low(v[i], v[i + n / 2], pixel);
+            w[2 * i + 1] = sixteen_zip_high(v[i], v[i + n / 2], pixel);
         }
 #pragma GCC unroll 16
         for (int i = 0; i < n; i++)
@@ -145,15 +146,14 @@ turn_vectors(char *const *out, const char *in, size_t stride, int width, int hei
     const int n = 16 / (int)pixel;
     for (int y = 0; y < height; y += n)
         for (int x = 0; x < width; x += n) {
-            __m128i v[16];
+            GI_SIXTEEN v[16];
 #pragma GCC unroll 16
             for (int i = 0; i < n; i++)
-                v[i] = _mm_loadu_si128(
-                    (const void *)(in + (size_t)(x + i) * stride + (size_t)y * pixel));
+                v[i] = sixteen_load(in + (size_t)(x + i) * stride + (size_t)y * pixel);
             turn_lanes(v, n, pixel);
 #pragma GCC unroll 16
             for (int i = 0; i < n; i++)
-                _mm_storeu_si128((void *)(out[y + i] + (size_t)x * pixel), v[i]);
+                sixteen_store(out[y + i] + (size_t)x * pixel, v[i]);
         }
 }
 #endif

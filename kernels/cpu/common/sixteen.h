@@ -1,0 +1,81 @@
+/* Vectors of 16 bytes, whatever they mean; not for the scalar level.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_SIXTEEN_H
+#define GI_KERNELS_CPU_SIXTEEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* sixteen_pick gives byte from[i] of v as byte i, 0 where from[i] is 128 or more. sixteen_zip_low
+ * gives the first of a, the first of b, the second of a and on of `size` bytes each, 1 or 2;
+ * sixteen_zip_high the same of the upper halves. */
+
+#if GI_LEVEL_neon
+
+#include <arm_neon.h>
+
+#define GI_SIXTEEN uint8x16_t
+
+static inline GI_SIXTEEN sixteen_load(const void *p)
+{
+    return vld1q_u8(p);
+}
+
+static inline void sixteen_store(void *p, GI_SIXTEEN v)
+{
+    vst1q_u8(p, v);
+}
+
+static inline GI_SIXTEEN sixteen_pick(GI_SIXTEEN v, GI_SIXTEEN from)
+{
+    return vqtbl1q_u8(v, from);
+}
+
+static inline GI_SIXTEEN sixteen_zip_low(GI_SIXTEEN a, GI_SIXTEEN b, size_t size)
+{
+    return size == 1
+               ? vzip1q_u8(a, b)
+               : vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+}
+
+static inline GI_SIXTEEN sixteen_zip_high(GI_SIXTEEN a, GI_SIXTEEN b, size_t size)
+{
+    return size == 1
+               ? vzip2q_u8(a, b)
+               : vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
+}
+
+#else
+
+#include <immintrin.h>
+
+#define GI_SIXTEEN __m128i
+
+static inline GI_SIXTEEN sixteen_load(const void *p)
+{
+    return _mm_loadu_si128(p);
+}
+
+static inline void sixteen_store(void *p, GI_SIXTEEN v)
+{
+    _mm_storeu_si128(p, v);
+}
+
+static inline GI_SIXTEEN sixteen_pick(GI_SIXTEEN v, GI_SIXTEEN from)
+{
+    return _mm_shuffle_epi8(v, from);
+}
+
+static inline GI_SIXTEEN sixteen_zip_low(GI_SIXTEEN a, GI_SIXTEEN b, size_t size)
+{
+    return size == 1 ? _mm_unpacklo_epi8(a, b) : _mm_unpacklo_epi16(a, b);
+}
+
+static inline GI_SIXTEEN sixteen_zip_high(GI_SIXTEEN a, GI_SIXTEEN b, size_t size)
+{
+    return size == 1 ? _mm_unpackhi_epi8(a, b) : _mm_unpackhi_epi16(a, b);
+}
+
+#endif
+
+#endif
