@@ -9,6 +9,8 @@
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
+#elif defined __aarch64__
+#include <arm_neon.h>
 #endif
 
 enum { NONE, SUB, UP, AVERAGE, PAETH };
@@ -71,6 +73,13 @@ static uint64_t cost(const uint8_t *bytes, size_t n)
     }
     sum = (uint64_t)_mm_cvtsi128_si64(sums) +
           (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums));
+#elif defined __aarch64__
+    uint64x2_t sums = vdupq_n_u64(0);
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t v = vreinterpretq_u8_s8(vabsq_s8(vld1q_s8((const int8_t *)bytes + i)));
+        sums = vpadalq_u32(sums, vpaddlq_u16(vpaddlq_u8(v)));
+    }
+    sum = vaddvq_u64(sums);
 #endif
     for (; i < n; i++)
         sum += (uint64_t)(bytes[i] < 128 ? bytes[i] : 256 - bytes[i]);

@@ -1,16 +1,14 @@
 /* PNG's row filters undone (PNG 1.2, section 6). Sub, Average and Paeth need the pixel to the left,
- * so they go pixel by pixel, all bytes of a pixel at once where SSE2 is there; and Paeth, the
+ * so they go pixel by pixel, all bytes of a pixel at once where there are vectors; and Paeth, the
  * longest wait from pixel to pixel, two rows at once. SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
 #endif
 
+#include "imgio/png/lanes.h"
 #include "imgio/png/png_quick.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum { NONE, SUB, UP, AVERAGE, PAETH };
 
@@ -48,60 +46,33 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
     }
 }
 
-#ifdef __SSE2__
+#ifdef GI_PNG_LANES
 /* Eight bytes are loaded for each pixel, of which `bpp` count; what is stored beyond them is
- * written again by the next pixel. A pixel is kept in 16-bit lanes, 0 to 255. Functions with a
- * parameter bpp are inlined with it constant. */
-static inline __m128i load_pixel(const uint8_t *p)
+ * written again by the next pixel. Functions with a parameter bpp are inlined with it constant. */
+static inline GI_PNG_LANES guess_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
-    return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
-}
-
-static inline void store_pixel(uint8_t *p, __m128i pixel, size_t bpp)
-{
-    uint64_t word = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(pixel, pixel));
-    memcpy(p, &word, bpp <= 4 ? 4 : 8);
-}
-
-static inline __m128i magnitude16(__m128i v)
-{
-    return _mm_max_epi16(v, _mm_sub_epi16(_mm_setzero_si128(), v));
-}
-
-static inline __m128i pick(__m128i mask, __m128i yes, __m128i no)
-{
-    return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
-}
-
-static inline __m128i add_modulo(__m128i pixel, __m128i guess)
-{
-    return _mm_and_si128(_mm_add_epi16(pixel, guess), _mm_set1_epi16(255));
-}
-
-static inline __m128i guess_paeth(__m128i left, __m128i up, __m128i corner)
-{
-    __m128i to_left = _mm_sub_epi16(up, corner), to_up = _mm_sub_epi16(left, corner);
-    __m128i to_corner = magnitude16(_mm_add_epi16(to_left, to_up));
-    to_left = magnitude16(to_left);
-    to_up = magnitude16(to_up);
-    __m128i least = _mm_min_epi16(to_corner, _mm_min_epi16(to_left, to_up));
-    __m128i guess = pick(_mm_cmpeq_epi16(least, to_up), up, corner);
-    return pick(_mm_cmpeq_epi16(least, to_left), left, guess);
+    GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);
+    GI_PNG_LANES to_corner = lanes_magnitude(lanes_add(to_left, to_up));
+    to_left = lanes_magnitude(to_left);
+    to_up = lanes_magnitude(to_up);
+    GI_PNG_LANES least = lanes_least(to_corner, lanes_least(to_left, to_up));
+    GI_PNG_LANES guess = lanes_pick(least, to_up, up, corner);
+    return lanes_pick(least, to_left, left, guess);
 }
 
 static inline __attribute__((always_inline)) void
 undo_pixels(uint8_t *dst, const uint8_t *src, const uint8_t *above, size_t n, size_t bpp, int kind)
 {
-    __m128i left = _mm_setzero_si128(), corner = left;
+    GI_PNG_LANES left = lanes_zero(), corner = left;
     size_t i = 0;
     for (; i + 8 <= n; i += bpp) {
-        __m128i up = load_pixel(above + i);
-        __m128i guess = kind == SUB       ? left
-                        : kind == AVERAGE ? _mm_srli_epi16(_mm_add_epi16(left, up), 1)
-                                          : guess_paeth(left, up, corner);
-        left = add_modulo(load_pixel(src + i), guess);
+        GI_PNG_LANES up = lanes_load(above + i);
+        GI_PNG_LANES guess = kind == SUB       ? left
+                             : kind == AVERAGE ? lanes_mean(left, up)
+                                               : guess_paeth(left, up, corner);
+        left = lanes_modulo(lanes_add(lanes_load(src + i), guess));
         corner = up;
-        store_pixel(dst + i, left, bpp);
+        lanes_store(dst + i, left, bpp);
     }
     undo_bytes(dst, src, above, i, n, bpp, kind);
 }
@@ -112,18 +83,19 @@ static inline __attribute__((always_inline)) void
 undo_paeth_pair(uint8_t *high, uint8_t *low, const uint8_t *src_high, const uint8_t *src_low,
                 const uint8_t *above, size_t n, size_t bpp)
 {
-    __m128i zero = _mm_setzero_si128(), left = zero, corner = zero, low_left = zero,
-            low_corner = zero;
+    GI_PNG_LANES zero = lanes_zero(), left = zero, corner = zero, low_left = zero,
+                 low_corner = zero;
     size_t i = 0;
     for (; i + 8 <= n; i += bpp) {
-        __m128i up = load_pixel(above + i);
-        __m128i pixel = add_modulo(load_pixel(src_high + i), guess_paeth(left, up, corner));
-        store_pixel(high + i, pixel, bpp);
+        GI_PNG_LANES up = lanes_load(above + i);
+        GI_PNG_LANES pixel =
+            lanes_modulo(lanes_add(lanes_load(src_high + i), guess_paeth(left, up, corner)));
+        lanes_store(high + i, pixel, bpp);
         if (i) {
-            __m128i guess = guess_paeth(low_left, left, low_corner);
-            low_left = add_modulo(load_pixel(src_low + i - bpp), guess);
+            GI_PNG_LANES guess = guess_paeth(low_left, left, low_corner);
+            low_left = lanes_modulo(lanes_add(lanes_load(src_low + i - bpp), guess));
             low_corner = left;
-            store_pixel(low + i - bpp, low_left, bpp);
+            lanes_store(low + i - bpp, low_left, bpp);
         }
         left = pixel;
         corner = up;
@@ -180,7 +152,7 @@ static void undo_row(uint8_t *dst, const uint8_t *src, const uint8_t *above, siz
         memcpy(dst, src, n);
     else if (kind == UP)
         undo_up(dst, src, above, n);
-#ifdef __SSE2__
+#ifdef GI_PNG_LANES
     else if (bpp == 3)
         undo_3(dst, src, above, n, kind);
     else if (bpp == 4)

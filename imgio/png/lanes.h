@@ -1,0 +1,133 @@
+/* A pixel of a PNG in vectors: its bytes in eight lanes of 16 bits, 0 to 255, where there is SSE2
+ * or NEON. SPDX-License-Identifier: MIT */
+#ifndef GI_IMGIO_PNG_LANES_H
+#define GI_IMGIO_PNG_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* lanes_load takes eight bytes; lanes_store writes 4 or 8, as many as hold a pixel of `bpp`, and
+ * takes values below 256. lanes_modulo is of 256; lanes_mean is cut off; lanes_pick gives `yes`
+ * where a is b. */
+
+#ifdef __SSE2__
+
+#include <emmintrin.h>
+
+#define GI_PNG_LANES __m128i
+
+static inline GI_PNG_LANES lanes_zero(void)
+{
+    return _mm_setzero_si128();
+}
+
+static inline GI_PNG_LANES lanes_load(const uint8_t *p)
+{
+    return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
+}
+
+static inline void lanes_store(uint8_t *p, GI_PNG_LANES v, size_t bpp)
+{
+    uint64_t word = (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(v, v));
+    memcpy(p, &word, bpp <= 4 ? 4 : 8);
+}
+
+static inline GI_PNG_LANES lanes_add(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return _mm_add_epi16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_sub(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return _mm_sub_epi16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_modulo(GI_PNG_LANES v)
+{
+    return _mm_and_si128(v, _mm_set1_epi16(255));
+}
+
+static inline GI_PNG_LANES lanes_mean(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return _mm_srli_epi16(_mm_add_epi16(a, b), 1);
+}
+
+static inline GI_PNG_LANES lanes_magnitude(GI_PNG_LANES v)
+{
+    return _mm_max_epi16(v, _mm_sub_epi16(_mm_setzero_si128(), v));
+}
+
+static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return _mm_min_epi16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_pick(GI_PNG_LANES a, GI_PNG_LANES b, GI_PNG_LANES yes,
+                                      GI_PNG_LANES no)
+{
+    __m128i mask = _mm_cmpeq_epi16(a, b);
+    return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
+}
+
+#elif defined __aarch64__
+
+#include <arm_neon.h>
+
+#define GI_PNG_LANES int16x8_t
+
+static inline GI_PNG_LANES lanes_zero(void)
+{
+    return vdupq_n_s16(0);
+}
+
+static inline GI_PNG_LANES lanes_load(const uint8_t *p)
+{
+    return vreinterpretq_s16_u16(vmovl_u8(vld1_u8(p)));
+}
+
+static inline void lanes_store(uint8_t *p, GI_PNG_LANES v, size_t bpp)
+{
+    uint64_t word = vget_lane_u64(vreinterpret_u64_s8(vmovn_s16(v)), 0);
+    memcpy(p, &word, bpp <= 4 ? 4 : 8);
+}
+
+static inline GI_PNG_LANES lanes_add(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return vaddq_s16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_sub(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return vsubq_s16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_modulo(GI_PNG_LANES v)
+{
+    return vandq_s16(v, vdupq_n_s16(255));
+}
+
+static inline GI_PNG_LANES lanes_mean(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return vhaddq_s16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_magnitude(GI_PNG_LANES v)
+{
+    return vabsq_s16(v);
+}
+
+static inline GI_PNG_LANES lanes_least(GI_PNG_LANES a, GI_PNG_LANES b)
+{
+    return vminq_s16(a, b);
+}
+
+static inline GI_PNG_LANES lanes_pick(GI_PNG_LANES a, GI_PNG_LANES b, GI_PNG_LANES yes,
+                                      GI_PNG_LANES no)
+{
+    return vbslq_s16(vceqq_s16(a, b), yes, no);
+}
+
+#endif
+
+#endif
