@@ -78,7 +78,7 @@ LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time.
 MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
-LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512)
+LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512) $(if $(filter aarch64 arm64,$(MACHINE)),neon)
 FLAGS_scalar :=
 FLAGS_avx2   := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 FLAGS_avx512 := $(FLAGS_avx2) -mavx512f -mavx512bw -mavx512vl -mavx512dq -mprefer-vector-width=512

@@ -164,7 +164,7 @@ static const char environment[] =
     "cpu, "
     "cuda or cuda:N.\n"
     ".TP\n\\fBGPUIMG_CPU\\fR\nThe highest instruction level that the CPU backend may use: scalar, "
-    "avx2 or avx512.\n"
+    "avx2 or avx512, on Arm scalar or neon.\n"
     ".TP\n\\fBGPUIMG_WAY\\fR\nWhich ways the primitives go: "
     "[\\fIbackend\\fR/]\\fIprimitive\\fR:\\fIway\\fR,... (for tests and measurements).\n";
 

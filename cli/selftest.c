@@ -49,18 +49,18 @@ static enum gi_status add_backend(struct bench *bench, const struct gi_kernels *
 
 static enum gi_status add_cpu(struct bench *bench, struct gi_err *err)
 {
-    static const char *const levels[] = {"scalar", "avx2", "avx512"};
+    const char *level;
     char detail[16];
     snprintf(detail, sizeof detail, ", %d threads", THREADS);
     enum gi_status status = GI_OK;
-    for (size_t i = 0; !status && i < sizeof levels / sizeof *levels; i++) {
-        const struct gi_kernels *k = gi_kernels_cpu_level(levels[i]);
+    for (int i = 0; !status && (level = gi_cpu_level_at(i)); i++) {
+        const struct gi_kernels *k = gi_kernels_cpu_level(level);
         struct gi_open_options one = {.threads = 1}, several = {.threads = THREADS};
         if (!k)
             continue;
-        status = add_backend(bench, k, &one, levels[i], ", 1 thread", err);
+        status = add_backend(bench, k, &one, level, ", 1 thread", err);
         if (!status)
-            status = add_backend(bench, k, &several, levels[i], detail, err);
+            status = add_backend(bench, k, &several, level, detail, err);
     }
     return status;
 }

@@ -442,9 +442,12 @@ struct gi_kernels {
 };
 
 /* The CPU table for the best instruction level of this machine, capped by the environment variable
- * GPUIMG_CPU (scalar, avx2, avx512). Its name: gi_cpu_level(). */
+ * GPUIMG_CPU. Its name: gi_cpu_level(). */
 const struct gi_kernels *gi_kernels_cpu(void);
 const char *gi_cpu_level(void);
+
+/* The name of level i of this build, from the plainest on ("scalar"); NULL past the last one. */
+const char *gi_cpu_level_at(int i);
 
 /* The CPU table of a level by name, NULL where this build or machine has it not. For tests. */
 const struct gi_kernels *gi_kernels_cpu_level(const char *level);

@@ -86,9 +86,9 @@ cat >"$folder/tests/unit/test_upside_down.c" <<'C'
 
 static void test_levels(void **unused)
 {
-    static const char *const levels[] = {"scalar", "avx2", "avx512"};
+    static const char *const levels[] = {"scalar", "avx2", "avx512", "neon"};
     (void)unused;
-    for (int l = 0; l < 3; l++) {
+    for (int l = 0; l < 4; l++) {
         const struct gi_kernels *k = gi_kernels_cpu_level(levels[l]);
         if (!k)
             continue;

@@ -26,8 +26,14 @@ for stage in decode upload gaussian download encode total; do
 done
 check "--timing: bytes and rate of the step" grep -qE '^gaussian .* [0-9]+ bytes +[0-9.]+ GB/s' err
 
+# Those of this build are what a wrong name is told.
+GPUIMG_CPU=none expect 2 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu
+levels=$(sed -n 's/.*GPUIMG_CPU=none: want one of //p' err | tr -d ,)
+check "scalar is a level everywhere" test "${levels##* }" = scalar
+[[ $(uname -m) == x86_64 ]] && check "x86 has no neon" test "$levels" = "avx512 avx2 scalar"
+[[ $(uname -m) == aarch64 ]] && check "Arm has neon" test "$levels" = "neon scalar"
 for threads in 1 2 3 7 64; do
-    for level in scalar avx2 avx512; do
+    for level in $levels; do
         GPUIMG_CPU=$level expect 0 gpuimg gaussian in.pgm got.pgm --sigma 3 --device cpu --threads $threads
         check "$threads threads, $level" cmp got.pgm want.pgm
     done

@@ -71,7 +71,7 @@ check "info: a name that would drive the terminal" grep -q '^a.x1b' out
 
 # devices.
 expect 0 gpuimg devices
-check "devices: the CPU" grep -qE '^cpu +(scalar|avx2|avx512), [0-9]+ threads?,' out
+check "devices: the CPU" grep -qE '^cpu +(scalar|avx2|avx512|neon), [0-9]+ threads?,' out
 check "devices: CUDA, or why not" grep -qE '^cuda(:[0-9]+ .*capability| +none: .)' out
 GPUIMG_CPU=scalar expect 0 gpuimg devices
 check "devices: GPUIMG_CPU caps the level" grep -qE '^cpu +scalar,' out

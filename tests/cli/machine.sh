@@ -4,7 +4,7 @@
 number='[0-9.e+]+'
 
 expect 0 gpuimg bench --size 64 --device cpu --threads 2
-check "the ceilings of the CPU" grep -qE "^cpu +(scalar|avx2|avx512), 2 threads: copies $number GB/s, $number billion multiply-adds a second$" out
+check "the ceilings of the CPU" grep -qE "^cpu +(scalar|avx2|avx512|neon), 2 threads: copies $number GB/s, $number billion multiply-adds a second$" out
 check "the image" grep -q '^image .*64 x 64' out
 for operation in blur gaussian sharpen convolve edges threshold invert histogram extract; do
     check "bench: $operation" grep -qE "^$operation +$number +$number +$number %$" out

@@ -13,8 +13,8 @@
 static const int case_sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}};
 enum { CASE_SIZES = 6, CASE_BORDERS = 5, CASE_TAPS_MAX = 300 };
 
-static const char *const case_levels[] = {"scalar", "avx2", "avx512"};
-enum { CASE_LEVELS = 3 };
+static const char *const case_levels[] = {"scalar", "avx2", "avx512", "neon"};
+enum { CASE_LEVELS = 4 };
 
 /* A linear congruential generator with its upper bits returned (Knuth's MMIX constants). */
 static uint32_t case_random(uint64_t *seed)

@@ -336,6 +336,7 @@ static int open_backends(void **unused)
     add("scalar", 2, true);
     add("avx2", 3, true);
     add("avx512", 2, false);
+    add("neon", 3, true);
     ncpu = nbackends;
     add_cuda(0);
     add_cuda(100 << 10);

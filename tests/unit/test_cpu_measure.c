@@ -6,12 +6,12 @@
 #include "guard.h"
 #include "measure_oracle.h"
 
-enum { BANDED_WIDTH = 391, BANDED_HEIGHT = 203, SIZES = 7, LEVELS = 3, THREAD_COUNTS = 4 };
+enum { BANDED_WIDTH = 391, BANDED_HEIGHT = 203, SIZES = 7, LEVELS = 4, THREAD_COUNTS = 4 };
 
 /* The last one is cut into bands for each number of threads. */
 static const int sizes[SIZES][2] = {
     {1, 1}, {1, 17}, {17, 1}, {31, 33}, {67, 5}, {257, 129}, {BANDED_WIDTH, BANDED_HEIGHT}};
-static const char *const levels[LEVELS] = {"scalar", "avx2", "avx512"};
+static const char *const levels[LEVELS] = {"scalar", "avx2", "avx512", "neon"};
 static const int thread_counts[THREAD_COUNTS] = {1, 2, 3, 7};
 
 static struct gi_queue *contexts[LEVELS * THREAD_COUNTS];

@@ -15,9 +15,12 @@ struct backend {
     struct gi_queue *queue;
 };
 
-static struct backend backends[] = {
-    {"scalar", 1, NULL}, {"scalar", 2, NULL}, {"avx2", 1, NULL}, {"avx512", 3, NULL}};
-enum { BACKENDS = 4 };
+static struct backend backends[] = {{"scalar", 1, NULL},
+                                    {"scalar", 2, NULL},
+                                    {"avx2", 1, NULL},
+                                    {"avx512", 3, NULL},
+                                    {"neon", 3, NULL}};
+enum { BACKENDS = 5 };
 
 /* One option set to one value; row NULL: all as in the example. */
 struct variant {

@@ -14,11 +14,11 @@
 
 #include "kernels/ways.h"
 
-enum { WALK_WAYS = 16, WALK_TABLES = 32, WALK_CPU_LEVELS = 3 };
+enum { WALK_WAYS = 16, WALK_TABLES = 32, WALK_CPU_LEVELS = 4 };
 
 /* The last one is CUDA; NULL: not here. */
 static struct gi_queue *walk_queues[WALK_CPU_LEVELS + 1];
-static const char *const walk_names[] = {"scalar", "avx2", "avx512", "cuda"};
+static const char *const walk_names[] = {"scalar", "avx2", "avx512", "neon", "cuda"};
 enum { WALK_QUEUES = WALK_CPU_LEVELS + 1 };
 
 /* How often a way ran; [1] on CUDA. */
@@ -123,7 +123,7 @@ static const char *walk_what(const struct gi_queue *queue, const char *primitive
 static bool walk_whole_machine(void)
 {
 #ifdef __x86_64__
-    return walk_queues[WALK_CPU_LEVELS - 1] && __builtin_cpu_supports("avx512vpopcntdq");
+    return gi_kernels_cpu_level("avx512") && __builtin_cpu_supports("avx512vpopcntdq");
 #else
     return false;
 #endif

@@ -5,6 +5,17 @@
 
 #include "kernels/cpu/common/ints.h"
 
+/* In this order: the bits set in both of a and b, and in one of them; those not set in v; the
+ * lesser of two bytes; the odd bytes as 16 bits; the sum of each 8 bytes; the sum of the squares of
+ * each two 16 bits; a + b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit
+ * lanes; the least byte; bytes of 255 where bits are 1, from the lowest on. bytes_table() and
+ * look_up() are not for AVX2: 16 bytes, again and again; of each byte v the entry v % 16 of table
+ * v / 16. */
+
+#if GI_LEVEL_neon
+#include "kernels/cpu/common/bytes_neon.h"
+#else
+
 static inline uint64_t total_of_4(__m256i v)
 {
     __m128i two = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
@@ -18,10 +29,6 @@ static inline uint32_t least_of_32(__m256i v)
     return (uint32_t)_mm_cvtsi128_si32(m) & 255;
 }
 
-/* In this order: the bits set in both of a and b, and in one of them; those not set in v; the
- * lesser of two bytes; the odd bytes as 16 bits; the sum of each 8 bytes; the sum of the squares of
- * each two 16 bits; a + b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit
- * lanes; the least byte; bytes of 255 where bits are 1, from the lowest on. */
 #if GI_LEVEL_avx512
 
 static inline GI_INTS both(GI_INTS a, GI_INTS b)
@@ -85,13 +92,11 @@ static inline GI_INTS bytes_of_bits(uint64_t bits)
     return _mm512_movm_epi8(bits);
 }
 
-/* 16 bytes, again and again. */
 static inline GI_INTS bytes_table(const uint8_t *entries)
 {
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)entries));
 }
 
-/* Of each byte v the entry v % 16 of table v / 16. */
 static inline GI_INTS look_up(const GI_INTS tables[16], GI_INTS v)
 {
     GI_INTS low = _mm512_and_si512(v, _mm512_set1_epi8(15)), found[16];
@@ -171,6 +176,8 @@ static inline GI_INTS bytes_of_bits(uint64_t bits)
     __m256i v = _mm256_shuffle_epi8(_mm256_set1_epi32((int)(uint32_t)bits), from);
     return _mm256_cmpeq_epi8(_mm256_and_si256(v, bit), bit);
 }
+
+#endif
 
 #endif
 

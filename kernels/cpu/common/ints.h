@@ -22,6 +22,8 @@
 #include "kernels/cpu/common/ints_avx512.h"
 #elif GI_LEVEL_avx2
 #include "kernels/cpu/common/ints_avx2.h"
+#elif GI_LEVEL_neon
+#include "kernels/cpu/common/ints_neon.h"
 #else
 #include "kernels/cpu/common/ints_scalar.h"
 #endif

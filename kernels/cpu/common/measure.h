@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #ifdef __AVX2__
 #include <immintrin.h>
+#elif GI_LEVEL_neon
+#include <arm_neon.h>
 #endif
 
 #include "kernels/cpu/cpu.h"
@@ -66,6 +68,19 @@ static inline int row_words(int width)
     return (int)(((int64_t)width + 63) / 64);
 }
 
+#if GI_LEVEL_neon
+/* Bit i is the lowest one of byte i of v[0] to v[3]; all others are 0 or like it. */
+static inline uint64_t pack_bytes(const uint8x16_t v[4])
+{
+    const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t w[4];
+    for (int i = 0; i < 4; i++)
+        w[i] = vandq_u8(vtstq_u8(v[i], v[i]), bit);
+    w[0] = vpaddq_u8(vpaddq_u8(w[0], w[1]), vpaddq_u8(w[2], w[3]));
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(w[0], w[0])), 0);
+}
+#endif
+
 /* Bit i is flags[i], each 0 or 1. The multiplication moves bit 0 of byte j to bit 56 + j. */
 static inline uint64_t pack64(const uint8_t *flags)
 {
@@ -77,6 +92,11 @@ static inline uint64_t pack64(const uint8_t *flags)
     __m256i high = _mm256_loadu_si256((const __m256i *)(flags + 32));
     return (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(low, 7)) |
            (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(high, 7)) << 32;
+#elif GI_LEVEL_neon
+    uint8x16_t v[4];
+    for (int i = 0; i < 4; i++)
+        v[i] = vld1q_u8(flags + 16 * i);
+    return pack_bytes(v);
 #else
     uint64_t bits = 0;
     for (int i = 0; i < 64; i += 8) {
@@ -103,6 +123,18 @@ static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
                                         _mm256_loadu_si256((const __m256i *)(b + i)));
         bits |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(eq)) << i;
     }
+#elif GI_LEVEL_neon
+    uint8x16_t v[4];
+    for (int i = 0; i < 4; i++) {
+        uint32x4_t eq[4];
+        for (int j = 0; j < 4; j++)
+            eq[j] = vceqq_u32(vld1q_u32(a + 16 * i + 4 * j), vld1q_u32(b + 16 * i + 4 * j));
+        v[i] = vuzp1q_u8(vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u32(eq[0]),
+                                                         vreinterpretq_u16_u32(eq[1]))),
+                         vreinterpretq_u8_u16(vuzp1q_u16(vreinterpretq_u16_u32(eq[2]),
+                                                         vreinterpretq_u16_u32(eq[3]))));
+    }
+    bits = pack_bytes(v);
 #else
     uint8_t flags[64];
     for (int i = 0; i < 64; i++)

@@ -62,6 +62,39 @@ static inline GI_VEC ints_vec(GI_INTS v)
     return _mm256_castsi256_ps(v);
 }
 
+#elif GI_LEVEL_neon
+
+static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
+{
+    GI_EACH_INTS(vmlaq_u32(c.half[h], a.half[h], b.half[h]));
+}
+
+static inline GI_INTS ints_shift(GI_INTS v, int n)
+{
+    GI_EACH_INTS(
+        vreinterpretq_u32_s32(vshlq_s32(vreinterpretq_s32_u32(v.half[h]), vdupq_n_s32(-n))));
+}
+
+static inline uint32x4_t ints_to_u8_four(int32x4_t v)
+{
+    return vreinterpretq_u32_s32(vminq_s32(vmaxq_s32(v, vdupq_n_s32(0)), vdupq_n_s32(255)));
+}
+
+static inline GI_INTS ints_to_u8(GI_INTS v)
+{
+    GI_EACH_INTS(ints_to_u8_four(vreinterpretq_s32_u32(v.half[h])));
+}
+
+static inline GI_INTS ints_bits(GI_VEC v)
+{
+    GI_EACH_INTS(vreinterpretq_u32_f32(v.half[h]));
+}
+
+static inline GI_VEC ints_vec(GI_INTS v)
+{
+    GI_EACH_FLOATS(vreinterpretq_f32_u32(v.half[h]));
+}
+
 #else
 
 static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)

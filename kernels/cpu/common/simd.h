@@ -25,6 +25,8 @@
 #include "kernels/cpu/common/simd_avx512.h"
 #elif GI_LEVEL_avx2
 #include "kernels/cpu/common/simd_avx2.h"
+#elif GI_LEVEL_neon
+#include "kernels/cpu/common/simd_neon.h"
 #else
 #include "kernels/cpu/common/simd_scalar.h"
 #endif

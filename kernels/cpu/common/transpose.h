@@ -70,6 +70,34 @@ static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)
     }
 }
 
+#elif GI_LEVEL_neon
+
+/* Half h of v[0] to v[3]. */
+static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v, int h)
+{
+    float64x2_t a = vreinterpretq_f64_f32(vtrn1q_f32(v[0].half[h], v[1].half[h]));
+    float64x2_t b = vreinterpretq_f64_f32(vtrn2q_f32(v[0].half[h], v[1].half[h]));
+    float64x2_t c = vreinterpretq_f64_f32(vtrn1q_f32(v[2].half[h], v[3].half[h]));
+    float64x2_t d = vreinterpretq_f64_f32(vtrn2q_f32(v[2].half[h], v[3].half[h]));
+    v[0].half[h] = vreinterpretq_f32_f64(vtrn1q_f64(a, c));
+    v[1].half[h] = vreinterpretq_f32_f64(vtrn1q_f64(b, d));
+    v[2].half[h] = vreinterpretq_f32_f64(vtrn2q_f64(a, c));
+    v[3].half[h] = vreinterpretq_f32_f64(vtrn2q_f64(b, d));
+}
+
+static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)
+{
+    for (int i = 0; i < GI_LANES; i += 4) {
+        vec_transpose_fours(v + i, 0);
+        vec_transpose_fours(v + i, 1);
+    }
+    for (int i = 0; i < 4; i++) {
+        float32x4_t right = v[i].half[1];
+        v[i].half[1] = v[4 + i].half[0];
+        v[4 + i].half[0] = right;
+    }
+}
+
 #else
 
 static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v)

@@ -14,33 +14,26 @@
 #include "kernels/cpu/device/host.h"
 #include "kernels/ways.h"
 
-extern const struct gi_kernels gi_cpu_kernels_scalar;
-#ifdef __x86_64__
-extern const struct gi_kernels gi_cpu_kernels_avx2, gi_cpu_kernels_avx512;
-#endif
+extern const struct gi_kernels gi_cpu_kernels_scalar, gi_cpu_kernels_avx2, gi_cpu_kernels_avx512,
+    gi_cpu_kernels_neon;
 
+#ifdef __x86_64__
 static bool has_avx2(void)
 {
-#ifdef __x86_64__
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
            __builtin_cpu_supports("popcnt");
-#else
-    return false;
-#endif
 }
 
 static bool has_avx512(void)
 {
-#ifdef __x86_64__
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-#else
-    return false;
-#endif
 }
+#endif
 
-static bool has_scalar(void)
+/* What every processor of the kind has. */
+static bool always(void)
 {
     return true;
 }
@@ -55,8 +48,10 @@ static const struct level {
 #ifdef __x86_64__
     {"avx512", &gi_cpu_kernels_avx512, has_avx512, 32},
     {"avx2", &gi_cpu_kernels_avx2, has_avx2, 16},
+#elif defined __aarch64__
+    {"neon", &gi_cpu_kernels_neon, always, 8},
 #endif
-    {"scalar", &gi_cpu_kernels_scalar, has_scalar, 2},
+    {"scalar", &gi_cpu_kernels_scalar, always, 2},
 };
 
 enum { NLEVELS = sizeof levels / sizeof *levels };
@@ -95,6 +90,11 @@ const struct gi_kernels *gi_kernels_cpu(void)
 const char *gi_cpu_level(void)
 {
     return pick_level()->name;
+}
+
+const char *gi_cpu_level_at(int i)
+{
+    return i < NLEVELS ? levels[NLEVELS - 1 - i].name : NULL;
 }
 
 const struct gi_kernels *gi_kernels_cpu_level(const char *name)

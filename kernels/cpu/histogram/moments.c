@@ -223,7 +223,7 @@ static enum gi_status by_lanes(struct gi_queue *queue, struct gi_sums *sums,
 }
 
 static const struct gi_moments_way ways[] = {
-    {{"pairs", "8 bits, but of 3 channels, from AVX2 on"}, pairs_takes, by_pairs},
+    {{"pairs", "8 bits, but of 3 channels, by vectors"}, pairs_takes, by_pairs},
     {{"lanes", "everything"}, NULL, by_lanes},
 };
 

@@ -1,9 +1,9 @@
-/* Rows by table look-up. With AVX-512 one table of bytes for all channels lies in 16 vectors, which
- * answer for a vector of samples at once; any other is read sample by sample.
+/* Rows by table look-up. With AVX-512 and NEON one table of bytes for all channels lies in 16
+ * vectors, which answer for a vector of samples at once; any other is read sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/point/point.h"
 
-#if GI_LEVEL_avx512
+#if GI_LEVEL_avx512 || GI_LEVEL_neon
 #include "kernels/cpu/common/bytes.h"
 
 /* As many samples as whole vectors hold; returns how many. */

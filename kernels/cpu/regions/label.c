@@ -184,6 +184,18 @@ static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, 
     __m256i keep = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128((int64_t)(bit_a_byte(on) * 255)));
     _mm256_storeu_si256((__m256i *)row,
                         _mm256_and_si256(keep, _mm256_permutevar8x32_epi32(some, from)));
+#elif GI_LEVEL_neon
+    const uint8x16x2_t some = {
+        {vld1q_u8((const uint8_t *)runs), vld1q_u8((const uint8_t *)runs + 16)}};
+    uint16x8_t from = vmovl_u8(vcreate_u8(which));
+    int16x8_t keep = vmovl_s8(vcreate_s8(bit_a_byte(on) * 255));
+    for (int h = 0; h < 2; h++) {
+        uint32x4_t four = vmovl_u16(h ? vget_high_u16(from) : vget_low_u16(from));
+        uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), four, 0x04040404);
+        uint32x4_t values = vreinterpretq_u32_u8(vqtbl2q_u8(some, vreinterpretq_u8_u32(bytes)));
+        int32x4_t mask = vmovl_s16(h ? vget_high_s16(keep) : vget_low_s16(keep));
+        vst1q_u32(row + 4 * h, vandq_u32(values, vreinterpretq_u32_s32(mask)));
+    }
 #else
     for (int i = 0; i < 8; i++)
         row[i] = on >> i & 1 ? runs[which >> 8 * i & 255] : 0;
