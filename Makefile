@@ -50,7 +50,7 @@ B := build/$(CONFIG)
 WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
     from 7.5 on (CUDA_ARCH=sm_90 is for one),$(CUDA_ARCH)$(if $(ARCH_KNOWN), (the GPU here; CUDA_ARCH=all is for every GPU))),CPU \
     only ($(if $(filter 0,$(CUDA)),CUDA=0,no nvcc found)))
-ifeq ($(filter-out deps all unit test test-cluster demo install,$(MAKECMDGOALS)),)
+ifeq ($(filter-out deps all unit test test-cluster test-arm demo install,$(MAKECMDGOALS)),)
   $(info building $B: $(WHAT))
 endif
 
@@ -162,7 +162,7 @@ include tests/tests.mk
 # `make deps` is what building and running need; beside a goal that tests it is what the tests need too.
 PACKAGES := gcc make libc6-dev libpng-dev libjpeg-dev libdeflate-dev zlib1g-dev libstb-dev libjansson-dev libyaml-dev \
             libtiff-dev libwebp-dev libgif-dev liblcms2-dev libarchive-dev libcairo2 $(if $(filter unit test sanitize% fuzz format check-format bench,$(MAKECMDGOALS)),$(TEST_PACKAGES)) \
-            $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES))
+            $(if $(filter test-cluster,$(MAKECMDGOALS)),$(CLUSTER_PACKAGES)) $(if $(filter test-arm,$(MAKECMDGOALS)),$(ARM_PACKAGES))
 
 .PHONY: deps ## install what building and running need; beside a goal that tests, what that needs too
 deps:
@@ -232,4 +232,4 @@ help:
 clean:
 	rm -rf build demo compile_commands.json
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/arm -prune -o -name '*.d' -print 2>/dev/null)

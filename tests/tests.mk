@@ -4,6 +4,7 @@
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
                  libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml \
                  python3-opencv
+ARM_PACKAGES     := gcc-aarch64-linux-gnu qemu-user mmdebstrap
 CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -48,6 +49,26 @@ build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 .PHONY: test-cluster ## an array of Slurm and Ray Data on this machine; needs make deps test-cluster
 test-cluster: all build/ray/bin/ray
 	tests/run $(B) "$(ONLY)" tests/cluster
+
+# Arm: by the distribution's cross compiler, with its packages for arm64 unpacked into a folder of their own, under qemu.
+# `make test-arm ONLY=tests/arm/bytes` is the short form.
+ARM      := aarch64-linux-gnu
+ARM_ROOT := $(CURDIR)/build/arm/root
+ARM_DEV   = $(filter lib%-dev zlib1g-dev,$(PACKAGES)) libcmocka-dev
+ARM_MAKE  = $(MAKE) CUDA=0 SANITIZE= DEBUG= CC=$(ARM)-gcc AR=$(ARM)-ar CFLAGS=-O2 CPPFLAGS=--sysroot=$(ARM_ROOT)
+$(ARM_ROOT): $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/arm
+	@mkdir -p build/arm/made
+	@. /etc/os-release; for p in $(ARM_DEV); do echo "--include=$$p"; done | \
+	    xargs mmdebstrap --variant=extract --architectures=arm64 "$$VERSION_CODENAME" - 2>build/arm/log | \
+	    tar -xC build/arm/made --exclude='./dev/*'; \
+	[ ! -e build/arm/made/usr/include/png.h ] || mv build/arm/made $@
+
+.PHONY: test-arm ## the build for Arm under qemu: its bytes, selftest, unit tests (hours); needs make deps test-arm
+test-arm: all | $(ARM_ROOT)
+	+@[ ! -d $(ARM_ROOT) ] || $(ARM_MAKE) build/cpu-$(ARM)-gcc/gpuimg $(if $(filter tests/arm/%,$(ONLY)),,unit)
+	NATIVE=$(CURDIR)/$(B)/gpuimg EMULATOR="qemu-aarch64 -L $(ARM_ROOT)" TEST_SECONDS=7200 \
+	    tests/run build/cpu-$(ARM)-gcc "$(ONLY)" tests/arm tests/unit
 
 .PHONY: mutate ## whether tests see programs that are wrong in one operator (hours); MUTATE="--count 200 --seed 1"
 mutate:

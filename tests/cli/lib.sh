@@ -10,7 +10,8 @@ unset GPUIMG_DEVICE GPUIMG_CPU GPUIMG_WAY POSIXLY_CORRECT
 export LC_ALL=C
 passed=0 failed=0 skipped=0
 
-gpuimg() { "$GPUIMG" "$@"; }
+# shellcheck disable=SC2086 # words
+gpuimg() { ${EMULATOR-} "$GPUIMG" "$@"; }
 
 # Is it built with a sanitizer, which takes memory of its own?
 sanitized() { ldd "$GPUIMG" | grep -q 'lib[at]san'; }
