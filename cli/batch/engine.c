@@ -188,8 +188,8 @@ static bool is_broken(struct gi_engine *engine)
     return broken;
 }
 
-/* Delivers one item and counts it. An item that ends the batch ends the delivering where there is an
- * order: what comes behind it never depends on how far other threads were. */
+/* Delivers one item and counts it. An item that ends the batch ends the delivering where there is
+ * an order: what comes behind it never depends on how far other threads were. */
 static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};

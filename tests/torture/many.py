@@ -21,6 +21,9 @@ COMMANDS = (
     ("table", "histogram a.png b.jpg c.ppm --table t.csv", ()),
     ("table of regions", "extract a.png c.ppm photos/d.pgm --at 50% --table t.jsonl --report r.jsonl", ()),
     ("table as an array", "histogram a.png c.ppm --table t.npy", ()),
+    ("table of a chain", "run 'blur | histogram --bins 4' a.png c.ppm --table t.csv", ()),
+    ("table of a stream", "extract in.pnm --at 50% --table t.jsonl", ("in.pnm",)),
+    ("table of a video", "histogram in.y4m --table t.npy", ("in.y4m",)),
     ("tables", "histogram a.png c.ppm --out-dir out --format json", ()),
     ("table on standard output", "info --recursive . --table -", ()),
     ("pairs", "compare --pairs pairs --table t.csv", ("pairs",)),
@@ -28,8 +31,10 @@ COMMANDS = (
     ("stack", "stack --by mean c.ppm c.ppm a.png out.png", ()),
     ("stack of a folder", "stack --by sigma-clip --recursive same out.tif --threads 2", ("same",)),
     ("stack by the median", "stack --by median same/1.pgm same/2.pgm same/1.pgm out.pfm", ("same",)),
+    ("stack in a file", "stack --by median --memory 1 large/1.pgm large/2.pgm out.pgm", ("large",)),
     ("montage", "montage a.png b.jpg c.ppm sheet.png --columns 2", ()),
     ("tar", "blur --k 3 --tar in.tar out.tar", ("in.tar",)),
+    ("tar, with a report", "blur --k 3 --tar in.tar out.tar --report r.jsonl", ("in.tar",)),
     ("tar, packed", "run 'gaussian | edges' --tar in.tar out.tar.gz", ("in.tar",)),
     ("tar, through pipes", "blur --k 3 --tar - -", ("<in.tar",)),
     ("tars into one", "invert --tar {in.tar,more.tar.gz} one.tar", ("in.tar", "more.tar.gz")),
@@ -77,6 +82,10 @@ def write_extra(folder, name, run):
         (folder / "same").mkdir()
         for i in 1, 2:
             (folder / f"same/{i}.pgm").write_bytes(gray[:-9] + bytes([i * 90] * 9))
+    elif name == "large":
+        (folder / "large").mkdir()
+        for i in 1, 2:
+            (folder / f"large/{i}.pgm").write_bytes(b"P5 100 90 255\n" + bytes(i * y & 255 for y in range(9000)))
     elif name == "again":
         run("blur", "--k", "3", "--out-dir", "again", "--report", "again.jsonl", "a.png", "c.ppm", "b.jpg")
         (folder / "again/c.ppm").write_bytes(b"of another size")
