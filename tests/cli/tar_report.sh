@@ -153,6 +153,49 @@ else
     rm -f made.jsonl
 fi
 
+# A signal: members that are out have their lines, their tar has none, and the next run makes it.
+python3 - "$GPUIMG" <<'PY'
+import os, signal, subprocess, sys, time
+worker = subprocess.Popen([sys.argv[1], "blur", "--tar", "-", "made.tar", "--report", "term.jsonl"], stdin=subprocess.PIPE)
+worker.stdin.write(open("x-1.tar", "rb").read()[:4096])
+worker.stdin.flush()
+for i in range(500):
+    if os.path.exists("term.jsonl") and len(open("term.jsonl").readlines()) > 2: break
+    time.sleep(0.02)
+worker.send_signal(signal.SIGTERM)
+open("term.status", "w").write(str(worker.wait(60)))
+PY
+check 'SIGTERM: the status' test "$(<term.status)" = 143
+check 'SIGTERM: members alone are told' test "$(lines term.jsonl | cut -d' ' -f 1 | sort -u)" = - -a "$(lines term.jsonl | grep -c '^- - ')" = 0
+check 'SIGTERM: nothing appears' test ! -e made.tar
+rm -f term.*
+
+# Killed at any moment, and resumed: the same tars, and a report of all of them.
+mkdir many
+for i in {1..60}; do
+    for j in 1 2 3 4; do cp in/1.png many/$j.png; done
+    tar cf k-$i.tar --format ustar --sort=name many
+done
+start=$EPOCHREALTIME
+expect 0 gpuimg blur --tar 'k-{1..60}.tar' 'whole-{1..60}.tar' --report whole.jsonl
+took=$((${EPOCHREALTIME/./} - ${start/./}))
+lines whole.jsonl | sed 's/whole-/res-/g' >want
+killed=0
+for ((round = 0; round < 6; round++)); do
+    rm -f res-*.tar res.jsonl
+    for i in {1..60}; do echo old >res-$i.tar; done
+    "$GPUIMG" blur --tar 'k-{1..60}.tar' 'res-{1..60}.tar' --report res.jsonl 2>/dev/null &
+    sleep "$(printf '%d.%06d' $((us = SRANDOM % took, us / 1000000)) $((us % 1000000)))"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    (($? == 137)) && ((killed++))
+    expect 0 gpuimg blur --tar 'k-{1..60}.tar' 'res-{1..60}.tar' --report res.jsonl --resume
+    check "killed, round $round: the report" diff <(lines res.jsonl) want
+    for i in {1..60}; do cmp whole-$i.tar res-$i.tar || break; done >check.log 2>&1
+    check "killed, round $round: the tars" test ! -s check.log
+done
+check 'some were killed' test $killed -gt 0
+
 # Refused.
 expect_error 2 'blur: --report x-1.tar: is among the tars, want another file' blur --tar x-1.tar made.tar --report x-1.tar
 expect_error 2 'blur: --report ./made.tar: is an output too, want another file' blur --tar x-1.tar made.tar --report ./made.tar
