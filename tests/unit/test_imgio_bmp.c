@@ -124,6 +124,172 @@ static void metadata(void **state)
     gi_image_free(&image);
 }
 
+static void put(unsigned char *file, size_t at, size_t n, uint32_t v)
+{
+    for (size_t i = 0; i < n; i++)
+        file[at + i] = (unsigned char)(v >> 8 * i);
+}
+
+/* A bitmap of 2 x 1 pixels, all fields as Windows' documentation of BITMAPINFOHEADER and its
+ * successors places them, whose raster is at byte 160; returns its length. */
+static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, unsigned kind,
+                         uint32_t first, uint32_t second)
+{
+    memset(file, 0, 176);
+    memcpy(file, "BM", 2);
+    put(file, 10, 4, 160);
+    put(file, 14, 4, head);
+    put(file, 18, 4, 2);
+    put(file, 22, 4, 1);
+    put(file, 26, 2, 1);
+    put(file, 28, 2, bits);
+    put(file, 30, 4, kind);
+    put(file, 160, 4, first);
+    put(file, 160 + bits / 8, 4, second);
+    return 176;
+}
+
+/* Headers that are refused, and why. */
+static void headers(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned head, bits, kind, at, nbytes;
+        uint32_t value;
+        const char *says; /* NULL: it is read */
+    } cases[] = {
+        {40, 24, 0, 0, 0, 0, NULL},
+        {52, 24, 0, 0, 0, 0, NULL},
+        {56, 24, 0, 0, 0, 0, NULL},
+        {108, 24, 0, 0, 0, 0, NULL},
+        {65, 24, 0, 0, 0, 0, "its length is 65"},
+        {15, 24, 0, 0, 0, 0, "its length is 15"},
+        {40, 24, 4, 0, 0, 0, "a JPEG inside"},
+        {40, 24, 5, 0, 0, 0, "a PNG inside"},
+        {64, 16, 3, 0, 0, 0, "a code of OS/2"},
+        {48, 16, 3, 0, 0, 0, "a code of OS/2"},
+        {40, 24, 1, 0, 0, 0, "the compression is 1"},
+        {40, 8, 2, 0, 0, 0, "the compression is 2"},
+        {40, 24, 3, 0, 0, 0, "the compression is 3"},
+        {40, 24, 6, 0, 0, 0, "the compression is 6"},
+        {40, 24, 7, 0, 0, 0, "the compression is 7"},
+        {40, 4, 2, 22, 4, (uint32_t)-1, "the compression is 2"},
+        {40, 7, 0, 0, 0, 0, "bits a pixel is 7"},
+        {40, 24, 0, 18, 4, 0, "is 0 x 1 pixels"},
+        {40, 24, 0, 18, 4, (uint32_t)-2, "is -2 x 1 pixels"},
+        {40, 24, 0, 22, 4, 0, "is 2 x 0 pixels"},
+        {40, 24, 0, 10, 4, 53, "the place of the pixels is 53"},
+        {40, 8, 0, 46, 4, 65537, "the number of colours is 65537"},
+        {40, 24, 0, 10, 4, 174, "ends early"},
+        {56, 16, 3, 54, 4, 0x17c00, "a mask of samples is 97280"},  /* more than the pixel has */
+        {56, 32, 3, 54, 4, 0x50000, "a mask of samples is 327680"}, /* with a hole */
+        {56, 32, 3, 58, 4, 0xff0000, "a mask of samples is 65280"}, /* in two samples */
+        {56, 32, 3, 54, 4, 0, "a mask of samples is 0"},
+        {56, 32, 3, 0, 0, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[176];
+        struct gi_image image;
+        struct gi_err err;
+        size_t n = small_file(file, cases[i].head, cases[i].bits, cases[i].kind, 0, 0);
+        if (cases[i].kind == 3 && cases[i].head == 56) {
+            put(file, 54, 4, cases[i].bits == 32 ? 0xff0000 : 0x7c00);
+            put(file, 58, 4, cases[i].bits == 32 ? 0xff00 : 0x3e0);
+            put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
+        }
+        put(file, cases[i].at, cases[i].nbytes, cases[i].value);
+        if (cases[i].at == 58) /* green first takes red's bits, which stand before it */
+            put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
+        enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
+        assert_int_equal(status != GI_OK, cases[i].says != NULL);
+        if (status && !strstr(err.text, cases[i].says))
+            fail_msg("case %zu: %s; want %s", i, err.text, cases[i].says);
+        if (!status)
+            gi_image_free(&image);
+    }
+}
+
+/* Fields of other than 5 or 8 bits: v of n bits is v / (2^n - 1) of full scale. */
+static void fields(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned bits, kind;
+        uint32_t masks[4], pixels[2];
+        int channels;
+        enum gi_type type;
+        unsigned want[2][4];
+    } cases[] = {
+        /* 10 bits: 341 is a third of 1023, 1 is 64.06 of 65535 */
+        {32,
+         3,
+         {0x3ff00000, 0xffc00, 0x3ff, 0},
+         {341u << 20 | 1023u << 10, 1},
+         3,
+         GI_U16,
+         {{21845, 65535, 0}, {0, 0, 64}}},
+        {32,
+         6,
+         {0xff, 0xff00, 0xff0000, 0xff000000},
+         {0x80030201, 0x00fffefd},
+         4,
+         GI_U8,
+         {{1, 2, 3, 128}, {253, 254, 255, 0}}},
+        {16,
+         6,
+         {0xf00, 0xf0, 0xf, 0xf000},
+         {0xf123, 0x0fed},
+         4,
+         GI_U8,
+         {{17, 34, 51, 255}, {255, 238, 221, 0}}},
+        {16,
+         3,
+         {0xf800, 0x7e0, 0x1f, 0},
+         {0xf800 | 21 << 5, 31},
+         3,
+         GI_U8,
+         {{255, 85, 0}, {0, 0, 255}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[176];
+        struct gi_image image;
+        struct gi_err err;
+        size_t n = small_file(file, 40, cases[i].bits, cases[i].kind, cases[i].pixels[0],
+                              cases[i].pixels[1]);
+        for (size_t c = 0; c < 4; c++)
+            put(file, 54 + 4 * c, 4, cases[i].masks[c]);
+        assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_OK);
+        assert_int_equal(image.channels, cases[i].channels);
+        assert_int_equal(image.type, cases[i].type);
+        for (size_t s = 0; s < gi_row_samples(&image); s++) {
+            unsigned want = cases[i].want[s / (size_t)image.channels][s % (size_t)image.channels];
+            assert_int_equal(image.type == GI_U8 ? ((uint8_t *)image.data)[s]
+                                                 : ((uint16_t *)image.data)[s],
+                             want);
+        }
+        gi_image_free(&image);
+    }
+}
+
+/* A palette of 256 entries belongs to 8 bits, and stands right after the header. */
+static void palette(void **state)
+{
+    (void)state;
+    unsigned char file[54 + 4 * 256 + 4] = {0};
+    struct gi_image image;
+    struct gi_err err;
+    small_file(file, 40, 8, 0, 0, 0);
+    put(file, 10, 4, 54 + 4 * 256);
+    for (unsigned i = 0; i < 256; i++)
+        put(file, 54 + 4 * i, 4, i << 16 | (255 - i) << 8 | 7);
+    put(file, 54 + 4 * 256, 4, 0xff05);
+    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    static const uint8_t want[] = {5, 250, 7, 255, 0, 7};
+    assert_int_equal(image.channels, 3);
+    assert_memory_equal(image.data, want, sizeof want);
+    gi_image_free(&image);
+}
+
 static void damage(void **state)
 {
     (void)state;
@@ -162,9 +328,11 @@ static void there_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good),   cmocka_unit_test(good_by_others),
-        cmocka_unit_test(bad),    cmocka_unit_test(metadata),
-        cmocka_unit_test(damage), cmocka_unit_test(there_and_back),
+        cmocka_unit_test(good),    cmocka_unit_test(good_by_others),
+        cmocka_unit_test(bad),     cmocka_unit_test(metadata),
+        cmocka_unit_test(damage),  cmocka_unit_test(there_and_back),
+        cmocka_unit_test(headers), cmocka_unit_test(fields),
+        cmocka_unit_test(palette),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,8 +94,38 @@ static void refused(void **state)
     libdeflate_free_compressor(compressor);
 }
 
+/* Blocks that RFC 1951 does not know, and stored ones that end early or go on after the end. */
+static void wrong_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char bytes[8];
+        size_t n, want; /* bytes of what is opened; 0: refused */
+    } cases[] = {
+        {{0x01, 1, 0, 0xfe, 0xff, 'a'}, 6, 11}, /* one byte, stored: the last block */
+        {{0x07}, 1, 0},                         /* a block of the fourth kind */
+        {{0x06}, 1, 0},
+        {{0x01}, 1, 0},
+        {{0x01, 1, 0}, 3, 0},
+        {{0x01, 1, 0, 0xfe, 0xff}, 5, 0},
+        {{0x01, 1, 0, 0xfe, 0xff, 'a', 'b'}, 7, 0},
+        {{0x00, 1, 0, 0xfe, 0xff, 'a'}, 6, 0}, /* no last block */
+        {{0x03, 0x00}, 2, 6},                  /* an empty one of fixed codes */
+        {{0x03, 0x00, 0x00}, 3, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char *copy = malloc(cases[i].n + GI_DEFLATE_JOIN_NBYTES);
+        memcpy(copy, cases[i].bytes, cases[i].n);
+        size_t got = gi_deflate_open(copy, cases[i].n);
+        if (got != cases[i].want)
+            fail_msg("case %zu: %zu bytes, want %zu", i, got, cases[i].want);
+        free(copy);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joined), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joined), cmocka_unit_test(refused),
+                                       cmocka_unit_test(wrong_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

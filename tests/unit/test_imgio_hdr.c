@@ -70,6 +70,65 @@ static void old_runs(void **state)
     check_truncations((struct bytes){(unsigned char *)file, sizeof file - 1}, sizeof file - 1);
 }
 
+/* What the header may and may not say; rows of less than 8 pixels are never coded. */
+static void headers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head;
+        enum gi_status want;
+    } cases[] = {
+        {"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n", GI_OK},
+        {"#?RGBE\n\n-Y 1 +X 2\n", GI_OK},
+        {"#?RADIANCE\nEXPOSURE=2\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n", GI_OK},
+        {"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\nFORMAT=32-bit_rle_rgbe2\n\n-Y 1 +X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n+Y 1 +X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 1 -X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 0 +X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 1 +X 0\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 1 +X 2 3\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 1 +X 99999999999999999999999\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n-Y 1                                                                +X 2\n",
+         GI_E_FORMAT},
+        {"#?RADIANCE\n\n", GI_E_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_image image;
+        struct gi_err err;
+        char file[256];
+        int n = snprintf(file, sizeof file, "%s\x80\x40\x20\x81\x02\x02\x01\x80", cases[i].head);
+        enum gi_status status = load_bytes(&image, file, (size_t)n, &strictly, NULL, &err);
+        if (status != cases[i].want)
+            fail_msg("case %zu: %d, %s", i, status, status ? err.text : "");
+        if (status)
+            continue;
+        static const float want[] = {1, 0.5f, 0.25f, 2 / 256.0f, 2 / 256.0f, 1 / 256.0f};
+        assert_int_equal(image.width, 2);
+        assert_memory_equal(image.data, want, sizeof want);
+        gi_image_free(&image);
+    }
+}
+
+/* Repeats that come before any pixel, are longer than the row, or than any row: damaged. */
+static void wrong_runs(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"\x01\x01\x01\x02", "\x80\x40\x20\x81\x01\x01\x01\x02",
+                                       "\x80\x40\x20\x81\x01\x01\x01\x00\x01\x01\x01\x00\x01\x01"
+                                       "\x01\x00\x01\x01\x01\x00\x01\x01\x01\x01"};
+    static const size_t sizes[] = {4, 8, 24};
+    for (size_t i = 0; i < 3; i++) {
+        struct gi_image image;
+        struct gi_err err;
+        char file[64] = "#?RADIANCE\n\n-Y 1 +X 2\n";
+        size_t n = strlen(file);
+        memcpy(file + n, rows[i], sizes[i]);
+        assert_int_equal(load_bytes(&image, file, n + sizes[i], &strictly, NULL, &err),
+                         GI_E_FORMAT);
+    }
+}
+
 static void damage(void **state)
 {
     (void)state;
@@ -88,6 +147,7 @@ int main(void)
     strcpy(folder, make_folder());
     snprintf(path, sizeof path, "%s/a.hdr", folder);
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_stb), cmocka_unit_test(old_runs),
+                                       cmocka_unit_test(headers), cmocka_unit_test(wrong_runs),
                                        cmocka_unit_test(damage)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);

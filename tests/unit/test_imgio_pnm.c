@@ -263,7 +263,7 @@ static void pfm(void **state)
     static const unsigned char little[] = "PF 1 2 -1.0\n"
                                           "\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40"
                                           "\1\0\xc0\x7f\0\0\x80\x7f\0\0\0\x80";
-    static const unsigned char big[] = "PF\n1 2\n1\n"
+    static const unsigned char big[] = "PF\n1 2\n0.5\n"
                                        "\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0"
                                        "\x7f\xc0\0\1\x7f\x80\0\0\x80\0\0\0";
     static const uint32_t want[2][3] = {{0x7fc00001, 0x7f800000, 0x80000000},
@@ -282,6 +282,40 @@ static void pfm(void **state)
     }
     check_truncations((struct bytes){(unsigned char *)little, sizeof little - 1},
                       sizeof little - 1);
+}
+
+/* Headers that hold no sizes or no scale. */
+static void pfm_headers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        enum gi_status want;
+    } cases[] = {
+        {"Pf 1 1 -1\nabcd", GI_OK},
+        {"Pf\t1\r\n1\v1e3 abcd", GI_OK},
+        {"Pf -1 1 -1\nabcd", GI_E_FORMAT},
+        {"Pf 1x 1 -1\nabcd", GI_E_FORMAT},
+        {"Pf 1 x -1\nabcd", GI_E_FORMAT},
+        {"Pf 1 2147483648 -1\nabcd", GI_E_FORMAT},
+        {"Pf 1 1 0\nabcd", GI_E_FORMAT},
+        {"Pf 1 1 nan\nabcd", GI_E_FORMAT},
+        {"Pf 1 1 1x\nabcd", GI_E_FORMAT},
+        {"Pf 1 1 x\nabcd", GI_E_FORMAT},
+        {"Pf 1 0000000000000000000000000000000000000001 1\nabcd", GI_E_FORMAT},
+        {"Pf 1 1 -1", GI_E_FORMAT},
+        {"Pf 1 1 ", GI_E_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gi_image image;
+        struct gi_err err;
+        enum gi_status status =
+            load_bytes(&image, cases[i].bytes, strlen(cases[i].bytes), &strictly, NULL, &err);
+        if (status != cases[i].want)
+            fail_msg("case %zu: %d, %s", i, status, status ? err.text : "");
+        if (!status)
+            gi_image_free(&image);
+    }
 }
 
 /* A stream of several images gives its first and says so; other bytes at the end are no image. */
@@ -378,9 +412,11 @@ static void cut_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_numbers), cmocka_unit_test(as_netpbm), cmocka_unit_test(pfm_as_netpbm),
-        cmocka_unit_test(hand_made),   cmocka_unit_test(scaling),   cmocka_unit_test(refused),
-        cmocka_unit_test(pfm),         cmocka_unit_test(flips),     cmocka_unit_test(bitmaps),
+        cmocka_unit_test(cut_numbers),   cmocka_unit_test(as_netpbm),
+        cmocka_unit_test(pfm_as_netpbm), cmocka_unit_test(hand_made),
+        cmocka_unit_test(scaling),       cmocka_unit_test(refused),
+        cmocka_unit_test(pfm),           cmocka_unit_test(pfm_headers),
+        cmocka_unit_test(flips),         cmocka_unit_test(bitmaps),
         cmocka_unit_test(streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

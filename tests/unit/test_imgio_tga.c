@@ -66,6 +66,64 @@ static void palette_with_alpha(void **state)
     assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
 }
 
+/* There is no magic: bytes whose header makes no sense are no TGA, and of no known format. */
+static void headers(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char at, value, at2, value2;
+        bool good;
+    } cases[] = {
+        {0, 0, 0, 0, true},     {1, 2, 0, 0, false}, /* kinds of palette: 0 or 1 */
+        {2, 0, 0, 0, false},                         /* no image */
+        {2, 4, 0, 0, false},                         /* 1 to 3 and 9 to 11 */
+        {2, 1, 0, 0, false},                         /* a palette of no colours */
+        {16, 24, 0, 0, false},                       /* gray of 24 bits */
+        {2, 2, 16, 8, false},                        /* colour of 8 */
+        {2, 2, 16, 15, true},   {2, 2, 16, 16, true}, {2, 2, 16, 24, true},
+        {2, 2, 16, 32, true},   {16, 16, 0, 0, true}, {12, 0, 0, 0, false}, /* width */
+        {14, 0, 0, 0, false},                                               /* height */
+        {17, 64, 0, 0, false},                                              /* interleaved */
+        {17, 128, 0, 0, false}, {17, 9, 0, 0, false},                       /* bits of alpha */
+        {1, 1, 7, 8, false},                                                /* colours of 8 bits */
+        {1, 1, 7, 24, true}, /* a palette that nobody needs */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[40] = {0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 8, 0};
+        struct gi_image image;
+        struct gi_err err;
+        file[cases[i].at] = cases[i].value;
+        if (cases[i].at2)
+            file[cases[i].at2] = cases[i].value2;
+        enum gi_status status = load_bytes(&image, file, sizeof file, &strictly, NULL, &err);
+        if ((status == GI_OK) != cases[i].good)
+            fail_msg("case %zu: %s", i, status ? err.text : "is read");
+        if (!status)
+            gi_image_free(&image);
+    }
+}
+
+/* Pixels that number colours in 16 bits, from the first that the palette holds; all colours gray
+ * make a gray image. */
+static void wide_indices(void **state)
+{
+    (void)state;
+    unsigned char file[] = {0, 1, 1,  10, 1, 2, 0, 24, 0, 0, 0,  0, 2,  0,
+                            1, 0, 16, 0,  9, 9, 9, 7,  7, 7, 11, 1, 10, 1};
+    static const uint8_t gray[] = {7, 9}, colour[] = {7, 7, 7, 8, 9, 9};
+    struct gi_image image;
+    struct gi_err err;
+    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    assert_int_equal(image.channels, 1);
+    assert_memory_equal(image.data, gray, sizeof gray);
+    gi_image_free(&image);
+    file[20] = 8; /* red of the first */
+    assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
+    assert_int_equal(image.channels, 3);
+    assert_memory_equal(image.data, colour, sizeof colour);
+    gi_image_free(&image);
+}
+
 /* One picture of 3 x 2 with all origins, plain and in run lengths that cross a row's end. */
 static void origins(void **state)
 {
@@ -128,10 +186,9 @@ static void there_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corpus),
-        cmocka_unit_test(palette_with_alpha),
-        cmocka_unit_test(origins),
-        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(corpus),  cmocka_unit_test(palette_with_alpha),
+        cmocka_unit_test(headers), cmocka_unit_test(wide_indices),
+        cmocka_unit_test(origins), cmocka_unit_test(there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
