@@ -1,0 +1,220 @@
+/* TIFF: what the tags of a small file say, made through libtiff. SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <math.h>
+
+#include "imgio/tiff/tiff.h"
+
+static char folder[64], path[128];
+
+#if GI_HAVE_TIFF
+
+/* A picture of 4 x 1 pixels of `bits` bits a pixel, the bytes as given; `tags` end in {0, 0}. */
+static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
+{
+    TIFF *tiff = TIFFOpen(path, "wl");
+    assert_non_null(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 4);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 1);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    for (; (*tags)[0]; tags++) {
+        static const uint16_t unspecified[3];
+        uint16_t map[3][256];
+        for (unsigned i = 0; i < 3 * 256; i++) /* COLORMAP: the factor of i, blue i + 1 */
+            map[i / 256][i % 256] = (uint16_t)((i % 256 + (i >= 512)) * (*tags)[1]);
+        if ((*tags)[0] == TIFFTAG_COLORMAP)
+            TIFFSetField(tiff, (*tags)[0], map[0], map[1], map[2]);
+        else if ((*tags)[0] == TIFFTAG_EXTRASAMPLES)
+            TIFFSetField(tiff, (*tags)[0], (*tags)[1], unspecified);
+        else if ((*tags)[0] == TIFFTAG_XRESOLUTION || (*tags)[0] == TIFFTAG_YRESOLUTION)
+            TIFFSetField(tiff, (*tags)[0], (double)(*tags)[1]);
+        else
+            TIFFSetField(tiff, (*tags)[0], (*tags)[1]);
+    }
+    assert_true(TIFFWriteRawStrip(tiff, 0, (void *)bytes, 16) == 16);
+    TIFFClose(tiff);
+}
+
+/* What TIFF 6.0 knows and we do not, said as such. */
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tags[4][2];
+        const char *says;
+    } cases[] = {
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR}, {TIFFTAG_SAMPLESPERPIXEL, 3}},
+         "colours of kind 6"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_CIELAB}, {TIFFTAG_SAMPLESPERPIXEL, 3}},
+         "colours of kind 8"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_SEPARATED}, {TIFFTAG_SAMPLESPERPIXEL, 3}},
+         "inks in planes or samples of 3"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_SEPARATED},
+          {TIFFTAG_SAMPLESPERPIXEL, 4},
+          {TIFFTAG_PLANARCONFIG, PLANARCONFIG_SEPARATE}},
+         "inks in planes or samples of 4"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB}, {TIFFTAG_SAMPLESPERPIXEL, 2}},
+         "2 samples a pixel of 3 colours"},
+        {{{TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_INT}}, "samples of kind 2"},
+        {{{TIFFTAG_BITSPERSAMPLE, 32}}, "samples of bits 32"},
+        {{{TIFFTAG_BITSPERSAMPLE, 16}, {TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP}},
+         "float samples of bits 16"},
+        {{{TIFFTAG_BITSPERSAMPLE, 32},
+          {TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP},
+          {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISWHITE}},
+         "float samples and colours of kind 0"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
+          {TIFFTAG_SAMPLESPERPIXEL, 2},
+          {TIFFTAG_COLORMAP, 1}},
+         "a palette and bits of 8"},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_BITSPERSAMPLE, 4}}, "Colormap"},
+    };
+    static const unsigned char zeros[16];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_image image;
+        struct gi_err err = {0};
+        write_row(cases[i].tags, zeros);
+        if (!gi_load(&image, NULL, NULL, path, &strictly, NULL, &err) ||
+            !strstr(err.text, cases[i].says))
+            fail_msg("case %zu: %s; want %s", i, err.text, cases[i].says);
+    }
+}
+
+/* Pixels by what TIFF 6.0 says of the tags; and palettes of bytes, which some writers make. */
+static void tags(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tags[6][2];
+        int channels;
+        uint8_t want[12];
+        double dpi;
+    } cases[] = {
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_COLORMAP, 257}},
+         3,
+         {10, 10, 11, 20, 20, 21, 30, 30, 31, 40, 40, 41},
+         0},
+        {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_COLORMAP, 0}}, 1, {0, 0, 0, 0}, 0},
+        /* Two samples more of unknown meaning are none of ours; a sole one is alpha. */
+        {{{TIFFTAG_SAMPLESPERPIXEL, 3}, {TIFFTAG_EXTRASAMPLES, 2}}, 1, {10, 40, 70, 100}, 0},
+        {{{TIFFTAG_SAMPLESPERPIXEL, 2}, {TIFFTAG_EXTRASAMPLES, 1}},
+         2,
+         {10, 20, 30, 40, 50, 60, 70, 80},
+         0},
+        {{{TIFFTAG_XRESOLUTION, 100},
+          {TIFFTAG_YRESOLUTION, 100},
+          {TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER}},
+         1,
+         {10, 20, 30, 40},
+         254},
+        {{{TIFFTAG_XRESOLUTION, 100},
+          {TIFFTAG_YRESOLUTION, 100},
+          {TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE}},
+         1,
+         {10, 20, 30, 40},
+         0},
+        {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 72},
+        {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 0}}, 1, {10, 20, 30, 40}, 0},
+        {{{TIFFTAG_XRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 0},
+    };
+    static const unsigned char bytes[16] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_image image;
+        struct gi_metadata metadata;
+        struct gi_err err = {0};
+        write_row(cases[i].tags, bytes);
+        if (gi_load(&image, &metadata, NULL, path, &strictly, NULL, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        assert_int_equal(image.channels, cases[i].channels);
+        assert_memory_equal(image.data, cases[i].want, gi_row_nbytes(&image));
+        assert_true(fabs(metadata.dpi_x - cases[i].dpi) < 1e-9);
+        assert_true(fabs(metadata.dpi_y - cases[i].dpi) < 1e-9);
+        gi_metadata_free(&metadata);
+        gi_image_free(&image);
+    }
+}
+
+/* A palette whose entries are all below 256 holds bytes. */
+static void narrow_palette(void **state)
+{
+    (void)state;
+    static const unsigned tags[][2] = {{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
+                                       {TIFFTAG_BITSPERSAMPLE, 4},
+                                       {TIFFTAG_COLORMAP, 15},
+                                       {0, 0}};
+    static const uint8_t want[] = {15, 15, 30, 30, 30, 45, 210, 210, 225, 0, 0, 15};
+    struct gi_image image;
+    write_row(tags, (const unsigned char[16]){0x12, 0xe0});
+    image = load_or_fail(path);
+    assert_int_equal(image.channels, 3);
+    assert_memory_equal(image.data, want, sizeof want);
+    gi_image_free(&image);
+}
+
+/* JPEG inside, in YCbCr as usual: as libtiff itself makes RGB of it. */
+static void jpeg_inside(void **state)
+{
+    (void)state;
+    enum { WIDTH = 67, HEIGHT = 45 };
+    unsigned char rgb[WIDTH * 3];
+    if (!TIFFIsCODECConfigured(COMPRESSION_JPEG))
+        skip();
+    TIFF *tiff = TIFFOpen(path, "wl");
+    assert_non_null(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, HEIGHT);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 3);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_JPEG);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 16);
+    for (int y = 0; y < HEIGHT; y++) {
+        for (int i = 0; i < WIDTH * 3; i++)
+            rgb[i] = (unsigned char)(i + 3 * y + 40 * (i % 3));
+        assert_int_equal(TIFFWriteScanline(tiff, rgb, (uint32_t)y, 0), 1);
+    }
+    TIFFClose(tiff);
+    struct gi_image image = load_or_fail(path);
+    tiff = TIFFOpen(path, "r");
+    TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    assert_int_equal(image.channels, 3);
+    for (int y = 0; y < HEIGHT; y++) {
+        assert_int_equal(TIFFReadScanline(tiff, rgb, (uint32_t)y, 0), 1);
+        assert_memory_equal(gi_row(&image, y), rgb, sizeof rgb);
+    }
+    TIFFClose(tiff);
+    gi_image_free(&image);
+}
+
+#define TESTS                                                                                      \
+    cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(narrow_palette),           \
+        cmocka_unit_test(jpeg_inside)
+
+#else
+
+static void left_out(void **state)
+{
+    (void)state;
+    print_message("skipped: this build has no libtiff\n");
+    skip();
+}
+
+#define TESTS cmocka_unit_test(left_out)
+
+#endif
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    snprintf(path, sizeof path, "%s/a.tif", folder);
+    const struct CMUnitTest tests[] = {TESTS};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
