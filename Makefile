@@ -44,7 +44,7 @@ endif
 # Each configuration has its own objects; build/gpuimg is a link to the program built last.
 comma := ,
 space := $() $()
-CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize$(filter-out 1,$(SANITIZE)))$(if $(DEBUG),-debug)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
+CONFIG := $(if $(filter 1,$(HAVE_CUDA)),cuda$(if $(filter all,$(CUDA_ARCH)),,-$(subst $(space),-,$(strip $(CUDA_ARCH)))),cpu)$(if $(SANITIZE),-sanitize$(filter-out 1,$(SANITIZE)))$(if $(DEBUG),-debug)$(if $(COVERAGE),-coverage)$(if $(filter gcc,$(CC)),,-$(notdir $(CC)))
 B := build/$(CONFIG)
 
 WHAT := $(if $(filter 1,$(HAVE_CUDA)),CPU and CUDA by $(NVCC_PATH) for $(if $(filter all,$(CUDA_ARCH)),every GPU \
@@ -55,7 +55,7 @@ ifeq ($(filter-out deps all unit test test-cluster test-arm demo install,$(MAKEC
 endif
 
 WARN   = -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
-CFLAGS ?= $(if $(DEBUG),-O0 -g3,-O2 -g)
+CFLAGS ?= $(if $(DEBUG),-O0 -g3,$(if $(COVERAGE),-O0 --coverage,-O2 -g))
 # The contract "same bytes everywhere" rests on -ffp-contract=off: only fmaf() fuses.
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -ffp-contract=off -fno-math-errno -pthread -I. -MMD -MP \
              -DGI_HAVE_CUDA=$(HAVE_CUDA) $(if $(SANITIZE),$(SAN),$(HARDEN)) $(EXTRA_CFLAGS)

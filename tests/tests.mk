@@ -14,9 +14,9 @@ $(B)/headers-of-tests: | $(B)/headers
 	@$(call missing,cmocka.h, unit)
 	@touch $@
 
-$(B)/tests/unit/%: tests/unit/%.c $(UNIT_SHARED) $(LIB) | $(B)/headers-of-tests
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I tests/unit -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
+$(UNIT:%=%.o): | $(B)/headers-of-tests
+$(UNIT): %: %.o $(UNIT_SHARED) $(LIB)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(UNIT_SHARED) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS) $(call optional,tiffio.h,-ltiff) -lcmocka
 
 .PHONY: unit ## build the unit tests
 unit: $(UNIT)
@@ -73,6 +73,20 @@ test-arm: all | $(ARM_ROOT)
 .PHONY: mutate ## whether tests see programs that are wrong in one operator (hours); MUTATE="--count 200 --seed 1"
 mutate:
 	$(PYTHON) tests/mutate/mutate.py $(MUTATE)
+
+# gcc's gcov counts. Programs write their counts when they leave, at once too.
+ifdef COVERAGE
+LEAVE := $(B)/tests/coverage/leave.o
+LDFLAGS += --coverage -Wl,--wrap=_exit,--wrap=raise $(LEAVE)
+$(B)/gpuimg $(UNIT): $(LEAVE)
+$(LEAVE) $(UNIT:%=%.o) $(UNIT_SHARED): private CFLAGS = -O1
+endif
+.PHONY: coverage-programs
+coverage-programs: all $(UNIT) $(SHIM)
+.PHONY: coverage ## which branches of imgio and of the way out the tests take (minutes); COVERAGE_ARGS="--missing imgio/exif.c"
+coverage:
+	$(MAKE) CUDA=0 COVERAGE=1 coverage-programs
+	$(PYTHON) tests/coverage/coverage.py $(COVERAGE_ARGS)
 
 .PHONY: sanitize ## the same under AddressSanitizer and UndefinedBehaviorSanitizer
 sanitize:

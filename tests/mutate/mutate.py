@@ -1,26 +1,38 @@
 #!/usr/bin/env python3
 """Tests that can fail: programs that are wrong in one operator, and whether the tests see it.
 
-Usage: mutate.py [--count N] [--seed N] [--only PATH] [--seconds N] [--jobs N]
+Usage: mutate.py [--count N] [--seed N] [--only PATH] [--seconds N] [--test-seconds N] [--go-on]
 
 Draws places at random over the C sources of imgio, filters, kernels/cpu and cli, changes one operator or number at each,
-builds what follows (in a copy of the tree, build/mutate/tree) and runs the tests that concern the file, the quick ones
-first, until one fails. What compiles to the same code, and what tests/mutate/equivalent lists with its reason, is no
-mutant. Survivors are printed as lines "path:line: before => after", and at the end the share that was caught.
+builds what follows (in a copy of the tree, build/mutate/tree) and runs the tests that run the changed line, as `make
+coverage` has seen (for kernels those of RELEVANT), the quick ones first, until one fails. Tests that would take longer than
+--test-seconds together come when all mutants have had theirs. What compiles to the same code, and what
+tests/mutate/equivalent lists with its reason, is no mutant. Survivors are printed as lines "path:line: before => after", and
+at the end the share that was caught; --survivors tries only those that the last run left.
 """
 
 import argparse
+import json
+import os
 import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "coverage"))
+sys.dont_write_bytecode = True
+import coverage  # noqa: E402
+
 ROOT = HERE.parent.parent
 TREE = ROOT / "build/mutate/tree"
+BUILD = "build/cpu"
+CAUGHT = ROOT / "build/mutate/caught"
+TIMES = ROOT / "build/mutate/times.json"
 SOURCES = ("imgio/**/*.c", "filters/**/*.c", "kernels/cpu/**/*.c", "cli/**/*.c")
 
 # What stands between words as a whole, and what in its place.
@@ -34,20 +46,13 @@ CHANGES = [
     (r"(?<![\w.])0(?![\w.])", ["1"]), (r"(?<![\w.])1(?![\w.])", ["0", "2"]), (r"(?<![\w.])[2-9](?![\w.])", ["1"]),
 ]
 
-# Tests by what they test: of each folder the patterns of paths, in tests/. All others would see nothing of it.
+# Where the map says nothing: the tests of a folder's sources by patterns of their names.
 RELEVANT = {
-    "imgio": ["unit/test_imgio_*", "unit/test_cli_output", "cli/outputs", "cli/bad_input", "cli/convert", "cli/png_peers",
-              "filters/metadata*", "cli/analyses", "cli/together", "cli/lists", "cli/help", "filters/npy*", "cli/usage", "cli/libraries"],
-    "filters": ["unit/test_filter*", "unit/test_extract", "unit/test_histogram", "unit/test_compare", "unit/test_tables",
-                "unit/test_options", "unit/test_chains", "unit/test_estimate", "unit/test_bands", "unit/test_cli_parse",
-                "filters/*", "cli/analyses", "cli/usage", "cli/help", "cli/run", "cli/bench", "cli/convert", "cli/selftest",
-                "cli/lists", "unit/test_table", "cli/device"],
-    "kernels": ["unit/test_cpu_*", "unit/test_pool", "unit/test_queues", "unit/test_filter*", "unit/test_ways*",
-                "unit/test_bands", "filters/*", "cli/selftest", "cli/levels", "cli/bench", "unit/test_extract"],
-    "cli": ["unit/test_cli_*", "cli/*", "filters/*"],
+    "imgio": "unit/test_imgio_.*|cli/(outputs|convert|bad_input)",
+    "filters": "unit/test_(filter|options|chains|tables).*|cli/(usage|help|run|lists)|filters/.*",
+    "kernels": "unit/test_(cpu_|pool|queues|filter|ways|bands|extract).*|filters/.*|cli/(selftest|levels)",
+    "cli": "unit/test_cli_.*|cli/.*",
 }
-PYTHON = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable  # where numpy is
-SLOW = {"build", "contributing", "readme", "hardening", "house", "lib", "levels_all"}
 
 
 def masked(text):
@@ -64,71 +69,159 @@ def places(path):
     return [(m.start(), m.end(), new) for pattern, news in CHANGES for m in re.finditer(pattern, text) for new in news]
 
 
-def run(words, seconds, **more):
-    """The exit status; 124 where it took too long."""
-    try:
-        return subprocess.run(words, cwd=TREE, timeout=seconds, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, start_new_session=True, **more).returncode
-    except subprocess.TimeoutExpired:
-        return 124
+def make(*goals):
+    """Everything without debugging information: the same code is the same object, byte by byte."""
+    return coverage.run(["make", "-s", "-j1", "CUDA=0", "CFLAGS=-O2", "LDFLAGS=-fuse-ld=gold", *goals], TREE, 900)
 
 
 class Tests:
-    def __init__(self, jobs):
-        self.make = ["make", "CUDA=0", f"-j{jobs}"]
-        self.times = {}
+    """Which tests run a line, how long they take, and whether they pass on the program as it is."""
 
-    def command(self, test):
-        if test.startswith("unit/"):
-            return [f"build/cpu/tests/{test}"]
-        if test.startswith("cli/"):
-            return ["bash", f"tests/{test}.sh", "build/cpu/gpuimg"]
-        return [PYTHON, f"tests/{test}.py", "build/cpu/gpuimg"]
+    def __init__(self):
+        known = json.loads(coverage.MAP.read_text())
+        self.all = coverage.tests(TREE)
+        self.sources = {name: known[name]["sources"] for name in self.all if name in known}
+        self.seconds = {name: known[name]["seconds"] / 3 if name in known else 20 for name in self.all}
+        self.seconds |= json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        self.unknown = [n for n in self.all if not self.sources.get(n) or known[n]["status"] == "too long"]
+        self.files = {path for source in self.sources.values() for path in source}
+        self.good = {}
 
-    def of(self, path):
-        names = set()
-        for pattern in RELEVANT[str(path).split("/")[0]]:
-            for found in (TREE / "tests").glob(pattern + ".*"):
-                name = str(found.relative_to(TREE / "tests").with_suffix(""))
-                if found.suffix in (".c", ".sh", ".py") and found.stem not in SLOW and not found.stem.startswith("_"):
-                    if "cuda" not in name:
-                        names.add(name)
-        return names
+    def of(self, path, text, offset):
+        """By name, first those that are quick and run much of the file. A line that gcov does not know belongs to the one
+        before it in the function; outside of functions, to the file."""
+        begin, end = text.rfind("\n{", 0, offset), text.rfind("\n}", 0, offset)
+        found = []
+        if begin > end:
+            first, line = text.count("\n", 0, begin) - 4, text.count("\n", 0, offset) + 1
+            known = {int(n) for source in self.sources.values() if path in source for n in source[path]["lines"]}
+            lines = [n for n in known if first <= n <= line]
+            if lines:
+                at = str(max(lines))
+                found = [n for n, source in self.sources.items() if source.get(path, {"lines": {}})["lines"].get(at)]
+        else:
+            found = [n for n, source in self.sources.items() if any(source.get(path, {"lines": {}})["lines"].values())]
+        by_name = [n for n in (self.unknown if path in self.files else self.all)
+                   if re.fullmatch(RELEVANT[path.split("/")[0]], n)]
+        return sorted({*found, *by_name}, key=lambda n: (1 + self.seconds[n]) / (1 + self.lines(n, path)) ** 2)
 
-    def learn(self, names):
-        """How long each takes on the program as it is; those that fail there are left out."""
-        for name in sorted(names - set(self.times)):
-            start = time.monotonic()
-            status = run(self.command(name), 300)
-            self.times[name] = time.monotonic() - start if status == 0 else None
-            if status:
-                print(f"left out: {name} ends {status} on the program as it is", flush=True)
+    def lines(self, name, path):
+        """How many of a source a test runs."""
+        return sum(map(bool, self.sources.get(name, {}).get(path, {"lines": {}})["lines"].values()))
 
-    def build(self, names):
-        units = [f"build/cpu/tests/{n}" for n in names if n.startswith("unit/")]
-        return run([*self.make, "all", *units], 900)
-
-    def killer(self, names):
-        """The test that fails, None where none does."""
-        for name in sorted((n for n in names if self.times[n] is not None), key=lambda n: self.times[n]):
-            if run(self.command(name), 15 + 5 * self.times[name]):
-                return name
-        return None
-
-
-def objects(path):
-    """The code that the file compiles to, without debugging information."""
-    levels = ["-DGI_LEVEL=avx2", "-DGI_LEVEL_avx2=1", "-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mpopcnt"]
-    words = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-fno-math-errno", "-I.", "-DGI_HAVE_CUDA=0",
-             *(levels if path.startswith("kernels/cpu/") and "/device/" not in path else []), "-S", "-o", "-", path]
-    done = subprocess.run(words, cwd=TREE, capture_output=True)
-    return done.stdout if done.returncode == 0 else None
+    def fails(self, name):
+        if name.startswith("unit/") and make(f"{BUILD}/tests/{name}"):
+            return "does not link"
+        start = time.monotonic()
+        status = coverage.run(coverage.command(pathlib.Path(BUILD), name), TREE, 30 + 4 * self.seconds[name])
+        if status == 0:
+            self.seconds[name] = round(time.monotonic() - start, 2)
+            TIMES.write_text(json.dumps({**(json.loads(TIMES.read_text()) if TIMES.exists() else {}),
+                                         name: self.seconds[name]}))
+        return status
 
 
-def describe(path, text, start, end, new):
-    line = text.count("\n", 0, start) + 1
-    a, b = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    return line, f"{text[a:b].strip()} => {(text[a:start] + new + text[end:b]).strip()}"
+class Mutant:
+    def __init__(self, path, start, end, new):
+        self.path, self.start, self.end, self.new = str(path), start, end, new
+        self.file = TREE / path
+        self.text = self.file.read_text()
+        line = self.text.count("\n", 0, start) + 1
+        a, b = self.text.rfind("\n", 0, start) + 1, self.text.find("\n", end)
+        self.change = f"{self.text[a:b].strip()} => {(self.text[a:start] + new + self.text[end:b]).strip()}"
+        self.name = f"{path}:{line}: {self.change}"
+        self.waiting = []
+        self.objects, self.times = {}, self.file.stat()
+
+    def goals(self):
+        stem = self.path[:-2]
+        levels = self.path.startswith("kernels/cpu/") and "/device/" not in self.path
+        return [f"{BUILD}/{stem}.{level}.o" for level in ("scalar", "avx2", "avx512")] if levels else [f"{BUILD}/{stem}.o"]
+
+    def __enter__(self):
+        """Makes the objects of the program as it is, then those of the mutant."""
+        self.broken, self.same = make(*self.goals()) != 0, False
+        if self.broken:
+            return self
+        self.objects = {goal: (TREE / goal).read_bytes() for goal in self.goals()}
+        self.file.write_text(self.text[:self.start] + self.new + self.text[self.end:])
+        self.broken = make(*self.goals()) != 0
+        self.same = not self.broken and all((TREE / goal).read_bytes() == old for goal, old in self.objects.items())
+        return self
+
+    def __exit__(self, *_):
+        self.file.write_text(self.text)
+        os.utime(self.file, ns=(self.times.st_atime_ns, self.times.st_mtime_ns))
+        for goal, old in self.objects.items():
+            (TREE / goal).write_bytes(old)
+        return False
+
+
+def killer(tests, mutant, names, seconds):
+    """The test that fails, None where none does; mutant.waiting are those that would have taken longer."""
+    make(f"{BUILD}/gpuimg")
+    mutant.waiting = []
+    end = time.monotonic() + seconds
+    for name in names:
+        if time.monotonic() + (tests.seconds[name] if mutant.waiting or name != names[0] else 0) > end:
+            mutant.waiting.append(name)
+            continue
+        status = tests.fails(name) if tests.good.get(name, True) else 0
+        if status:
+            return name, status
+    return None
+
+
+def judge(tests, mutant, names, seconds):
+    """What became of a mutant. A test is believed that passes on the program as it is."""
+    while True:
+        with mutant:
+            if mutant.broken or mutant.same:
+                return "broken" if mutant.broken else "same", None
+            found = killer(tests, mutant, names, seconds)
+        if not found:
+            return "survived", None
+        if found[0] in tests.good:
+            return "caught", found
+        make(f"{BUILD}/gpuimg")
+        tests.good[found[0]] = tests.fails(found[0]) == 0
+        if tests.good[found[0]]:
+            return "caught", found
+        print(f"left out: {found[0]} fails on the program as it is", flush=True)
+        names = [n for n in names if n != found[0]]
+
+
+def copy_tree():
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    files = [name for name in files if name and (ROOT / name).exists()]
+    for old in list(TREE.rglob("*")) if TREE.exists() else []:
+        name = str(old.relative_to(TREE))
+        if old.is_file() and not name.startswith("build/") and name not in files:
+            old.unlink()
+    for name in files:
+        target = TREE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
+            shutil.copy(ROOT / name, target)
+    corpora = TREE.parent / "shared"
+    if (ROOT.parent / "shared").is_dir() and not corpora.exists():
+        corpora.symlink_to(ROOT.parent / "shared")
+
+
+def draw(args):
+    """The mutants in the order in which they are tried."""
+    pool = [(p.relative_to(TREE), *place) for g in SOURCES for p in sorted(TREE.glob(g)) for place in places(p)]
+    pool = [m for m in pool if args.only in str(m[0])]
+    random.Random(args.seed).shuffle(pool)
+    print(f"seed {args.seed}: {len(pool)} places", flush=True)
+    for place in pool:
+        yield Mutant(*place)
+
+
+def remember(what, mutant):
+    if what == "caught":
+        with CAUGHT.open("a") as file:
+            file.write(f"{mutant.name}\n")
 
 
 def main():
@@ -137,57 +230,51 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--seconds", type=float, default=1e9)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--test-seconds", type=float, default=60)
+    parser.add_argument("--go-on", action="store_true")
     args = parser.parse_args()
-    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
-    for name in filter(None, files):
-        target = TREE / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-            shutil.copy(ROOT / name, target)
-    corpora = TREE.parent / "shared"
-    if (ROOT.parent / "shared").is_dir() and not corpora.exists():
-        corpora.symlink_to(ROOT.parent / "shared")
+    if not coverage.MAP.exists():
+        sys.exit("which test runs which line is not known: make coverage")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # restores the source and ends the test
+    copy_tree()
+    if make("all"):
+        sys.exit("the tree does not build")
     listed = (HERE / "equivalent").read_text()
-    pool = [(p.relative_to(TREE), *place) for g in SOURCES for p in sorted(TREE.glob(g)) for place in places(p)]
-    pool = [m for m in pool if args.only in str(m[0])]
-    random.Random(args.seed).shuffle(pool)
-    print(f"seed {args.seed}: {len(pool)} places", flush=True)
-    tests, end = Tests(args.jobs), time.monotonic() + args.seconds
-    caught, same, survivors, broken = 0, 0, [], 0
-    for path, start, stop, new in pool:
-        if caught + len(survivors) >= args.count or time.monotonic() > end:
+    tests, end = Tests(), time.monotonic() + args.seconds
+    found = {"caught": [], "survived": [], "same": [], "broken": []}
+    if not args.go_on:
+        CAUGHT.write_text("")
+    known = CAUGHT.read_text().splitlines()
+    for mutant in draw(args):
+        if len(found["caught"]) + len(found["survived"]) >= args.count or time.monotonic() > end:
             break
-        file = TREE / path
-        text = file.read_text()
-        line, change = describe(path, text, start, stop, new)
-        if f"{path}: {change}\n" in listed:
-            same += 1
+        if f"{mutant.path}: {mutant.change}\n" in listed:
+            found["same"].append(mutant)
             continue
-        names = tests.of(path)
-        before = objects(str(path))
-        if tests.build(names):
-            print("the tree does not build", flush=True)
-            return 2
-        tests.learn(names)
-        file.write_text(text[:start] + new + text[stop:])
-        after = objects(str(path))
-        if after is None or after == before:
-            broken, same = broken + (after is None), same + (after is not None)
-        elif tests.build(names):
-            broken += 1
-        else:
-            killer = tests.killer(names)
-            caught += killer is not None
-            if not killer:
-                survivors.append(f"{path}:{line}: {change}")
-            print(f"{path}:{line}: {change}: {'caught by ' + killer if killer else 'SURVIVED'}", flush=True)
-        file.write_text(text)
-    total = caught + len(survivors)
-    print(f"{caught} of {total} caught ({100 * caught / max(total, 1):.1f} %), {same} the same code or listed as equivalent, "
-          f"{broken} that do not compile")
-    print(f"{len(survivors)} survivors:", *survivors, sep="\n")
-    return bool(survivors)
+        if mutant.name in known:
+            found["caught"].append(mutant)
+            continue
+        names = tests.of(mutant.path, mutant.text, mutant.start)
+        what, by = judge(tests, mutant, names, args.test_seconds)
+        found[what].append(mutant)
+        remember(what, mutant)
+        if what in ("caught", "survived"):
+            more = f"by {by[0]} ({by[1]})" if by else f"{len(names)} tests, {len(mutant.waiting)} wait"
+            print(f"{len(found['caught'])} of {len(found['caught']) + len(found['survived'])}: {mutant.name}: {what} {more}",
+                  flush=True)
+    for mutant in [m for m in found["survived"] if m.waiting]:
+        what, by = judge(tests, mutant, mutant.waiting, end - time.monotonic())
+        remember(what, mutant)
+        if what == "caught":
+            found["survived"].remove(mutant)
+            found["caught"].append(mutant)
+        print(f"{mutant.name}: {what} {'by ' + by[0] if by else f'{len(mutant.waiting)} not run'}", flush=True)
+    total = len(found["caught"]) + len(found["survived"])
+    share = 100 * len(found["caught"]) / max(total, 1)
+    print(f"{len(found['caught'])} of {total} caught ({share:.1f} %), {len(found['same'])} the same code or listed as "
+          f"equivalent, {len(found['broken'])} that do not compile")
+    print(f"{len(found['survived'])} survivors:", *(m.name for m in found["survived"]), sep="\n")
+    return bool(found["survived"])
 
 
 if __name__ == "__main__":
