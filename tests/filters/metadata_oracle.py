@@ -264,6 +264,64 @@ def exif_and_places():
     check("a text too long for JPEG", "a text so long" in convert("in.png", "out.jpg")[0])
 
 
+def comments():
+    """Of a JPEG, whose comments say nothing of their code: UTF-8 where Python reads it as that, else Latin-1."""
+    plain = convert("in.png", "plain.jpg", "--strip")[1]
+    for raw in (b"plain", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80", b"\xe0\xa0\x80", b"\xf4\x8f\xbf\xbf", b"\xc2\x80!",
+                b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xe2\x82!", b"\xbf",
+                b"\xff", b"\xdf\xbf", b"\xdf\x3f", b"\xc4\x80", b"\xc3\xbf\xc4\x80"):
+        try:
+            want = raw.decode()
+        except UnicodeDecodeError:
+            want = raw.decode("latin-1")
+        write("in.jpg", plain[:2] + segment(0xfe, raw) + plain[2:])
+        said, data = convert("in.jpg", "out.png")
+        check(f"comment {raw}", png_texts(data)["Comment"][2] == want and said == "")
+        said, data = convert("out.png", "back.jpg")
+        check(f"comment {raw}: back", (0xfe, want.encode()) in segments(data))
+
+
+def raw_profiles():
+    """What ImageMagick writes for want of a chunk, after "Raw profile type ": a line of the kind, one of the length, digits."""
+    def profile(kind, body, head=b"\nAPP1\n%8d\n"):
+        digits = body.hex().upper().encode()
+        lines = b"\n".join(digits[i:i + 72] for i in range(0, len(digits), 72))
+        return chunk(b"tEXt", b"Raw profile type " + kind + b"\0" + head % len(body) + lines + b"\n")
+    kept = xmp().replace(b'Orientation="6"', b'Orientation="1"')
+    for kind, body in ((b"APP1", b"http://ns.adobe.com/xap/1.0/\0" + xmp()), (b"xmp", xmp())):
+        write("in.png", png(profile(kind, body)))
+        texts = png_texts(convert("in.png", "out.png")[1])
+        check(f"XMP in {kind}", list(texts) == ["XML:com.adobe.xmp"] and texts["XML:com.adobe.xmp"][2].encode() == kept)
+    want = bytearray(exif())
+    want[18] = 1
+    for kind in (b"APP1", b"exif"):
+        write("in.png", png(profile(kind, b"Exif\0\0" + exif())))
+        check(f"EXIF in {kind}", dict(chunks(convert("in.png", "out.png")[1])).get(b"eXIf") == bytes(want))
+    other = exif(gps=True)
+    write("in.png", png(chunk(b"eXIf", exif()) + profile(b"exif", b"Exif\0\0" + other)))
+    check("the chunk is believed before a text", dict(chunks(convert("in.png", "out.png")[1]))[b"eXIf"] == bytes(want))
+    for text in (b"no lines", b"\nexif", b"\nexif\n12"):
+        write("in.png", png(chunk(b"tEXt", b"Raw profile type exif\0" + text)))
+        check(f"raw profile {text} is a text", png_texts(convert("in.png", "out.png")[1])
+              == {"Raw profile type exif": ("", "", text.decode())})
+    write("in.png", png(profile(b"APP1", b"something else")))
+    check("APP1 of another kind", dict(chunks(convert("in.png", "out.png")[1])).keys() == {b"IHDR", b"IDAT", b"IEND"})
+
+
+def places_in_texts():
+    texts = {"Comment": "a picture", "GPSPosition": "48 N", "Description": "Location: here", "Title": "gps"}
+    write("in.png", png(b"".join(chunk(b"tEXt", f"{k}\0{v}".encode()) for k, v in texts.items())))
+    check("texts that name a place", png_texts(convert("in.png", "out.png", "--strip=gps")[1]).keys() <= {"Comment", "Title"}
+          and "Comment" in png_texts(convert("in.png", "out.png", "--strip=gps")[1]))
+    odd = xmp().replace(b'Orientation="6"', b'Orientation="9"')
+    write("in.png", png(chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + odd)))
+    check("an orientation that there is not", png_texts(convert("in.png", "out.png")[1])["XML:com.adobe.xmp"][2].encode() == odd)
+    write("in.png", png(b"".join(chunk(b"tEXt", b"Comment\0%d" % i) for i in range(2000))))
+    said, data = convert("in.png", "out.png")
+    kept = sum(kind == b"tEXt" for kind, _ in chunks(data))
+    check(f"texts without number: {said}, {kept}", "more text than is kept" in said and f"at most {kept} texts" in said)
+
+
 def damaged_blocks():
     for n in range(0, len(exif(True, True)), 7):
         write("in.png", png(chunk(b"eXIf", exif(True, True)[:n]) if n else b""))
@@ -278,6 +336,9 @@ with tempfile.TemporaryDirectory() as folder:
     texts_travel()
     colour_travels()
     exif_and_places()
+    comments()
+    raw_profiles()
+    places_in_texts()
     damaged_blocks()
     os.chdir("/")
 print(f"{passed} passed, {failed} failed, 0 skipped")

@@ -5,10 +5,10 @@ Usage: mutate.py [--count N] [--seed N] [--only PATH] [--seconds N] [--test-seco
 
 Draws places at random over the C sources of imgio, filters, kernels/cpu and cli, changes one operator or number at each,
 builds what follows (in a copy of the tree, build/mutate/tree) and runs the tests that run the changed line, as `make
-coverage` has seen (for kernels those of RELEVANT), the quick ones first, until one fails. Tests that would take longer than
+coverage` has seen, those first that are quick and run much of the file, until one fails. Tests that would take longer than
 --test-seconds together come when all mutants have had theirs. What compiles to the same code, and what
 tests/mutate/equivalent lists with its reason, is no mutant. Survivors are printed as lines "path:line: before => after", and
-at the end the share that was caught; --survivors tries only those that the last run left.
+at the end the share that was caught. --go-on believes what the last run of this seed has caught, and tries the others again.
 """
 
 import argparse
