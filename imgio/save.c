@@ -114,7 +114,7 @@ static enum gi_type nearest_type(const struct gi_format *format, enum gi_type ty
     for (int wider = (int)type; wider <= GI_F32; wider++)
         if (holds[wider])
             return (enum gi_type)wider;
-    return info->u16 && type == GI_U16 ? GI_U16 : GI_U8;
+    return GI_U8; /* the only one there is */
 }
 
 static const char *type_words(enum gi_type type)
