@@ -257,6 +257,7 @@ expect_error 2 'compare: nothere.pgm: No such file or directory' compare two.pgm
 expect 1 gpuimg compare two.pgm near.pgm --min-ssim 1
 check "says why" grep -qE '^gpuimg: compare: SSIM 0\.9[0-9]*: want at least 1$' err
 expect 0 gpuimg compare two.pgm near.pgm --min-ssim 0.9
+expect 0 gpuimg compare two.pgm two.pgm --min-ssim 1 # of equal images it is just 1
 expect 1 gpuimg compare two.pgm near.pgm --max-differing 0
 check "says why" grep -qx "gpuimg: compare: 1 of 24 samples differ: want at most 0" err
 expect 0 gpuimg compare two.pgm near.pgm --max-differing 1
