@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -98,12 +99,96 @@ static void cuts(void **state)
         }
 }
 
+static unsigned take16(const unsigned char *at, bool big)
+{
+    return (unsigned)at[big] | (unsigned)at[!big] << 8;
+}
+
+static unsigned take32(const unsigned char *at, bool big)
+{
+    return big ? take16(at, big) << 16 | take16(at + 2, big)
+               : take16(at, big) | take16(at + 2, big) << 16;
+}
+
+/* An orientation that the block has is set in its place. One that it lacks gets an entry, in a
+ * directory by ascending tags (TIFF 6.0, section 2) that has all entries of the old one and leads
+ * to the next as it did; what they point to stays where it is. */
+static void orient(void **state)
+{
+    (void)state;
+    static const unsigned others[] = {0x0110, 0x0112, 0x8769};
+    for (int big = 0; big < 2; big++)
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            for (size_t cut = 0; cut <= 5; cut += 5) { /* the next directory's place is cut off */
+                unsigned char block[BLOCK];
+                make_block(block, others[i], 6, big);
+                block[BLOCK - 1] = 0x77;
+                size_t n = BLOCK - cut + (cut ? 1 : 0);
+                void *exif = malloc(n);
+                memcpy(exif, block, n);
+                assert_int_equal(gi_exif_orient(&exif, &n, 3, NULL), GI_OK);
+                unsigned char *made = exif;
+                assert_int_equal(gi_exif_orientation(made, n), 3);
+                if (others[i] == 0x0112) {
+                    put16(block + VALUE, 3, big);
+                    assert_memory_equal(made, block, BLOCK - 4);
+                    free(exif);
+                    continue;
+                }
+                size_t at = take32(made + 4, big), from = 10;
+                assert_true(at % 2 == 0 && at + 2 + 3 * 12 + 4 <= n);
+                assert_int_equal(take16(made + at, big), 3);
+                assert_memory_equal(made, block, 4);
+                assert_memory_equal(made + 8, block + 8, BLOCK - 4 - 8);
+                unsigned before = 0;
+                for (int e = 0; e < 3; e++) {
+                    const unsigned char *entry = made + at + 2 + 12 * e;
+                    unsigned tag = take16(entry, big);
+                    assert_true(tag > before);
+                    before = tag;
+                    if (tag == 0x0112) {
+                        assert_int_equal(take16(entry + 2, big), 3);
+                        assert_int_equal(take32(entry + 4, big), 1);
+                        assert_int_equal(take16(entry + 8, big), 3);
+                    } else {
+                        assert_memory_equal(entry, block + from, 12);
+                        from += 12;
+                    }
+                }
+                assert_memory_equal(made + at + 2 + 3 * 12,
+                                    cut ? "\0\0\0\0" : (char *)block + BLOCK - 4, 4);
+                free(exif);
+            }
+}
+
+/* Of nothing, and of what is no block, comes one with the orientation alone. */
+static void orient_nothing(void **state)
+{
+    (void)state;
+    static const char *const blocks[] = {NULL, "II*", "XX*\0\x08\0\0\0\0\0", "II*\0\x07\0\0\0\1\0",
+                                         "MM\0*\0\0\0\x09\0\1"};
+    static const unsigned char want[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3,
+                                         0,   1,   0,   0, 0, 5, 0, 0, 0, 0, 0,    0, 0};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        size_t n = i == 0 ? 0 : i == 1 ? 3 : 10;
+        void *exif = i ? malloc(n) : NULL;
+        if (i)
+            memcpy(exif, blocks[i], n);
+        assert_int_equal(gi_exif_orient(&exif, &n, 5, NULL), GI_OK);
+        assert_int_equal(n, sizeof want);
+        assert_memory_equal(exif, want, sizeof want);
+        free(exif);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reset_changes_the_value_alone),
         cmocka_unit_test(without_the_tag_nothing_changes),
         cmocka_unit_test(cuts),
+        cmocka_unit_test(orient),
+        cmocka_unit_test(orient_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
