@@ -83,6 +83,12 @@ expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogr
 check "plot is kept" cmp plot.svg before.svg
 ln -s /dev/full full.svg
 expect 75 gpuimg histogram rgb.ppm --plot full.svg
+{ printf 'P5 2 1 65535\n'; printf '\377\377\0\0'; } >wide.pgm
+expect 0 gpuimg histogram wide.pgm --plot wide.svg
+check "values are written out, whatever their size" grep -q '>60000</text>' wide.svg
+{ printf 'P5 3000 1 255\n'; head -c 3000 /dev/zero; } >many.pgm
+expect 0 gpuimg histogram many.pgm --plot many.svg
+check "counts have units" grep -qE '>[0-9.]+k</text>' many.svg
 
 # Bars: marks at round values, and colour on a terminal only.
 expect 0 gpuimg histogram two.pgm --bars

@@ -136,4 +136,11 @@ expect_error 1 'montage: a sheet of * pixels: want at most * (--max-pixels)' mon
 expect_error 2 'montage: ./c.ppm: would be written over the input*' montage a.pgm c.ppm ./c.ppm
 expect_error 1 'montage: nothing.png*' montage a.pgm nothing.png made.png
 
+# A pixel none of whose taps is in the source has the border's value to the bit, not what the weights make of it.
+{ printf 'Pf\n8 8\n-1\n'; head -c 256 /dev/zero; } >zeros.pfm
+for by in 20.37,0.41 0.41,-20.37; do
+    expect 0 gpuimg shift zeros.pfm out.pfm --by=$by --interpolation bicubic --border-value 0.3
+    check "all border" test "$(tail -c 256 out.pfm | od -An -v -tx4 -w4 | sort -u)" = ' 3e99999a'
+done
+
 finish
