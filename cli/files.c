@@ -105,9 +105,8 @@ const struct gi_option gi_io_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, background),
      .metavar = "COLOUR",
-     .help =
-         "Lay what is transparent over black, white, #rgb or #rrggbb, and drop alpha; without it "
-         "alpha stays, or where the format holds none goes over black"},
+     .help = "Lay what is transparent over white, #rgb or #rrggbb, say, and drop alpha; without it "
+             "alpha stays, or where the format holds none goes over black"},
     {.name = "strip",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, strip),
@@ -171,21 +170,13 @@ static enum gi_status convert(struct gi_image *image, const struct gi_io_params 
     return status;
 }
 
-/* "#rgb" and "#rrggbb" as CSS writes them, and the two that have names. */
 static enum gi_status read_background(double rgb[3], const char *text, struct gi_err *err)
 {
-    if (strcmp(text, "black") == 0 || strcmp(text, "white") == 0) {
-        rgb[0] = rgb[1] = rgb[2] = *text == 'w';
-        return GI_OK;
-    }
-    size_t n = strlen(text), digits = n == 4 ? 1 : 2;
-    if ((n != 4 && n != 7) || *text != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != n - 1)
-        return gi_fail(err, GI_E_USAGE, "--background %s: want black, white, #rgb or #rrggbb",
-                       text);
-    for (size_t c = 0; c < 3; c++) {
-        char part[3] = {text[1 + c * digits], text[digits + c * digits], '\0'};
-        rgb[c] = (double)strtol(part, NULL, 16) / 255;
-    }
+    struct gi_colour colour;
+    if (!gi_colour_read(&colour, text) || !colour.named || colour.v[3] != 1)
+        return gi_fail(err, GI_E_USAGE,
+                       "--background %s: want a name such as white, #rgb or #rrggbb", text);
+    memcpy(rgb, colour.v, 3 * sizeof *rgb);
     return GI_OK;
 }
 

@@ -36,9 +36,9 @@ static const struct gi_option options[] = {
 
 static const char *type_name(enum gi_option_type type)
 {
-    static const char *const names[] = {"flag",   "int",     "odd",  "real",   "reals",
-                                        "choice", "level",   "size", "extent", "rect",
-                                        "text",   "content", "path"};
+    static const char *const names[] = {"flag",   "int",   "odd",     "real",   "reals",
+                                        "choice", "level", "size",    "extent", "rect",
+                                        "colour", "text",  "content", "path"};
     return names[type];
 }
 

@@ -77,7 +77,7 @@ static const struct gi_option options[] = {
      .unit = "px",
      .help = "Around all of them"},
     GI_GRAVITY_OPTION(struct params, "center", "Where an image stands in its place"),
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value of the sheet"),
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Of the sheet"),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };

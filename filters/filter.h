@@ -76,7 +76,7 @@ const struct gi_filter *gi_filter_find(const char *name);
  * macro's `params` is the struct that holds one as member `edge`. */
 struct gi_border_params {
     int border; /* enum gi_border */
-    struct gi_reals value;
+    struct gi_colour value;
 };
 
 extern const struct gi_choice gi_border_choices[];
@@ -89,22 +89,22 @@ extern const struct gi_choice gi_border_choices[];
      .choices = gi_border_choices,                                                                 \
      .help = "What stands outside the image"},                                                     \
     {                                                                                              \
-        .name = "border-value", .type = GI_OPT_REALS, .offset = offsetof(params, edge.value),      \
-        .default_text = "0", .most = GI_MAX_CHANNELS, .metavar = "V[,V...]",                       \
-        .help = "Sample value outside the image under --border border: one for all channels, or "  \
-                "one a channel, alpha last"                                                        \
+        .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, edge.value),     \
+        .default_text = "0",                                                                       \
+        .help = "What stands outside the image under --border border: a colour, or a "             \
+                "sample value for all channels or one a channel, alpha last"                       \
     }
 
 /* The row of --border-value where it says what an operation adds, `what`: there it is --background
  * too. `member` is the struct gi_border_params within `params`. */
 #define GI_ADDED_VALUE_OPTION(params, member, what)                                                \
     {                                                                                              \
-        .name = "border-value", .also = "background", .type = GI_OPT_REALS,                        \
-        .offset = offsetof(params, member.value), .default_text = "0", .most = GI_MAX_CHANNELS,    \
-        .metavar = "V[,V...]", .help = what ": one for all channels, or one a channel, alpha last" \
+        .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
+        .offset = offsetof(params, member.value), .default_text = "0",                             \
+        .help = what ": a colour, or a sample value for all channels or one a channel, alpha last" \
     }
 
-/* The edge for an image of `src`'s channels. A single value serves all channels. */
+/* The edge for an image of `src`'s type and channels (gi_colour_pixel()). */
 struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src);
 
 #endif

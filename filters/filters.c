@@ -80,15 +80,6 @@ const struct gi_choice gi_border_choices[] = {
 struct gi_edge gi_edge_from(const struct gi_border_params *params, const struct gi_image *src)
 {
     struct gi_edge edge = {.border = (enum gi_border)params->border};
-    const struct gi_reals *given = &params->value;
-    for (int c = 0; c < src->channels && given->n > 0; c++) {
-        bool alpha = gi_has_alpha(src) && c == src->channels - 1;
-        if (given->n == 1)
-            edge.value[c] = (float)given->v[0];
-        else if (c < given->n)
-            edge.value[c] = (float)given->v[c];
-        else /* colour was given without alpha: opaque */
-            edge.value[c] = alpha ? gi_type_full_scale(src->type) : (float)given->v[given->n - 1];
-    }
+    gi_colour_pixel(edge.value, &params->value, src);
     return edge;
 }

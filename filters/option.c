@@ -150,6 +150,8 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
         return gi_extent_read(value, text);
     case GI_OPT_RECT:
         return gi_rect_read(value, text);
+    case GI_OPT_COLOUR:
+        return gi_colour_read(value, text);
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
@@ -200,6 +202,9 @@ static void unset(void *value, enum gi_option_type type)
         break;
     case GI_OPT_RECT:
         *(struct gi_rect *)value = (struct gi_rect){.extent = GI_EXTENT_UNSET};
+        break;
+    case GI_OPT_COLOUR:
+        *(struct gi_colour *)value = (struct gi_colour){0};
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
@@ -265,6 +270,19 @@ static void add_range(struct line *line, const struct gi_option *row, const char
         add(line, " %s", row->unit);
 }
 
+static void add_reals(struct line *line, const struct gi_option *row)
+{
+    if (row->least == reals_most(row))
+        add(line, "%d numbers parted by a comma%s", row->least, row->least > 2 ? "s" : "");
+    else
+        add(line, "%d to %d numbers parted by commas", row->least > 1 ? row->least : 1,
+            reals_most(row));
+    if (has_range(row) || row->unit) {
+        add(line, ", each ");
+        add_range(line, row, "a number");
+    }
+}
+
 const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nbytes)
 {
     struct line line = {buffer, 0, nbytes};
@@ -284,15 +302,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         add_range(&line, row, "a number");
         break;
     case GI_OPT_REALS:
-        if (row->least == reals_most(row))
-            add(&line, "%d numbers parted by a comma%s", row->least, row->least > 2 ? "s" : "");
-        else
-            add(&line, "%d to %d numbers parted by commas", row->least > 1 ? row->least : 1,
-                reals_most(row));
-        if (has_range(row) || row->unit) {
-            add(&line, ", each ");
-            add_range(&line, row, "a number");
-        }
+        add_reals(&line, row);
         break;
     case GI_OPT_CHOICE:
         add_choices(&line, row->choices);
@@ -310,6 +320,12 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_RECT:
         add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y");
+        break;
+    case GI_OPT_COLOUR:
+        add(&line,
+            "1 to %d sample values parted by commas, a name such as white or transparent, #rgb, "
+            "#rgba, #rrggbb or #rrggbbaa",
+            GI_MAX_CHANNELS);
         break;
     case GI_OPT_TEXT:
         add(&line, "text");

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "filters/colour.h"
 #include "filters/geometry/size.h"
 #include "imgio/status.h"
 
@@ -24,6 +25,7 @@ enum gi_option_type {
                        (powers of 1024); unset: 0 */
     GI_OPT_EXTENT,  /* struct gi_extent: a size in pixels or per cent, "800x600"; unset: open */
     GI_OPT_RECT,    /* struct gi_rect: the same, also placed, "800x600+10+20"; unset: open */
+    GI_OPT_COLOUR,  /* struct gi_colour: sample values, a name or "#rrggbb"; unset: n = 0 */
     GI_OPT_TEXT,    /* const char *: points into argv; unset: NULL */
     GI_OPT_CONTENT, /* const char *: text as given, or where it names a readable file the content of
                        that file (the reader of options owns it); unset: NULL */

@@ -32,6 +32,12 @@ static bool same_reals(const struct gi_reals *a, const struct gi_reals *b)
     return a->n == b->n && same_bits(a->v, b->v, (size_t)a->n * sizeof *a->v);
 }
 
+static bool same_colour(const struct gi_colour *a, const struct gi_colour *b)
+{
+    return a->named == b->named && a->n == b->n &&
+           same_bits(a->v, b->v, (size_t)a->n * sizeof *a->v);
+}
+
 static bool same_level(const struct gi_level *a, const struct gi_level *b)
 {
     return a->kind == b->kind && same_bits(&a->value, &b->value, sizeof a->value);
@@ -64,6 +70,8 @@ bool gi_option_same(const struct gi_option *row, const void *a_params, const voi
         return same_extent(a, b);
     case GI_OPT_RECT:
         return same_rect(a, b);
+    case GI_OPT_COLOUR:
+        return same_colour(a, b);
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
@@ -97,10 +105,21 @@ static void print_rect(FILE *out, const struct gi_rect *rect)
     }
 }
 
-static void print_reals(FILE *out, const struct gi_reals *reals)
+static void print_numbers(FILE *out, const double *v, int n)
 {
-    for (int i = 0; i < reals->n; i++)
-        fprintf(out, "%s%.17g", i ? "," : "", reals->v[i]);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%s%.17g", i ? "," : "", v[i]);
+}
+
+static void print_colour(FILE *out, const struct gi_colour *colour)
+{
+    if (!colour->named) {
+        print_numbers(out, colour->v, colour->n);
+        return;
+    }
+    putc('#', out);
+    for (int i = 0; i < colour->n; i++)
+        fprintf(out, "%02x", (unsigned)(255 * colour->v[i] + 0.5));
 }
 
 static void print_level(FILE *out, const struct gi_level *level)
@@ -125,7 +144,8 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
         fprintf(out, "%.17g", *(const double *)value);
         break;
     case GI_OPT_REALS:
-        print_reals(out, value);
+        print_numbers(out, ((const struct gi_reals *)value)->v,
+                      ((const struct gi_reals *)value)->n);
         break;
     case GI_OPT_CHOICE:
         fputs(row->choices[*(const int *)value].name, out);
@@ -141,6 +161,9 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
         break;
     case GI_OPT_RECT:
         print_rect(out, value);
+        break;
+    case GI_OPT_COLOUR:
+        print_colour(out, value);
         break;
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:

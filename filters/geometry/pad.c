@@ -35,7 +35,7 @@ static const struct gi_option options[] = {
      .default_text = "border",
      .choices = gi_border_choices,
      .help = "What is added"},
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value that is added under --border border"),
+    GI_ADDED_VALUE_OPTION(struct params, edge, "What is added under --border border"),
     {.name = NULL},
 };
 
@@ -158,14 +158,16 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 const struct gi_filter gi_filter_pad = {
     .name = "pad",
     .summary = "Add pixels around the image",
-    .examples = "gpuimg pad photo.jpg framed.png --by 20 --background 255\n"
+    .examples = "gpuimg pad photo.jpg framed.png --by 20 --background white\n"
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
                 "gpuimg pad tile.png wall.png --by 0,0,1024,1024 --border wrap",
     .manual =
         "The image stays as it is, and what is added is a colour or, by --border, made of "
         "the image: its outermost pixels again, the image mirrored, or again as if tiled. "
-        "--background 255,0,0 is red in an 8-bit image; where there is alpha, a fourth number "
-        "is that of what is added, and a single one is for alpha too, so that 0 is "
+        "--background red is the same in any image, gray too, where it is its luma; so are #f00 "
+        "and, "
+        "with alpha, #ff000080. --background 255,0,0 are sample values, red in an 8-bit image; a "
+        "fourth number is alpha, and a single one is for all channels, alpha too, so that 0 is "
         "transparent.",
     .options = options,
     .params_nbytes = sizeof(struct params),

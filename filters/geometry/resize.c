@@ -68,7 +68,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, no_enlarge),
      .help = "Only make smaller"},
     GI_GRAVITY_OPTION(struct params, "center", "What --fill keeps, and where --pad puts it"),
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Sample value of what --pad adds"),
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Of what --pad adds"),
     {.name = "filter",
      .letter = 'f',
      .type = GI_OPT_CHOICE,

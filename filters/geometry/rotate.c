@@ -111,7 +111,7 @@ const struct gi_filter gi_filter_rotate = {
     .name = "rotate",
     .summary = "Turn by any angle, by quarter turns exactly",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
-                "gpuimg rotate scan.png straight.png --angle -1.3 --background 255\n"
+                "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
     .manual =
         "The image is turned about its middle, or about --center, counterclockwise as Pillow, "

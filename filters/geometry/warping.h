@@ -39,7 +39,7 @@ extern const struct gi_choice gi_interpolation_choices[];
          .choices = gi_border_choices,                                                             \
          .help = "What stands outside the image"},                                                 \
         GI_ADDED_VALUE_OPTION(params, warp.edge,                                                   \
-                              "Sample value outside the image under --border border")
+                              "What stands outside the image under --border border")
 
 /* The row of an operation that has its result's size as struct gi_extent size. */
 #define GI_WARP_SIZE_OPTION(params)                                                                \

@@ -55,7 +55,7 @@ check "without it: black, and a warning" grep -q '^gpuimg: warning: convert: got
 check "black" test "$(pixels got.ppm 9)" = " 100 200 0 0 0 0 50 100 0 "
 expect 0 gpuimg convert alpha.pam got.pgm --gray --background '#f00'
 check "gray over the luma of red" test "$(pixels got.pgm 3)" = " 164 54 109 "
-expect_error 2 'convert: --background blue: want black, white, #rgb or #rrggbb' convert alpha.pam made.ppm --background blue
+expect_error 2 'convert: --background 255: want a name such as white, #rgb or #rrggbb' convert alpha.pam made.ppm --background 255
 expect_error 2 'convert: --background #12345: want *' convert alpha.pam made.ppm --background '#12345'
 
 # From - to - the format stays.

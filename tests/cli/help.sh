@@ -68,7 +68,7 @@ for command in histogram extract compare bench; do
     check "help $command: --json" grep -q -- '-j and --json are short' <(gpuimg help $command | tr '\n' ' ' | tr -s ' ')
 done
 check "how many numbers: just two" grep -q '2 numbers parted by a comma' <(gpuimg help convolve | tr '\n' ' ' | tr -s ' ')
-check "how many numbers: one a channel" grep -q '1 to 4 numbers parted by commas' <(gpuimg help blur | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: one a channel" grep -q '1 to 4 sample values parted by commas' <(gpuimg help blur | tr '\n' ' ' | tr -s ' ')
 check "how many numbers: percentiles" grep -q '1 to 32 numbers parted by commas, each 0 to 100' <(gpuimg help histogram | tr '\n' ' ' | tr -s ' ')
 
 expect 0 gpuimg help gaussian

@@ -17,6 +17,7 @@ struct params {
     struct gi_extent extent;
     struct gi_rect rect;
     int gravity;
+    struct gi_colour colour;
     const char *text;
 };
 
@@ -40,6 +41,7 @@ static const struct gi_option rows[] = {
     ROW(extent, GI_OPT_EXTENT, .help = ""),
     ROW(rect, GI_OPT_RECT, .help = ""),
     GI_GRAVITY_OPTION(struct params, "center", ""),
+    ROW(colour, GI_OPT_COLOUR, .help = ""),
     ROW(text, GI_OPT_TEXT, .help = ""),
     {0},
 };
@@ -294,6 +296,29 @@ static void test_want_is_cut(void **unused)
     assert_string_equal(gi_option_want(row_of("odd"), small, sizeof small), "odd, 1 ");
 }
 
+static void test_colour(void **unused)
+{
+    (void)unused;
+    struct gi_colour c = read_ok("colour", "9").colour;
+    assert_true(!c.named && c.n == 1 && c.v[0] == 9);
+    c = read_ok("colour", "1,-2.5,3,4").colour;
+    assert_true(!c.named && c.n == 4 && c.v[1] == -2.5 && c.v[3] == 4);
+    c = read_ok("colour", "#0f06").colour;
+    assert_true(c.named && c.v[0] == 0 && c.v[1] == 1 && c.v[2] == 0 && c.v[3] == 102 / 255.0);
+    c = read_ok("colour", "#01fE80").colour;
+    assert_true(c.named && c.v[0] == 1 / 255.0 && c.v[1] == 254 / 255.0 && c.v[3] == 1);
+    c = read_ok("colour", "orange").colour; /* 255, 165, 0 */
+    assert_true(c.named && c.v[0] == 1 && c.v[1] == 165 / 255.0 && c.v[2] == 0 && c.v[3] == 1);
+    static const char *const bad[] = {"",          "#",          "#1",      "#12",     "#12345",
+                                      "#1234567",  "#123456789", "#ggg",    "#+1+1+1", "1,",
+                                      "1,2,3,4,5", "Red",        "reddish", "1 2",     "50%"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused("colour", bad[i], NULL);
+    refused("colour", "mauve",
+            "--colour mauve: want 1 to 4 sample values parted by commas, a name such as white or "
+            "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
+}
+
 /* What gi_option_print() makes of what was read. */
 static void check_printed(const char *name, const char *text, const char *want)
 {
@@ -330,6 +355,9 @@ static void test_printed(void **unused)
         {"rect", "40x30%", "40x30%"},
         {"rect", "40x30+1-2%", "40x30+1-2%"},
         {"rect", "x30-0+5", "x30-0+5"},
+        {"colour", "1,2.50,3", "1,2.5,3"},
+        {"colour", "#1aF", "#11aaffff"},
+        {"colour", "transparent", "#00000000"},
         {"text", "a b", "a b"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -353,7 +381,7 @@ int main(void)
         cmocka_unit_test(test_rect),     cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_gravity),  cmocka_unit_test(test_flag_and_text),
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_want_is_cut),
-        cmocka_unit_test(test_printed),
+        cmocka_unit_test(test_printed),  cmocka_unit_test(test_colour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static size_t value_nbytes(enum gi_option_type type)
         return sizeof(struct gi_extent);
     case GI_OPT_RECT:
         return sizeof(struct gi_rect);
+    case GI_OPT_COLOUR:
+        return sizeof(struct gi_colour);
     default:
         return sizeof(const char *);
     }
@@ -201,16 +203,27 @@ static void test_border_values(void **unused)
 {
     (void)unused;
     struct gi_image rgba = {.channels = 4, .type = GI_U8}, gray = {.channels = 1, .type = GI_U8};
-    struct gi_border_params p = {GI_BORDER_VALUE, {{9}, 1}};
+    struct gi_border_params p = {GI_BORDER_VALUE, {.n = 1, .v = {9}}};
     struct gi_edge edge = gi_edge_from(&p, &rgba);
     for (int c = 0; c < 4; c++)
         assert_true(edge.value[c] == 9);
-    p.value = (struct gi_reals){{1, 2, 3}, 3};
+    p.value = (struct gi_colour){.n = 3, .v = {1, 2, 3}};
     edge = gi_edge_from(&p, &rgba);
     assert_true(edge.value[0] == 1 && edge.value[2] == 3 && edge.value[3] == 255);
-    p.value = (struct gi_reals){{1, 2, 3, 4}, 4};
+    p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
     assert_true(gi_edge_from(&p, &rgba).value[3] == 4);
     assert_true(gi_edge_from(&p, &gray).value[0] == 1);
+    /* A named colour is parts of full scale: red's luma is 0.2126, of 255 54.2. */
+    p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
+    edge = gi_edge_from(&p, &rgba);
+    assert_true(edge.value[0] == 255 && edge.value[1] == 0 && edge.value[3] == 128);
+    assert_true(gi_edge_from(&p, &gray).value[0] == 54);
+    struct gi_image gray_alpha = {.channels = 2, .type = GI_U16};
+    edge = gi_edge_from(&p, &gray_alpha); /* 13932.741 and 32767.5 */
+    assert_true(edge.value[0] == 13933 && edge.value[1] == 32768);
+    struct gi_image floats = {.channels = 3, .type = GI_F32};
+    edge = gi_edge_from(&p, &floats);
+    assert_true(edge.value[0] == 1 && edge.value[1] == 0 && edge.value[2] == 0);
 }
 
 int main(void)
