@@ -1,17 +1,23 @@
 /* ICC profiles through lcms2.
  * SPDX-License-Identifier: MIT */
 #include "imgio/icc.h"
+#include "imgio/codecs.h"
 #include "imgio/library.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if __has_include(<lcms2.h>)
 #include <lcms2.h>
+#include <lcms2_plugin.h>
 
 #define FUNCTIONS(X)                                                                               \
-    X(cmsOpenProfileFromMem)                                                                       \
+    X(cmsCreateContext)                                                                            \
+    X(cmsDeleteContext)                                                                            \
+    X(cmsGetContextUserData)                                                                       \
+    X(cmsOpenProfileFromMemTHR)                                                                    \
     X(cmsCloseProfile)                                                                             \
     X(cmsReadTag)                                                                                  \
     X(cmsGetToneCurveParametricType)                                                               \
@@ -19,14 +25,64 @@
     X(cmsGetToneCurveEstimatedTableEntries)                                                        \
     X(cmsEvalToneCurveFloat)                                                                       \
     X(cmsGetColorSpace)                                                                            \
-    X(cmsCreate_sRGBProfile)                                                                       \
-    X(cmsCreateTransform)                                                                          \
+    X(cmsCreate_sRGBProfileTHR)                                                                    \
+    X(cmsCreateTransformTHR)                                                                       \
     X(cmsDoTransform)                                                                              \
     X(cmsDeleteTransform)
 GI_LIBRARY_TABLE(lcms_table, FUNCTIONS);
 static struct lcms_table lcms;
 static const struct gi_library library =
     GI_LIBRARY(FUNCTIONS, lcms, "liblcms2.so.2", "lcms2", "liblcms2-2");
+
+enum {
+    HEAD = 128, /* of a profile; then the number of tags, and of each its name, place and length */
+    TAG_ENTRY = 12,
+    BLOCK_MAX = 16 << 20, /* bytes that lcms2 gets at a time: a profile claims any number */
+};
+
+/* ---- lcms2's memory: `starved`, the context's own, is set where there is none ---- */
+
+static void *note(cmsContext context, void *memory)
+{
+    bool *starved = memory ? NULL : lcms.cmsGetContextUserData(context);
+    if (starved)
+        *starved = true;
+    return memory;
+}
+
+static void *take(cmsContext context, cmsUInt32Number n)
+{
+    return n > BLOCK_MAX ? NULL : note(context, malloc(n));
+}
+
+static void *take_more(cmsContext context, void *memory, cmsUInt32Number n)
+{
+    return n > BLOCK_MAX ? NULL : note(context, realloc(memory, n));
+}
+
+static void give(cmsContext context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static cmsContext open_context(bool *starved)
+{
+    cmsPluginMemHandler plugin = {
+        .base = {.Magic = cmsPluginMagicNumber,
+                 .ExpectedVersion = 2060,
+                 .Type = cmsPluginMemHandlerSig},
+        .MallocPtr = take,
+        .FreePtr = give,
+        .ReallocPtr = take_more,
+    };
+    *starved = false;
+    cmsContext context = lcms.cmsCreateContext(&plugin, starved);
+    *starved = *starved || !context;
+    return context;
+}
+
+/* ---- curves ---- */
 
 /* A table of 16 bits is gone through here: lcms2 would round what lies between to 16 bits too. */
 static double evaluate(const cmsToneCurve *curve, double v)
@@ -60,8 +116,12 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colours,
     enum gi_status status = gi_library_load(&library, err);
     if (status)
         return gi_err_prefix(err, "--linear by its ICC profile");
-    cmsHPROFILE profile =
-        lcms.cmsOpenProfileFromMem(metadata->icc, (cmsUInt32Number)metadata->icc_nbytes);
+    bool starved;
+    cmsContext context = open_context(&starved);
+    cmsHPROFILE profile = context
+                              ? lcms.cmsOpenProfileFromMemTHR(context, metadata->icc,
+                                                              (cmsUInt32Number)metadata->icc_nbytes)
+                              : NULL;
     bool ok = profile != NULL;
     for (int c = 0; c < colours && ok; c++) {
         const cmsToneCurve *curve =
@@ -70,31 +130,86 @@ enum gi_status gi_icc_curves(double *light, size_t n, int colours,
     }
     if (profile)
         lcms.cmsCloseProfile(profile);
+    if (context)
+        lcms.cmsDeleteContext(context);
+    if (starved)
+        return gi_fail(err, GI_E_MEMORY, "out of memory for the ICC profile");
     return ok ? GI_OK
               : gi_fail(err, GI_E_UNSUPPORTED,
                         "--linear: its ICC profile has no curve for each channel, which tells "
                         "light: want a matrix profile or none");
 }
 
-/* lcms2's transform itself. */
-static struct gi_inks *make_inks(const struct gi_metadata *metadata, enum gi_type type,
-                                 bool inverted)
+/* ---- inks ---- */
+
+struct gi_inks {
+    cmsContext context;
+    cmsHTRANSFORM transform;
+    bool starved;
+};
+
+static uint32_t big32(const unsigned char *p)
 {
-    cmsHPROFILE from =
-        lcms.cmsOpenProfileFromMem(metadata->icc, (cmsUInt32Number)metadata->icc_nbytes);
-    cmsHPROFILE to = lcms.cmsCreate_sRGBProfile();
-    cmsHTRANSFORM made = NULL;
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Hides the tables of floats, any number of which lcms2 would run one behind the other, for
+ * minutes, at each point of a grid. Those of whole numbers have to be there too
+ * (ICC.1:2022, 8.3.2). */
+static void hide_floats(unsigned char *icc, size_t nbytes)
+{
+    size_t room = nbytes < HEAD + 4 ? 0 : (nbytes - HEAD - 4) / TAG_ENTRY;
+    for (size_t i = 0, n = room ? big32(icc + HEAD) : 0; i < n && i < room; i++) {
+        unsigned char *entry = icc + HEAD + 4 + i * TAG_ENTRY;
+        size_t at = big32(entry + 4);
+        if (at <= nbytes && nbytes - at >= 4 && memcmp(icc + at, "mpet", 4) == 0)
+            entry[0] = 'x';
+    }
+}
+
+static cmsHPROFILE open_inks(cmsContext context, const struct gi_metadata *metadata, bool *starved)
+{
+    unsigned char *icc = gi_memory_copy(metadata->icc, metadata->icc_nbytes);
+    *starved = *starved || !icc;
+    if (icc)
+        hide_floats(icc, metadata->icc_nbytes);
+    cmsHPROFILE profile =
+        icc ? lcms.cmsOpenProfileFromMemTHR(context, icc, (cmsUInt32Number)metadata->icc_nbytes)
+            : NULL;
+    free(icc);
+    return profile;
+}
+
+/* False where there is no transform. */
+static bool make_transform(struct gi_inks *made, const struct gi_metadata *metadata,
+                           enum gi_type type, bool inverted)
+{
+    cmsHPROFILE from = open_inks(made->context, metadata, &made->starved);
+    cmsHPROFILE to = lcms.cmsCreate_sRGBProfileTHR(made->context);
     cmsUInt32Number inks = type == GI_U8 ? inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8
                            : inverted    ? TYPE_CMYK_16_REV
                                          : TYPE_CMYK_16;
     if (from && to && lcms.cmsGetColorSpace(from) == cmsSigCmykData)
-        made =
-            lcms.cmsCreateTransform(from, inks, to, type == GI_U8 ? TYPE_RGB_8 : TYPE_RGB_16,
-                                    INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
+        made->transform = lcms.cmsCreateTransformTHR(
+            made->context, from, inks, to, type == GI_U8 ? TYPE_RGB_8 : TYPE_RGB_16,
+            INTENT_RELATIVE_COLORIMETRIC, cmsFLAGS_BLACKPOINTCOMPENSATION);
     if (from)
         lcms.cmsCloseProfile(from);
     if (to)
         lcms.cmsCloseProfile(to);
+    return made->transform;
+}
+
+/* NULL: metadata->starved, or the profile is of no use. */
+static struct gi_inks *make_inks(struct gi_metadata *metadata, enum gi_type type, bool inverted)
+{
+    struct gi_inks *made = calloc(1, sizeof *made);
+    if (made)
+        made->context = open_context(&made->starved);
+    bool good = made && made->context && make_transform(made, metadata, type, inverted);
+    metadata->starved = metadata->starved || !made || made->starved;
+    if (!good)
+        gi_inks_free(&made);
     return made;
 }
 
@@ -111,6 +226,10 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
         return NULL;
     }
     struct gi_inks *inks = make_inks(metadata, type, inverted);
+    bool cmyk = metadata->icc_nbytes >= HEAD && memcmp((char *)metadata->icc + 16, "CMYK", 4) == 0;
+    if (!inks && cmyk && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_FORMAT,
+                "its CMYK is read without its profile, which is damaged");
     if (inks) {
         free(metadata->icc);
         metadata->icc = NULL;
@@ -121,14 +240,18 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
 
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width)
 {
-    lcms.cmsDoTransform((cmsHTRANSFORM)inks, cmyk, rgb, (cmsUInt32Number)width);
+    lcms.cmsDoTransform(inks->transform, cmyk, rgb, (cmsUInt32Number)width);
 }
 
 void gi_inks_free(struct gi_inks **inks)
 {
-    if (*inks)
-        lcms.cmsDeleteTransform(*inks);
+    struct gi_inks *made = *inks;
     *inks = NULL;
+    if (made && made->transform)
+        lcms.cmsDeleteTransform(made->transform);
+    if (made && made->context)
+        lcms.cmsDeleteContext(made->context);
+    free(made);
 }
 
 #else

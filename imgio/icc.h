@@ -16,7 +16,7 @@ struct gi_inks;
 
 /* `inverted`: 0 is full ink. Takes the profile from `metadata`, since the colours are then sRGB's.
  * NULL where there is no profile, where it is none of CMYK (it stays), or where lcms2 is not there,
- * which the decode's warning says. */
+ * which the decode's warning says, as it does of a damaged one. */
 struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool inverted);
 void gi_inks_convert(const struct gi_inks *inks, void *rgb, const void *cmyk, int width);
 /* Nulls; NULL: nothing happens. */

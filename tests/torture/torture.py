@@ -43,6 +43,7 @@ SHORT = {"bench": "bench invert --size 16 --device cpu --threads 1", "selftest":
 KNOWN = (
     (".tif", "memory", "died of signal 11", "libtiff 4.5 reads through NULL where TIFFReadDirectory() gets no memory"),
     (".tif", "memory", "died of signal 6", "libtiff 4.5 frees twice where a tag of bytes gets no memory"),
+    ("--linear", "memory", "died of signal 11", "lcms2 2.14 reads through NULL where cmsOpenProfileFromMem() gets no memory"),
     ("--tar", "memory", "died of signal 11", "libarchive 3.6 reads through NULL where archive_read_open() gets no memory"),
 )
 
@@ -72,12 +73,21 @@ def floats(head, channels):
     return head.encode("latin1") + places.tobytes()
 
 
-def with_metadata():
-    """A PNG of 3 x 2 pixels with a profile, EXIF, XMP, texts longer than a buffer, and its resolution."""
+def with_inks():
+    """A TIFF of 4 x 4 pixels in CMYK, and its profile."""
+    icc = pathlib.Path(__file__).with_name("..").joinpath("fuzz/seeds/icc/cmyk").read_bytes()[1:]
+    tags = [(256, 4, 1, 4), (257, 4, 1, 4), (258, 3, 4, 72), (259, 3, 1, 1), (262, 3, 1, 5), (273, 4, 1, 8), (277, 3, 1, 4),
+            (278, 4, 1, 4), (279, 4, 1, 64), (34675, 7, len(icc), 80)]
+    return (struct.pack("<2sHI", b"II", 42, 80 + len(icc)) + bytes(range(0, 256, 4)) + struct.pack("<4H", 8, 8, 8, 8) + icc
+            + struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(4))
+
+
+def with_metadata(seed="srgb"):
+    """A PNG of 3 x 2 pixels with a profile of the fuzzer's, EXIF, XMP, texts longer than a buffer, and its resolution."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    profile = struct.pack(">I12x4s4s", 200, b"mntr", b"RGB ").ljust(36, b"\0") + b"acsp" + bytes(160)
+    profile = pathlib.Path(__file__).with_name("..").joinpath("fuzz/seeds/icc", seed).read_bytes()[1:]
     exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0\0\0\0\0"
     text = b"".join(chunk(b"tEXt", key + b"\0" + key * 900) for key in (b"Title", b"Description", b"Comment", b"Odd", b"Author"))
     xmp = chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0<x:xmpmeta xmlns:x='adobe:ns:meta/'/>")
@@ -219,6 +229,12 @@ class Torture:
         made = subprocess.run([self.program, "blur", "in.ppm", "--out-dir", "out", "--report", "a.jsonl"], cwd=folder, capture_output=True)
         if made.returncode == 0:
             yield Case("report merge", ["report", "merge", "a.jsonl", "-o", "all.jsonl"], folder)
+        for words, content in (("convert in.tif out.ppm", with_inks()), ("blur in.png out.png --linear", with_metadata("table"))):
+            words = words.split()
+            folder = self.root / f"profile-{words[0]}"
+            folder.mkdir()
+            (folder / words[1]).write_bytes(content)
+            yield Case(f"{words[0]} by a profile", words, folder)
         for suffix in ("png", "jpg", "tif", "webp"):
             folder = self.root / f"metadata-{suffix}"
             folder.mkdir()
@@ -263,6 +279,7 @@ class Torture:
             wrong = [n for n in set(files) | set(case.after) if files.get(n) != case.after.get(n)]
             if "plot" in case.name and files.get("p.png", b"")[-8:-4] == b"IEND":
                 wrong.remove("p.png") if "p.png" in wrong else None  # fontconfig took another font
+            moody |= b"read without its profile, which needs lcms2" in done.stderr
             if wrong and not moody:
                 return f"ended 0 with other files: {wrong}"
             moody |= case.words[0] == "list" and b"can't be loaded" in done.stdout
