@@ -11,6 +11,7 @@
 #include "cli/batch/memory.h"
 #include "cli/batch/pile.h"
 #include "cli/batch/progress.h"
+#include "cli/batch/rank.h"
 #include "cli/batch/stop.h"
 #include "cli/commands.h"
 #include "cli/files.h"
@@ -254,23 +255,42 @@ static double value_at(const struct stack *stack, size_t i, double *v)
     return p->by == BY_MEDIAN ? median_of(v, stack->n) : clipped_mean(v, stack->n, p->kappa);
 }
 
+static void put(const struct stack *stack, size_t i, double v)
+{
+    size_t samples = gi_row_samples(&stack->result), place = stack->band.from + i;
+    void *row = gi_row(&stack->result, (int)(place / samples));
+    size_t x = place % samples;
+    if (stack->result.type == GI_U8)
+        ((uint8_t *)row)[x] = (uint8_t)floor(v + 0.5);
+    else if (stack->result.type == GI_U16)
+        ((uint16_t *)row)[x] = (uint16_t)floor(v + 0.5);
+    else
+        ((float *)row)[x] = (float)v;
+}
+
+/* The medians of GI_RANK_PLACES samples of integers. */
+static void put_medians(const struct stack *stack, size_t first)
+{
+    uint16_t below[GI_RANK_PLACES], above[GI_RANK_PLACES];
+    size_t n = stack->n;
+    gi_rank(above, &stack->band, n, stack->shape.type, first, n / 2);
+    if (n % 2 == 0)
+        gi_rank(below, &stack->band, n, stack->shape.type, first, n / 2 - 1);
+    for (int i = 0; i < GI_RANK_PLACES; i++)
+        put(stack, first + (size_t)i, n % 2 ? above[i] : (below[i] + above[i]) / 2.0);
+}
+
 /* A piece of the band. */
 static void finish_piece(void *arg, int piece, void *scratch)
 {
-    struct stack *stack = arg;
-    size_t samples = gi_row_samples(&stack->result), i = (size_t)piece * PIECE;
+    const struct stack *stack = arg;
+    size_t i = (size_t)piece * PIECE;
     size_t end = i + PIECE < stack->band.n ? i + PIECE : stack->band.n;
-    for (; i < end; i++) {
-        double v = value_at(stack, i, scratch);
-        void *row = gi_row(&stack->result, (int)((stack->band.from + i) / samples));
-        size_t x = (stack->band.from + i) % samples;
-        if (stack->result.type == GI_U8)
-            ((uint8_t *)row)[x] = (uint8_t)floor(v + 0.5);
-        else if (stack->result.type == GI_U16)
-            ((uint16_t *)row)[x] = (uint16_t)floor(v + 0.5);
-        else
-            ((float *)row)[x] = (float)v;
-    }
+    bool ranks = stack->params->by == BY_MEDIAN && gi_rank_takes(stack->shape.type, stack->n);
+    for (; ranks && end - i >= GI_RANK_PLACES; i += GI_RANK_PLACES)
+        put_medians(stack, i);
+    for (; i < end; i++)
+        put(stack, i, value_at(stack, i, scratch));
 }
 
 /* Band by band. */

@@ -81,6 +81,8 @@ for i in range(9):
     n = 97 * 61
     with open("c%d.ppm" % i, "wb") as f:
         f.write(b"P6\n97 61\n255\n" + random.randbytes(3 * n))
+    with open("g%d.pgm" % i, "wb") as f:
+        f.write(b"P5\n31 23\n255\n" + (random.randbytes(713) if i else bytes([0, 255, 128, 127] * 178 + [1])))
     with open("d%d.pgm" % i, "wb") as f:
         f.write(b"P5\n97 61\n65535\n" + random.randbytes(2 * n))
     with open("e%d.pam" % i, "wb") as f:
@@ -104,6 +106,25 @@ for kind in c:ppm d:pgm e:pam f:pfm; do
             done
         done
     done
+done
+# Medians of places side by side: ranks by bits, of more images than a byte counts, sorted where less than 256 are left.
+for kind in d:65535 g:255; do
+    for n in 1 2 5 9 300; do
+        # shellcheck disable=SC2046
+        files=$(for ((i = 0; i < n; i++)); do echo ${kind%:*}$((i * i % 9)).pgm; done)
+        # shellcheck disable=SC2086
+        expect 0 gpuimg stack --by median $files res.pgm
+        # shellcheck disable=SC2086
+        check "$kind median of $n" python3 oracle.py median "${kind#*:}" res.pgm $files
+    done
+done
+{ printf 'P5\n31 23\n255\n'; head -c 713 /dev/zero; } >low.pgm
+{ printf 'P5\n31 23\n255\n'; head -c 713 /dev/zero | tr '\0' '\377'; } >high.pgm
+many() { for ((i = 0; i < $2; i++)); do echo "$1"; done; }
+for low in 255 254 256; do
+    # shellcheck disable=SC2046
+    expect 0 gpuimg stack --by median $(many low.pgm $low) g1.pgm $(many high.pgm $low) res.pgm
+    check "median: the one in the middle of $((2 * low + 1))" cmp res.pgm g1.pgm
 done
 check 'no temporary stays' test -z "$(compgen -G 'gpuimg-*')"
 expect 1 env TMPDIR=./nowhere "$GPUIMG" stack --by median --memory 1 c?.ppm made.ppm
