@@ -53,6 +53,8 @@ static enum gi_status take_head(struct gi_pnm_header *head, struct gi_buffer *bu
         bool more = in.at == in.end && nbytes >= least && nbytes < GI_READER_AHEAD;
         if (!more && status) {
             *err = fault;
+            if (gi_reader_at(reader))
+                gi_err_prefix(err, "image at byte %llu", gi_reader_at(reader));
             return gi_err_prefix(err, "%s", gi_reader_name(reader));
         }
         if (!more)

@@ -92,6 +92,21 @@ expect 1 broken
 check 'a stream that breaks off: said' grep -qx 'gpuimg: histogram: standard input: image 3: ends early, in row .*' err
 check 'what came before stands' test "$(sed 1d broken.csv | cut -d, -f 1 | uniq -c | tr -s ' \n' '  ')" = \
     ' 3 standard input: image 1 3 standard input: image 2 '
+check 'a signal: what came stands' timeout 60 python3 - "$GPUIMG" <<'E2'
+import signal, subprocess, sys, time
+worker = subprocess.Popen([sys.argv[1], "histogram", "-", "--bins", "1", "--table", "told.csv"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+worker.stdin.write(open("stream.pgm", "rb").read())
+worker.stdin.flush()
+time.sleep(1)
+worker.send_signal(signal.SIGTERM)
+assert worker.wait(30) == 143 and worker.stderr.read() == b""
+names = [row.split(",")[0] for row in open("told.csv")]
+assert names == ["file", *("standard input: image %d" % i for i in (1, 2, 3))][:len(names)]
+E2
+damaged() { { cat stream.pgm; printf 'P5 4 x 255\n'; cat in/x/c.pgm; } | gpuimg histogram - --bins 1 --table told.csv; }
+expect 1 damaged
+check 'a damaged head in the middle: where' grep -qx "gpuimg: histogram: standard input: image at byte $(stat -c %s stream.pgm): has a damaged header: want width and height, .*" err
+check 'and what came before stands' test "$(wc -l <told.csv)" = 4
 expect_error 2 'histogram: --report: is for files, and stream.pgm is a stream of images' \
     histogram stream.pgm --table made.csv --report made.jsonl
 check 'one behind the other keeps its order' test "$(for i in {1..60}; do cat stream.pgm; done |
