@@ -70,6 +70,12 @@ test-arm: all | $(ARM_ROOT)
 	NATIVE=$(CURDIR)/$(B)/gpuimg EMULATOR="qemu-aarch64 -L $(ARM_ROOT)" TEST_SECONDS=7200 \
 	    tests/run build/cpu-$(ARM)-gcc "$(ONLY)" tests/arm tests/unit
 
+.PHONY: count-arm ## instructions a pixel on Arm, scalar and NEON; needs make deps test-arm
+count-arm: | $(ARM_ROOT)
+	+@$(ARM_MAKE) build/cpu-$(ARM)-gcc/gpuimg
+	@gcc -O2 $(WARN) -shared -fPIC -o build/arm/count.so tests/arm/count.c
+	@EMULATOR="qemu-aarch64 -L $(ARM_ROOT)" tests/arm/count build/cpu-$(ARM)-gcc/gpuimg build/arm/count.so
+
 .PHONY: mutate ## whether tests see programs that are wrong in one operator (hours); MUTATE="--count 200 --seed 1"
 mutate:
 	$(PYTHON) tests/mutate/mutate.py $(MUTATE)

@@ -6,4 +6,4 @@ give_up() {
     exit 0
 }
 command -v qemu-aarch64 >/dev/null || give_up "no qemu-aarch64 here: try make deps test-arm"
-[[ -x ${1-} ]] || give_up "apt has no arm64 packages here: $(tail -1 build/arm/log 2>&1)"
+[[ -d ${EMULATOR##* } && -x ${1-} ]] || give_up "apt has no arm64 packages here: $(tail -1 build/arm/log 2>&1)"
