@@ -121,7 +121,7 @@ SOURCES = $(shell git ls-files '*.[ch]' '*.cu' '*.cuh')
 format:
 	clang-format -i $(SOURCES)
 .PHONY: check-format ## whether that would change anything
-check-format:
+check-format: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	clang-format --dry-run --Werror $(SOURCES)
 
 # Fuzzing. Each tests/fuzz/fuzz_NAME.c is a target for libFuzzer (clang), with tests/fuzz/seeds/NAME to begin with. What it
