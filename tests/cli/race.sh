@@ -12,7 +12,7 @@ for f in a b; do for i in 1 2 3; do cp $f.pgm $f/$i.pgm; done; done
 for f in a b; do tar cf $f.tar $f/1.pgm $f/2.pgm --transform 's|.*/||'; done
 export GPUIMG_DEVICE=cpu
 
-# Looks at NAME for half a second, then makes the file "done"; prints "a part" where it saw what is not as one of the files or folders
+# Looks at NAME for half a second, and until it was there ten times (a minute at most), then makes the file "done"; prints "a part" where it saw what is not as one of the files or folders
 # that follow, and how many looks saw something.
 cat >look.py <<'PY'
 import hashlib, os, sys, time
@@ -38,8 +38,8 @@ def one(path):
         os.close(fd)
 
 name, whole = sys.argv[1], {one(path) for path in sys.argv[2:]}
-looks, end = 0, time.monotonic() + 0.5
-while time.monotonic() < end:
+looks, start = 0, time.monotonic()
+while time.monotonic() < start + (0.5 if looks > 9 else 60):
     saw = one(name)
     looks += saw is not None
     if saw is not None and saw not in whole:
