@@ -102,7 +102,7 @@ sanitize:
 tsan:
 	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
 .PHONY: tsan-here
-tsan-here: $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues
+tsan-here: $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/unit/test_fleet
 	set -e; for t in $^; do $$t; done
 
 .PHONY: sanitize-cuda ## the kernels' tests under compute-sanitizer, on a machine with a GPU
