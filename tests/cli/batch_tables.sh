@@ -93,11 +93,16 @@ check 'a stream that breaks off: said' grep -qx 'gpuimg: histogram: standard inp
 check 'what came before stands' test "$(sed 1d broken.csv | cut -d, -f 1 | uniq -c | tr -s ' \n' '  ')" = \
     ' 3 standard input: image 1 3 standard input: image 2 '
 check 'a signal: what came stands' timeout 60 python3 - "$GPUIMG" <<'E2'
-import signal, subprocess, sys, time
+import re, signal, subprocess, sys, time
 worker = subprocess.Popen([sys.argv[1], "histogram", "-", "--bins", "1", "--table", "told.csv"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 worker.stdin.write(open("stream.pgm", "rb").read())
 worker.stdin.flush()
-time.sleep(1)
+def listens(): # to SIGTERM
+    caught = re.search("SigCgt:\\s*(\\w+)", open(f"/proc/{worker.pid}/status").read())[1]
+    return int(caught, 16) >> (signal.SIGTERM - 1) & 1
+while not listens():
+    time.sleep(0.02)
+time.sleep(0.3) # some rows later
 worker.send_signal(signal.SIGTERM)
 assert worker.wait(30) == 143 and worker.stderr.read() == b""
 names = [row.split(",")[0] for row in open("told.csv")]
