@@ -138,13 +138,65 @@ static void flat(void **state)
     gi_image_free(&image);
 }
 
+/* The format holds 16383 pixels a side. */
+static void too_large(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    for (int side = 16383; side <= 16384; side++)
+        for (int tall = 0; tall < 2; tall++) {
+            struct gi_image image;
+            struct gi_save_options options = {.quality = 100};
+            struct gi_err err = {0};
+            assert_int_equal(
+                gi_image_alloc(&image, tall ? 1 : side, tall ? side : 1, 3, GI_U8, NULL), GI_OK);
+            for (int y = 0; y < image.height; y++)
+                memset(gi_row(&image, y), 7, gi_row_nbytes(&image));
+            assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err),
+                             side == 16383 ? GI_OK : GI_E_UNSUPPORTED);
+            assert_true(side == 16383 || strstr(err.text, "at most 16383 a side"));
+            gi_image_free(&image);
+        }
+}
+
+/* EXIF that starts as in JPEG is taken without that; an animation is refused as one. */
+static void extended(void **state)
+{
+    (void)state;
+    static const unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
+    if (missing())
+        skip();
+    struct gi_image image = random_image(9, 5, 3, GI_U8, 3), back;
+    unsigned char headed[6 + sizeof exif] = "Exif\0";
+    memcpy(headed + 6, exif, sizeof exif);
+    struct gi_metadata in = {.exif = headed, .exif_nbytes = sizeof headed}, out;
+    struct gi_save_options options = {.quality = 100};
+    struct gi_err err;
+    assert_int_equal(gi_save(&image, &in, path, &options, NULL, NULL), GI_OK);
+    assert_int_equal(gi_load(&back, &out, NULL, path, &strictly, NULL, NULL), GI_OK);
+    assert_same_image(&image, &back);
+    assert_int_equal(out.exif_nbytes, sizeof exif);
+    assert_memory_equal(out.exif, exif, sizeof exif);
+    gi_metadata_free(&out);
+    gi_image_free(&back);
+    gi_image_free(&image);
+    struct bytes file = read_file(path);
+    assert_memory_equal(file.at + 12, "VP8X", 4);
+    file.at[20] |= 2; /* "WebP Container Specification": animation */
+    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "animation"));
+    free(file.at);
+}
+
 int main(void)
 {
     strcpy(folder, make_folder());
     snprintf(path, sizeof path, "%s/a.webp", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out), cmocka_unit_test(lossless), cmocka_unit_test(as_dwebp),
-        cmocka_unit_test(damage),   cmocka_unit_test(flat),
+        cmocka_unit_test(damage),   cmocka_unit_test(flat),     cmocka_unit_test(too_large),
+        cmocka_unit_test(extended),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
