@@ -136,6 +136,19 @@ def main():
                     chunk(b"gAMA", struct.pack(">I", 100000)))
             against(f"cICP of gamma 2.2, {dtype} x {channels}", samples(dtype, channels, 3), lambda v, c: v**2.2,
                     lambda v, c: v ** (1 / 2.2), chunk(b"cICP", bytes([1, 4, 0, 1])))
+    # Of ITU-T H.273's transfers those that are a power or sRGB's; cICP counts before sRGB, and that before gAMA (PNG, 4.3).
+    powers = {"8": (1, [8]), "5": (2.8, [5]), "4, not gAMA": (2.2, [4, 100000]), "8, not gAMA": (1, [8, 45455])}
+    for name, (power, (transfer, *rest)) in powers.items():
+        against(f"cICP {name}", samples("u1", 3, 9), lambda v, c: v**power, lambda v, c: v ** (1 / power),
+                chunk(b"cICP", bytes([1, transfer, 0, 1])), *(chunk(b"gAMA", struct.pack(">I", g)) for g in rest))
+    gamma_1 = chunk(b"gAMA", struct.pack(">I", 100000))
+    for name, more in {"cICP 13": [chunk(b"cICP", bytes([1, 13, 0, 1])), gamma_1], "sRGB": [gamma_1, chunk(b"sRGB", b"\0")],
+                       "gAMA 1/2.2": [chunk(b"gAMA", struct.pack(">I", 45455))]}.items():
+        against(f"{name} is sRGB", samples("u1", 3, 9), lambda v, c: srgb(v), lambda v, c: srgb_back(v), *more)
+    against("gAMA 1/1.8", samples("u1", 3, 9), lambda v, c: v ** (1e5 / 55556), lambda v, c: v ** (55556 / 1e5),
+            chunk(b"gAMA", struct.pack(">I", 55556)))
+    png("in.png", samples("u1", 3, 4), chunk(b"gAMA", struct.pack(">I", 5000)))
+    check("a gamma of 20", run("blur", "in.png", "made.png", "--linear")[0] == 1 and not os.path.exists("made.png"))
     png("in.png", samples("u1", 3, 4), chunk(b"cICP", bytes([9, 16, 0, 1])))
     status, said = run("blur", "in.png", "made.png", "--linear")
     check("a curve that is not known: " + said, status == 1 and "--linear: its cICP or gAMA" in said and not os.path.exists("made.png"))
