@@ -212,6 +212,26 @@ def test_files():
     c.check("csv parses", len(list(csv.reader(io.StringIO(text)))) == n + 1)
 
 
+# Digits of 5 x 7 pixels as Hitachi's HD44780U has them (data sheet, table 4), a line a byte.
+DIGITS = ("0e11131519110e 040c040404040e 0e11010204081f 1f02040201110e 02060a121f0202 1f101e0101110e 0608101e11110e "
+          "1f010204080808 0e11110e11110e 0e11110f01020c").split()
+
+
+def test_numbers():
+    """What stands above each box is its label."""
+    image = np.full((320, 100), 90, np.uint8)
+    for i in range(12):
+        image[20 + 25 * i:24 + 25 * i, 40:44] = 200
+    write(c.path("in.pgm"), image)
+    c.run("extract", c.path("in.pgm"), c.path("t.csv"), "--at", 150, "--overlay", c.path("over.ppm"))
+    black = (read(c.path("over.ppm")) == 0).all(axis=2)
+    glyphs = [(np.frombuffer(bytes.fromhex(d), np.uint8)[:, None] >> np.arange(4, -1, -1) & 1).astype(bool) for d in DIGITS]
+    for i in range(12):
+        lines = black[20 + 25 * i - 8:20 + 25 * i - 1]
+        found = "".join(str(d) for x in range(95) for d, glyph in enumerate(glyphs) if (lines[:, x:x + 5] == glyph).all())
+        c.check(f"number {i + 1}", found == str(i + 1), found)
+
+
 def test_many():
     """A checkerboard: every other pixel a region, 4-connected; more than 16 bits can count."""
     y, x = np.mgrid[:600, :700]
@@ -245,6 +265,7 @@ test_colour()
 test_mask_image()
 test_choice()
 test_files()
+test_numbers()
 test_many()
 test_nan()
 c.end()
