@@ -136,6 +136,9 @@ expect_error 1 'montage: a sheet of * pixels: want at most * (--max-pixels)' mon
 expect_error 2 'montage: ./c.ppm: would be written over the input*' montage a.pgm c.ppm ./c.ppm
 expect_error 1 'montage: nothing.png*' montage a.pgm nothing.png made.png
 
+printf 'a: 1\nb: [2,\nc: ]: 3\n' >broken.yml
+expect_error 2 'undistort: --camera: line 3: *: want JSON or YAML' undistort in.pgm made.pgm --camera broken.yml
+
 # A pixel none of whose taps is in the source has the border's value to the bit, not what the weights make of it.
 { printf 'Pf\n8 8\n-1\n'; head -c 256 /dev/zero; } >zeros.pfm
 for by in 20.37,0.41 0.41,-20.37; do

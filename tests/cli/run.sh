@@ -15,6 +15,9 @@ check "a chain of one" cmp chain.pgm a.pgm
 "$GPUIMG" run 'gaussian --sigma 2 | edges' - pgm:- <in.pgm 2>err | cmp - b.pgm && pass || fail "through pipes" "$(<err)"
 
 # Quotes, backslashes, comments, files.
+expect 0 gpuimg convolve in.pgm a.pgm --kernel '1 2 1; 0 3 0; 2 2 1' --normalize
+expect 0 gpuimg convolve in.pgm b.pgm --kernel '1e-9 2e-9 1e-9; 0 3e-9 0; 2e-9 2e-9 1e-9' --normalize
+check "a sum is 0 beside its weights, however small they are" cmp a.pgm b.pgm
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
 expect 0 gpuimg run 'convolve --kernel "0 -1 0; -1 5 -1; 0 -1 0"' in.pgm chain.pgm
 check "double quotes" cmp chain.pgm a.pgm

@@ -218,18 +218,21 @@ DIGITS = ("0e11131519110e 040c040404040e 0e11010204081f 1f02040201110e 02060a121
 
 
 def test_numbers():
-    """What stands above each box is its label."""
+    """What stands above each box is its label: digits of 5 x 7 pixels, one pixel around each."""
     image = np.full((320, 100), 90, np.uint8)
     for i in range(12):
         image[20 + 25 * i:24 + 25 * i, 40:44] = 200
     write(c.path("in.pgm"), image)
     c.run("extract", c.path("in.pgm"), c.path("t.csv"), "--at", 150, "--overlay", c.path("over.ppm"))
-    black = (read(c.path("over.ppm")) == 0).all(axis=2)
+    over = read(c.path("over.ppm"))
+    black = (over == 0).all(axis=2)
     glyphs = [(np.frombuffer(bytes.fromhex(d), np.uint8)[:, None] >> np.arange(4, -1, -1) & 1).astype(bool) for d in DIGITS]
     for i in range(12):
         lines = black[20 + 25 * i - 8:20 + 25 * i - 1]
         found = "".join(str(d) for x in range(95) for d, glyph in enumerate(glyphs) if (lines[:, x:x + 5] == glyph).all())
         c.check(f"number {i + 1}", found == str(i + 1), found)
+        plate = np.flatnonzero((over[20 + 25 * i - 9] != 90).any(axis=1))  # its upper edge
+        c.check(f"room around number {i + 1}", len(plate) == 1 + 6 * len(found) and not black[20 + 25 * i - 9].any())
 
 
 def test_many():

@@ -324,6 +324,14 @@ def places_in_texts():
     check(f"texts without number: {said}, {kept}", "more text than is kept" in said and f"at most {kept} texts" in said)
 
 
+def long_keywords():
+    """PNG takes 1 to 79 characters."""
+    for n in (1, 78, 79):
+        write("in.png", png(chunk(b"tEXt", b"k" * n + b"\0short") + chunk(b"iTXt", b"K" * n + "\0\0\0\0\0\u2713".encode())))
+        check(f"keyword of {n}", png_texts(convert("in.png", "out.png")[1])
+              == {"k" * n: ("", "", "short"), "K" * n: ("", "", "\u2713")})
+
+
 def damaged_blocks():
     for n in range(0, len(exif(True, True)), 7):
         write("in.png", png(chunk(b"eXIf", exif(True, True)[:n]) if n else b""))
@@ -341,6 +349,7 @@ with tempfile.TemporaryDirectory() as folder:
     comments()
     raw_profiles()
     places_in_texts()
+    long_keywords()
     damaged_blocks()
     os.chdir("/")
 print(f"{passed} passed, {failed} failed, 0 skipped")
