@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* jansson's allocator is one for the process. */
-static bool memory_ran_out;
+/* jansson's allocator is one for the process, whose threads all print. */
+static atomic_bool memory_ran_out;
 
 /* Where reading goes on when memory runs out: jansson's parser would free a value twice. */
 static _Thread_local jmp_buf *out_of_memory;
@@ -23,7 +24,8 @@ static _Thread_local jmp_buf *out_of_memory;
 static void *allocate(size_t nbytes)
 {
     void *memory = malloc(nbytes);
-    memory_ran_out |= !memory;
+    if (!memory)
+        memory_ran_out = true;
     if (!memory && out_of_memory)
         longjmp(*out_of_memory, 1);
     return memory;

@@ -3,12 +3,15 @@
 #include "cli/batch/stop.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "imgio/reader.h"
 
-/* A handler can be told nothing, so what it notes is global. */
-static volatile sig_atomic_t asked;
+/* A handler can be told nothing, so what it notes is global. Any thread may run it, and all read.
+ */
+static atomic_int asked;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler may take no lock");
 static struct sigaction before[2];
 static const int numbers[2] = {SIGINT, SIGTERM};
 
