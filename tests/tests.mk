@@ -102,8 +102,9 @@ sanitize:
 tsan:
 	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
 .PHONY: tsan-here
-tsan-here: $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/unit/test_fleet
-	set -e; for t in $^; do $$t; done
+tsan-here: all $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/unit/test_fleet
+	set -e; for t in $(filter-out all,$^); do $$t; done
+	tests/tsan $(B)
 
 .PHONY: sanitize-cuda ## the kernels' tests under compute-sanitizer, on a machine with a GPU
 sanitize-cuda: all $(UNIT)
