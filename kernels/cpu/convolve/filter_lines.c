@@ -3,8 +3,14 @@
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/blocks.h"
 
-/* Sums are independent chains of fmaf: so many at once hide its latency. */
-enum { CHAINS = 8, BLOCK = CHAINS * GI_LANES };
+/* Sums are independent chains of fmaf: so many at once hide its latency. NEON's vectors are two
+ * chains each, and more of them than 12 leave no registers for what they take in. */
+#if GI_LEVEL_neon
+enum { CHAINS = 6 };
+#else
+enum { CHAINS = 8 };
+#endif
+enum { BLOCK = CHAINS * GI_LANES };
 
 static inline void add_block(float *out, GI_VEC *carry, GI_VEC sum)
 {
@@ -94,8 +100,10 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][C
                                                               const float *row, const float *tap,
                                                               int lo, int hi, int columns)
 {
+#pragma GCC unroll 4
     for (int c = 0; c < columns; c++) {
         GI_VEC v = vec_load(row + c * GI_LANES);
+#pragma GCC unroll 4
         for (int r = lo; r < hi; r++)
             sum[r][c] = vec_fma(vec_set(tap[-r]), v, sum[r][c]);
     }
