@@ -11,14 +11,16 @@
 #include <unistd.h>
 
 #include "cli/batch/temporary.h"
+#include "cli/say.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
 
 struct gi_combine {
     struct gi_combine_options options;
     struct gi_sink *sink;
-    char *head; /* the first line of CSV, without its end; NULL: no file came yet */
-    FILE *rows; /* NumPy: without their number the array's head can't be written */
+    bool terminal; /* it is one */
+    char *head;    /* the first line of CSV, without its end; NULL: no file came yet */
+    FILE *rows;    /* NumPy: without their number the array's head can't be written */
     uint64_t nrows;
 };
 
@@ -61,6 +63,7 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     combine->options = *options;
     combine->options.first.nbytes += !options->first.nbytes; /* NumPy has no S0 in a structure */
+    combine->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
     enum gi_status status = gi_sink_open(&combine->sink, options->path, false, err);
     if (!status && options->format == GI_COMBINE_NPY)
         status = open_rows(combine, err);
@@ -236,6 +239,39 @@ static enum gi_status add_json(struct gi_combine *combine, const char *text, siz
     return status ? status : gi_sink_write(combine->sink, "\n", 1, err);
 }
 
+/* `n` bytes of text as a terminal can show them, owned by the caller; NULL: out of memory. */
+static char *make_safe(const char *text, size_t n)
+{
+    struct gi_text_memory memory;
+    char *copy = strndup(text, n);
+    FILE *out = copy ? gi_text_open(&memory) : NULL;
+    if (out)
+        gi_print_safe(out, copy);
+    free(copy);
+    return gi_text_close(out, &memory);
+}
+
+/* A row of CSV behind the file's name. */
+static enum gi_status put_csv(struct gi_combine *combine, const char *file, const char *row,
+                              size_t n, struct gi_err *err)
+{
+    char *safe_file = combine->terminal ? make_safe(file, strlen(file)) : NULL;
+    char *safe_row = combine->terminal ? make_safe(row, n) : NULL;
+    enum gi_status status = GI_OK;
+    if (combine->terminal && (!safe_file || !safe_row))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_combine_field(combine->sink, safe_file ? safe_file : file, err);
+    if (!status)
+        status = gi_sink_write(combine->sink, ",", 1, err);
+    if (!status)
+        status = safe_row ? gi_sink_write(combine->sink, safe_row, strlen(safe_row), err)
+                          : gi_sink_write(combine->sink, row, n, err);
+    free(safe_file);
+    free(safe_row);
+    return status ? status : gi_sink_write(combine->sink, "\n", 1, err);
+}
+
 enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, const char *text,
                               size_t nbytes, struct gi_err *err)
 {
@@ -250,13 +286,7 @@ enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, cons
             status = put_row(combine, file, at, at + n, err);
             continue;
         }
-        status = gi_combine_field(combine->sink, file, err);
-        if (!status)
-            status = gi_sink_write(combine->sink, ",", 1, err);
-        if (!status)
-            status = gi_sink_write(combine->sink, at, n, err);
-        if (!status)
-            status = gi_sink_write(combine->sink, "\n", 1, err);
+        status = put_csv(combine, file, at, n, err);
     }
     return status;
 }
