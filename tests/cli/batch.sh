@@ -230,4 +230,9 @@ check 'the bytes are the same' cmp one.png two.png
 expect 0 gpuimg montage in/a.png in/b.png two.png --progress
 check 'nor of a sheet' test ! -s err
 
+# A name that starts with a dot has no suffix.
+cp in/a.png .hidden
+expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .pgm
+check "a suffix is put behind" test -s dots/.hidden.pgm
+
 finish

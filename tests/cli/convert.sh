@@ -48,6 +48,15 @@ expect 0 gpuimg convert alpha.pam got.ppm --background '#ff0080'
 check "--background" test "$(pixels got.ppm 9)" = " 100 200 0 255 0 128 177 100 64 "
 check "--background: nothing is lost" test ! -s err
 expect 0 gpuimg convert alpha.pam got.png --background white
+expect 0 gpuimg convert alpha.pam white.ppm --background white
+expect 0 gpuimg convert alpha.pam got.ppm --background '#fff'
+check "white" cmp got.ppm white.ppm
+expect 0 gpuimg convert alpha.pam black.ppm --background black
+expect 0 gpuimg convert alpha.pam got.ppm --background '#000000'
+check "black" cmp got.ppm black.ppm
+check "black is not white" test -n "$(cmp black.ppm white.ppm)"
+{ printf 'P5\n65501 1\n255\n'; head -c 65501 /dev/zero; } >wide.pgm
+expect_error 1 'convert: made.jpg: is 65501 x 1 pixels; JPEG holds at most 65500 a side' convert wide.pgm made.jpg
 check "--background drops alpha" grep -q ' RGB, ' <(gpuimg info got.png)
 check "white" test "$(pixels got.png 9)" = " 100 200 0 255 255 255 177 227 127 "
 expect 0 gpuimg convert alpha.pam got.ppm

@@ -22,6 +22,13 @@ expect 0 gpuimg compare a b --min-ssim 0.5
 expect 1 gpuimg compare a b --min-ssim 0.9999
 check 'by which wish' grep -q '^gpuimg: compare: a/two.png and b/two.png: SSIM 0.*: want at least 0.9999$' err
 
+# Names are as they are where no terminal shows them.
+mkdir u v
+cp a/one.png u/é.png
+cp a/one.png v/é.png
+expect 0 gpuimg compare u v --json
+check 'a name in UTF-8' grep -q '"u/é.png"' out
+
 # The numbers of each pair alone, in all three tables, whatever the memory.
 for kind in csv jsonl npy; do expect 1 gpuimg compare a b --table all.$kind --memory 1; done
 for f in one.png sub/colour.png sub/three.png two.png; do gpuimg compare "a/$f" "b/$f" --json; done >alone.jsonl

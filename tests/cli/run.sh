@@ -18,6 +18,8 @@ check "a chain of one" cmp chain.pgm a.pgm
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '1 2 1; 0 3 0; 2 2 1' --normalize
 expect 0 gpuimg convolve in.pgm b.pgm --kernel '1e-9 2e-9 1e-9; 0 3e-9 0; 2e-9 2e-9 1e-9' --normalize
 check "a sum is 0 beside its weights, however small they are" cmp a.pgm b.pgm
+expect 0 gpuimg convolve in.pgm a.pgm --kernel '2 4 6; 3 6 9; 1 2 3' --normalize --device cpu -v
+check "a kernel of multiples of one row runs as rows and columns" grep -q 'ways cpu: convolve_separable' err
 expect 0 gpuimg convolve in.pgm a.pgm --kernel '0 -1 0; -1 5 -1; 0 -1 0'
 expect 0 gpuimg run 'convolve --kernel "0 -1 0; -1 5 -1; 0 -1 0"' in.pgm chain.pgm
 check "double quotes" cmp chain.pgm a.pgm

@@ -324,6 +324,16 @@ def places_in_texts():
     check(f"texts without number: {said}, {kept}", "more text than is kept" in said and f"at most {kept} texts" in said)
 
 
+def dates():
+    """TIFF's tag 306 wants "YYYY:MM:DD HH:MM:SS"; a date in another form goes with the other texts."""
+    for text in ("2026:11:22 19:30:00", "Sun, 22 Nov 2026 19:30:00 GMT", "2026-11-22 19:30:00"):
+        write("in.png", png(chunk(b"tEXt", b"Creation Time\0" + text.encode())))
+        entries = tiff_entries(convert("in.png", "out.tif")[1])
+        own = text == "2026:11:22 19:30:00"
+        check(f"TIFF: {text}", entries.get(306) == (text.encode() + b"\0" if own else None)
+              and entries.get(270) == (None if own else b"Creation Time: " + text.encode() + b"\0"))
+
+
 def long_keywords():
     """PNG takes 1 to 79 characters."""
     for n in (1, 78, 79):
@@ -350,6 +360,7 @@ with tempfile.TemporaryDirectory() as folder:
     raw_profiles()
     places_in_texts()
     long_keywords()
+    dates()
     damaged_blocks()
     os.chdir("/")
 print(f"{passed} passed, {failed} failed, 0 skipped")

@@ -155,6 +155,32 @@ static void narrow_palette(void **state)
     gi_image_free(&image);
 }
 
+/* Floats whose colour is times alpha: without it, and where nothing shows the colour stays. */
+static void associated_floats(void **state)
+{
+    (void)state;
+    static const float samples[] = {0.25f, 0.5f, 0.25f, 0, 0.75f, 1, -1, 0.25f},
+                       want[] = {0.5f, 0.5f, 0.25f, 0, 0.75f, 1, -4, 0.25f};
+    static const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
+    TIFF *tiff = TIFFOpen(path, "wl");
+    assert_non_null(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 4);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 1);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 1);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 32);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 2);
+    TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
+    assert_true(TIFFWriteEncodedStrip(tiff, 0, (void *)samples, sizeof samples) > 0);
+    TIFFClose(tiff);
+    struct gi_image image = load_or_fail(path);
+    assert_true(image.channels == 2 && image.type == GI_F32);
+    assert_memory_equal(image.data, want, sizeof want);
+    gi_image_free(&image);
+}
+
 /* JPEG inside, in YCbCr as usual: as libtiff itself makes RGB of it. */
 static void jpeg_inside(void **state)
 {
@@ -194,7 +220,7 @@ static void jpeg_inside(void **state)
 
 #define TESTS                                                                                      \
     cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(narrow_palette),           \
-        cmocka_unit_test(jpeg_inside)
+        cmocka_unit_test(jpeg_inside), cmocka_unit_test(associated_floats)
 
 #else
 
