@@ -76,7 +76,8 @@ NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --
 optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
-# The kernels of the CPU are compiled once for each instruction level and picked at run time.
+# The kernels of the CPU are compiled once for each instruction level and picked at run time. Under sanitizers -O3 takes
+# minutes for two of them.
 MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
 LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512) $(if $(filter aarch64 arm64,$(MACHINE)),neon)
 FLAGS_scalar :=
@@ -138,7 +139,7 @@ $(B)/%.o: %.c
 define LEVEL_RULE
 $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) -O3 -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
+	$$(CC) $$(ALL_CFLAGS) $(if $(SANITIZE),-O1,-O3) -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
