@@ -7,7 +7,7 @@ Runs the unit tests, tests/cli, tests/filters and the sample of tests/torture, o
 built with COVERAGE=1 (make coverage does that), and writes what each ran to build/coverage/map.json. --only WORD runs those
 with the word in their name again and keeps the others, --table runs none. The table counts branches of imgio and of the
 path of outputs through cli that were taken at least once. A branch that gcov ascribes to calls that do not return is none.
---missing PATH prints the lines with others: for each branch + or -.
+--missing PATH prints the lines with others, for each branch + or -; tests/coverage/missing says what they are.
 """
 
 import argparse
