@@ -232,7 +232,7 @@ check 'nor of a sheet' test ! -s err
 
 # A name that starts with a dot has no suffix.
 cp in/a.png .hidden
-expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .pgm
-check "a suffix is put behind" test -s dots/.hidden.pgm
+expect 0 gpuimg invert .hidden --out-dir dots/ --suffix .png
+check "a suffix is put behind" test -s dots/.hidden.png
 
 finish
