@@ -88,7 +88,7 @@ expect_stdout "$(gpuimg list --json)" gpuimg list -j
 expect_error 2 'histogram: --json takes no argument (--json=1)' histogram in.pgm --json=1
 expect_error 2 'blur: --json: no such option*' blur in.pgm made.pgm --json
 expect_error 2 'blur: -j: no such option*' blur in.pgm made.pgm -j
-expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 numbers parted by commas' blur in.pgm made.pgm --border-value 1,2,3,4,5
+expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 sample values parted by commas, *' blur in.pgm made.pgm --border-value 1,2,3,4,5
 
 # Every way to write an option gives the same.
 expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
