@@ -35,14 +35,8 @@ static bool read_hex(struct gi_colour *colour, const char *text)
 static bool read_samples(struct gi_colour *colour, const char *text)
 {
     *colour = (struct gi_colour){0};
-    while (colour->n < GI_MAX_CHANNELS && gi_number_read(&colour->v[colour->n], text, &text)) {
-        colour->n++;
-        if (*text == '\0')
-            return true;
-        if (*text++ != ',')
-            return false;
-    }
-    return false;
+    colour->n = gi_numbers_read(colour->v, GI_MAX_CHANNELS, text);
+    return colour->n > 0;
 }
 
 bool gi_colour_read(struct gi_colour *colour, const char *text)

@@ -54,20 +54,26 @@ static int reals_most(const struct gi_option *row)
     return row->most ? row->most : GI_REALS_MAX;
 }
 
+int gi_numbers_read(double *v, int most, const char *text)
+{
+    for (int n = 0; n < most;) {
+        if (!gi_number_read(&v[n++], text, &text))
+            return 0;
+        if (*text == '\0')
+            return n;
+        if (*text++ != ',')
+            return 0;
+    }
+    return 0;
+}
+
 static bool read_reals(struct gi_reals *reals, const struct gi_option *row, const char *text)
 {
-    reals->n = 0;
-    while (reals->n < reals_most(row)) {
-        double v;
-        if (!gi_number_read(&v, text, &text) || !in_range(row, v))
+    reals->n = gi_numbers_read(reals->v, reals_most(row), text);
+    for (int i = 0; i < reals->n; i++)
+        if (!in_range(row, reals->v[i]))
             return false;
-        reals->v[reals->n++] = v;
-        if (*text == '\0')
-            return reals->n >= row->least;
-        if (*text++ != ',')
-            return false;
-    }
-    return false;
+    return reals->n > 0 && reals->n >= row->least;
 }
 
 static bool read_choice(int *value, const struct gi_option *row, const char *text)

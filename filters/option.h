@@ -100,4 +100,8 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
  * *end is what follows it. False where there is none. */
 bool gi_number_read(double *value, const char *text, const char **end);
 
+/* All of `text`, 1 to `most` such numbers parted by commas, into `v`. Returns how many; 0 where it
+ * is no such text, and then `v` is rubbish. */
+int gi_numbers_read(double *v, int most, const char *text);
+
 #endif
