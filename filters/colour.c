@@ -47,18 +47,13 @@ bool gi_colour_read(struct gi_colour *colour, const char *text)
     return *text == '#' ? read_hex(colour, text) : read_samples(colour, text);
 }
 
-static double luma(const double rgb[3])
-{
-    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
-}
-
 static void named_pixel(float *pixel, const struct gi_colour *colour, const struct gi_image *image)
 {
     double full = gi_type_full_scale(image->type);
     int colours = gi_colour_channels(image);
     for (int c = 0; c < image->channels; c++) {
         double v = full * (c == colours   ? colour->v[3]
-                           : colours == 1 ? luma(colour->v)
+                           : colours == 1 ? gi_luma(colour->v)
                                           : colour->v[c]);
         pixel[c] = (float)(image->type == GI_F32 ? v : floor(v + 0.5));
     }

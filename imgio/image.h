@@ -88,6 +88,12 @@ static inline int gi_colour_channels(const struct gi_image *image)
     return image->channels - gi_has_alpha(image);
 }
 
+/* The luma of red, green and blue (ITU-R BT.709), in their unit. */
+static inline double gi_luma(const double rgb[3])
+{
+    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+}
+
 /* Bytes of the samples of one row, without padding. */
 static inline size_t gi_row_nbytes(const struct gi_image *image)
 {

@@ -206,7 +206,7 @@ static double behind(const struct gi_save_options *options, int colours, int c)
     const double *rgb = options->background;
     if (!rgb)
         return 0;
-    return colours == 1 ? 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] : rgb[c];
+    return colours == 1 ? gi_luma(rgb) : rgb[c];
 }
 
 /* `dst`, made here, is `src` laid over the background, without alpha (unless `keep_alpha`), and
