@@ -77,7 +77,7 @@ optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /de
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl
 
 # The kernels of the CPU are compiled once for each instruction level and picked at run time. Under sanitizers -O3 takes
-# minutes for two of them.
+# minutes to compile two of them, and -O1, which leaves small functions calls, minutes to run.
 MACHINE := $(or $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),$(shell uname -m))
 LEVELS  := scalar $(if $(filter x86_64 amd64,$(MACHINE)),avx2 avx512) $(if $(filter aarch64 arm64,$(MACHINE)),neon)
 FLAGS_scalar :=
@@ -139,7 +139,7 @@ $(B)/%.o: %.c
 define LEVEL_RULE
 $$(B)/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $(if $(SANITIZE),-O1,-O3) -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
+	$$(CC) $$(ALL_CFLAGS) $(if $(SANITIZE),-O2,-O3) -fno-trapping-math $$(FLAGS_$(1)) -DGI_LEVEL=$(1) -DGI_LEVEL_$(1)=1 -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
