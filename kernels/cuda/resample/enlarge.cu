@@ -173,7 +173,7 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
     }
     fetch<WORDS>(ahead[0], &args.src, at, from + TAPS - 1);
     fetch<WORDS>(ahead[1], &args.src, at, from + TAPS);
-#pragma unroll 2
+#pragma unroll(R == 2 ? 2 : 1)
     for (int window = from; window < end; window++) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
