@@ -28,6 +28,7 @@ static void release(struct bench *bench)
     gi_image_free(&bench->dst);
     gi_image_free(&bench->labels);
     free(bench->regions);
+    bench_weights_free(&bench->weights);
     bench->regions = NULL;
     bench->kept = 0;
     memset(&bench->request, 0, sizeof bench->request);
@@ -176,9 +177,9 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
     if (!status)
         status = gi_image_alloc(&bench->src, picture->width, picture->height, request->channels,
                                 request->type, err);
+    struct gi_image dst = bench_dst_shape(request);
     if (!status && bench_is_filter(request->work))
-        status = gi_image_alloc(&bench->dst, picture->width, picture->height,
-                                bench_dst_channels(request), request->type, err);
+        status = gi_image_alloc(&bench->dst, dst.width, dst.height, dst.channels, dst.type, err);
     if (!status)
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill, 0, err);
     if (!status && bench_has_other(request->work))
@@ -188,9 +189,10 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill_other, 0, err);
     if (!status && request->save[0])
         status = save(&bench->src, request->save, err);
+    if (!status)
+        status = bench_weights_fill(&bench->weights, request, err);
     if (status)
         return status;
-    bench_weights_fill(&bench->weights, request->k);
     bench->request = *request;
     if (request->work == BENCH_REGION_STATS)
         status = label(bench, err);

@@ -55,13 +55,12 @@ static __global__ void fill(struct gi_image image, struct bench_picture picture,
     }
 }
 
-static void make_image(struct bench_job *job, struct gi_image *image, int channels,
-                       enum gi_type type)
+static void make_image(struct bench_job *job, struct gi_image *image, const struct gi_image *shape)
 {
-    const struct bench_picture *picture = &job->request->picture;
     struct gi_queue *queue = &job->cu->base;
     if (!job->err.status)
-        queue->k->alloc(queue, image, picture->width, picture->height, channels, type, &job->err);
+        queue->k->alloc(queue, image, shape->width, shape->height, shape->channels, shape->type,
+                        &job->err);
 }
 
 static void fill_image(struct bench_job *job, struct gi_image *image, int set)
@@ -194,16 +193,22 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     memset(job, 0, sizeof *job);
     job->cu = cu;
     job->request = request;
-    bench_weights_fill(&job->weights, request->k);
+    bench_weights_fill(&job->weights, request, &job->err);
     job->taps = to_device(job, job->weights.taps, BENCH_K_MAX);
     job->dense = to_device(job, job->weights.dense, BENCH_DENSE_MAX * BENCH_DENSE_MAX);
+    struct gi_image dst = bench_dst_shape(request), src = dst, label = dst;
+    src.width = label.width = request->picture.width;
+    src.height = label.height = request->picture.height;
+    src.channels = request->channels;
+    label.channels = 1;
+    label.type = GI_U32;
     for (int i = 0; i < BENCH_SETS; i++) {
-        make_image(job, &job->src[i], request->channels, request->type);
+        make_image(job, &job->src[i], &src);
         fill_image(job, &job->src[i], i);
         if (bench_is_filter(work))
-            make_image(job, &job->dst[i], bench_dst_channels(request), request->type);
+            make_image(job, &job->dst[i], &dst);
         if (labels)
-            make_image(job, &job->labels[i], 1, GI_U32);
+            make_image(job, &job->labels[i], &label);
     }
     if (job->err.status)
         return;
@@ -242,6 +247,7 @@ static void job_free(struct bench_job *job)
     queue->k->sync(queue, &err);
     for (void *p : rooms)
         cudaFree(p);
+    bench_weights_free(&job->weights);
 }
 
 /* ---- timing ---- */
@@ -292,7 +298,9 @@ static void run_copy(struct bench_job *job, int set)
     const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
     size_t pixels = (size_t)src->width * (size_t)src->height;
     size_t half = (size_t)bench_cost_of(job->request, job->kept).bytes / 2;
-    size_t most = dst->data ? dst->stride * (size_t)dst->height : 4 * pixels;
+    size_t most =
+        dst->data ? std::min(dst->stride * (size_t)dst->height, src->stride * (size_t)src->height)
+                  : 4 * pixels;
     check(job, cudaMemcpyAsync(dst->data ? dst->data : job->out, dst->data ? src->data : job->out2,
                                std::min(half, most), cudaMemcpyDeviceToDevice, job->cu->stream));
 }

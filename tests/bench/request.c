@@ -25,6 +25,7 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_ROTATE] = "rotate",
                                     [BENCH_PERSPECTIVE] = "perspective",
                                     [BENCH_POLAR] = "polar",
+                                    [BENCH_RESIZE] = "resize",
                                     [BENCH_LUMA] = "luma",
                                     [BENCH_HISTOGRAM] = "histogram",
                                     [BENCH_SUM] = "sum",
@@ -35,6 +36,12 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     NULL};
 static const char *const types[] = {[GI_U8] = "u8", [GI_U16] = "u16", [GI_F32] = "f32", NULL};
 static const char *const alphas[] = {[GI_ALPHA_PLAIN] = "plain", [GI_ALPHA_WEIGH] = "weigh", NULL};
+static const char *const filters[] = {
+    [GI_RESAMPLE_NEAREST] = "nearest",   [GI_RESAMPLE_BOX] = "box",
+    [GI_RESAMPLE_TRIANGLE] = "triangle", [GI_RESAMPLE_HAMMING] = "hamming",
+    [GI_RESAMPLE_HERMITE] = "hermite",   [GI_RESAMPLE_MITCHELL] = "mitchell",
+    [GI_RESAMPLE_CATROM] = "catrom",     [GI_RESAMPLE_LANCZOS2] = "lanczos2",
+    [GI_RESAMPLE_LANCZOS3] = "lanczos3", NULL};
 static const char *const contents[] = {[BENCH_RANDOM] = "random",
                                        [BENCH_CONSTANT] = "constant",
                                        [BENCH_PHOTO] = "photo",
@@ -56,10 +63,21 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
     return gi_fail(err, GI_E_USAGE, "request: %s", what);
 }
 
+struct gi_image bench_dst_shape(const struct bench_request *request)
+{
+    const struct bench_picture *picture = &request->picture;
+    bool resize = request->work == BENCH_RESIZE;
+    int64_t rows = (int64_t)picture->height * request->to / picture->width;
+    return (struct gi_image){.width = resize ? request->to : picture->width,
+                             .height = resize ? (int)rows : picture->height,
+                             .channels = request->work == BENCH_LUMA ? 1 : request->channels,
+                             .type = request->type};
+}
+
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
-    const char *way = "";
+    const char *way = "", *filter = "triangle";
     int peers = 1, ways = 0, cubic = 0;
     memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
     request->picture.width = request->picture.height = 8192;
@@ -68,19 +86,22 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     request->connectivity = 8;
     request->runs = 15;
     request->degrees = 7;
+    request->to = 4096;
     if (json_unpack(
             json,
-            "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?b}",
+            "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?b, "
+            "s?i, s?s}",
             "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
             &request->picture.width, "height", &request->picture.height, "k", &request->k,
             "channels", &request->channels, "connectivity", &request->connectivity, "threads",
             &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way,
-            "degrees", &request->degrees, "cubic", &cubic))
+            "degrees", &request->degrees, "cubic", &cubic, "to", &request->to, "filter", &filter))
         return refuse(err, "a member has the wrong type");
     int w = index_of(works, work), t = index_of(types, type), c = index_of(contents, input);
-    int a = index_of(alphas, alpha);
-    if (w < 0 || t < 0 || c < 0 || a < 0)
-        return refuse(err, "unknown work, type, input or alpha");
+    int a = index_of(alphas, alpha), f = index_of(filters, filter);
+    if (w < 0 || t < 0 || c < 0 || a < 0 || f < 0)
+        return refuse(err, "unknown work, type, input, alpha or filter");
+    request->filter = (enum gi_resample_filter)f;
     request->peers = peers != 0;
     request->ways = ways != 0;
     request->cubic = cubic != 0;
@@ -93,7 +114,8 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
         (w == BENCH_DENSE && request->k > BENCH_DENSE_MAX))
         return refuse(err, "k is out of range");
     if (request->channels < 1 || request->channels > 4 || request->picture.width < 1 ||
-        request->picture.height < 1 || request->runs < 1 || request->threads < 1)
+        request->picture.height < 1 || request->runs < 1 || request->threads < 1 ||
+        request->to < 1 || bench_dst_shape(request).height < 1)
         return refuse(err, "a number is out of range");
     if ((w == BENCH_TRANSPOSE || w == BENCH_TURN_90) &&
         request->picture.width != request->picture.height)
@@ -124,6 +146,7 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_ROTATE] = "warp",
                                              [BENCH_PERSPECTIVE] = "warp",
                                              [BENCH_POLAR] = "warp",
+                                             [BENCH_RESIZE] = "resample",
                                              [BENCH_LUMA] = "luma",
                                              [BENCH_HISTOGRAM] = "histogram",
                                              [BENCH_SUM] = "moments",
@@ -148,8 +171,28 @@ enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_reques
     return gi_queue_force_ways(queue, text, err);
 }
 
-void bench_weights_fill(struct bench_weights *weights, int k)
+static enum gi_status fill_resize(struct bench_weights *weights,
+                                  const struct bench_request *request, struct gi_err *err)
 {
+    struct gi_image dst = bench_dst_shape(request);
+    struct gi_resample_places row = gi_resample_all(request->picture.width, dst.width);
+    struct gi_resample_places col = gi_resample_all(request->picture.height, dst.height);
+    struct gi_resample *tables =
+        gi_resample_tables(&weights->resize, request->filter, &row, &col, false, err);
+    if (tables && request->alpha == GI_ALPHA_PLAIN)
+        tables->alpha = GI_ALPHA_PLAIN;
+    return tables ? GI_OK : err->status;
+}
+
+void bench_weights_free(struct bench_weights *weights)
+{
+    gi_plan_free(&weights->resize);
+}
+
+enum gi_status bench_weights_fill(struct bench_weights *weights,
+                                  const struct bench_request *request, struct gi_err *err)
+{
+    int k = request->k;
     double sum = 0, sigma = k / 6.0, at;
     for (int i = 0; i < k; i++) {
         at = i - k / 2;
@@ -164,6 +207,7 @@ void bench_weights_fill(struct bench_weights *weights, int k)
         weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
     for (int i = 0; i < 65536; i++)
         weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
+    return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
 }
 
 static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
@@ -277,6 +321,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
         return run_warp(queue, dst, src, request, err);
     switch (request->work) {
+    case BENCH_RESIZE:
+        return queue->k->resample(queue, dst, src, weights->resize.tables, err);
     case BENCH_GAUSSIAN:
         return queue->k->convolve_separable(queue, dst, src, &gaussian, err);
     case BENCH_SOBEL_X:
@@ -310,8 +356,9 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
     double samples = pixels * request->channels, size = (double)gi_type_nbytes(request->type);
     double regions = kept * (double)sizeof(struct gi_region_sums), labels = pixels * 4;
     struct bench_cost cost = {samples * size, 0};
+    struct gi_image dst = bench_dst_shape(request);
     if (bench_is_filter(request->work))
-        cost.bytes += pixels * bench_dst_channels(request) * size;
+        cost.bytes += (double)dst.width * dst.height * dst.channels * size;
     if (bench_has_other(request->work))
         cost.bytes += samples * size;
     switch (request->work) {

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "filters/geometry/resample_weights.h"
 #include "kernels/ways.h"
 #include "tests/bench/content.h"
 
@@ -33,6 +34,7 @@ enum bench_work {
     BENCH_ROTATE,       /* by `degrees` about the middle, the corners empty */
     BENCH_PERSPECTIVE,  /* by a projective map */
     BENCH_POLAR,        /* an image on rays made Cartesian */
+    BENCH_RESIZE,       /* to `to` pixels by `filter`, `to` rows of square images */
     BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
@@ -45,7 +47,8 @@ enum bench_work {
 /* The members of a request, each with its default:
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
- *  "way": "", "ways": false, "save": "", "degrees": 7, "cubic": false} */
+ *  "way": "", "ways": false, "save": "", "degrees": 7, "cubic": false, "to": 4096,
+ *  "filter": "triangle"} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -54,8 +57,10 @@ struct bench_request {
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
-    int degrees;    /* BENCH_ROTATE */
-    bool cubic;     /* maps: bicubic, not bilinear */
+    int degrees; /* BENCH_ROTATE */
+    bool cubic;  /* maps: bicubic, not bilinear */
+    int to;      /* BENCH_RESIZE: pixels in a row of the result, and rows in proportion */
+    enum gi_resample_filter filter;
     bool peers;     /* whether they are timed too (CUDA) */
     bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
     char way[32];   /* of the work's primitive (kernels/ways.h), the one to go; "": the quickest */
@@ -81,22 +86,22 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
 enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
                                struct gi_err *err);
 
-/* Channels of the image that the work makes. */
-static inline int bench_dst_channels(const struct bench_request *request)
-{
-    return request->work == BENCH_LUMA ? 1 : request->channels;
-}
+/* The shape of the image that the work makes; no samples. */
+struct gi_image bench_dst_shape(const struct bench_request *request);
 
 enum { BENCH_K_MAX = 4001, BENCH_DENSE_MAX = 89 };
 
-/* The weights and tables of a filter, host memory. */
+/* The weights and tables of a filter, host memory, zeroed before the first filling. */
 struct bench_weights {
     float taps[BENCH_K_MAX];
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
     uint8_t table8[256]; /* square roots */
     uint16_t table16[65536];
+    struct gi_plan resize; /* whose tables are a struct gi_resample, of BENCH_RESIZE */
 };
-void bench_weights_fill(struct bench_weights *weights, int k);
+enum gi_status bench_weights_fill(struct bench_weights *weights,
+                                  const struct bench_request *request, struct gi_err *err);
+void bench_weights_free(struct bench_weights *weights);
 
 /* Enqueues one filter; `other`: see bench_has_other(). */
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
