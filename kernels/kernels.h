@@ -103,6 +103,18 @@ struct gi_box {
     struct gi_edge edge;
 };
 
+/* The least sample of a window, or where `greatest` the greatest, each channel by itself:
+ * f(y, x) = that of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0 <= i < width.
+ * Floats are ordered as by gi_float_key(), so -0 is below +0; a window that has a NaN gives NaN,
+ * stored as everywhere. Border values are rounded to integers (half to even, saturated) first. */
+struct gi_extreme {
+    int width, height;      /* 1 to GI_TAPS_MAX */
+    int anchor_x, anchor_y; /* 0 <= anchor < width, height */
+    bool greatest;
+    bool alpha_too; /* alpha is a channel like the others; else it is copied */
+    struct gi_edge edge;
+};
+
 /* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = smooth, each as in
  * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D;
  * f = sqrtf(fmaf(gx, gx, gy * gy)), correctly rounded. Finish: STORE. */
@@ -283,6 +295,9 @@ typedef enum gi_status gi_convolve_2d_fn(struct gi_queue *queue, struct gi_image
 typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_box *spec,
                                  struct gi_err *err);
+typedef enum gi_status gi_extreme_fn(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_extreme *spec,
+                                     struct gi_err *err);
 typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_gradient *spec,
                                       struct gi_err *err);
@@ -424,6 +439,7 @@ struct gi_kernels {
     gi_convolve_separable_fn *convolve_separable;
     gi_convolve_2d_fn *convolve_2d;
     gi_box_fn *box;
+    gi_extreme_fn *extreme;
     gi_gradient_fn *gradient;
     gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;

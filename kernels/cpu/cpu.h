@@ -54,6 +54,7 @@ enum gi_status GI_CPU(roofline)(struct gi_queue *queue, struct gi_roofline *roof
 gi_convolve_separable_fn GI_CPU(convolve_separable);
 gi_convolve_2d_fn GI_CPU(convolve_2d);
 gi_box_fn GI_CPU(box);
+gi_extreme_fn GI_CPU(extreme);
 gi_gradient_fn GI_CPU(gradient);
 gi_pointwise_fn GI_CPU(pointwise);
 gi_threshold_fn GI_CPU(threshold);
@@ -73,6 +74,7 @@ gi_warp_fn GI_CPU(warp);
 extern const struct gi_ways GI_CPU(convolve_separable_ways);
 extern const struct gi_ways GI_CPU(convolve_2d_ways);
 extern const struct gi_ways GI_CPU(box_ways);
+extern const struct gi_ways GI_CPU(extreme_ways);
 extern const struct gi_ways GI_CPU(gradient_ways);
 extern const struct gi_ways GI_CPU(pointwise_ways);
 extern const struct gi_ways GI_CPU(threshold_ways);

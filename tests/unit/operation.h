@@ -14,10 +14,11 @@
 /* An operation: run() does it on a queue, define() by its definition. */
 struct operation {
     const char *name;
-    enum { SEPARABLE, DENSE, BOX, GRADIENT, THRESHOLD, LUMA } which;
+    enum { SEPARABLE, DENSE, BOX, EXTREME, GRADIENT, THRESHOLD, LUMA } which;
     struct gi_separable separable;
     struct gi_dense dense;
     struct gi_box box;
+    struct gi_extreme extreme;
     struct gi_gradient gradient;
     float above;
     bool invert;
@@ -59,6 +60,46 @@ static void exact_box(struct gi_image *dst, const struct gi_image *src, const st
     free(along);
 }
 
+/* Is `a` picked before `b`? NaN is before all, and the sign of a zero counts. */
+static bool exact_before(float a, float b, bool greatest)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a);
+    if (a == b)
+        return greatest ? !signbit(a) && signbit(b) : signbit(a) && !signbit(b);
+    return greatest ? a > b : a < b;
+}
+
+/* The window's rows, then its columns: the result of a column is that of its window of one. */
+static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_extreme *spec)
+{
+    int n = src->channels, w = src->width, span = w + spec->width - 1;
+    struct gi_edge edge = spec->edge;
+    float *down = calloc((size_t)span, sizeof *down);
+    for (int c = 0; src->type != GI_F32 && c < n; c++)
+        edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
+    for (int y = 0; y < src->height; y++)
+        for (int c = 0; c < n; c++) {
+            for (int x = 0; x < span; x++)
+                for (int j = 0; j < spec->height; j++) {
+                    float v = exact_at(src, &edge, GI_ALPHA_PLAIN,
+                                       (long long)y + j - spec->anchor_y, x - spec->anchor_x, c);
+                    if (j == 0 || exact_before(v, down[x], spec->greatest))
+                        down[x] = v;
+                }
+            for (int x = 0; x < w; x++) {
+                float best = down[x];
+                for (int i = 1; i < spec->width; i++)
+                    if (exact_before(down[x + i], best, spec->greatest))
+                        best = down[x + i];
+                bool keep = n % 2 == 0 && c == n - 1 && !spec->alpha_too;
+                exact_put(dst, y, x, c, keep ? exact_sample(src, y, x, c) : best);
+            }
+        }
+    free(down);
+}
+
 static void exact_threshold(struct gi_image *dst, const struct gi_image *src, float above,
                             bool invert)
 {
@@ -82,6 +123,8 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
         return queue->k->convolve_2d(queue, dst, src, &op->dense, err);
     case BOX:
         return queue->k->box(queue, dst, src, &op->box, err);
+    case EXTREME:
+        return queue->k->extreme(queue, dst, src, &op->extreme, err);
     case GRADIENT:
         return queue->k->gradient(queue, dst, src, &op->gradient, err);
     case THRESHOLD:
@@ -99,6 +142,8 @@ static void define(const struct operation *op, struct gi_image *dst, const struc
         exact_dense(dst, src, &op->dense);
     else if (op->which == BOX)
         exact_box(dst, src, &op->box);
+    else if (op->which == EXTREME)
+        exact_extreme(dst, src, &op->extreme);
     else if (op->which == GRADIENT)
         exact_gradient(dst, src, &op->gradient);
     else if (op->which == THRESHOLD)
@@ -183,6 +228,21 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
         s->edge.value[c] = rintf(s->edge.value[c]);
     s->finish.kind = case_between(seed, 0, 1) ? GI_FINISH_STORE : GI_FINISH_ABS;
     s->finish.bias = whole ? 0 : case_real(seed) * gi_type_full_scale(type);
+}
+
+/* A rectangle of sides up to `most`. */
+static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border border,
+                           enum gi_type type, int most)
+{
+    struct gi_extreme *e = &op->extreme;
+    bool square = case_between(seed, 0, 2) == 0;
+    *e = (struct gi_extreme){.greatest = case_between(seed, 0, 1),
+                             .edge = case_edge(seed, border, type)};
+    e->width = case_between(seed, 1, most);
+    e->height = square ? e->width : case_between(seed, 1, most);
+    e->anchor_x = square ? e->width / 2 : case_between(seed, 0, e->width - 1);
+    e->anchor_y = square ? e->height / 2 : case_between(seed, 0, e->height - 1);
+    e->alpha_too = case_between(seed, 0, 1);
 }
 
 static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,

@@ -55,6 +55,8 @@ static void walk(struct operation *op)
                     random_separable(op, &seed, (enum gi_border)border, (enum gi_type)type, !large);
                     if (op->which == DENSE)
                         random_dense(op, &seed, (enum gi_border)border, (enum gi_type)type);
+                    if (op->which == EXTREME)
+                        random_extreme(op, &seed, (enum gi_border)border, (enum gi_type)type, 9);
                     random_rest(op, &seed, (enum gi_border)border, (enum gi_type)type);
                     bool threads = large ? border == channels : border == 0;
                     check(op, case_sizes[i], channels, (enum gi_type)type, &seed, threads);
@@ -135,6 +137,37 @@ static void large_box(void **state)
                 }
 }
 
+static void extreme(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "extreme", .which = EXTREME});
+}
+
+/* Blocks of more rows than there are, rows in several strips, windows wider than the image. */
+static void large_extreme(void **state)
+{
+    (void)state;
+    static const int cases[][3] = {{64, 7, 31},    {9, 5, 125},   {40, 2, 4001},
+                                   {700, 19, 33},  {9001, 3, 2},  {31, 60, 17},
+                                   {2500, 5, 600}, {301, 1, 129}, {1, 301, 129}};
+    uint64_t seed = SEED;
+    struct operation op = {.name = "large extreme", .which = EXTREME};
+    printf("%s: seed %d\n", op.name, SEED);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+            for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+                int border = case_between(&seed, 0, CASE_BORDERS - 1);
+                random_extreme(&op, &seed, (enum gi_border)border, (enum gi_type)type, 1);
+                bool tall = cases[i][0] > 1000;
+                op.extreme.width = tall ? 5 : cases[i][2];
+                op.extreme.height = cases[i][0] == 40 ? 3 : cases[i][2];
+                op.extreme.anchor_x = case_between(&seed, 0, op.extreme.width - 1);
+                op.extreme.anchor_y = case_between(&seed, 0, op.extreme.height - 1);
+                check(&op, cases[i], channels, (enum gi_type)type, &seed,
+                      (int)i % 4 == channels - 1);
+            }
+}
+
 static void gradient(void **state)
 {
     (void)state;
@@ -156,9 +189,10 @@ static void luma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separable), cmocka_unit_test(small),     cmocka_unit_test(whole),
-        cmocka_unit_test(dense),     cmocka_unit_test(box),       cmocka_unit_test(large_box),
-        cmocka_unit_test(gradient),  cmocka_unit_test(threshold), cmocka_unit_test(luma),
+        cmocka_unit_test(separable), cmocka_unit_test(small),         cmocka_unit_test(whole),
+        cmocka_unit_test(dense),     cmocka_unit_test(box),           cmocka_unit_test(large_box),
+        cmocka_unit_test(extreme),   cmocka_unit_test(large_extreme), cmocka_unit_test(gradient),
+        cmocka_unit_test(threshold), cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

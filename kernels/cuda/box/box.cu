@@ -212,13 +212,12 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_edge *edge, int unit,
                                 int halo, struct gi_err *err)
 {
-    bool u8 = src->type == GI_U8;
     long long n = 2LL * halo + unit;
     rows->src = source_of(src, edge, GI_ALPHA_PLAIN);
     rows->unit = unit;
     rows->halo = halo;
     rows->whole = (int)gi_row_samples(src) / unit * unit;
-    rows->ends_stride = (unsigned)ceil_div(n * (u8 ? 1 : 2), 16) * 16;
+    rows->ends_stride = (unsigned)ceil_div(n * (long long)gi_type_nbytes(src->type), 16) * 16;
     void *ends;
     enum gi_status status =
         gi_cuda_scratch(cu, &ends, rows->ends_stride * ((size_t)src->height + 1), err);
@@ -227,10 +226,12 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     rows->ends = (const char *)ends;
     int blocks = ceil_div(n * (src->height + 1), 2 * THREADS), most = 64 * cu->units;
     blocks = blocks < most ? blocks : most;
-    if (u8)
+    if (src->type == GI_U8)
         box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
-    else
+    else if (src->type == GI_U16)
         box_ends<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
+    else
+        box_ends<float><<<blocks, THREADS, 0, cu->stream>>>(*rows);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }

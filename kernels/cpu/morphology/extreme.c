@@ -1,0 +1,274 @@
+/* The least or greatest sample of a window, at a cost free of its size: down the columns by the
+ * blocks of van Herk and Gil and Werman, along the rows by doubling, row by row of vectors.
+ *
+ * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
+ * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
+ * and max filters", IEEE TPAMI 15(5), 1993. SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "kernels/cpu/convolve/rows.h"
+
+enum {
+    KEPT_NBYTES = 1 << 20, /* what the rows of a block may take where a job has whole rows */
+    STRIP_NBYTES = 64,     /* the least of a row that a job takes */
+};
+
+/* out[i] = the less, or the greater, of a[i] and b[i]. */
+typedef void pick_fn(void *out, const void *a, const void *b, size_t n);
+
+#define PICK(name, type, is)                                                                       \
+    static void name(void *out, const void *a, const void *b, size_t n)                            \
+    {                                                                                              \
+        type *restrict to = out;                                                                   \
+        const type *one = a, *other = b;                                                           \
+        for (size_t i = 0; i < n; i++)                                                             \
+            to[i] = one[i] is other[i] ? one[i] : other[i];                                        \
+    }
+
+PICK(less_1, uint8_t, <)
+PICK(less_2, uint16_t, <)
+PICK(less_4, uint32_t, <)
+PICK(more_1, uint8_t, >)
+PICK(more_2, uint16_t, >)
+PICK(more_4, uint32_t, >)
+
+struct extreme {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_extreme *spec;
+    struct gi_tiling tiling;
+    pick_fn *pick;
+    size_t nbytes;   /* of a pixel */
+    bool whole_rows; /* a job takes rows to their ends, and makes them at once */
+    uint32_t nan;    /* the key that NaN has: picked before all others */
+};
+
+struct worker {
+    const struct extreme *e;
+    struct gi_tile tile;
+    size_t n;          /* bytes of the tile's row */
+    char *suffix;      /* the block's `height` rows, each picked with all below it */
+    char *prefix[2];   /* of the next block's rows so far; the one before */
+    char *fresh;       /* a row as it is picked from */
+    char *outside;     /* a row of border values */
+    char *line, *next; /* a row with the window's columns at its sides, and one to double into */
+};
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 127) / 64 * 64;
+}
+
+/* Returns the size of the scratch; with `scratch`, shares it out. `rows`: of a block. */
+static size_t lay_out(struct worker *w, const struct extreme *e, size_t rows, char *scratch)
+{
+    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
+    size_t line = round_up(((size_t)e->tiling.strip + (size_t)e->spec->width) * e->nbytes);
+    w->e = e;
+    if (scratch) {
+        w->suffix = scratch;
+        w->prefix[0] = w->suffix + rows * strip;
+        w->prefix[1] = w->prefix[0] + strip;
+        w->fresh = w->prefix[1] + strip;
+        w->outside = w->fresh + strip;
+        w->line = w->outside + strip;
+        w->next = w->line + line;
+    }
+    return (rows + 4) * strip + 2 * line;
+}
+
+/* Floats to numbers that are ordered as they are, and back. */
+static void keys_of(uint32_t *restrict keys, const uint32_t *bits, size_t n, uint32_t nan)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (bits[i] & 0x7fffffffu) > 0x7f800000u ? nan : gi_float_key(bits[i]);
+}
+
+static void keys_to_bits(uint32_t *restrict bits, const uint32_t *keys, size_t n, uint32_t nan)
+{
+    for (size_t i = 0; i < n; i++)
+        bits[i] = keys[i] == nan ? 0x7fc00000u : gi_float_key_bits(keys[i]);
+}
+
+static void pick(const struct worker *w, void *out, const void *a, const void *b, size_t nbytes)
+{
+    w->e->pick(out, a, b, nbytes / gi_type_nbytes(w->e->src->type));
+}
+
+static void open_outside(struct worker *w)
+{
+    const struct gi_image *src = w->e->src;
+    size_t pixels = w->n / w->e->nbytes;
+    if (w->e->spec->edge.border != GI_BORDER_VALUE)
+        return;
+    GI_CPU(row_copy)(w->outside, src, &w->e->spec->edge, -1, 0, pixels);
+    if (src->type == GI_F32) {
+        memcpy(w->fresh, w->outside, w->n);
+        keys_of((uint32_t *)w->outside, (const uint32_t *)w->fresh, w->n / 4, w->e->nan);
+    }
+}
+
+/* The tile's part of the row at position p, to pick from; in `fresh` until the next call, or in the
+ * image. */
+static const char *row_at(const struct worker *w, long long p)
+{
+    const struct gi_image *src = w->e->src;
+    int y = gi_border_index(p, src->height, w->e->spec->edge.border);
+    if (y < 0)
+        return w->outside;
+    const char *row = (const char *)gi_row(src, y) + (size_t)w->tile.x0 * w->e->nbytes;
+    if (src->type != GI_F32)
+        return row;
+    keys_of((uint32_t *)w->fresh, (const uint32_t *)row, w->n / 4, w->e->nan);
+    return w->fresh;
+}
+
+/* The pixels of the window's columns that lie outside, at the sides of a whole row in `line`. */
+static void fill_sides(const struct worker *w, char *row)
+{
+    const struct gi_extreme *spec = w->e->spec;
+    size_t nbytes = w->e->nbytes;
+    int width = w->e->src->width, before = spec->anchor_x, after = spec->width - 1 - before;
+    for (int i = -before; i < after; i++) {
+        long long x = i < 0 ? i : (long long)width + i;
+        int from = gi_border_index(x, width, spec->edge.border);
+        memcpy(row + x * (long long)nbytes, from < 0 ? w->outside : row + (size_t)from * nbytes,
+               nbytes);
+    }
+}
+
+/* Alpha as in the source. */
+static void keep_alpha(const struct extreme *e, int y)
+{
+    size_t nbytes = gi_type_nbytes(e->src->type), last = e->nbytes - nbytes;
+    char *to = (char *)gi_row(e->dst, y) + last;
+    const char *from = (const char *)gi_row(e->src, y) + last;
+    for (int x = 0; x < e->src->width; x++, to += e->nbytes, from += e->nbytes)
+        memcpy(to, from, nbytes);
+}
+
+/* Row y of the result from the row in `line`, whole. */
+static void make_row(const struct worker *w, int y)
+{
+    const struct extreme *e = w->e;
+    size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
+    char *a = w->line, *b = w->next, *out = gi_row(e->dst, y);
+    fill_sides(w, w->line + before * e->nbytes);
+    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: the best of m columns */
+        left -= m;
+        pick(w, b, a, a + m * e->nbytes, n + left * e->nbytes);
+        char *swap = a;
+        a = b;
+        b = swap;
+    }
+    char *to = e->src->type == GI_F32 ? b : out;
+    if (width == 1)
+        memcpy(to, a, n);
+    else
+        pick(w, to, a, a + (width - m) * e->nbytes, n);
+    if (e->src->type == GI_F32)
+        keys_to_bits((uint32_t *)out, (const uint32_t *)to, n / 4, e->nan);
+    if (gi_has_alpha(e->src) && !e->spec->alpha_too)
+        keep_alpha(e, y);
+}
+
+/* The rows y0 <= y < y1 of the tile, at most a block: that of row y are the block's last rows from
+ * it on, and the first ones of the next. */
+static void make_block(struct worker *w, int y0, int y1)
+{
+    const struct extreme *e = w->e;
+    int height = e->spec->height;
+    long long top = (long long)y0 - e->spec->anchor_y;
+    size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
+    for (int i = height - 1; i >= 0; i--) {
+        char *at = w->suffix + (size_t)i * strip;
+        const char *row = row_at(w, top + i);
+        if (i == height - 1)
+            memcpy(at, row, w->n);
+        else
+            pick(w, at, at + strip, row, w->n);
+    }
+    char *line = w->line + (size_t)e->spec->anchor_x * e->nbytes;
+    for (int i = 0; i < y1 - y0; i++) {
+        const char *row = i ? row_at(w, top + height - 1 + i) : NULL;
+        if (i == 1)
+            memcpy(w->prefix[1], row, w->n);
+        else if (i)
+            pick(w, w->prefix[i % 2], w->prefix[1 - i % 2], row, w->n);
+        char *out = line;
+        if (!e->whole_rows)
+            out = (char *)gi_row(e->dst, y0 + i) + (size_t)w->tile.x0 * e->nbytes;
+        const char *rest = w->suffix + (size_t)i * strip;
+        pick(w, out, rest, i ? w->prefix[i % 2] : rest, w->n);
+        if (e->whole_rows)
+            make_row(w, y0 + i);
+    }
+}
+
+static void down(void *arg, int index, void *scratch)
+{
+    const struct extreme *e = arg;
+    struct worker w = {0};
+    lay_out(&w, e, (size_t)e->spec->height, scratch);
+    w.tile = GI_CPU(tile)(&e->tiling, e->src, index);
+    w.n = (size_t)(w.tile.x1 - w.tile.x0) * e->nbytes;
+    open_outside(&w);
+    for (int y = w.tile.y0; y < w.tile.y1;) {
+        int end = w.tile.y1 - y < e->spec->height ? w.tile.y1 : y + e->spec->height;
+        make_block(&w, y, end);
+        y = end;
+    }
+}
+
+/* A row of `dst` that has been picked down the columns. */
+static void along(void *arg, int y, void *scratch)
+{
+    const struct extreme *e = arg;
+    struct worker w = {0};
+    lay_out(&w, e, 0, scratch);
+    w.n = gi_row_nbytes(e->src);
+    open_outside(&w);
+    memcpy(w.line + (size_t)e->spec->anchor_x * e->nbytes, gi_row(e->dst, y), w.n);
+    make_row(&w, y);
+}
+
+static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_extreme *spec,
+                             struct gi_err *err)
+{
+    static pick_fn *const picks[2][3] = {{less_1, less_2, less_4}, {more_1, more_2, more_4}};
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct extreme e = {.dst = dst, .src = src, .spec = spec};
+    struct worker w = {0};
+    size_t height = (size_t)spec->height, strip = (size_t)src->width;
+    e.pick = picks[spec->greatest][src->type];
+    e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;
+    e.nan = spec->greatest ? UINT32_MAX : 0;
+    e.whole_rows = height * gi_row_nbytes(src) <= KEPT_NBYTES;
+    if (!e.whole_rows) {
+        size_t room = KEPT_NBYTES / height;
+        strip = (room < STRIP_NBYTES ? STRIP_NBYTES : room) / e.nbytes;
+    }
+    e.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), strip, spec->height - 1);
+    e.whole_rows = e.tiling.nstrips == 1;
+    enum gi_status status = gi_pool_run(pool, e.tiling.nstrips * e.tiling.nbands, down, &e,
+                                        lay_out(&w, &e, height, NULL), err);
+    if (status || e.whole_rows)
+        return status;
+    e.tiling.strip = src->width;
+    return gi_pool_run(pool, src->height, along, &e, lay_out(&w, &e, 0, NULL), err);
+}
+
+static const struct gi_extreme_way ways[] = {
+    {{"blocks", "everything"}, NULL, blocks},
+};
+
+const struct gi_ways GI_CPU(extreme_ways) = GI_WAYS(extreme, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(extreme)(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_extreme *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(extreme_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}
