@@ -10,6 +10,7 @@ extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_shar
     gi_filter_channels, gi_filter_histogram, gi_filter_extract, gi_filter_compare;
 extern const struct gi_filter gi_filter_rotate, gi_filter_affine, gi_filter_shift,
     gi_filter_perspective, gi_filter_warp_polar, gi_filter_undistort, gi_filter_remap;
+extern const struct gi_filter gi_filter_erode, gi_filter_dilate;
 extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_normalize,
     gi_filter_equalize;
 
@@ -19,6 +20,8 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_sharpen,
     &gi_filter_convolve,
     &gi_filter_edges,
+    &gi_filter_erode,
+    &gi_filter_dilate,
     &gi_filter_threshold,
     &gi_filter_invert,
     &gi_filter_levels,

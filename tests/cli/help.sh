@@ -104,7 +104,7 @@ asks 'png pnm ' blur --format pn
 asks 'gaussian ' help gau
 asks 'zsh ' completion z
 asks 'gaussian ' bench gau
-asks 'edges equalize extract ' selftest blur e
+asks 'edges erode equalize extract ' selftest blur e
 asks 'merge :files ' report m
 
 # The scripts themselves, in their shells.

@@ -1,0 +1,39 @@
+/* Erode: the least sample of a rectangle.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_flat_plan(plan, 1, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_flat *flat = plan->tables;
+    return queue->k->extreme(queue, work->dst, work->srcs, &flat->erode, err);
+}
+
+const struct gi_filter gi_filter_erode = {
+    .name = "erode",
+    .summary = "Shrink what is bright: the least of k x k pixels",
+    .examples = "gpuimg erode in.png out.png\n"
+                "gpuimg erode mask.png smaller.png --k 15\n"
+                "gpuimg erode text.png out.png --size 9x1 --border border --border-value white",
+    .manual =
+        "Each sample becomes the least of those in a rectangle around it, each channel by "
+        "itself:\n"
+        "out(y, x) = min of in(y + j, x + i), for i from -(w / 2) to (w - 1) / 2 and j from -(h / "
+        "2) to (h - 1) / 2, halves cut off, as scipy's grey_erosion() and OpenCV's erode() have "
+        "it. The "
+        "time it takes does not depend on the rectangle. Outside the image --border clamp comes "
+        "to what OpenCV does by default: only what is in the image counts.\n\n"
+        "Alpha stays as it is, and colour counts however transparent it is; --alpha erodes alpha "
+        "like a colour, so that a cut-out shrinks. In float images NaN spreads: a rectangle that "
+        "has one gives NaN; -0 is less than 0.",
+    .options = gi_flat_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};

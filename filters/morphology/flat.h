@@ -1,0 +1,46 @@
+/* What the operations of flat morphology share: a rectangle, its erosion and its dilation.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_FLAT_H
+#define GI_FILTERS_FLAT_H
+
+#include "filters/filter.h"
+
+struct gi_flat_params {
+    int k;                 /* pixels; 0: unset, until the check */
+    struct gi_extent size; /* unset: k x k */
+    bool alpha;
+    struct gi_border_params edge;
+};
+
+/* Of a struct gi_flat_params. */
+#define GI_FLAT_WINDOW_OPTIONS                                                                     \
+    {.name = "k",                                                                                  \
+     .letter = 'k',                                                                                \
+     .type = GI_OPT_ODD,                                                                           \
+     .offset = offsetof(struct gi_flat_params, k),                                                 \
+     .min = 1,                                                                                     \
+     .max = GI_TAPS_MAX,                                                                           \
+     .unit = "px",                                                                                 \
+     .help = "Side of a square with the pixel in its middle; 3 where --size says nothing else"},   \
+    {                                                                                              \
+        .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(struct gi_flat_params, size),    \
+        .help = "Width and height of a rectangle, odd or even, at most 4001 px each, or per cent " \
+                "of the image"                                                                     \
+    }
+
+/* --k, --size, --alpha and the border's. */
+extern const struct gi_option gi_flat_options[];
+
+/* The two halves: what is eroded by one is opened by dilating that by the other. */
+struct gi_flat {
+    struct gi_extreme erode, dilate;
+};
+
+/* The check of all of them. */
+enum gi_status gi_flat_check(void *params, struct gi_err *err);
+
+/* plan->tables becomes a struct gi_flat, for one of the two after the other `passes` times. Errors:
+ * GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
+enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err);
+
+#endif

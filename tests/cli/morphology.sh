@@ -1,0 +1,42 @@
+#!/bin/bash
+# Morphology: what a rectangle may be, and that it works where every operation does.
+. "$(dirname "$0")/lib.sh"
+printf 'P2 5 1 255  10 20 30 40 50\n' >row.pgm
+printf 'P2 1 5 255  10 20 30 40 50\n' >column.pgm
+printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01\x14\x02\x1e\x03' >alpha.pam
+samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
+
+# made WANT FILE ARGS...: the last samples of what the operation makes of the file.
+made() {
+    local want=$1 file=$2
+    shift 2
+    expect 0 gpuimg "$1" "$file" "out.${file##*.}" "${@:2}" --device cpu
+    if [[ $(samples "$(wc -w <<<"$want")" "out.${file##*.}") == "$want" ]]; then pass; else fail "$*" "$(samples 6 "out.${file##*.}")"; fi
+}
+made '10 10 20 30 40' row.pgm erode
+made '20 30 40 50 50' row.pgm dilate
+made '10 10 10 20 30' row.pgm erode --k 5
+made '10 10 20 30 40' row.pgm erode --size 2x1
+made '20 30 40 50 50' row.pgm dilate --size 2x1
+made '10 10 20 30 40' column.pgm erode --size 1x2
+made '10 20 30 40 50' row.pgm erode --size 1x9
+made '10 10 10 10 10' row.pgm erode --k 4001
+made '7 10 20 30 7' row.pgm erode --size 3x1 --border border --border-value 7
+made '10 10 20 30 10' row.pgm erode --border wrap
+made '10 1 10 2 20 3' alpha.pam erode
+made '10 1 10 1 20 2' alpha.pam erode --alpha
+made '20 1 30 2 30 3' alpha.pam dilate
+expect 0 gpuimg run 'erode | dilate' row.pgm out.pgm --device cpu
+check "a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
+
+for operation in erode dilate; do
+    expect_error 2 "$operation: --k 4: want odd, 1 to 4001 px" $operation row.pgm made.pgm --k 4
+    expect_error 2 "$operation: --k 3 and --size: want one of them" $operation row.pgm made.pgm --k 3 --size 3x3
+    expect_error 2 "$operation: --size: want both sides, WIDTHxHEIGHT" $operation row.pgm made.pgm --size x7
+    expect_error 2 "*--size: want at most 4001 px a side*" $operation row.pgm made.pgm --size 4002x1
+    check "$operation: no file" test ! -e made.pgm
+done
+cp row.pgm place.pgm
+expect 0 gpuimg erode place.pgm place.pgm --device cpu
+check "onto itself" test "$(samples 5 place.pgm)" = '10 10 20 30 40'
+finish

@@ -1,0 +1,54 @@
+"""erode and dilate against scipy.ndimage, with its borders, and what NaN and alpha come to."""
+from _common import Checks, need, np, random_image
+
+(ndimage,) = need("scipy.ndimage")
+
+BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
+PEERS = {"erode": ndimage.grey_erosion, "dilate": ndimage.grey_dilation}
+SIZES = [(3, 3), (4, 6), (1, 8), (30, 90), (151, 2)]
+SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
+c = Checks()
+
+
+def peer(name, image, size, mode, cval, alpha):
+    """Each channel by itself, alpha as it is where it is none of them."""
+    if image.ndim == 2:
+        return PEERS[name](image, size=size, mode=mode, cval=cval)
+    out = image.copy()
+    for i in range(image.shape[2] if alpha else (image.shape[2] - 1) | 1):
+        out[:, :, i] = PEERS[name](image[:, :, i], size=size, mode=mode, cval=cval)
+    return out
+
+
+turn = 0
+for dtype in (np.uint8, np.uint16, np.float32):
+    for shape in SHAPES:
+        if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
+            continue  # no such PFM
+        for border, mode in BORDERS.items():
+            turn += 1
+            name, size, alpha = list(PEERS)[turn % 2], SIZES[turn % len(SIZES)], turn % 3 == 0
+            image = random_image(c.rng, shape, dtype)
+            value = 0.25 if dtype == np.float32 else 77
+            args = ["--size", f"{size[1]}x{size[0]}", "--border", border, "--device", "cpu"]
+            args += ["--border-value", value] if border == "border" else []
+            got = c.filter(image, name, *args, *(["--alpha"] if alpha else []))
+            want = peer(name, image, size, mode, value, alpha)
+            c.check(f"{name} {size} {border} {shape} {dtype.__name__}", np.array_equal(got, want))
+
+image = random_image(c.rng, (60, 80), np.uint8)
+for k in (1, 5, 61):
+    c.check(f"--k {k}", np.array_equal(c.filter(image, "dilate", "--k", k), peer("dilate", image, (k, k), "nearest", 0, 0)))
+c.check("--k by default", np.array_equal(c.filter(image, "erode"), peer("erode", image, (3, 3), "nearest", 0, 0)))
+c.check("per cent", np.array_equal(c.filter(image, "erode", "--size", "10%x5%"), peer("erode", image, (3, 8), "nearest", 0, 0)))
+
+holes = random_image(c.rng, (40, 50), np.float32)
+holes[20, 30] = np.nan
+for name in PEERS:
+    got = c.filter(holes, name, "--k", 5)
+    spread = np.zeros(holes.shape, bool)
+    spread[18:23, 28:33] = True
+    want = peer(name, np.where(np.isnan(holes), 0.5, holes), (5, 5), "nearest", 0, 0)
+    c.check(f"{name}: NaN spreads", np.array_equal(np.isnan(got), spread))
+    c.check(f"{name}: and nothing else", np.array_equal(got[~spread], want[~spread]))
+c.end()
