@@ -30,6 +30,11 @@ def box(request, src):
     return lambda: cv2.blur(src, (k, k), dst=dst, borderType=cv2.BORDER_REPLICATE)
 
 
+def erode(request, src):
+    kernel, dst = np.ones((request["k"], request["k"]), np.uint8), np.empty_like(src)
+    return lambda: cv2.erode(src, kernel, dst=dst)
+
+
 def dense(request, src):
     k, dst = request["k"], np.empty_like(src)
     weights = np.random.default_rng(7).random((k, k), np.float32) / (k * k)
@@ -109,6 +114,6 @@ def components(request, src):
 
 
 WORK = {} if MISSING else {
-    "gaussian": gaussian, "box": box, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
+    "gaussian": gaussian, "box": box, "erode": erode, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components}
