@@ -12,6 +12,12 @@ const struct gi_option gi_flat_options[] = {
     {.name = NULL},
 };
 
+const struct gi_option gi_flat_difference_options[] = {
+    GI_FLAT_WINDOW_OPTIONS,
+    GI_BORDER_OPTIONS(struct gi_flat_params),
+    {.name = NULL},
+};
+
 enum gi_status gi_flat_check(void *params, struct gi_err *err)
 {
     struct gi_flat_params *p = params;
@@ -57,4 +63,28 @@ enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err
     plan->border = flat->erode.edge.border;
     plan->cost.other = 2.0 * passes;
     return GI_OK;
+}
+
+enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_extreme *first,
+                            const struct gi_extreme *second, struct gi_err *err)
+{
+    struct gi_image between;
+    enum gi_status status =
+        queue->k->alloc(queue, &between, src->width, src->height, src->channels, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->extreme(queue, &between, src, first, err);
+    if (!status)
+        status = queue->k->extreme(queue, dst, &between, second, err);
+    queue->k->release(queue, &between);
+    return status;
+}
+
+enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *a, const struct gi_image *b,
+                                struct gi_err *err)
+{
+    struct gi_point spec = {.op = GI_POINT_SUBTRACT};
+    return queue->k->pointwise(queue, dst, a, b, &spec, err);
 }

@@ -28,8 +28,8 @@ struct gi_flat_params {
                 "of the image"                                                                     \
     }
 
-/* --k, --size, --alpha and the border's. */
-extern const struct gi_option gi_flat_options[];
+/* --k, --size, --alpha and the border's; those of a difference have no --alpha. */
+extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* The two halves: what is eroded by one is opened by dilating that by the other. */
 struct gi_flat {
@@ -42,5 +42,16 @@ enum gi_status gi_flat_check(void *params, struct gi_err *err);
 /* plan->tables becomes a struct gi_flat, for one of the two after the other `passes` times. Errors:
  * GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
 enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err);
+
+/* dst = `second` of `first` of `src`, through an image that is made and released here. Errors:
+ * those of the primitives. */
+enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_extreme *first,
+                            const struct gi_extreme *second, struct gi_err *err);
+
+/* dst = a - b, alpha as in `a`; either may be `dst`. Errors: those of the primitive. */
+enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *a, const struct gi_image *b,
+                                struct gi_err *err);
 
 #endif

@@ -28,14 +28,22 @@ made '10 1 10 1 20 2' alpha.pam erode --alpha
 made '20 1 30 2 30 3' alpha.pam dilate
 expect 0 gpuimg run 'erode | dilate' row.pgm out.pgm --device cpu
 check "a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
+printf 'P2 7 1 255  10 90 10 10 90 90 90\n' >spots.pgm
+made '10 10 10 10 90 90 90' spots.pgm open
+made '90 90 90 90 90 90 90' spots.pgm close
+made '0 80 0 0 0 0 0' spots.pgm tophat
+made '80 0 80 80 0 0 0' spots.pgm blackhat
+made '80 80 80 80 80 0 0' spots.pgm gradient
+made '0 1 0 2 10 3' alpha.pam tophat
 
-for operation in erode dilate; do
+for operation in erode dilate open close gradient tophat blackhat; do
     expect_error 2 "$operation: --k 4: want odd, 1 to 4001 px" $operation row.pgm made.pgm --k 4
     expect_error 2 "$operation: --k 3 and --size: want one of them" $operation row.pgm made.pgm --k 3 --size 3x3
     expect_error 2 "$operation: --size: want both sides, WIDTHxHEIGHT" $operation row.pgm made.pgm --size x7
     expect_error 2 "*--size: want at most 4001 px a side*" $operation row.pgm made.pgm --size 4002x1
     check "$operation: no file" test ! -e made.pgm
 done
+expect_error 2 'tophat: *--alpha*' tophat alpha.pam made.pam --alpha
 cp row.pgm place.pgm
 expect 0 gpuimg erode place.pgm place.pgm --device cpu
 check "onto itself" test "$(samples 5 place.pgm)" = '10 10 20 30 40'

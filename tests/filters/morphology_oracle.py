@@ -1,10 +1,21 @@
-"""erode and dilate against scipy.ndimage, with its borders, and what NaN and alpha come to."""
+"""Flat morphology against scipy.ndimage, with its borders, and what NaN and alpha come to."""
 from _common import Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")
 
 BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
-PEERS = {"erode": ndimage.grey_erosion, "dilate": ndimage.grey_dilation}
+
+
+def less(a, b):
+    """a - b, saturated; scipy's differences of integers wrap round."""
+    return a - b if a.dtype == np.float32 else np.where(a > b, a - b, 0).astype(a.dtype)
+
+
+PEERS = {
+    "erode": ndimage.grey_erosion, "dilate": ndimage.grey_dilation, "open": ndimage.grey_opening, "close": ndimage.grey_closing,
+    "gradient": lambda image, **how: less(ndimage.grey_dilation(image, **how), ndimage.grey_erosion(image, **how)),
+    "tophat": lambda image, **how: less(image, ndimage.grey_opening(image, **how)),
+    "blackhat": lambda image, **how: less(ndimage.grey_closing(image, **how), image)}
 SIZES = [(3, 3), (4, 6), (1, 8), (30, 90), (151, 2)]
 SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
 c = Checks()
@@ -27,7 +38,8 @@ for dtype in (np.uint8, np.uint16, np.float32):
             continue  # no such PFM
         for border, mode in BORDERS.items():
             turn += 1
-            name, size, alpha = list(PEERS)[turn % 2], SIZES[turn % len(SIZES)], turn % 3 == 0
+            name, size = list(PEERS)[turn % 7], SIZES[turn // 7 % len(SIZES)]
+            alpha = turn % 3 == 0 and len(name) < 7 and name != "tophat"  # a difference has no --alpha
             image = random_image(c.rng, shape, dtype)
             value = 0.25 if dtype == np.float32 else 77
             args = ["--size", f"{size[1]}x{size[0]}", "--border", border, "--device", "cpu"]
@@ -44,7 +56,7 @@ c.check("per cent", np.array_equal(c.filter(image, "erode", "--size", "10%x5%"),
 
 holes = random_image(c.rng, (40, 50), np.float32)
 holes[20, 30] = np.nan
-for name in PEERS:
+for name in ("erode", "dilate"):
     got = c.filter(holes, name, "--k", 5)
     spread = np.zeros(holes.shape, bool)
     spread[18:23, 28:33] = True

@@ -1,0 +1,36 @@
+/* Blackhat: the closing of the image less itself.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_flat_plan(plan, 2, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_flat *flat = plan->tables;
+    enum gi_status status =
+        gi_flat_both(queue, work->dst, work->srcs, &flat->dilate, &flat->erode, err);
+    return status ? status : gi_flat_subtract(queue, work->dst, work->dst, work->srcs, err);
+}
+
+const struct gi_filter gi_filter_blackhat = {
+    .name = "blackhat",
+    .summary = "Show dark spots: the closing less the image",
+    .examples = "gpuimg blackhat in.png out.png --k 15\n"
+                "gpuimg blackhat text.png ink.png --k 31\n"
+                "gpuimg blackhat scan.png out.png --size 51x51 --border mirror",
+    .manual = "blackhat = close(in) - in: what is dark and smaller than the rectangle, as scipy's "
+              "black_tophat() and OpenCV's MORPH_BLACKHAT have it (F. Meyer, Iterative image "
+              "transformations for an automatic screening of cervical smears, 1979).\n\n"
+              "The rectangle and what it does to NaN and borders are those of erode and dilate. "
+              "Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "make it, is 0; floats keep the sign.",
+    .options = gi_flat_difference_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,46 @@
+/* Gradient: the dilation less the erosion.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_flat_plan(plan, 2, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_flat *flat = plan->tables;
+    struct gi_image eroded;
+    const struct gi_image *src = work->srcs;
+    enum gi_status status = queue->k->extreme(queue, work->dst, src, &flat->dilate, err);
+    if (!status)
+        status =
+            queue->k->alloc(queue, &eroded, src->width, src->height, src->channels, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->extreme(queue, &eroded, src, &flat->erode, err);
+    if (!status)
+        status = gi_flat_subtract(queue, work->dst, work->dst, &eroded, err);
+    queue->k->release(queue, &eroded);
+    return status;
+}
+
+const struct gi_filter gi_filter_gradient = {
+    .name = "gradient",
+    .summary = "Show edges: the dilation less the erosion",
+    .examples = "gpuimg gradient in.png out.png\n"
+                "gpuimg gradient in.png out.png --k 5 --gray\n"
+                "gpuimg gradient mask.png outline.png --size 3x3",
+    .manual = "gradient = dilate(in) - erode(in): the range of the samples in the rectangle, as "
+              "scipy's morphological_gradient() and OpenCV's MORPH_GRADIENT have it (J. Rivest, P. "
+              "Soille, S. Beucher, Morphological gradients, 1993).\n\n"
+              "The rectangle and what it does to NaN and borders are those of erode and dilate. "
+              "Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "make it, is 0; floats keep the sign.",
+    .options = gi_flat_difference_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+/* Open: an erosion, then a dilation.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_flat_plan(plan, 2, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_flat *flat = plan->tables;
+    return gi_flat_both(queue, work->dst, work->srcs, &flat->erode, &flat->dilate, err);
+}
+
+const struct gi_filter gi_filter_open = {
+    .name = "open",
+    .summary = "Remove bright spots: erode, then dilate",
+    .examples = "gpuimg open in.png out.png\n"
+                "gpuimg open mask.png clean.png --k 7\n"
+                "gpuimg open scan.png out.png --size 25x1",
+    .manual = "open = dilate(erode(in)): what is bright and holds no rectangle of this size goes, "
+              "all else keeps its shape, as scipy's grey_opening() and OpenCV's MORPH_OPEN have it "
+              "(J. Serra, Image Analysis and Mathematical Morphology, 1982).\n\n"
+              "The rectangle and what it does to alpha, NaN and borders are those of erode and "
+              "dilate: help of those says which. Each of the two sees beside the image what "
+              "--border makes of the image that it gets, as in scipy.",
+    .options = gi_flat_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,37 @@
+/* Tophat: the image less its opening.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_flat_plan(plan, 2, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_flat *flat = plan->tables;
+    enum gi_status status =
+        gi_flat_both(queue, work->dst, work->srcs, &flat->erode, &flat->dilate, err);
+    return status ? status : gi_flat_subtract(queue, work->dst, work->srcs, work->dst, err);
+}
+
+const struct gi_filter gi_filter_tophat = {
+    .name = "tophat",
+    .summary = "Show bright spots: the image less its opening",
+    .examples = "gpuimg tophat in.png out.png --k 15\n"
+                "gpuimg tophat stars.tif spots.png --k 9\n"
+                "gpuimg tophat scan.png out.png --size 51x51 --border mirror",
+    .manual =
+        "tophat = in - open(in): what is bright and smaller than the rectangle, the background "
+        "taken off, as scipy's white_tophat() and OpenCV's MORPH_TOPHAT have it (F. Meyer, "
+        "Iterative image transformations for an automatic screening of cervical smears, 1979).\n\n"
+        "The rectangle and what it does to NaN and borders are those of erode and dilate. Alpha "
+        "stays as it is. In 8 and 16 bits what is less than 0, as --border border can make it, is "
+        "0; floats keep the sign.",
+    .options = gi_flat_difference_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};
