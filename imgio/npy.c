@@ -21,7 +21,7 @@ bool gi_npy_is(const char *path)
 enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
                            struct gi_err *err)
 {
-    char words[96] = "(", head[512] = "\x93NUMPY\x01";
+    char words[96] = "(", head[HEAD_MAX] = "\x93NUMPY\x01";
     for (int i = 0; i < ndim; i++)
         snprintf(words + strlen(words), sizeof words - strlen(words), "%s%llu", i ? ", " : "",
                  (unsigned long long)shape[i]);
