@@ -5,8 +5,8 @@
  * `fmaf` is the fused one, nothing else is contracted, and sums start at +0. Images that a
  * primitive takes live on its backend (made by `alloc`, `upload` or another primitive of the same
  * queue). `dst` and `src` never overlap. Primitives enqueue; only `wait`, `sync`, copies without a
- * ticket and those that return host results (histogram, moments, select, label, region_stats) wait
- * for the device.
+ * ticket and those that return host results (histogram, moments, select, label, region_stats,
+ * reduce, bounds) wait for the device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_KERNELS_H
 #define GI_KERNELS_KERNELS_H
@@ -17,6 +17,7 @@
 #include "kernels/move.h"
 #include "kernels/map.h"
 #include "kernels/parallel.h"
+#include "kernels/reduce.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -453,6 +454,7 @@ struct gi_kernels {
     gi_turn_fn *turn;
     gi_shuffle_fn *shuffle;
     gi_bounds_fn *bounds;
+    gi_reduce_fn *reduce; /* kernels/reduce.h */
     gi_resample_fn *resample;
     gi_warp_fn *warp;
 };

@@ -63,6 +63,7 @@ GI_WAY_ROW(window, const struct gi_image *src, const struct gi_window *spec);
 GI_WAY_ROW(turn, const struct gi_image *src, int turn);
 GI_WAY_ROW(shuffle, const struct gi_image *srcs, const struct gi_shuffle *spec);
 GI_WAY_ROW(bounds, const struct gi_image *src, const struct gi_bounds_spec *spec);
+GI_WAY_ROW(reduce, const struct gi_image *src, const struct gi_reduce *spec);
 GI_WAY_ROW(resample, const struct gi_image *src, const struct gi_resample *spec);
 GI_WAY_ROW(warp, const struct gi_image *src, const struct gi_warp *spec);
 

@@ -68,6 +68,7 @@ gi_window_fn GI_CPU(window);
 gi_turn_fn GI_CPU(turn);
 gi_shuffle_fn GI_CPU(shuffle);
 gi_bounds_fn GI_CPU(bounds);
+gi_reduce_fn GI_CPU(reduce);
 gi_resample_fn GI_CPU(resample);
 gi_warp_fn GI_CPU(warp);
 
@@ -88,6 +89,7 @@ extern const struct gi_ways GI_CPU(window_ways);
 extern const struct gi_ways GI_CPU(turn_ways);
 extern const struct gi_ways GI_CPU(shuffle_ways);
 extern const struct gi_ways GI_CPU(bounds_ways);
+extern const struct gi_ways GI_CPU(reduce_ways);
 extern const struct gi_ways GI_CPU(resample_ways);
 extern const struct gi_ways GI_CPU(warp_ways);
 

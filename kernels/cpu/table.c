@@ -29,6 +29,7 @@ static const struct gi_ways *const ways[] = {
     &GI_CPU(turn_ways),
     &GI_CPU(shuffle_ways),
     &GI_CPU(bounds_ways),
+    &GI_CPU(reduce_ways),
     &GI_CPU(resample_ways),
     &GI_CPU(warp_ways),
     NULL,
@@ -56,6 +57,7 @@ const struct gi_kernels GI_CPU(kernels) = {
     .turn = GI_CPU(turn),
     .shuffle = GI_CPU(shuffle),
     .bounds = GI_CPU(bounds),
+    .reduce = GI_CPU(reduce),
     .resample = GI_CPU(resample),
     .warp = GI_CPU(warp),
 };

@@ -177,6 +177,7 @@ gi_window_fn gi_cuda_window;
 gi_turn_fn gi_cuda_turn;
 gi_shuffle_fn gi_cuda_shuffle;
 gi_bounds_fn gi_cuda_bounds;
+gi_reduce_fn gi_cuda_reduce;
 gi_resample_fn gi_cuda_resample;
 gi_warp_fn gi_cuda_warp;
 
@@ -187,6 +188,6 @@ extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cu
     gi_cuda_luma_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways, gi_cuda_select_ways,
     gi_cuda_label_ways, gi_cuda_region_stats_ways;
 extern const struct gi_ways gi_cuda_window_ways, gi_cuda_turn_ways, gi_cuda_shuffle_ways,
-    gi_cuda_bounds_ways, gi_cuda_resample_ways, gi_cuda_warp_ways;
+    gi_cuda_bounds_ways, gi_cuda_reduce_ways, gi_cuda_resample_ways, gi_cuda_warp_ways;
 
 #endif

@@ -20,6 +20,7 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_turn_ways,
     &gi_cuda_shuffle_ways,
     &gi_cuda_bounds_ways,
+    &gi_cuda_reduce_ways,
     &gi_cuda_resample_ways,
     &gi_cuda_warp_ways,
     NULL,
@@ -69,6 +70,7 @@ static const struct gi_kernels kernels = {
     .turn = gi_cuda_turn,
     .shuffle = gi_cuda_shuffle,
     .bounds = gi_cuda_bounds,
+    .reduce = gi_cuda_reduce,
     .resample = gi_cuda_resample,
     .warp = gi_cuda_warp,
 };

@@ -138,6 +138,8 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
     static const float lo[GI_MAX_CHANNELS] = {0}, hi[GI_MAX_CHANNELS] = {1, 1, 1, 1};
     struct gi_queue *queue = bench->queue;
     struct gi_sums sums[GI_MAX_CHANNELS] = {{0}};
+    struct gi_reduction found[GI_MAX_CHANNELS];
+    struct gi_reduce plain = {0};
     enum gi_status status;
     switch (bench->request.work) {
     case BENCH_HISTOGRAM: {
@@ -147,6 +149,9 @@ static enum gi_status run(struct bench *bench, struct gi_err *err)
     }
     case BENCH_SUM:
         return queue->k->moments(queue, sums, &bench->src, lo, hi, err);
+    case BENCH_REDUCE:
+        memset(found, 0, sizeof found);
+        return queue->k->reduce(queue, found, &bench->src, &plain, err);
     case BENCH_SELECT:
         return run_select(bench, err);
     case BENCH_LABEL:

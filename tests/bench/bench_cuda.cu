@@ -124,6 +124,13 @@ static void run_sum(struct bench_job *job, int set)
     gi_cuda_moments_launch(job->cu, (struct gi_sums *)job->out, &job->src[set], lo, hi, &job->err);
 }
 
+static void run_reduce(struct bench_job *job, int set)
+{
+    size_t nbytes = gi_cuda_reduce_nbytes(&job->src[set]);
+    check(job, cudaMemsetAsync(job->out, 0, nbytes, job->cu->stream));
+    gi_cuda_reduce_launch(job->cu, job->out, &job->src[set], false, &job->err);
+}
+
 static void run_select(struct bench_job *job, int set)
 {
     struct gi_predicate predicate = above_half(job, set);
@@ -158,6 +165,8 @@ static struct bench_candidate ours(enum bench_work work)
         return {"us", run_histogram};
     case BENCH_SUM:
         return {"us", run_sum};
+    case BENCH_REDUCE:
+        return {"us", run_reduce};
     case BENCH_SELECT:
         return {"us", run_select};
     case BENCH_LABEL:
@@ -271,7 +280,8 @@ static void run_ahead(struct bench *bench, const struct bench_request *request)
     cudaStream_t stream = bench->cu->stream;
     cudaMemcpyAsync(bench->ahead, bench->ahead + AHEAD_NBYTES, AHEAD_NBYTES,
                     cudaMemcpyDeviceToDevice, stream);
-    if (request->work == BENCH_HISTOGRAM || request->work == BENCH_SUM)
+    if (request->work == BENCH_HISTOGRAM || request->work == BENCH_SUM ||
+        request->work == BENCH_REDUCE)
         sweep<<<(unsigned)bench->blocks, 256, 0, stream>>>(
             (const uint4 *)(bench->ahead + AHEAD_NBYTES), AHEAD_NBYTES / sizeof(uint4), NULL);
 }

@@ -7,7 +7,7 @@ import time
 
 import opencv
 
-MEASURES = {"threshold", "histogram", "sum", "select", "label", "region_stats", "components"}
+MEASURES = {"threshold", "histogram", "sum", "reduce", "select", "label", "region_stats", "components"}
 
 
 class Server:

@@ -39,6 +39,7 @@ enum bench_work {
     BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
+    BENCH_REDUCE,       /* sums, sums of squares, extremes and their places */
     BENCH_SELECT,       /* coordinates and values above half of full scale */
     BENCH_LABEL,        /* labels of the regions above half of full scale */
     BENCH_REGION_STATS, /* their statistics, the labels being there */

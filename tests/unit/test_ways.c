@@ -7,11 +7,11 @@ enum { SEED = 20261122 };
 
 static const char *const image_primitives[] = {
     "convolve_separable", "convolve_2d", "box", "extreme", "gradient", "threshold", "luma"};
-/* Those that test_ways_measure.c, test_move.c, test_resample.c and test_warp.c walk, and
- * test_cpu_point.c and test_cuda_point.c: one way only. */
-static const char *const elsewhere[] = {"histogram",    "moments",   "select",   "label",
-                                        "region_stats", "pointwise", "window",   "turn",
-                                        "shuffle",      "bounds",    "resample", "warp"};
+/* Those that test_ways_measure.c, test_move.c, test_reduce.c, test_resample.c and test_warp.c walk,
+ * and test_cpu_point.c and test_cuda_point.c: one way only. */
+static const char *const elsewhere[] = {"histogram", "moments", "select", "label",   "region_stats",
+                                        "pointwise", "window",  "turn",   "shuffle", "bounds",
+                                        "resample",  "warp",    "reduce"};
 /* Infinities and NaN among floats; the sign of a zero. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {

@@ -41,6 +41,11 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
+/* The sums and ends of a whole image into `found`, gi_cuda_reduce_nbytes() of zeros. */
+size_t gi_cuda_reduce_nbytes(const struct gi_image *src);
+enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *found,
+                                     const struct gi_image *src, bool opaque, struct gi_err *err);
+
 /* As gi_kernels.region_stats. */
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                            const struct gi_image *labels,

@@ -1,0 +1,125 @@
+/* What the kernels of reduce share: what they fill, and where a smallest or largest sample lies.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_REDUCE_CUH
+#define GI_KERNELS_CUDA_REDUCE_CUH
+
+#include "kernels/cuda/common/measure.h"
+
+enum {
+    REDUCE_THREADS = 256,
+    REDUCE_WARPS = REDUCE_THREADS / WARP,
+    SUM_DIGITS = 12,
+    SQUARE_DIGITS = 20,
+};
+
+/* A number in digits of 32 bits that are not carried: each a sum of signed 64 bits. */
+struct digits {
+    device_u64 sum[SUM_DIGITS], magnitude[SUM_DIGITS], square[SQUARE_DIGITS];
+    device_u64 nan, above, below; /* samples of GI_F32 */
+};
+
+/* One channel; all 0 at first. Ends: the opposite of key << 32 | place, the key of the largest
+ * turned over, so that the greatest such number is the end that stands first. */
+struct device_reduction {
+    device_u64 n, ends[2]; /* smallest, largest */
+    struct digits digits;  /* integers: the lowest of each is all */
+};
+
+/* Pieces that a thread has in flight, and blocks that a multiprocessor has room for. */
+template <typename T, int CHANNELS> struct reduce_shape {
+    enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = sizeof(T) == 4 && CHANNELS > 2 ? 2 : 4 };
+    typedef struct piece<T, CHANNELS> turn[TURN];
+};
+
+/* The smallest and the largest sample that a thread has seen of a channel, and the turns. */
+template <typename V> struct ends {
+    V value[2];
+    unsigned turn[2];
+};
+
+template <typename V>
+static __device__ inline void ends_note(struct ends<V> *ends, V least, V most, unsigned turn)
+{
+    if (least < ends->value[0]) {
+        ends->value[0] = least;
+        ends->turn[0] = turn;
+    }
+    if (most > ends->value[1]) {
+        ends->value[1] = most;
+        ends->turn[1] = turn;
+    }
+}
+
+static __device__ inline uint32_t key_of(int v)
+{
+    return (uint32_t)v;
+}
+
+static __device__ inline uint32_t key_of(float v)
+{
+    return gi_float_key(__float_as_uint(v + 0.0f)); /* -0 becomes +0 */
+}
+
+/* The place in the image of the first sample of channel c that is `v` in a thread's turn. */
+template <typename T, int CHANNELS, bool OPAQUE, typename V>
+static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
+                                                 const struct walk &walk, unsigned turn, int c, V v)
+{
+    constexpr int TURN = reduce_shape<T, CHANNELS>::TURN;
+    constexpr unsigned PIXELS = piece<T, CHANNELS>::SAMPLES / CHANNELS;
+    unsigned threads = gridDim.x * REDUCE_THREADS;
+    for (unsigned j = 0; j < TURN; j++) {
+        unsigned at = blockIdx.x * REDUCE_THREADS + threadIdx.x + (turn * TURN + j) * threads;
+        unsigned y = at / walk.pieces, first = at % walk.pieces * PIXELS;
+        if (y >= (unsigned)src.height)
+            break;
+        for (unsigned x = first; x < first + PIXELS && x < (unsigned)src.width; x++) {
+            V sample = (V)sample_at<T>(src, (int)x * CHANNELS + c, (int)y);
+            bool opaque =
+                !OPAQUE || sample_at<T>(src, (int)x * CHANNELS + CHANNELS - 1, (int)y) > 0;
+            if (opaque && sample == v)
+                return y * (uint32_t)src.width + x;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* Adds what the block's threads have found to `found`. All threads call it; `none`: what a thread's
+ * ends are that has seen no sample. */
+template <typename T, int CHANNELS, bool OPAQUE, typename V>
+static __device__ inline void ends_finish(struct device_reduction *found,
+                                          const struct ends<V> *ends, const struct gi_image &src,
+                                          const struct walk &walk)
+{
+    __shared__ device_u64 partial[REDUCE_WARPS][2 * CHANNELS];
+#pragma unroll
+    for (int i = 0; i < 2 * CHANNELS; i++) {
+        const int c = i / 2, end = i % 2;
+        V v = ends[c].value[end];
+        bool any = ends[c].value[0] <= ends[c].value[1];
+        uint32_t key = any ? (end ? ~key_of(v) : key_of(v)) : UINT32_MAX, best = key;
+        for (int step = WARP / 2; step > 0; step /= 2)
+            best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
+        uint32_t place = UINT32_MAX;
+        if (any && key == best)
+            place = place_of<T, CHANNELS, OPAQUE>(src, walk, ends[c].turn[end], c, v);
+        for (int step = WARP / 2; step > 0; step /= 2)
+            place = min(place, __shfl_xor_sync(ALL_LANES, place, step));
+        if (threadIdx.x % WARP == 0)
+            partial[threadIdx.x / WARP][i] = ~((device_u64)best << 32 | place);
+    }
+    __syncthreads();
+    if (threadIdx.x < 2 * CHANNELS) {
+        device_u64 best = 0;
+        for (int w = 0; w < REDUCE_WARPS; w++)
+            best = max(best, partial[w][threadIdx.x]);
+        if (best)
+            atomicMax(&found[threadIdx.x / 2].ends[threadIdx.x % 2], best);
+    }
+}
+
+/* Floats; the rest as gi_reduce_fn, into `found`, device memory (reduce_floats.cu). */
+enum gi_status gi_cuda_reduce_floats(struct gi_cuda_queue *cu, struct device_reduction *found,
+                                     const struct gi_image *src, bool opaque, struct gi_err *err);
+
+#endif
