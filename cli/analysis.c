@@ -10,7 +10,8 @@
 #include "cli/report.h"
 #include "cli/runner.h"
 
-static const struct gi_reporter *const reporters[] = {&gi_histogram_reporter, &gi_extract_reporter};
+static const struct gi_reporter *const reporters[] = {&gi_stats_reporter, &gi_histogram_reporter,
+                                                      &gi_extract_reporter};
 
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
 {

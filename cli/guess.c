@@ -42,7 +42,6 @@ static const struct synonym commands[] = {
     {"smooth", "gaussian"},
     {"sobel", "edges --operator sobel"},
     {"ssim", "compare"},
-    {"stats", "histogram"},
     {"unsharp", "sharpen"},
     {"usm", "sharpen"},
     {0},

@@ -251,9 +251,10 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
         return gi_fail(err, GI_E_USAGE, "step %d, %s: writes tables, and --tar makes images",
                        chain->n, last->filter->name);
     if (!last->reporter && p->table)
-        return gi_fail(err, GI_E_USAGE,
-                       "--table: want histogram or extract as the last step, %s makes images",
-                       last->filter->name);
+        return gi_fail(
+            err, GI_E_USAGE,
+            "--table: want stats, histogram or extract as the last step, %s makes images",
+            last->filter->name);
     return last->reporter ? gi_batch_tables(&job, inputs, ninputs, err)
                           : gi_batch_run(&job, inputs, ninputs, err);
 }
@@ -329,7 +330,8 @@ const struct gi_command gi_command_run = {
         "into an output of these formats; - to - keeps each image's own. A Y4M video goes into "
         "another one, plane by plane, each a gray image. With --tar INPUT and OUTPUT are tars, "
         "brace lists of them, or -.\n\n"
-        "Of many images a chain that ends in histogram or extract gives their tables: one of all "
+        "Of many images a chain that ends in stats, histogram or extract gives their tables: one "
+        "of all "
         "by --table, or one each by --out-dir or --out. With --table the only INPUT may be - or a "
         "file of several images or a video, whose images or planes are named by their place.",
     .examples =

@@ -1,0 +1,416 @@
+/* gpuimg stats: statistics of the channels as text, CSV, JSON or .npy.
+ * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/device.h"
+#include "cli/files.h"
+#include "cli/json.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "cli/report.h"
+#include "cli/say.h"
+#include "cli/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "filters/statistics/stats.h"
+#include "imgio/npy.h"
+
+enum format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_NPY };
+
+struct output_params {
+    int format;
+    bool no_clobber;
+};
+
+static const struct gi_choice formats[] = {
+    {"auto", NULL, "by the table's suffix; text on standard output"},
+    {"text", NULL, "a table for people"},
+    {"csv", NULL, "a line for each channel under a line of names"},
+    {"json", NULL, "one object"},
+    {"npy", NULL, "a structured array of NumPy's, a row for each channel"},
+    {0},
+};
+
+static const struct gi_option output_options[] = {
+    {.name = "format",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct output_params, format),
+     .default_text = "auto",
+     .choices = formats,
+     .help = "Format of the table"},
+    {.name = "no-clobber",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct output_params, no_clobber),
+     .help = "Never replace a file that exists"},
+    {0},
+};
+
+/* What stands in a table, in this order; percentiles follow the median. */
+enum kind { WHOLE, REAL, PLACE };
+
+#define COLUMN(kind, name)                                                                         \
+    {                                                                                              \
+#name, kind, offsetof(struct gi_stats_channel, name)                                       \
+    }
+static const struct column {
+    const char *name;
+    enum kind kind; /* uint64_t; double, NaN: none; int, -1: none */
+    size_t offset;
+} columns[] = {
+    COLUMN(WHOLE, count),
+    COLUMN(WHOLE, nan),
+    COLUMN(WHOLE, positive_infinity),
+    COLUMN(WHOLE, negative_infinity),
+    COLUMN(REAL, sum),
+    COLUMN(REAL, mean),
+    COLUMN(REAL, deviation),
+    COLUMN(REAL, variance),
+    COLUMN(REAL, min),
+    COLUMN(PLACE, min_x),
+    COLUMN(PLACE, min_y),
+    COLUMN(REAL, max),
+    COLUMN(PLACE, max_x),
+    COLUMN(PLACE, max_y),
+    COLUMN(REAL, range),
+    COLUMN(REAL, l1),
+    COLUMN(REAL, l2),
+    COLUMN(REAL, rms),
+    COLUMN(REAL, entropy),
+    COLUMN(WHOLE, unique),
+    COLUMN(REAL, median),
+};
+
+enum {
+    COLUMNS = sizeof columns / sizeof *columns,
+    ALL_MAX = COLUMNS + GI_REALS_MAX,
+    CELL = 18, /* width of a column of text */
+    NAME_NBYTES = 40,
+};
+
+struct view {
+    const struct gi_stats *stats;
+    const struct gi_stats_params *asked;
+    const struct gi_report *report;
+};
+
+static int columns_of(const struct view *view)
+{
+    return COLUMNS + view->stats->npercentiles;
+}
+
+/* Column i, percentiles too; `name` is where the name of one of these may be made. */
+static struct column column_at(char name[NAME_NBYTES], const struct view *view, int i)
+{
+    if (i < COLUMNS)
+        return columns[i];
+    snprintf(name, NAME_NBYTES, "p%.15g", view->asked->percentiles.v[i - COLUMNS]);
+    return (struct column){name, REAL,
+                           offsetof(struct gi_stats_channel, percentiles) +
+                               (size_t)(i - COLUMNS) * sizeof(double)};
+}
+
+struct value {
+    bool none;
+    uint64_t whole;
+    double real; /* REAL only */
+    int place;
+};
+
+static struct value value_at(const struct view *view, const struct column *column, int c)
+{
+    const struct gi_stats_channel *channel = &view->stats->channels[c];
+    const char *at = (const char *)channel + column->offset;
+    struct value value = {0};
+    if (column->kind == WHOLE) {
+        memcpy(&value.whole, at, sizeof value.whole);
+        value.none = column->offset == offsetof(struct gi_stats_channel, unique) &&
+                     view->report->image->type == GI_F32;
+    } else if (column->kind == REAL) {
+        memcpy(&value.real, at, sizeof value.real);
+        value.none = isnan(value.real);
+    } else {
+        memcpy(&value.place, at, sizeof value.place);
+        value.none = value.place < 0;
+    }
+    return value;
+}
+
+/* ---- text ---- */
+
+/* Counts of what is no finite sample only where there is some. */
+static bool shows(const struct view *view, const struct column *column)
+{
+    bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&
+               column->offset <= offsetof(struct gi_stats_channel, negative_infinity);
+    bool any = !odd;
+    for (int c = 0; c < view->stats->nchannels; c++)
+        any = any || value_at(view, column, c).whole;
+    return any && column->kind != PLACE;
+}
+
+static void text_row(FILE *out, const struct view *view, const struct column *column)
+{
+    char name[NAME_NBYTES];
+    snprintf(name, sizeof name, "%s", column->name);
+    for (char *p = name; *p; p++)
+        *p = *p == '_' ? ' ' : *p;
+    fprintf(out, "%-*s", CELL, name);
+    for (int c = 0; c < view->stats->nchannels; c++) {
+        struct value value = value_at(view, column, c);
+        if (value.none)
+            fprintf(out, "%*s", CELL, "-");
+        else if (column->kind == WHOLE)
+            fprintf(out, "%*llu", CELL, (unsigned long long)value.whole);
+        else
+            fprintf(out, "%*.12g", CELL, value.real);
+    }
+    putc('\n', out);
+}
+
+/* "min at           12,7": x and y. */
+static void text_place(FILE *out, const struct view *view, const struct column *x)
+{
+    char cell[CELL * 2];
+    snprintf(cell, sizeof cell, "%.3s at", x->name);
+    fprintf(out, "%-*s", CELL, cell);
+    for (int c = 0; c < view->stats->nchannels; c++) {
+        int at[2] = {value_at(view, &x[0], c).place, value_at(view, &x[1], c).place};
+        snprintf(cell, sizeof cell, at[0] < 0 ? "-" : "%d,%d", at[0], at[1]);
+        fprintf(out, "%*s", CELL, cell);
+    }
+    putc('\n', out);
+}
+
+static void print_text(FILE *out, const struct view *view)
+{
+    static const char *const depths[] = {"8-bit", "16-bit", "float"};
+    const struct gi_image *image = view->report->image;
+    gi_print_safe(out, view->report->file);
+    fprintf(out, ": %d x %d, %d channel%s, %s", image->width, image->height, image->channels,
+            image->channels == 1 ? "" : "s", depths[image->type]);
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    if (view->report->maxval != full)
+        fprintf(out, ", 0 to %u read as 0 to %u", view->report->maxval, full);
+    fprintf(out, "\n\n%-*s", CELL, "");
+    for (int c = 0; c < view->stats->nchannels; c++)
+        fprintf(out, "%*s", CELL, view->stats->channels[c].name);
+    putc('\n', out);
+    for (int i = 0; i < columns_of(view); i++) {
+        char name[NAME_NBYTES];
+        struct column column = column_at(name, view, i);
+        if (shows(view, &column))
+            text_row(out, view, &column);
+        else if (column.kind == PLACE && columns[i - 1].kind == REAL)
+            text_place(out, view, &columns[i]);
+    }
+}
+
+/* ---- tables ---- */
+
+/* The fewest digits that give the number back. */
+static void print_real(FILE *out, double value)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (memcmp(&back, &value, sizeof back) == 0)
+            break;
+    }
+    fputs(text, out);
+}
+
+static void print_csv(FILE *out, const struct view *view)
+{
+    char name[NAME_NBYTES];
+    fputs("channel", out);
+    for (int i = 0; i < columns_of(view); i++)
+        fprintf(out, ",%s", column_at(name, view, i).name);
+    for (int c = 0; c < view->stats->nchannels; c++) {
+        fprintf(out, "\n%s", view->stats->channels[c].name);
+        for (int i = 0; i < columns_of(view); i++) {
+            struct column column = column_at(name, view, i);
+            struct value value = value_at(view, &column, c);
+            putc(',', out);
+            if (value.none)
+                continue;
+            if (column.kind == REAL)
+                print_real(out, value.real);
+            else if (column.kind == WHOLE)
+                fprintf(out, "%llu", (unsigned long long)value.whole);
+            else
+                fprintf(out, "%d", value.place);
+        }
+    }
+    putc('\n', out);
+}
+
+static json_t *channel_json(const struct view *view, int c)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(view->stats->channels[c].name));
+    for (int i = 0; i < columns_of(view); i++) {
+        char name[NAME_NBYTES];
+        struct column column = column_at(name, view, i);
+        struct value value = value_at(view, &column, c);
+        json_object_set_new(object, column.name,
+                            value.none             ? json_null()
+                            : column.kind == REAL  ? gi_json_real(value.real)
+                            : column.kind == WHOLE ? json_integer((json_int_t)value.whole)
+                                                   : json_integer(value.place));
+    }
+    return object;
+}
+
+static enum gi_status print_json(FILE *out, const struct view *view, struct gi_err *err)
+{
+    const struct gi_image *image = view->report->image;
+    json_t *channels = json_array(), *object = json_object();
+    for (int c = 0; c < view->stats->nchannels; c++)
+        json_array_append_new(channels, channel_json(view, c));
+    gi_json_set_name(object, "file", view->report->file);
+    json_object_set_new(object, "width", json_integer(image->width));
+    json_object_set_new(object, "height", json_integer(image->height));
+    json_object_set_new(object, "depth",
+                        json_integer((json_int_t)(8 * gi_type_nbytes(image->type))));
+    json_object_set_new(object, "maxval", json_integer(view->report->maxval));
+    json_object_set_new(object, "channels", channels);
+    return gi_json_print(out, object, 0, err);
+}
+
+/* Rows of a name of 9 bytes, then whole numbers and reals of 8 and places of 4; -1 and NaN where
+ * there is none. */
+static enum gi_status write_npy(struct gi_sink *sink, const struct view *view, struct gi_err *err)
+{
+    static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
+    static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
+    char type[ALL_MAX * (NAME_NBYTES + 16)] = "[('channel', 'S9')", name[NAME_NBYTES];
+    size_t used = strlen(type);
+    for (int i = 0; i < columns_of(view); i++) {
+        struct column column = column_at(name, view, i);
+        used += (size_t)snprintf(type + used, sizeof type - used, ", ('%s', '%s')", column.name,
+                                 types[column.kind]);
+    }
+    strcpy(type + used, "]");
+    const uint64_t rows = (uint64_t)view->stats->nchannels;
+    enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
+    for (int c = 0; c < view->stats->nchannels && !status; c++) {
+        const struct gi_stats_channel *channel = &view->stats->channels[c];
+        char word[9] = "";
+        memcpy(word, channel->name, strlen(channel->name));
+        status = gi_sink_write(sink, word, sizeof word, err);
+        for (int i = 0; i < columns_of(view) && !status; i++) {
+            struct column column = column_at(name, view, i);
+            status = gi_sink_write(sink, (const char *)channel + column.offset, nbytes[column.kind],
+                                   err);
+        }
+    }
+    return status;
+}
+
+static enum gi_status write_as(struct gi_sink *sink, const struct view *view, enum format format,
+                               struct gi_err *err)
+{
+    if (format == FORMAT_NPY)
+        return write_npy(sink, view, err);
+    struct gi_text_memory memory;
+    FILE *out = gi_text_open(&memory);
+    enum gi_status status = GI_OK;
+    if (out && format == FORMAT_JSON)
+        status = print_json(out, view, err);
+    else if (out)
+        (format == FORMAT_CSV ? print_csv : print_text)(out, view);
+    char *text = gi_text_close(out, &memory);
+    if (!text && !status)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    if (!status)
+        status = gi_sink_write(sink, text, memory.nbytes, err);
+    free(text);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static enum gi_status pick_format(enum format *format, const char *path, int asked,
+                                  struct gi_err *err)
+{
+    static const char *const suffixes[] = {
+        [FORMAT_TEXT] = ".txt", [FORMAT_CSV] = ".csv", [FORMAT_JSON] = ".json"};
+    const char *dot = strrchr(path, '.');
+    *format = (enum format)asked;
+    if (asked != FORMAT_AUTO)
+        return GI_OK;
+    *format = strcmp(path, "-") == 0 ? FORMAT_TEXT : gi_npy_is(path) ? FORMAT_NPY : FORMAT_AUTO;
+    for (int i = FORMAT_TEXT; i <= FORMAT_JSON && *format == FORMAT_AUTO && dot; i++)
+        if (strcasecmp(dot, suffixes[i]) == 0)
+            *format = (enum format)i;
+    if (*format == FORMAT_AUTO)
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: want a name that ends in .csv, .json, .npy or .txt, or --format", path);
+    return GI_OK;
+}
+
+static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
+{
+    const struct output_params *output = report->output;
+    struct view view = {report->result, report->params, report};
+    if (report->table)
+        return write_as(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
+    enum format format;
+    struct gi_sink *sink = NULL;
+    enum gi_status status = pick_format(&format, report->to, output->format, err);
+    if (!status)
+        status = gi_bundle_open(report->bundle, &sink, report->to, output->no_clobber, err);
+    if (!status)
+        status = write_as(sink, &view, format, err);
+    if (!status)
+        status = gi_bundle_keep(report->bundle, &sink, false, err);
+    gi_sink_abandon(&sink);
+    return status;
+}
+
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
+{
+    (void)params;
+    const struct output_params *output = arg;
+    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
+    enum format format;
+    enum gi_status status = pick_format(&format, to, output->format, err);
+    if (!status)
+        status = gi_output_check_plain("TABLE", to, err);
+    if (!status)
+        status = gi_output_check_inputs(outputs, inputs, err);
+    return status ? status : gi_output_check(to, output->no_clobber, err);
+}
+
+const struct gi_reporter gi_stats_reporter = {
+    .filter = &gi_filter_stats,
+    .options = output_options,
+    .output_nbytes = sizeof(struct output_params),
+    .check = check,
+    .write = write_report,
+};
+
+const struct gi_command gi_command_stats = {
+    .name = "stats",
+    .operands = "INPUT [TABLE]",
+    .examples = "gpuimg stats photo.png\n"
+                "gpuimg stats scan.tif --percentiles 0.1,50,99.9 --json\n"
+                "gpuimg stats sprite.png sprite.npy --opaque\n"
+                "gpuimg stats *.png --table all.csv",
+    .min_operands = 1,
+    .max_operands = 2,
+    .sets = {{0}, /* the filter's */
+             {"Output", output_options, sizeof(struct output_params)},
+             {"Input", gi_input_options, sizeof(struct gi_io_params)},
+             {"Running", gi_device_options, sizeof(struct gi_device_params)},
+             {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
+    .filter = &gi_filter_stats,
+    .run = gi_analysis_run,
+};

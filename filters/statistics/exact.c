@@ -1,0 +1,86 @@
+/* Long division and multiplication by words, and one rounding at the end.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/exact.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Two words below a dividend: a quotient by 64 bits then has 64 at least, unless it is 0. */
+enum { BELOW = 2, QUOTIENT = GI_EXACT_WORDS + BELOW };
+
+__extension__ typedef unsigned __int128 wide;
+
+static bool is_negative(const struct gi_exact *a)
+{
+    return a->w[GI_EXACT_WORDS - 1] >> 63;
+}
+
+static struct gi_exact negated(const struct gi_exact *a)
+{
+    struct gi_exact minus;
+    uint64_t carry = 1;
+    for (int i = 0; i < GI_EXACT_WORDS; i++) {
+        minus.w[i] = ~a->w[i] + carry;
+        carry = carry && minus.w[i] == 0;
+    }
+    return minus;
+}
+
+/* words * 2^unit, the lowest word first; `rest`: there is more than 0 below them, and 64 bits at
+ * least are set or follow the first one. Half to even. */
+static double rounded(const uint64_t words[QUOTIENT], bool rest, int unit)
+{
+    int top = QUOTIENT - 1;
+    while (top > 0 && !words[top])
+        top--;
+    if (!words[top])
+        return 0;
+    int zeros = __builtin_clzll(words[top]);
+    uint64_t head = words[top] << zeros, below = top ? words[top - 1] : 0;
+    if (zeros)
+        head |= below >> (64 - zeros);
+    rest = rest || (uint64_t)(below << zeros) != 0;
+    for (int i = 0; i < top - 1; i++)
+        rest = rest || words[i];
+    uint64_t kept = head >> 11, half = head >> 10 & 1;
+    rest = rest || (head & 0x3ff);
+    kept += half && (rest || (kept & 1));
+    return ldexp((double)kept, unit + 64 * top - zeros + 11);
+}
+
+double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor)
+{
+    bool negative = is_negative(a);
+    struct gi_exact size = negative ? negated(a) : *a;
+    uint64_t quotient[QUOTIENT], left = 0;
+    for (int i = QUOTIENT - 1; i >= 0; i--) {
+        wide part = (wide)left << 64 | (i < BELOW ? 0 : size.w[i - BELOW]);
+        quotient[i] = (uint64_t)(part / divisor);
+        left = (uint64_t)(part % divisor);
+    }
+    double value = rounded(quotient, left != 0, unit - 64 * BELOW);
+    return negative ? -value : value;
+}
+
+/* to += a * b * 2^(64 * at), or -= where `minus`. */
+static void add_product(struct gi_exact *to, const struct gi_exact *a, uint64_t b, int at,
+                        bool minus)
+{
+    for (int i = 0; i + at < GI_EXACT_WORDS; i++) {
+        wide product = (wide)a->w[i] * b;
+        unsigned shift = 64 * (unsigned)(i + at);
+        gi_exact_add(to, (uint64_t)product, shift, minus);
+        if (shift + 64 < 64 * GI_EXACT_WORDS)
+            gi_exact_add(to, (uint64_t)(product >> 64), shift + 64, minus);
+    }
+}
+
+struct gi_exact gi_exact_spread(const struct gi_reduction *found)
+{
+    struct gi_exact sum = is_negative(&found->sum) ? negated(&found->sum) : found->sum;
+    struct gi_exact spread = {{0}};
+    add_product(&spread, &found->square, found->n, 0, false);
+    for (int i = 0; i < GI_EXACT_WORDS; i++)
+        add_product(&spread, &sum, sum.w[i], i, true);
+    return spread;
+}

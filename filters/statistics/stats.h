@@ -1,0 +1,38 @@
+/* Statistics of the channels of an image.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_STATS_H
+#define GI_FILTERS_STATS_H
+
+#include "filters/filter.h"
+
+struct gi_stats_params {
+    struct gi_reals percentiles;
+    bool opaque;
+};
+
+/* One channel. All but the three last counts is of its finite samples; where there is none, sums
+ * are 0 and all else is NAN. */
+struct gi_stats_channel {
+    const char *name; /* gi_channel_name() */
+    uint64_t count;   /* finite samples */
+    uint64_t nan, positive_infinity, negative_infinity;
+    double sum, mean, variance, deviation; /* of the population */
+    double min, max;
+    int min_x, min_y, max_x, max_y; /* of the first in raster order; -1: there is none */
+    double range;                   /* max - min */
+    double l1, l2, rms;             /* sum of |v|, root of the sum of v^2, root of its mean */
+    double median;
+    double percentiles[GI_REALS_MAX]; /* as gi_histogram_channel's */
+    double entropy;                   /* bits a sample, of the values; NAN for GI_F32 */
+    uint64_t unique;                  /* values that occur; 0 for GI_F32: not counted */
+};
+
+struct gi_stats {
+    int nchannels, npercentiles;
+    struct gi_stats_channel channels[GI_MAX_CHANNELS];
+};
+
+/* Result: struct gi_stats. */
+extern const struct gi_filter gi_filter_stats;
+
+#endif

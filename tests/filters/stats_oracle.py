@@ -1,0 +1,125 @@
+"""stats against numpy, and against Python's fractions: sums of floats are the nearest double, whatever the threads."""
+import json
+import math
+from fractions import Fraction
+
+from _common import Checks, np, random_image, suffix, write
+
+c = Checks()
+P = [0, 2.5, 33.3, 90, 100]
+
+
+def save(path, image):
+    """Floats of any number of channels, NaN too, want .npy."""
+    if image.dtype == np.float32:
+        np.save(path, image)
+    else:
+        write(path, image)
+
+
+def measured(image, *args):
+    path = c.path("in" + (".npy" if image.dtype == np.float32 else suffix(image)))
+    save(path, image)
+    text = c.run("stats", path, "--json", "--percentiles", ",".join(map(str, P)), *args)
+    return json.loads(text)["channels"]
+
+
+def check_channel(name, got, plane, kept):
+    """`plane`: all samples; `kept`: which count, of the same shape. Fractions round once, as float() does."""
+    values = plane[kept & np.isfinite(plane)].astype(np.float64)
+    n, width = values.size, plane.shape[1]
+    whole = [int(v) for v in values] if plane.dtype != np.float32 else [Fraction(v) for v in values.tolist()]
+    total, squares = Fraction(sum(whole)), Fraction(sum(v * v for v in whole))
+    want = {"count": n, "sum": float(total), "mean": float(total / n), "l1": float(sum(map(abs, whole))),
+            "variance": float((squares * n - total * total) / (n * n)),
+            "l2": math.sqrt(float(squares)), "rms": math.sqrt(float(squares / n)),
+            "min": values.min(), "max": values.max(), "range": float(values.max()) - float(values.min()),
+            "nan": int(np.isnan(plane[kept]).sum()), "positive_infinity": int((plane[kept] == np.inf).sum()),
+            "negative_infinity": int((plane[kept] == -np.inf).sum())}
+    want["deviation"] = math.sqrt(want["variance"])
+    for key, value in want.items():
+        c.check(f"{name} {key}", got[key] == value, f"{got[key]!r}, want {value!r}")
+    c.check(f"{name} sum is fsum's", got["sum"] == math.fsum(values.tolist()))
+    for end, low in (("min", True), ("max", False)):
+        masked = np.where(kept & np.isfinite(plane), plane.astype(np.float64), np.inf if low else -np.inf)
+        at = int(masked.argmin() if low else masked.argmax())
+        c.check(f"{name} place of {end}", (got[end + "_x"], got[end + "_y"]) == (at % width, at // width))
+    for key, p in [("median", 50)] + [(f"p{p:g}", p) for p in P]:
+        value = np.percentile(values, p)
+        c.check(f"{name} {key}", abs(got[key] - value) <= 1e-12 * max(abs(got[key]), abs(value)), f"{got[key]}, {value}")
+    if plane.dtype == np.float32:
+        c.check(f"{name} no entropy", got["entropy"] is None and got["unique"] is None)
+        return
+    _, counts = np.unique(values, return_counts=True)
+    share = counts / n
+    c.check(f"{name} unique", got["unique"] == counts.size)
+    c.check(f"{name} entropy", abs(got["entropy"] - float(-(share * np.log2(share)).sum())) < 1e-9)
+
+
+def check_image(name, image, *args, opaque=False):
+    planes = image.reshape(*image.shape[:2], -1)
+    last = planes.shape[2] - 1
+    kept = planes[:, :, last] > 0 if opaque else np.ones(image.shape[:2], bool)
+    channels = measured(image, *args, *(["--opaque"] if opaque else []))
+    c.check(f"{name} channels", len(channels) == last + 1)
+    for i, got in enumerate(channels):
+        check_channel(f"{name} {got['name']}", got, planes[:, :, i], kept)
+
+
+def test_integers():
+    for dtype in (np.uint8, np.uint16):
+        for shape in ((1, 1), (1, 17), (31, 33), (97, 131), (40, 50, 2), (45, 47, 3), (33, 50, 4)):
+            image = random_image(c.rng, shape, dtype)
+            check_image(f"{dtype.__name__} {shape}", image)
+            if len(shape) == 3 and shape[2] % 2 == 0:
+                image[:, :, -1][c.rng.random(shape[:2]) < 0.4] = 0
+                check_image(f"{dtype.__name__} {shape} opaque", image, opaque=True)
+
+
+def wide(shape):
+    """Floats of all exponents."""
+    with np.errstate(over="ignore", under="ignore"):
+        image = c.rng.standard_normal(shape) * 2.0 ** c.rng.integers(-148, 126, shape)
+    return image.astype(np.float32)
+
+
+def test_floats():
+    near = (c.rng.standard_normal((111, 93)) * 40 + 1e4).astype(np.float32)
+    images = {"near": near, "wide": wide((61, 83)), "small": near * np.float32(1e-42),
+              "one large": np.where(np.arange(111 * 93).reshape(111, 93) == 5000, np.float32(3e38), near),
+              "cancelling": np.concatenate([near, -near[::-1]]), "RGBA": wide((25, 40, 4)),
+              "zeros": np.array([[0.0, -0.0, 0.0]], np.float32)}
+    for name, image in images.items():
+        check_image(name, image)
+    odd = near.copy()
+    odd[3, 4:9] = np.nan
+    odd[0, 0], odd[50, 1], odd[51, 1] = np.inf, -np.inf, -np.inf
+    check_image("odd", odd)
+    alpha = np.stack([odd, (c.rng.random(odd.shape) < 0.5).astype(np.float32)], 2)
+    check_image("odd opaque", alpha, opaque=True)
+
+
+def test_one_number():
+    """Any threads, levels and bands give it."""
+    image = wide((257, 131))
+    path = c.path("same.npy")
+    np.save(path, image)
+    texts = {c.run("stats", path, "--json", "--threads", t) for t in (1, 2, 5)}
+    c.check("threads", len(texts) == 1)
+
+
+def test_npy():
+    image = random_image(c.rng, (9, 7, 3), np.uint8)
+    path, table = c.path("in.ppm"), c.path("table.npy")
+    write(path, image)
+    c.run("stats", path, table, "--percentiles", "10,90")
+    rows = np.load(table)
+    c.check("npy names", rows["channel"].tolist() == [b"red", b"green", b"blue"])
+    c.check("npy sums", rows["sum"].tolist() == image.reshape(-1, 3).sum(0).tolist())
+    c.check("npy counts and places", rows["count"].tolist() == [63] * 3 and rows["max_y"].dtype == np.int32)
+    c.check("npy percentiles", np.allclose(rows["p90"], np.percentile(image.reshape(-1, 3), 90, axis=0), 1e-12))
+
+
+for test in (test_integers, test_floats, test_one_number, test_npy):
+    test()
+c.end()
