@@ -69,8 +69,10 @@ static bool takes_tiles(const struct gi_queue *, const struct gi_image *src,
     float value = spec->edge.value[0];
     bool sample = value >= 0 && value <= 255 && value == (float)(int)value;
     bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
+    bool common = spec->interpolation == GI_LINEAR || spec->cubic == 0 ||
+                  (spec->cubic <= -0.0625f && spec->cubic >= -1);
     return src->type == GI_U8 && src->channels == 1 && lines && spec->interpolation != GI_NEAREST &&
-           (sample || spec->edge.border != GI_BORDER_VALUE);
+           common && (sample || spec->edge.border != GI_BORDER_VALUE);
 }
 
 static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,

@@ -12,7 +12,7 @@ enum gi_status gi_cuda_warp_plain(struct gi_cuda_queue *cu, const struct warp_ar
                                   enum gi_interpolation how, struct gi_err *err);
 
 /* LINEAR and CUBIC of GI_U8, one channel, by AFFINE and PROJECTIVE maps; the edge's value a
- * sample. */
+ * sample, `cubic` 0 or -1 to -1/16. */
 enum gi_status gi_cuda_warp_tiles(struct gi_cuda_queue *cu, const struct warp_args *args,
                                   enum gi_interpolation how, struct gi_err *err);
 
