@@ -27,7 +27,10 @@ struct device_reduction {
 
 /* Pieces that a thread has in flight, and blocks that a multiprocessor has room for. */
 template <typename T, int CHANNELS> struct reduce_shape {
-    enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = sizeof(T) == 4 && CHANNELS > 2 ? 2 : 4 };
+    enum {
+        TURN = CHANNELS == 3 ? 2 : 4,
+        BLOCKS = (sizeof(T) < 4 ? 4 : 3) - (CHANNELS > (sizeof(T) < 4 ? 2 : 1))
+    };
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
@@ -60,28 +63,41 @@ static __device__ inline uint32_t key_of(float v)
     return gi_float_key(__float_as_uint(v + 0.0f)); /* -0 becomes +0 */
 }
 
+/* Sample c of a pixel in registers. */
+template <typename T, int CHANNELS> static __device__ inline T channel_of(const T *pixel, int c)
+{
+    T v = pixel[0];
+#pragma unroll
+    for (int i = 1; i < CHANNELS; i++)
+        v = i == c ? pixel[i] : v;
+    return v;
+}
+
 /* The place in the image of the first sample of channel c that is `v` in a thread's turn. */
 template <typename T, int CHANNELS, bool OPAQUE, typename V>
 static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
                                                  const struct walk &walk, unsigned turn, int c, V v)
 {
     constexpr int TURN = reduce_shape<T, CHANNELS>::TURN;
-    constexpr unsigned PIXELS = piece<T, CHANNELS>::SAMPLES / CHANNELS;
+    constexpr int PIXELS = piece<T, CHANNELS>::SAMPLES / CHANNELS;
     unsigned threads = gridDim.x * REDUCE_THREADS;
-    for (unsigned j = 0; j < TURN; j++) {
-        unsigned at = blockIdx.x * REDUCE_THREADS + threadIdx.x + (turn * TURN + j) * threads;
-        unsigned y = at / walk.pieces, first = at % walk.pieces * PIXELS;
-        if (y >= (unsigned)src.height)
-            break;
-        for (unsigned x = first; x < first + PIXELS && x < (unsigned)src.width; x++) {
-            V sample = (V)sample_at<T>(src, (int)x * CHANNELS + c, (int)y);
-            bool opaque =
-                !OPAQUE || sample_at<T>(src, (int)x * CHANNELS + CHANNELS - 1, (int)y) > 0;
-            if (opaque && sample == v)
-                return y * (uint32_t)src.width + x;
+    uint32_t place = UINT32_MAX;
+#pragma unroll
+    for (int j = TURN - 1; j >= 0; j--) {
+        unsigned at =
+            blockIdx.x * REDUCE_THREADS + threadIdx.x + (turn * TURN + (unsigned)j) * threads;
+        unsigned y = at / walk.pieces, index = at % walk.pieces;
+        struct piece<T, CHANNELS> piece;
+        piece_load(&piece, src, y, index);
+#pragma unroll
+        for (int i = PIXELS - 1; i >= 0; i--) {
+            const T *pixel = &piece.samples[i * CHANNELS];
+            if (i * CHANNELS < piece.n && (!OPAQUE || pixel[CHANNELS - 1] > 0) &&
+                channel_of<T, CHANNELS>(pixel, c) == v)
+                place = y * (uint32_t)src.width + index * PIXELS + (unsigned)i;
         }
     }
-    return UINT32_MAX;
+    return place;
 }
 
 /* Adds what the block's threads have found to `found`. All threads call it; `none`: what a thread's

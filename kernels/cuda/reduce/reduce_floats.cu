@@ -34,15 +34,14 @@ static __device__ inline double high_start(const struct window &window)
 }
 
 struct lane_sums {
-    double sum, magnitude, high, low;
+    double sum, minus, high, low; /* minus: of those below 0 */
 };
 
 static __device__ inline void lane_add(struct lane_sums *sums, float v)
 {
-    double d = (double)v, q = d * d, t = sums->high + q;
+    double d = (double)v, t = fma(d, d, sums->high);
     sums->sum += d;
-    sums->magnitude += fabs(d);
-    sums->low += q - (t - sums->high);
+    sums->low += fma(d, d, sums->high - t);
     sums->high = t;
 }
 
@@ -71,21 +70,23 @@ static __device__ __noinline__ void digits_add_float(struct digits *digits, floa
 
 /* The sums of all lanes as whole numbers; lanes begin anew, in `next`. The whole warp calls it. */
 template <int CHANNELS>
-static __device__ __noinline__ void flush(struct digits *digits, struct lane_sums *sums,
-                                          const struct window &window, const struct window &next)
+static __device__ __forceinline__ void flush(struct digits *digits, struct lane_sums *sums,
+                                             const struct window &window, const struct window &next)
 {
     const int high = 2 * window.top - 242 - 52; /* the last place of lane_sums.high */
+#pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
         double unit = power_of_two(150 - window.bottom);
         long long parts[4] = {
-            __double2ll_rn(sums[c].sum * unit), __double2ll_rn(sums[c].magnitude * unit),
+            __double2ll_rn(sums[c].sum * unit), __double2ll_rn(sums[c].minus * unit),
             __double2ll_rn((sums[c].high - high_start(window)) * power_of_two(-high)),
             __double2ll_rn(sums[c].low * power_of_two(300 - 2 * window.bottom))};
+#pragma unroll
         for (int i = 0; i < 4; i++)
             parts[i] = (long long)warp_sum((device_u64)parts[i]);
         if (threadIdx.x % WARP == 0 && window.top) {
             digits_add(digits[c].sum, parts[0], window.bottom - 1);
-            digits_add(digits[c].magnitude, parts[1], window.bottom - 1);
+            digits_add(digits[c].magnitude, parts[0] - 2 * parts[1], window.bottom - 1);
             digits_add(digits[c].square, parts[2], high - GI_EXACT_SQUARES);
             digits_add(digits[c].square, parts[3], 2 * window.bottom - 2);
         }
@@ -156,8 +157,10 @@ static __device__ inline void turn_some(struct digits *digits, struct lane_sums 
         ends_note(&parts[c].ends, v, v, turn);
         if (odd >> i & 1)
             digits_add_float(&digits[c], v);
-        else
+        else {
             lane_add(&sums[c], v);
+            sums[c].minus += (double)fminf(v, 0);
+        }
     }
 }
 
@@ -178,6 +181,10 @@ static __device__ inline void turn_whole(struct lane_sums *sums, struct thread_p
             most = fmaxf(most, v);
             lane_add(&sums[c], v);
         }
+        if (least < 0)
+#pragma unroll
+            for (int i = c; i < ALL; i += CHANNELS)
+                sums[c].minus += (double)fminf(pieces[i / N].samples[i % N], 0);
         parts[c].n += ALL / CHANNELS;
         ends_note(&parts[c].ends, least, most, turn);
     }
