@@ -180,6 +180,10 @@ static void next_extreme(struct operation *op, uint64_t *seed, enum gi_border bo
                          enum gi_type type, bool large)
 {
     random_extreme(op, seed, border, type, large ? 9 : case_between(seed, 0, 1) ? 5 : 70);
+    if (case_between(seed, 0, 2) == 0) {
+        op->extreme.width = op->extreme.height = 3;
+        op->extreme.anchor_x = op->extreme.anchor_y = 1;
+    }
 }
 
 static void separable(void **state)

@@ -198,6 +198,7 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_extreme_way ways[] = {
+    {{"near", "3 x 3"}, gi_cuda_extreme_near_takes, gi_cuda_extreme_near},
     {{"strips", "windows of which a multiprocessor holds all rows"},
      gi_cuda_extreme_strips_takes,
      gi_cuda_extreme_strips},

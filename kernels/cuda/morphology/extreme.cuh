@@ -32,7 +32,35 @@ static inline struct gi_edge extreme_edge(const struct gi_image *src, const stru
     return src->type == GI_F32 ? *edge : box_edge(src, edge);
 }
 
-gi_extreme_takes_fn gi_cuda_extreme_strips_takes;
-gi_extreme_fn gi_cuda_extreme_strips;
+/* The bits of word j of a pixel-aligned run that are alpha, pixels being PIXEL bytes of T. */
+template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alpha_bits(int j)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < 4; i++)
+        if ((4 * j + i) % PIXEL >= PIXEL - (int)sizeof(T))
+            bits |= 255u << 8 * i;
+    return bits;
+}
+
+/* A chunk of 16 bytes to row y, of which the image has n samples. */
+template <typename T>
+static __device__ __forceinline__ void extreme_put(const struct target *dst, const unsigned *words,
+                                                   int sample, int y, int n)
+{
+    char *out = dst->data + (size_t)y * dst->stride + (size_t)sample * sizeof(T);
+    if constexpr (sizeof(T) < 4) {
+        chunk_store<T, 4>((T *)out, words, n);
+    } else if (n >= 4) {
+        words_store<4>(out, words);
+    } else {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (j < n)
+                ((unsigned *)out)[j] = words[j];
+    }
+}
+
+gi_extreme_takes_fn gi_cuda_extreme_near_takes, gi_cuda_extreme_strips_takes;
+gi_extreme_fn gi_cuda_extreme_near, gi_cuda_extreme_strips;
 
 #endif

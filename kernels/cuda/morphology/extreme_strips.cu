@@ -117,16 +117,6 @@ static __device__ __forceinline__ void least_along(unsigned *words, const struct
         words[j] = least<T>(first[j], last[j]);
 }
 
-/* The bits of word j of a chunk that are alpha. */
-template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alpha_bits(int j)
-{
-    unsigned bits = 0;
-    for (int i = 0; i < 4; i++)
-        if ((4 * j + i) % PIXEL >= PIXEL - (int)sizeof(T))
-            bits |= 255u << 8 * i;
-    return bits;
-}
-
 /* A thread's words of row y, of which the image has n samples. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void strips_store(unsigned *words, const struct strips_args *args,
@@ -143,19 +133,7 @@ static __device__ __forceinline__ void strips_store(unsigned *words, const struc
             words[j] =
                 (words[j] & ~alpha_bits<T, PIXEL>(j)) | (source[j] & alpha_bits<T, PIXEL>(j));
     }
-    char *out = args->dst.data + (size_t)y * args->dst.stride + (size_t)chunk.sample * sizeof(T);
-    if constexpr (sizeof(T) == 4) {
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (n >= 4)
-                continue;
-            else if (j < n)
-                ((unsigned *)out)[j] = words[j];
-        if (n >= 4)
-            words_store<4>(out, words);
-    } else {
-        chunk_store<T, 4>((T *)out, words, n);
-    }
+    extreme_put<T>(&args->dst, words, chunk.sample, y, n);
 }
 
 template <typename T>

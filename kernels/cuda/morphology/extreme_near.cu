@@ -1,0 +1,248 @@
+/* The least or greatest of 3 x 3 samples. A warp goes down a strip of columns, a thread twice 16
+ * bytes of it, with rows ahead in registers; what its neighbours have comes by shuffles, and what
+ * stands beside the strip the first and the last thread keep besides. SPDX-License-Identifier: MIT
+ */
+#include "kernels/cuda/morphology/extreme.cuh"
+
+enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 12 };
+
+struct near_args {
+    struct box_rows rows;
+    struct target dst;
+    int band; /* rows that a warp makes */
+    bool keep_alpha;
+};
+
+template <typename T, int PIXEL, bool GREATEST> struct near_of {
+    enum {
+        PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes are picked in two words, of each half the upper */
+        SIDE = (PIXEL + 3) / 4,         /* words of a neighbour */
+        ALL = WORDS + SIDE,
+        UNIT = 16 / (int)sizeof(T),
+    };
+};
+
+template <typename T, bool GREATEST>
+static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b)
+{
+    if (sizeof(T) == 4)
+        return GREATEST ? max(a, b) : min(a, b);
+    return GREATEST ? __vmaxu2(a, b) : __vminu2(a, b);
+}
+
+/* Part i of a word. */
+template <typename T> static __device__ __forceinline__ unsigned part_of(unsigned word, int i)
+{
+    return sizeof(T) == 1 && i == 0 ? word << 8 : word;
+}
+
+/* The words that two parts come from. */
+template <typename T> static __device__ __forceinline__ unsigned join(const unsigned *parts)
+{
+    return sizeof(T) == 1 ? __byte_perm(parts[0], parts[1], 0x7351) : parts[0];
+}
+
+/* A thread's chunks, and the one beside the strip, `side` bytes into it. */
+struct near_chunks {
+    struct box_chunk own[2], beside;
+    int side;
+    bool has_side;
+};
+
+template <typename T>
+static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
+                                                        struct box_chunk chunk, int y)
+{
+    return (unsigned)y < (unsigned)rows->src.height
+               ? chunk.first + (size_t)(unsigned)y * chunk.stride
+               : chunk_outside(rows, chunk, y, (int)sizeof(T));
+}
+
+template <typename T, int SIDE>
+static __device__ __forceinline__ void near_load(unsigned *words, const struct box_rows *rows,
+                                                 const struct near_chunks *chunks, int y)
+{
+    chunk_load<T, 4>(words, rows, chunks->own[0], y);
+    chunk_load<T, 4>(words + 4, rows, chunks->own[1], y);
+    if (chunks->has_side) {
+        const unsigned *p =
+            (const unsigned *)(chunk_row<T>(rows, chunks->beside, y) + chunks->side);
+#pragma unroll
+        for (int j = 0; j < SIDE; j++)
+            words[WORDS + j] = p[j];
+    }
+}
+
+/* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
+ * WORDS + SIDE words that each thread has. */
+template <typename T, int PIXEL, bool GREATEST>
+static __device__ __forceinline__ void pick_along(unsigned *out, const unsigned *own, int p)
+{
+    typedef near_of<T, PIXEL, GREATEST> S;
+    enum { SIDE = S::SIDE, BITS = (4 * SIDE - PIXEL) * 8 };
+    unsigned all[4 + 2 * SIDE]; /* the neighbours' at both ends */
+    int lane = (int)threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < SIDE; j++) { /* at the middle of the strip those of the other part */
+        unsigned last = p && lane < 31 ? own[8 - SIDE + j] : own[4 - SIDE + j];
+        unsigned first = p || lane == 0 ? own[4 + j] : own[j];
+        unsigned before = __shfl_sync(~0u, last, (lane + 31) & 31);
+        unsigned after = __shfl_sync(~0u, first, (lane + 1) & 31);
+        all[j] = p == 0 && lane == 0 ? own[WORDS + j] : before;
+        all[SIDE + 4 + j] = p == 1 && lane == 31 ? own[WORDS + j] : after;
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        all[SIDE + j] = own[4 * p + j];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned before = all[j], after = all[j + 2 * SIDE], parts[2];
+        if (BITS) {
+            before = __funnelshift_r(all[j], all[j + 1], BITS);
+            after = __funnelshift_r(all[j + 2 * SIDE - 1], all[j + 2 * SIDE], 32 - BITS);
+        }
+#pragma unroll
+        for (int i = 0; i < S::PARTS; i++)
+            parts[i] =
+                pick<T, GREATEST>(pick<T, GREATEST>(part_of<T>(before, i), part_of<T>(after, i)),
+                                  part_of<T>(all[SIDE + j], i));
+        out[j] = join<T>(parts);
+    }
+}
+
+template <typename T, int PIXEL, bool GREATEST>
+static __device__ __forceinline__ void near_store(unsigned *words, const struct near_args *args,
+                                                  const struct near_chunks *chunks, int y)
+{
+    if (args->keep_alpha) {
+        unsigned source[WORDS];
+        chunk_load<T, 4>(source, &args->rows, chunks->own[0], y);
+        chunk_load<T, 4>(source + 4, &args->rows, chunks->own[1], y);
+#pragma unroll
+        for (int j = 0; j < WORDS; j++) {
+            unsigned alpha = alpha_bits<T, PIXEL>(j);
+            words[j] = (words[j] & ~alpha) | (source[j] & alpha);
+        }
+    }
+    int samples = args->rows.src.width * (PIXEL / (int)sizeof(T));
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        int sample = chunks->own[i].sample;
+        if (sample < samples)
+            extreme_put<T>(&args->dst, words + 4 * i, sample, y, samples - sample);
+    }
+}
+
+/* One row on: `fresh` enters, of `last` and `pair` are kept the row before and its pick with the
+ * one before that, and `words` are those of the row in the middle. */
+template <typename T, int PIXEL, bool GREATEST>
+static __device__ __forceinline__ void near_step(unsigned *words, const unsigned *fresh,
+                                                 unsigned (*last)[near_of<T, PIXEL, GREATEST>::ALL],
+                                                 unsigned (*pair)[near_of<T, PIXEL, GREATEST>::ALL])
+{
+    typedef near_of<T, PIXEL, GREATEST> S;
+    unsigned turn = GREATEST ? ~0u : 0, down[S::ALL];
+#pragma unroll
+    for (int j = 0; j < S::ALL; j++) {
+        unsigned bits = fresh[j], parts[2];
+        if (sizeof(T) == 4)
+            bits = extreme_key(bits, turn) ^ turn;
+#pragma unroll
+        for (int i = 0; i < S::PARTS; i++) {
+            unsigned now = part_of<T>(bits, i), both = pick<T, GREATEST>(last[i][j], now);
+            parts[i] = pick<T, GREATEST>(pair[i][j], both);
+            last[i][j] = now;
+            pair[i][j] = both;
+        }
+        down[j] = join<T>(parts);
+    }
+    pick_along<T, PIXEL, GREATEST>(words, down, 0);
+    pick_along<T, PIXEL, GREATEST>(words + 4, down, 1);
+#pragma unroll
+    for (int j = 0; j < WORDS; j++)
+        words[j] = sizeof(T) == 4 ? extreme_bits(words[j] ^ turn, turn) : words[j];
+}
+
+template <typename T, int PIXEL, bool GREATEST>
+static __global__ void __launch_bounds__(32)
+    extreme_near(const __grid_constant__ struct near_args args)
+{
+    typedef near_of<T, PIXEL, GREATEST> S;
+    int lane = (int)threadIdx.x, sample = ((int)blockIdx.x * 64 + lane) * S::UNIT;
+    int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
+    struct near_chunks chunks = {
+        {chunk_at(&args.rows, sample, (int)sizeof(T)),
+         chunk_at(&args.rows, sample + 32 * S::UNIT, (int)sizeof(T))},
+        chunk_at(&args.rows, lane ? sample + 33 * S::UNIT : sample - S::UNIT, (int)sizeof(T)),
+        lane ? 0 : 16 - 4 * S::SIDE,
+        lane == 0 || lane == 31};
+    unsigned next[AHEAD][S::ALL] = {}, last[S::PARTS][S::ALL] = {}, pair[S::PARTS][S::ALL] = {};
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 - 1 + i);
+    for (int y = y0 - 2; y < y1; y += AHEAD) { /* the row in the middle */
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            unsigned words[WORDS];
+            near_step<T, PIXEL, GREATEST>(words, next[i], last, pair);
+            near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + AHEAD);
+            if (y + i >= y0 && y + i < y1)
+                near_store<T, PIXEL, GREATEST>(words, &args, &chunks, y + i);
+        }
+    }
+}
+
+template <typename T, int PIXEL, bool GREATEST>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_extreme *spec,
+                             struct gi_err *err)
+{
+    enum { UNIT = 16 / (int)sizeof(T) };
+    struct near_args args = {};
+    struct gi_edge edge = extreme_edge(src, &spec->edge);
+    int blocks = 1;
+    args.dst = target_of(dst);
+    args.keep_alpha = gi_has_alpha(src) && !spec->alpha_too;
+    enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &edge, UNIT, UNIT, err);
+    if (status)
+        return status;
+    void (*kernel)(const struct near_args) = extreme_near<T, PIXEL, GREATEST>;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
+    blocks = blocks < WARPS ? blocks : WARPS;
+    int strips = ceil_div((long long)gi_row_nbytes(src), 32 * NBYTES);
+    int bands = blocks * cu->units / strips; /* one wave */
+    bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
+    args.band = ceil_div(src->height, bands);
+    kernel<<<dim3(strips, ceil_div(src->height, args.band)), 32, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+bool gi_cuda_extreme_near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                const struct gi_extreme *spec)
+{
+    (void)queue;
+    (void)src;
+    return spec->width == 3 && spec->height == 3 && spec->anchor_x == 1 && spec->anchor_y == 1;
+}
+
+template <typename T, bool GREATEST>
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_extreme *spec,
+                                      struct gi_err *err)
+{
+    enum { N = (int)sizeof(T) };
+    return src->channels == 1   ? launch<T, N, GREATEST>(cu, dst, src, spec, err)
+           : src->channels == 2 ? launch<T, 2 * N, GREATEST>(cu, dst, src, spec, err)
+           : src->channels == 3 ? launch<T, 3 * N, GREATEST>(cu, dst, src, spec, err)
+                                : launch<T, 4 * N, GREATEST>(cu, dst, src, spec, err);
+}
+
+enum gi_status gi_cuda_extreme_near(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_extreme *spec,
+                                    struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    GI_CUDA_TYPES(src->type, spec->greatest ? launch_channels<T, true>(cu, dst, src, spec, err)
+                                            : launch_channels<T, false>(cu, dst, src, spec, err));
+}
