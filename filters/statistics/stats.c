@@ -28,7 +28,8 @@ static int ranks_a_channel(const struct gi_stats_params *p)
     return 2 * (1 + p->percentiles.n);
 }
 
-/* 0.5 ns a sample on two threads, floats 6 ns; 46 multiply-adds a nanosecond. */
+/* On two threads, 46 multiply-adds a nanosecond: 1.1 ns a sample of 8 bits, 2.8 of 16, and 10.6 of
+ * floats, 0.76 of what their histogram takes. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
@@ -41,7 +42,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
     plan->passes = src->type == GI_F32 ? 2 : 1;
     plan->state_nbytes = sizeof(struct state) + (size_t)src->channels * tables * sizeof(uint64_t);
-    plan->cost.other = src->type == GI_F32 ? 280 : 24;
+    plan->cost.other = src->type == GI_F32 ? 490 : src->type == GI_U16 ? 130 : 50;
     return GI_OK;
 }
 
