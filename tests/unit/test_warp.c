@@ -204,7 +204,8 @@ static struct gi_image random_shape(uint64_t *seed, int i)
 static void random_rest(struct gi_warp *spec, uint64_t *seed, const struct gi_image *shape, int i)
 {
     spec->interpolation = (enum gi_interpolation)(i / 12 % 3);
-    spec->cubic = case_between(seed, 0, 1) ? -0.5f : -0.75f;
+    static const float cubics[] = {-0.5f, -0.75f, -1, 0, -0.0625f, -0.01f, 0.25f};
+    spec->cubic = cubics[case_between(seed, 0, 6)];
     spec->alpha = case_between(seed, 0, 3) ? GI_ALPHA_WEIGH : GI_ALPHA_PLAIN;
     spec->edge = case_edge(seed, (enum gi_border)(i / 36 % CASE_BORDERS), shape->type);
     spec->height = shape->height;
