@@ -28,6 +28,7 @@ enum {
                               box sum, 255 * 4001^2, still fits in 32 bits unsigned */
     GI_TAPS_BLOCK = 32,    /* taps of a separable kernel in one chain of fmaf: float32 drifts in
                               longer ones */
+    GI_MEDIAN_MAX = 1001,  /* k of a median: the copies of the CPU's tiles stay small */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
 };
@@ -112,6 +113,16 @@ struct gi_extreme {
     int width, height;      /* 1 to GI_TAPS_MAX */
     int anchor_x, anchor_y; /* 0 <= anchor < width, height */
     bool greatest;
+    bool alpha_too; /* alpha is a channel like the others; else it is copied */
+    struct gi_edge edge;
+};
+
+/* The median of k x k samples, each channel by itself: of the samples src(y + j - k / 2, x + i - k
+ * / 2), 0 <= i, j < k, in ascending order the one in the middle. Floats are ordered as by
+ * gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere. Border values are
+ * rounded to integers (half to even, saturated) first. */
+struct gi_median {
+    int k;          /* odd, 1 to GI_MEDIAN_MAX */
     bool alpha_too; /* alpha is a channel like the others; else it is copied */
     struct gi_edge edge;
 };
@@ -299,6 +310,9 @@ typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
 typedef enum gi_status gi_extreme_fn(struct gi_queue *queue, struct gi_image *dst,
                                      const struct gi_image *src, const struct gi_extreme *spec,
                                      struct gi_err *err);
+typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_median *spec,
+                                    struct gi_err *err);
 typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_gradient *spec,
                                       struct gi_err *err);
@@ -441,6 +455,7 @@ struct gi_kernels {
     gi_convolve_2d_fn *convolve_2d;
     gi_box_fn *box;
     gi_extreme_fn *extreme;
+    gi_median_fn *median;
     gi_gradient_fn *gradient;
     gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;

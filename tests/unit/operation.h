@@ -14,11 +14,12 @@
 /* An operation: run() does it on a queue, define() by its definition. */
 struct operation {
     const char *name;
-    enum { SEPARABLE, DENSE, BOX, EXTREME, GRADIENT, THRESHOLD, LUMA } which;
+    enum { SEPARABLE, DENSE, BOX, EXTREME, MEDIAN, GRADIENT, THRESHOLD, LUMA } which;
     struct gi_separable separable;
     struct gi_dense dense;
     struct gi_box box;
     struct gi_extreme extreme;
+    struct gi_median median;
     struct gi_gradient gradient;
     float above;
     bool invert;
@@ -100,6 +101,66 @@ static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
     free(down);
 }
 
+/* Its place in ascending order, NaN last, the sign of a zero counted. */
+static int exact_order(const void *one, const void *other)
+{
+    float a = *(const float *)one, b = *(const float *)other;
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    if (a == b)
+        return !signbit(a) - !signbit(b);
+    return a > b ? 1 : -1;
+}
+
+/* Sorts as little as it needs: partitions about a sample until the middle is the pivot. */
+static float exact_middle(float *v, int n)
+{
+    int low = 0, high = n - 1, middle = n / 2;
+    while (low < high) {
+        float pivot = v[middle];
+        int i = low, j = high;
+        while (i <= j) {
+            while (exact_order(&v[i], &pivot) < 0)
+                i++;
+            while (exact_order(&v[j], &pivot) > 0)
+                j--;
+            if (i <= j) {
+                float swap = v[i];
+                v[i++] = v[j];
+                v[j--] = swap;
+            }
+        }
+        if (j < middle)
+            low = i;
+        if (middle < i)
+            high = j;
+    }
+    return v[middle];
+}
+
+static void exact_median(struct gi_image *dst, const struct gi_image *src,
+                         const struct gi_median *spec)
+{
+    int n = src->channels, k = spec->k;
+    struct gi_edge edge = spec->edge;
+    float *window = calloc((size_t)k * (size_t)k, sizeof *window);
+    for (int c = 0; src->type != GI_F32 && c < n; c++)
+        edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < n; c++) {
+                if (n % 2 == 0 && c == n - 1 && !spec->alpha_too) {
+                    exact_put(dst, y, x, c, exact_sample(src, y, x, c));
+                    continue;
+                }
+                for (int i = 0; i < k * k; i++)
+                    window[i] = exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / k - k / 2,
+                                         (long long)x + i % k - k / 2, c);
+                exact_put(dst, y, x, c, exact_middle(window, k * k));
+            }
+    free(window);
+}
+
 static void exact_threshold(struct gi_image *dst, const struct gi_image *src, float above,
                             bool invert)
 {
@@ -125,6 +186,8 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
         return queue->k->box(queue, dst, src, &op->box, err);
     case EXTREME:
         return queue->k->extreme(queue, dst, src, &op->extreme, err);
+    case MEDIAN:
+        return queue->k->median(queue, dst, src, &op->median, err);
     case GRADIENT:
         return queue->k->gradient(queue, dst, src, &op->gradient, err);
     case THRESHOLD:
@@ -144,6 +207,8 @@ static void define(const struct operation *op, struct gi_image *dst, const struc
         exact_box(dst, src, &op->box);
     else if (op->which == EXTREME)
         exact_extreme(dst, src, &op->extreme);
+    else if (op->which == MEDIAN)
+        exact_median(dst, src, &op->median);
     else if (op->which == GRADIENT)
         exact_gradient(dst, src, &op->gradient);
     else if (op->which == THRESHOLD)
@@ -243,6 +308,14 @@ static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border 
     e->anchor_x = square ? e->width / 2 : case_between(seed, 0, e->width - 1);
     e->anchor_y = square ? e->height / 2 : case_between(seed, 0, e->height - 1);
     e->alpha_too = case_between(seed, 0, 1);
+}
+
+static void random_median(struct operation *op, uint64_t *seed, enum gi_border border,
+                          enum gi_type type, int most)
+{
+    op->median = (struct gi_median){.k = 2 * case_between(seed, 0, most / 2) + 1,
+                                    .alpha_too = case_between(seed, 0, 1),
+                                    .edge = case_edge(seed, border, type)};
 }
 
 static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,

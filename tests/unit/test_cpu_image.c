@@ -57,6 +57,9 @@ static void walk(struct operation *op)
                         random_dense(op, &seed, (enum gi_border)border, (enum gi_type)type);
                     if (op->which == EXTREME)
                         random_extreme(op, &seed, (enum gi_border)border, (enum gi_type)type, 9);
+                    if (op->which == MEDIAN)
+                        random_median(op, &seed, (enum gi_border)border, (enum gi_type)type,
+                                      large ? 5 : 9);
                     random_rest(op, &seed, (enum gi_border)border, (enum gi_type)type);
                     bool threads = large ? border == channels : border == 0;
                     check(op, case_sizes[i], channels, (enum gi_type)type, &seed, threads);
@@ -168,6 +171,31 @@ static void large_extreme(void **state)
             }
 }
 
+static void median(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "median", .which = MEDIAN});
+}
+
+/* Rows in several strips and tiles, windows wider than the image, more samples than 16 bits count.
+ */
+static void large_median(void **state)
+{
+    (void)state;
+    static const int cases[][3] = {{9001, 3, 3}, {1100, 9, 5}, {300, 290, 7}, {20, 9, 61},
+                                   {700, 3, 33}, {3, 5, 257},  {2, 1, 301}};
+    uint64_t seed = SEED;
+    struct operation op = {.name = "large median", .which = MEDIAN};
+    printf("%s: seed %d\n", op.name, SEED);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            int channels = case_between(&seed, 1, GI_MAX_CHANNELS);
+            random_median(&op, &seed, (enum gi_border)(i % CASE_BORDERS), (enum gi_type)type, 1);
+            op.median.k = cases[i][2];
+            check(&op, cases[i], channels, (enum gi_type)type, &seed, i % 2 == 0);
+        }
+}
+
 static void gradient(void **state)
 {
     (void)state;
@@ -189,10 +217,13 @@ static void luma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separable), cmocka_unit_test(small),         cmocka_unit_test(whole),
-        cmocka_unit_test(dense),     cmocka_unit_test(box),           cmocka_unit_test(large_box),
-        cmocka_unit_test(extreme),   cmocka_unit_test(large_extreme), cmocka_unit_test(gradient),
-        cmocka_unit_test(threshold), cmocka_unit_test(luma),
+        cmocka_unit_test(separable), cmocka_unit_test(small),
+        cmocka_unit_test(whole),     cmocka_unit_test(dense),
+        cmocka_unit_test(box),       cmocka_unit_test(large_box),
+        cmocka_unit_test(extreme),   cmocka_unit_test(large_extreme),
+        cmocka_unit_test(median),    cmocka_unit_test(large_median),
+        cmocka_unit_test(gradient),  cmocka_unit_test(threshold),
+        cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@
 enum { SEED = 20261122 };
 
 static const char *const image_primitives[] = {
-    "convolve_separable", "convolve_2d", "box", "extreme", "gradient", "threshold", "luma"};
+    "convolve_separable", "convolve_2d", "box", "extreme", "median",
+    "gradient",           "threshold",   "luma"};
 /* Those that test_ways_measure.c, test_move.c, test_reduce.c, test_resample.c and test_warp.c walk,
  * and test_cpu_point.c and test_cuda_point.c: one way only. */
 static const char *const elsewhere[] = {"histogram", "moments", "select", "label",   "region_stats",
@@ -186,6 +187,12 @@ static void next_extreme(struct operation *op, uint64_t *seed, enum gi_border bo
     }
 }
 
+static void next_median(struct operation *op, uint64_t *seed, enum gi_border border,
+                        enum gi_type type, bool large)
+{
+    random_median(op, seed, border, type, large ? 5 : case_between(seed, 0, 1) ? 5 : 31);
+}
+
 static void separable(void **state)
 {
     (void)state;
@@ -213,6 +220,7 @@ static void rest(void **state)
 {
     (void)state;
     walk("extreme", EXTREME, next_extreme);
+    walk("median", MEDIAN, next_median);
     walk("gradient", GRADIENT, next_rest);
     walk("threshold", THRESHOLD, next_rest);
     walk("luma", LUMA, next_rest);
@@ -328,7 +336,8 @@ static void labels_are_no_samples(void **state)
     struct operation op = {.separable = {.row = op.row, .col = op.col, .nrow = 1, .ncol = 1},
                            .dense = {.weights = op.row, .width = 1, .height = 1},
                            .box = {.k = 3},
-                           .extreme = {.width = 1, .height = 1}};
+                           .extreme = {.width = 1, .height = 1},
+                           .median = {.k = 1}};
     for (int q = 0; q < WALK_QUEUES; q++)
         for (int which = SEPARABLE; walk_queues[q] && which <= LUMA; which++) {
             struct gi_queue *queue = walk_queues[q];

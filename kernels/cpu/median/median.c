@@ -1,0 +1,253 @@
+/* Medians of windows of any size: the window goes over a tile to and fro, and a histogram of what
+ * is in it goes with it, so that a step takes 2 k samples. The median is looked for from where it
+ * was, whole blocks of bins at a time where they lie between. Floats are numbered in the order that
+ * they have in the tile.
+ *
+ * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
+ * 27(1), 1979. SPDX-License-Identifier: MIT */
+#include "kernels/cpu/median/median.h"
+
+enum {
+    SIDE = 256, /* of a tile, pixels */
+    BLOCK = 256 /* bins that are counted together besides */
+};
+
+struct sliding {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_median *spec;
+    int width, height; /* of a tile and of its samples with the window's at the sides, pixels */
+    int across;        /* tiles side by side */
+    size_t nbins, samples;
+};
+
+struct worker {
+    const struct sliding *s;
+    struct gi_tile tile;
+    int nx, ny;         /* pixels of the tile with the window's */
+    char *row;          /* of them all channels */
+    uint32_t *bins;     /* of one channel, nx * ny */
+    uint64_t *pairs[2]; /* GI_F32: keys with their places, sorted and to be */
+    uint32_t *values;   /* GI_F32: the key of each bin */
+    uint32_t *fine;     /* samples of the window in each bin */
+    uint32_t *coarse;   /* in each BLOCK of bins */
+    uint32_t at, below; /* the bin of the median; the samples in bins before it */
+};
+
+static size_t round_up(size_t nbytes)
+{
+    return (nbytes + 63) / 64 * 64;
+}
+
+/* Returns the size of the scratch; with `scratch`, shares it out. */
+static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
+{
+    size_t row =
+        round_up((size_t)s->width * (size_t)s->src->channels * gi_type_nbytes(s->src->type));
+    size_t n = round_up(s->samples * 4), keyed = s->src->type == GI_F32 ? n : 0;
+    size_t fine = round_up(s->nbins * 4), coarse = round_up((s->nbins / BLOCK + 1) * 4);
+    w->s = s;
+    if (scratch) {
+        w->row = scratch;
+        w->bins = (uint32_t *)(void *)(scratch += row);
+        w->pairs[0] = (uint64_t *)(void *)(scratch += n);
+        w->pairs[1] = (uint64_t *)(void *)(scratch += 2 * keyed);
+        w->values = (uint32_t *)(void *)(scratch += 2 * keyed);
+        w->fine = (uint32_t *)(void *)(scratch += keyed);
+        w->coarse = (uint32_t *)(void *)(scratch + fine);
+    }
+    return row + n + 5 * keyed + fine + coarse;
+}
+
+/* The n keys in `bins` become their numbers in ascending order, equal ones the same. Sorted by
+ * their bytes, the last first. */
+static void number(struct worker *w, size_t n)
+{
+    uint64_t *from = w->pairs[0], *to = w->pairs[1];
+    for (size_t i = 0; i < n; i++)
+        from[i] = (uint64_t)w->bins[i] << 32 | i;
+    for (int shift = 32; shift < 64; shift += 8) {
+        size_t starts[257] = {0};
+        for (size_t i = 0; i < n; i++)
+            starts[(from[i] >> shift & 255) + 1]++;
+        for (int i = 0; i < 256; i++)
+            starts[i + 1] += starts[i];
+        for (size_t i = 0; i < n; i++)
+            to[starts[from[i] >> shift & 255]++] = from[i];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    uint32_t bin = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t key = (uint32_t)(from[i] >> 32);
+        bin += i && key != w->values[bin];
+        w->values[bin] = key;
+        w->bins[(uint32_t)from[i]] = bin;
+    }
+}
+
+/* The bins of channel c of the tile and of what its windows reach. */
+static void load(struct worker *w, int c)
+{
+    const struct sliding *s = w->s;
+    int half = s->spec->k / 2, channels = s->src->channels;
+    for (int y = 0; y < w->ny; y++) {
+        uint32_t *bins = w->bins + (size_t)y * (size_t)w->nx;
+        GI_CPU(row_copy)
+        (w->row, s->src, &s->spec->edge, (long long)w->tile.y0 - half + y,
+         (long long)w->tile.x0 - half, (size_t)w->nx);
+        for (int x = 0; x < w->nx; x++) {
+            size_t i = (size_t)x * (size_t)channels + (size_t)c;
+            if (s->src->type == GI_U8)
+                bins[x] = ((uint8_t *)w->row)[i];
+            else if (s->src->type == GI_U16)
+                bins[x] = ((uint16_t *)(void *)w->row)[i];
+            else
+                bins[x] = median_key(((uint32_t *)(void *)w->row)[i]);
+        }
+    }
+    if (s->src->type == GI_F32)
+        number(w, (size_t)w->nx * (size_t)w->ny);
+}
+
+/* k samples that are `step` apart come into the window, or go out of it. */
+static inline void move(struct worker *w, const uint32_t *bins, size_t step, bool in)
+{
+    uint32_t one = in ? 1 : UINT32_MAX, at = w->at, below = w->below;
+    for (int i = 0; i < w->s->spec->k; i++, bins += step) {
+        w->fine[*bins] += one;
+        w->coarse[*bins / BLOCK] += one;
+        below += *bins < at ? one : 0;
+    }
+    w->below = below;
+}
+
+/* The bin of the median. */
+static uint32_t find(struct worker *w)
+{
+    uint32_t half = (uint32_t)w->s->spec->k * (uint32_t)w->s->spec->k / 2;
+    uint32_t at = w->at, below = w->below;
+    while (below > half) {
+        if (at % BLOCK == 0 && below - w->coarse[at / BLOCK - 1] > half)
+            below -= w->coarse[(at -= BLOCK) / BLOCK];
+        else
+            below -= w->fine[--at];
+    }
+    while (below + w->fine[at] <= half) {
+        if (at % BLOCK == 0 && below + w->coarse[at / BLOCK] <= half) {
+            below += w->coarse[at / BLOCK];
+            at += BLOCK;
+        } else {
+            below += w->fine[at++];
+        }
+    }
+    w->at = at;
+    w->below = below;
+    return at;
+}
+
+static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
+{
+    const struct gi_image *dst = w->s->dst;
+    size_t i = (size_t)x * (size_t)dst->channels + (size_t)c;
+    if (dst->type == GI_U8)
+        ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)bin;
+    else if (dst->type == GI_U16)
+        ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)bin;
+    else
+        ((uint32_t *)gi_row(dst, y))[i] = median_bits(w->values[bin]);
+}
+
+/* To the right in even rows, to the left in odd ones. */
+static void slide(struct worker *w, int c)
+{
+    int k = w->s->spec->k, width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0, x = 0;
+    size_t stride = (size_t)w->nx;
+    memset(w->fine, 0, w->s->nbins * 4);
+    memset(w->coarse, 0, (w->s->nbins / BLOCK + 1) * 4);
+    w->at = w->below = 0;
+    for (int j = 0; j < k; j++)
+        move(w, w->bins + (size_t)j * stride, 1, true);
+    for (int y = 0; y < height; y++) {
+        const uint32_t *row = w->bins + (size_t)y * stride;
+        for (int i = 0; i < width; i++) {
+            if (i && y % 2 == 0) {
+                move(w, row + x, stride, false);
+                move(w, row + k + x++, stride, true);
+            } else if (i) {
+                move(w, row + k - 1 + x--, stride, false);
+                move(w, row + x, stride, true);
+            }
+            store(w, w->tile.x0 + x, w->tile.y0 + y, c, find(w));
+        }
+        if (y + 1 < height) {
+            move(w, row + x, 1, false);
+            move(w, row + (size_t)k * stride + x, 1, true);
+        }
+    }
+}
+
+static void keep_alpha(const struct worker *w)
+{
+    const struct sliding *s = w->s;
+    size_t nbytes = gi_type_nbytes(s->src->type), pixel = nbytes * (size_t)s->src->channels;
+    for (int y = w->tile.y0; y < w->tile.y1; y++)
+        for (size_t x = (size_t)w->tile.x0 + 1; x <= (size_t)w->tile.x1; x++)
+            memcpy((char *)gi_row(s->dst, y) + x * pixel - nbytes,
+                   (const char *)gi_row(s->src, y) + x * pixel - nbytes, nbytes);
+}
+
+static int less(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static void sliding_tile(void *arg, int index, void *scratch)
+{
+    const struct sliding *s = arg;
+    struct worker w = {0};
+    lay_out(&w, s, scratch);
+    int x0 = index % s->across * SIDE, y0 = index / s->across * SIDE, k = s->spec->k;
+    w.tile =
+        (struct gi_tile){x0, less(x0 + SIDE, s->src->width), y0, less(y0 + SIDE, s->src->height)};
+    w.nx = w.tile.x1 - x0 + k - 1;
+    w.ny = w.tile.y1 - y0 + k - 1;
+    bool keep = gi_has_alpha(s->src) && !s->spec->alpha_too;
+    for (int c = 0; c < s->src->channels - keep; c++) {
+        load(&w, c);
+        slide(&w, c);
+    }
+    if (keep)
+        keep_alpha(&w);
+}
+
+static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_median *spec,
+                              struct gi_err *err)
+{
+    struct sliding s = {.dst = dst, .src = src, .spec = spec};
+    struct worker w = {0};
+    s.width = less(src->width, SIDE) + spec->k - 1;
+    s.height = less(src->height, SIDE) + spec->k - 1;
+    s.samples = (size_t)s.width * (size_t)s.height;
+    s.nbins = src->type == GI_U8 ? 256 : src->type == GI_U16 ? 65536 : s.samples;
+    s.across = (src->width - 1) / SIDE + 1;
+    return gi_pool_run(gi_cpu_pool(queue), s.across * ((src->height - 1) / SIDE + 1), sliding_tile,
+                       &s, lay_out(&w, &s, NULL), err);
+}
+
+static const struct gi_median_way ways[] = {
+    {{"network", "k 3 and 5"}, GI_CPU(median_network_takes), GI_CPU(median_network)},
+    {{"sliding", "everything"}, NULL, sliding},
+};
+
+const struct gi_ways GI_CPU(median_ways) = GI_WAYS(median, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(median)(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_median *spec,
+                              struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(median_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

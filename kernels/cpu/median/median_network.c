@@ -1,0 +1,218 @@
+/* Medians of 3 x 3 and 5 x 5 samples by comparing pairs, rows of vectors at a time. The columns of
+ * the window are sorted once for all windows that share them, then the rows of those, so that the
+ * sample of place (i, j) has at least i * j of the window at or below it, itself counted; what that
+ * shows to be too small or too large is left out.
+ *
+ * J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996; A. Adams, "Fast median
+ * filters using separable sorting networks", ACM TOG 40(4), 2021. SPDX-License-Identifier: MIT */
+#include "kernels/cpu/median/median.h"
+
+enum {
+    ROWS_MAX = 5,
+    STRIP_NBYTES = 4096, /* of a row that a job takes: what a window needs stays in the L1 cache */
+};
+
+/* out[0 .. n): the medians of the k rows of n + (k - 1) * step samples in `rows`, the samples of a
+ * window `step` apart; `sorted`: k rows as long. */
+typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_t n, size_t step);
+
+#define LOW(a, b)  ((a) < (b) ? (a) : (b))
+#define HIGH(a, b) ((a) > (b) ? (a) : (b))
+#define SORT(T, a, b)                                                                              \
+    do {                                                                                           \
+        T low_ = LOW(a, b);                                                                        \
+        b = HIGH(a, b);                                                                            \
+        a = low_;                                                                                  \
+    } while (0)
+
+/* The network of 9 pairs: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
+#define SORT_5(T, a, b, c, d, e)                                                                   \
+    do {                                                                                           \
+        SORT(T, a, b);                                                                             \
+        SORT(T, d, e);                                                                             \
+        SORT(T, c, e);                                                                             \
+        SORT(T, c, d);                                                                             \
+        SORT(T, a, d);                                                                             \
+        SORT(T, a, c);                                                                             \
+        SORT(T, b, e);                                                                             \
+        SORT(T, b, d);                                                                             \
+        SORT(T, b, c);                                                                             \
+    } while (0)
+
+#define COLUMNS_3(name, T)                                                                         \
+    static void name(void *const *rows, void *const *sorted, size_t n)                             \
+    {                                                                                              \
+        const T *r0 = rows[0], *r1 = rows[1], *r2 = rows[2];                                       \
+        T *restrict s0 = sorted[0], *restrict s1 = sorted[1], *restrict s2 = sorted[2];            \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            T a = r0[i], b = r1[i], c = r2[i];                                                     \
+            SORT(T, a, b);                                                                         \
+            SORT(T, b, c);                                                                         \
+            SORT(T, a, b);                                                                         \
+            s0[i] = a;                                                                             \
+            s1[i] = b;                                                                             \
+            s2[i] = c;                                                                             \
+        }                                                                                          \
+    }
+
+/* The greatest of the least ones, the median of the middle ones, the least of the greatest: theirs.
+ */
+#define MEDIANS_3(name, columns, T)                                                                \
+    static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
+    {                                                                                              \
+        columns(rows, sorted, n + 2 * step);                                                       \
+        const T *s0 = sorted[0], *s1 = sorted[1], *s2 = sorted[2];                                 \
+        T *restrict to = out;                                                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            size_t j = i + step, k = j + step;                                                     \
+            T least = LOW(s2[i], s2[j]), most = HIGH(s0[i], s0[j]), a = s1[i], b = s1[j];          \
+            T c = s1[k];                                                                           \
+            least = LOW(least, s2[k]);                                                             \
+            most = HIGH(most, s0[k]);                                                              \
+            SORT(T, a, b);                                                                         \
+            c = LOW(b, c);                                                                         \
+            c = HIGH(a, c);                                                                        \
+            SORT(T, least, most);                                                                  \
+            c = LOW(c, most);                                                                      \
+            to[i] = HIGH(c, least);                                                                \
+        }                                                                                          \
+    }
+
+#define COLUMNS_5(name, T)                                                                         \
+    static void name(void *const *rows, void *const *sorted, size_t n)                             \
+    {                                                                                              \
+        const T *r0 = rows[0], *r1 = rows[1], *r2 = rows[2], *r3 = rows[3], *r4 = rows[4];         \
+        T *restrict s0 = sorted[0], *restrict s1 = sorted[1], *restrict s2 = sorted[2];            \
+        T *restrict s3 = sorted[3], *restrict s4 = sorted[4];                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            T a = r0[i], b = r1[i], c = r2[i], d = r3[i], e = r4[i];                               \
+            SORT_5(T, a, b, c, d, e);                                                              \
+            s0[i] = a;                                                                             \
+            s1[i] = b;                                                                             \
+            s2[i] = c;                                                                             \
+            s3[i] = d;                                                                             \
+            s4[i] = e;                                                                             \
+        }                                                                                          \
+    }
+
+/* Row i of the window, its columns sorted, in ascending order. */
+#define ROW_5(T, row, i, step)                                                                     \
+    T row##1 = row[i], row##2 = row[(i) + (step)], row##3 = row[(i) + 2 * (step)];                 \
+    T row##4 = row[(i) + 3 * (step)], row##5 = row[(i) + 4 * (step)];                              \
+    SORT_5(T, row##1, row##2, row##3, row##4, row##5)
+
+/* Of places (i, j) with i + j = 5 at most the greatest can be the median, of those with 7 the
+ * least, of those with 6 the three in the middle, of the others none. The third of five, three of
+ * which are in order, is the least of what merging them in any way has at its third place. */
+#define MEDIANS_5(name, columns, T)                                                                \
+    static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
+    {                                                                                              \
+        columns(rows, sorted, n + 4 * step);                                                       \
+        const T *a = sorted[0], *b = sorted[1], *c = sorted[2], *d = sorted[3], *e = sorted[4];    \
+        T *restrict to = out;                                                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            ROW_5(T, a, i, step);                                                                  \
+            ROW_5(T, b, i, step);                                                                  \
+            ROW_5(T, c, i, step);                                                                  \
+            ROW_5(T, d, i, step);                                                                  \
+            ROW_5(T, e, i, step);                                                                  \
+            T below = HIGH(a4, b3), above = LOW(b5, c4);                                           \
+            T other_below = HIGH(c2, d1), other_above = LOW(d3, e2);                               \
+            below = HIGH(below, other_below);                                                      \
+            above = LOW(above, other_above);                                                       \
+            SORT_5(T, a5, b4, c3, d2, e1);                                                         \
+            SORT(T, below, above);                                                                 \
+            T second = HIGH(below, c3), first = HIGH(above, b4);                                   \
+            second = LOW(second, first);                                                           \
+            to[i] = LOW(second, d2);                                                               \
+        }                                                                                          \
+    }
+
+#define MEDIANS(bits)                                                                              \
+    COLUMNS_3(columns_3_##bits, uint##bits##_t)                                                    \
+    MEDIANS_3(medians_3_##bits, columns_3_##bits, uint##bits##_t)                                  \
+    COLUMNS_5(columns_5_##bits, uint##bits##_t)                                                    \
+    MEDIANS_5(medians_5_##bits, columns_5_##bits, uint##bits##_t)
+
+MEDIANS(8)
+MEDIANS(16)
+MEDIANS(32)
+
+struct network {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_median *spec;
+    struct gi_tiling tiling;
+    medians_fn *medians;
+    size_t pixel;  /* bytes */
+    size_t nbytes; /* of a row with the window's columns at its sides */
+};
+
+/* The tile's part of the row at position p, with the window's columns, to compare. */
+static void load(const struct network *net, const struct gi_tile *tile, long long p, void *to)
+{
+    int half = net->spec->k / 2;
+    size_t count = (size_t)(tile->x1 - tile->x0 + 2 * half);
+    GI_CPU(row_copy)(to, net->src, &net->spec->edge, p, (long long)tile->x0 - half, count);
+    uint32_t *keys = to;
+    for (size_t i = 0; net->src->type == GI_F32 && i < count * (size_t)net->src->channels; i++)
+        keys[i] = median_key(keys[i]);
+}
+
+/* Alpha as in the source. */
+static void keep_alpha(const struct network *net, const struct gi_tile *tile, int y)
+{
+    size_t nbytes = gi_type_nbytes(net->src->type), last = net->pixel - nbytes;
+    for (size_t x = (size_t)tile->x0; x < (size_t)tile->x1; x++)
+        memcpy((char *)gi_row(net->dst, y) + x * net->pixel + last,
+               (const char *)gi_row(net->src, y) + x * net->pixel + last, nbytes);
+}
+
+static void network_tile(void *arg, int index, void *scratch)
+{
+    const struct network *net = arg;
+    struct gi_tile tile = GI_CPU(tile)(&net->tiling, net->src, index);
+    int k = net->spec->k, half = k / 2;
+    size_t n = (size_t)(tile.x1 - tile.x0) * (size_t)net->src->channels;
+    char *ring = scratch;
+    void *rows[ROWS_MAX], *sorted[ROWS_MAX];
+    for (int i = 0; i < k; i++)
+        sorted[i] = ring + (size_t)(k + i) * net->nbytes;
+    for (int i = 0; i < k - 1; i++)
+        load(net, &tile, (long long)tile.y0 - half + i, ring + (size_t)i * net->nbytes);
+    for (int y = tile.y0; y < tile.y1; y++) {
+        for (int i = 0; i < k; i++)
+            rows[i] = ring + (size_t)((y - tile.y0 + i) % k) * net->nbytes;
+        load(net, &tile, (long long)y + half, rows[k - 1]);
+        char *out = (char *)gi_row(net->dst, y) + (size_t)tile.x0 * net->pixel;
+        net->medians(out, rows, sorted, n, (size_t)net->src->channels);
+        uint32_t *bits = (uint32_t *)(void *)out;
+        for (size_t i = 0; net->src->type == GI_F32 && i < n; i++)
+            bits[i] = median_bits(bits[i]);
+        if (gi_has_alpha(net->src) && !net->spec->alpha_too)
+            keep_alpha(net, &tile, y);
+    }
+}
+
+bool GI_CPU(median_network_takes)(const struct gi_queue *queue, const struct gi_image *src,
+                                  const struct gi_median *spec)
+{
+    (void)queue, (void)src;
+    return spec->k == 3 || spec->k == 5;
+}
+
+enum gi_status GI_CPU(median_network)(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_median *spec,
+                                      struct gi_err *err)
+{
+    static medians_fn *const medians[2][3] = {{medians_3_8, medians_3_16, medians_3_32},
+                                              {medians_5_8, medians_5_16, medians_5_32}};
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct network net = {.dst = dst, .src = src, .spec = spec};
+    net.medians = medians[spec->k == 5][src->type];
+    net.pixel = gi_type_nbytes(src->type) * (size_t)src->channels;
+    net.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_NBYTES / net.pixel, spec->k - 1);
+    net.nbytes = ((size_t)(net.tiling.strip + spec->k) * net.pixel + 127) / 64 * 64;
+    return gi_pool_run(pool, net.tiling.nstrips * net.tiling.nbands, network_tile, &net,
+                       2 * (size_t)spec->k * net.nbytes, err);
+}
