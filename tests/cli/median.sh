@@ -1,0 +1,31 @@
+#!/bin/bash
+# Median: what a square may be, and that it works where every operation does.
+. "$(dirname "$0")/lib.sh"
+printf 'P2 5 1 255  10 90 30 40 50\n' >row.pgm
+printf 'P7\nWIDTH 3\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01\x5a\x09\x1e\x03' >alpha.pam
+samples() { tail -c "$1" "$2" | od -An -tu1 | xargs; }
+
+# made WANT FILE ARGS...: the last samples of what the operation makes of the file.
+made() {
+    local want=$1 file=$2
+    shift 2
+    expect 0 gpuimg median "$file" "out.${file##*.}" "$@" --device cpu
+    if [[ $(samples "$(wc -w <<<"$want")" "out.${file##*.}") == "$want" ]]; then pass; else fail "$*" "$(samples 6 "out.${file##*.}")"; fi
+}
+made '10 30 40 40 50' row.pgm
+made '10 30 40 50 50' row.pgm --k 5
+made '10 90 30 40 50' row.pgm --k 1
+made '0 0 0 0 0' row.pgm --border border --border-value 0
+made '50 30 40 40 40' row.pgm --border wrap
+made '10 1 30 9 30 3' alpha.pam
+made '10 1 30 3 30 3' alpha.pam --alpha
+expect 0 gpuimg run 'median | invert' row.pgm out.pgm --device cpu
+check "a chain" test "$(samples 5 out.pgm)" = '245 225 215 215 205'
+
+expect_error 2 "median: --k 4: want odd, 1 to 1001 px" median row.pgm made.pgm --k 4
+expect_error 2 "median: --k 1003: want odd, 1 to 1001 px" median row.pgm made.pgm --k 1003
+check "no file" test ! -e made.pgm
+cp row.pgm place.pgm
+expect 0 gpuimg median place.pgm place.pgm --device cpu
+check "onto itself" test "$(samples 5 place.pgm)" = '10 30 40 40 50'
+finish

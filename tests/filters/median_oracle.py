@@ -1,0 +1,50 @@
+"""median against scipy.ndimage, with its borders, and what NaN and alpha come to."""
+from _common import Checks, need, np, random_image
+
+(ndimage,) = need("scipy.ndimage")
+
+BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
+SIDES = [3, 5, 7, 1, 9, 15, 31]
+SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
+c = Checks()
+
+
+def peer(image, k, mode="nearest", cval=0, alpha=False):
+    """Each channel by itself, alpha as it is where it is none of them."""
+    if image.ndim == 2:
+        return ndimage.median_filter(image, k, mode=mode, cval=cval)
+    out = image.copy()
+    for i in range(image.shape[2] if alpha else (image.shape[2] - 1) | 1):
+        out[:, :, i] = ndimage.median_filter(image[:, :, i], k, mode=mode, cval=cval)
+    return out
+
+
+turn = 0
+for dtype in (np.uint8, np.uint16, np.float32):
+    for shape in SHAPES:
+        if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
+            continue  # no such PFM
+        for border, mode in BORDERS.items():
+            turn += 1
+            k, alpha = SIDES[turn % len(SIDES)], turn % 3 == 0
+            image = random_image(c.rng, shape, dtype)
+            value = 0.25 if dtype == np.float32 else 77
+            args = ["--k", k, "--border", border, "--device", "cpu"]
+            args += ["--border-value", value] if border == "border" else []
+            got = c.filter(image, "median", *args, *(["--alpha"] if alpha else []))
+            c.check(f"{k} {border} {shape} {dtype.__name__}", np.array_equal(got, peer(image, k, mode, value, alpha)))
+
+image = random_image(c.rng, (300, 280), np.uint8)
+c.check("--k by default", np.array_equal(c.filter(image, "median"), peer(image, 3)))
+c.check("several tiles", np.array_equal(c.filter(image, "median", "--k", 13), peer(image, 13)))
+small = random_image(c.rng, (12, 10), np.uint8)
+c.check("wider than the image", np.array_equal(c.filter(small, "median", "--k", 301), peer(small, 301)))
+
+# NaN is above all: the window's median as a sort has it.
+for k in (3, 5, 7):
+    holes = random_image(c.rng, (20, 30), np.float32)
+    holes[5:12, 8:17] = np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(holes, k // 2, mode="edge"), (k, k))
+    want = np.sort(windows.reshape(*holes.shape, k * k), axis=-1)[:, :, k * k // 2]
+    c.check(f"NaN, --k {k}", np.array_equal(c.filter(holes, "median", "--k", k), want, equal_nan=True))
+c.end()
