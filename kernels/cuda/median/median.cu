@@ -1,4 +1,4 @@
-/* Medians. Of 3 x 3 and 5 x 5 samples by comparing pairs, a thread a sample; kernels/cpu/median/
+/* Medians. Of 3 x 3 and 5 x 5 samples by comparing pairs; kernels/cpu/median/
  * median_network.c says what may be left out. Of larger windows a warp goes down a column of the
  * image with a histogram of the window's upper digits, as T. Huang, G. Yang, G. Tang, IEEE TASSP
  * 27(1), 1979, along rows; further digits are counted in the window for each sample.
@@ -8,6 +8,7 @@
 
 enum {
     THREADS = 256,
+    ACROSS = 4,
     WARPS = 8,
     BINS = 256,
     BAND = 64,       /* rows of a warp */
@@ -41,70 +42,121 @@ template <typename T>
 static __device__ __forceinline__ unsigned key_at(const struct median_args *args, int x, int y,
                                                   int c)
 {
-    int xi = gi_border_index(x, args->src.width, args->src.border);
-    int yi = gi_border_index(y, args->src.height, args->src.border);
+    int xi = x, yi = y;
+    if ((unsigned)x >= (unsigned)args->src.width)
+        xi = gi_border_index(x, args->src.width, args->src.border);
+    if ((unsigned)y >= (unsigned)args->src.height)
+        yi = gi_border_index(y, args->src.height, args->src.border);
     if (xi < 0 || yi < 0)
         return key_of<T>((T)args->src.value[c]);
     const T *row = (const T *)(args->src.data + (size_t)yi * args->src.stride);
     return key_of<T>(row[(size_t)xi * args->src.channels + c]);
 }
 
-static __device__ __forceinline__ void sort_pair(unsigned *a, unsigned *b)
+/* Samples of one or two bytes go two in a word, those of two rows. */
+template <typename T> constexpr int PAIR = sizeof(T) < 4 ? 2 : 1;
+
+template <typename T> static __device__ __forceinline__ unsigned lesser(unsigned a, unsigned b)
 {
-    unsigned low = min(*a, *b);
-    *b = max(*a, *b);
+    return PAIR<T> == 2 ? __vminu2(a, b) : min(a, b);
+}
+
+template <typename T> static __device__ __forceinline__ unsigned greater(unsigned a, unsigned b)
+{
+    return PAIR<T> == 2 ? __vmaxu2(a, b) : max(a, b);
+}
+
+template <typename T> static __device__ __forceinline__ void sort_two(unsigned *a, unsigned *b)
+{
+    unsigned low = lesser<T>(*a, *b);
+    *b = greater<T>(*a, *b);
     *a = low;
 }
 
-template <int N> static __device__ __forceinline__ void sort(unsigned *v, int step)
+template <typename T, int N> static __device__ __forceinline__ void sort(unsigned *v)
 {
 #pragma unroll
     for (int i = 0; i < N; i++)
 #pragma unroll
         for (int j = i % 2; j + 1 < N; j += 2)
-            sort_pair(&v[j * step], &v[(j + 1) * step]);
+            sort_two<T>(&v[j], &v[j + 1]);
 }
 
-/* The middle of K x K keys. */
-template <int K> static __device__ __forceinline__ unsigned middle(unsigned *v)
+/* The middle of K x K keys in columns that are sorted. */
+template <typename T, int K>
+static __device__ __forceinline__ unsigned middle(const unsigned (*columns)[K])
 {
+    unsigned v[K][K], d[K];
 #pragma unroll
-    for (int i = 0; i < K; i++)
-        sort<K>(v + i, K);
+    for (int i = 0; i < K; i++) {
 #pragma unroll
-    for (int i = 0; i < K; i++)
-        sort<K>(v + i * K, 1);
-    if (K == 3) {
-        unsigned d[3] = {v[2], v[4], v[6]};
-        sort<3>(d, 1);
-        return d[1];
+        for (int j = 0; j < K; j++)
+            v[i][j] = columns[j][i];
+        sort<T, K>(v[i]);
     }
-    unsigned d[5] = {v[4], v[8], v[12], v[16], v[20]};
-    unsigned below = max(max(v[3], v[7]), max(v[11], v[15]));
-    unsigned above = min(min(v[9], v[13]), min(v[17], v[21]));
-    sort<5>(d, 1);
-    sort_pair(&below, &above);
-    return min(d[3], min(max(below, d[2]), max(above, d[1])));
+#pragma unroll
+    for (int i = 0; i < K; i++)
+        d[i] = v[i][K - 1 - i];
+    sort<T, K>(d);
+    if constexpr (K == 3) {
+        return d[1];
+    } else {
+        unsigned below = greater<T>(greater<T>(v[0][3], v[1][2]), greater<T>(v[2][1], v[3][0]));
+        unsigned above = lesser<T>(lesser<T>(v[1][4], v[2][3]), lesser<T>(v[3][2], v[4][1]));
+        sort_two<T>(&below, &above);
+        return lesser<T>(d[3], lesser<T>(greater<T>(below, d[2]), greater<T>(above, d[1])));
+    }
 }
 
+/* The keys of the window's column x, sorted. */
+template <typename T, int K>
+static __device__ __forceinline__ void column_at(unsigned *column, const struct median_args *args,
+                                                 int x, int y, int c, bool inside)
+{
+    unsigned keys[K + 1];
+    const T *from = (const T *)(args->src.data + (long long)(y - K / 2) * args->src.stride) +
+                    ((long long)x * args->src.channels + c);
+#pragma unroll
+    for (int i = 0; i < K + PAIR<T> - 1; i++)
+        keys[i] = inside ? key_of<T>(*(const T *)((const char *)from + i * args->src.stride))
+                         : key_at<T>(args, x, y - K / 2 + i, c);
+#pragma unroll
+    for (int i = 0; i < K; i++)
+        column[i] = PAIR<T> == 2 ? keys[i] | keys[i + 1] << 16 : keys[i];
+    sort<T, K>(column);
+}
+
+/* A thread takes ACROSS pixels of a channel, in as many rows as a word has samples. */
 template <typename T, int K>
 static __global__ void __launch_bounds__(THREADS)
     median_network(const __grid_constant__ struct median_args args)
 {
     int i = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
-    int x = i / channels, c = i % channels;
+    int x = i / channels * ACROSS, c = i % channels;
+    bool keep = args.keep_alpha && c == channels - 1;
     if (x >= args.src.width)
         return;
-    bool keep = args.keep_alpha && c == channels - 1;
-    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
-        unsigned v[25];
+    for (int y = (int)blockIdx.y * PAIR<T>; y < args.src.height; y += (int)gridDim.y * PAIR<T>) {
+        bool inside = x >= K / 2 && x + ACROSS + K / 2 <= args.src.width && y >= K / 2 &&
+                      y + PAIR<T> + K / 2 <= args.src.height;
+        unsigned columns[ACROSS + K - 1][K];
 #pragma unroll
-        for (int j = 0; j < K * K; j++)
-            v[j] = key_at<T>(&args, x + j % K - K / 2, y + j / K - K / 2, c);
-        T out = sample_of<T>(middle<K>(v));
-        if (keep)
-            out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
-        ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
+        for (int j = 0; j < ACROSS + K - 1; j++)
+            column_at<T, K>(columns[j], &args, x - K / 2 + j, y, c, inside);
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++) {
+            unsigned key = middle<T, K>(columns + j);
+            size_t at = (size_t)(x + j) * channels + c;
+#pragma unroll
+            for (int r = 0; r < PAIR<T>; r++) {
+                if (x + j >= args.src.width || y + r >= args.src.height)
+                    continue;
+                T out = sample_of<T>(PAIR<T> == 2 ? key >> 16 * r & 0xffff : key);
+                if (keep)
+                    out = ((const T *)(args.src.data + (size_t)(y + r) * args.src.stride))[at];
+                ((T *)(args.dst.data + (size_t)(y + r) * args.dst.stride))[at] = out;
+            }
+        }
     }
 }
 
@@ -114,7 +166,7 @@ static __device__ unsigned bin_of(const unsigned *bins, unsigned *rank)
     unsigned lane = threadIdx.x % WARP, own = 0;
 #pragma unroll
     for (int i = 0; i < BINS / WARP; i++)
-        own += bins[lane * (BINS / WARP) + i];
+        own += bins[lane * (BINS / WARP) + (i + lane / 4) % (BINS / WARP)]; /* bank by bank */
     unsigned to = own;
     for (int step = 1; step < WARP; step *= 2) {
         unsigned before = __shfl_up_sync(ALL_LANES, to, step);
@@ -203,10 +255,10 @@ static struct median_args args_of(struct gi_image *dst, const struct gi_image *s
     return args;
 }
 
-static dim3 grid_of(const struct gi_image *src, int samples, int rows)
+static dim3 grid_of(const struct gi_image *src, int pixels, int samples, int rows)
 {
     int bands = ceil_div(src->height, rows);
-    return dim3(ceil_div((long long)src->width * src->channels, samples),
+    return dim3(ceil_div((long long)ceil_div(src->width, pixels) * src->channels, samples),
                 bands < ROWS_MAX ? (unsigned)bands : (unsigned)ROWS_MAX);
 }
 
@@ -235,7 +287,8 @@ static enum gi_status network(struct gi_queue *queue, struct gi_image *dst,
 {
     struct median_args args = args_of(dst, src, spec);
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, network_run<T>(cu, &args, grid_of(src, THREADS, 1), err));
+    GI_CUDA_TYPES(src->type,
+                  network_run<T>(cu, &args, grid_of(src, ACROSS, THREADS, PAIR<T>), err));
 }
 
 template <typename T>
@@ -253,7 +306,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 {
     struct median_args args = args_of(dst, src, spec);
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, sliding_run<T>(cu, &args, grid_of(src, WARPS, BAND), err));
+    GI_CUDA_TYPES(src->type, sliding_run<T>(cu, &args, grid_of(src, 1, WARPS, BAND), err));
 }
 
 static const struct gi_median_way ways[] = {
