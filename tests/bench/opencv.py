@@ -35,6 +35,11 @@ def erode(request, src):
     return lambda: cv2.erode(src, kernel, dst=dst)
 
 
+def median(request, src):
+    dst = np.empty_like(src)
+    return lambda: cv2.medianBlur(src, request["k"], dst=dst)
+
+
 def dense(request, src):
     k, dst = request["k"], np.empty_like(src)
     weights = np.random.default_rng(7).random((k, k), np.float32) / (k * k)
@@ -114,6 +119,6 @@ def components(request, src):
 
 
 WORK = {} if MISSING else {
-    "gaussian": gaussian, "box": box, "erode": erode, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
+    "gaussian": gaussian, "box": box, "erode": erode, "median": median, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components}

@@ -10,6 +10,7 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_DENSE] = "dense",
                                     [BENCH_BOX] = "box",
                                     [BENCH_ERODE] = "erode",
+                                    [BENCH_MEDIAN] = "median",
                                     [BENCH_SOBEL] = "sobel",
                                     [BENCH_SOBEL_X] = "sobel_x",
                                     [BENCH_THRESHOLD] = "threshold",
@@ -133,6 +134,7 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_DENSE] = "convolve_2d",
                                              [BENCH_BOX] = "box",
                                              [BENCH_ERODE] = "extreme",
+                                             [BENCH_MEDIAN] = "median",
                                              [BENCH_SOBEL] = "gradient",
                                              [BENCH_SOBEL_X] = "convolve_separable",
                                              [BENCH_THRESHOLD] = "threshold",
@@ -320,6 +322,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .edge = edge};
     struct gi_box box = {k, request->alpha, edge};
     struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
+    struct gi_median median = {k, false, edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_move(queue, dst, src, request->work, err);
@@ -338,6 +341,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->box(queue, dst, src, &box, err);
     case BENCH_ERODE:
         return queue->k->extreme(queue, dst, src, &erode, err);
+    case BENCH_MEDIAN:
+        return queue->k->median(queue, dst, src, &median, err);
     case BENCH_SOBEL:
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:

@@ -19,6 +19,7 @@ enum bench_work {
     BENCH_DENSE,    /* any kernel of k x k weights */
     BENCH_BOX,      /* mean of k x k */
     BENCH_ERODE,    /* least of k x k */
+    BENCH_MEDIAN,   /* of k x k */
     BENCH_SOBEL,    /* magnitude of both gradients */
     BENCH_SOBEL_X,  /* |gradient| along x */
     BENCH_THRESHOLD,
