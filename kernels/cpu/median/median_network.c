@@ -16,6 +16,13 @@ enum {
  * window `step` apart; `sorted`: k rows as long. */
 typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_t n, size_t step);
 
+/* The rows of a loop do not overlap: they are too many for the compiler to test. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 #define LOW(a, b)  ((a) < (b) ? (a) : (b))
 #define HIGH(a, b) ((a) > (b) ? (a) : (b))
 #define SORT(T, a, b)                                                                              \
@@ -44,6 +51,7 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
     {                                                                                              \
         const T *r0 = rows[0], *r1 = rows[1], *r2 = rows[2];                                       \
         T *restrict s0 = sorted[0], *restrict s1 = sorted[1], *restrict s2 = sorted[2];            \
+        INDEPENDENT                                                                                \
         for (size_t i = 0; i < n; i++) {                                                           \
             T a = r0[i], b = r1[i], c = r2[i];                                                     \
             SORT(T, a, b);                                                                         \
@@ -63,6 +71,7 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         columns(rows, sorted, n + 2 * step);                                                       \
         const T *s0 = sorted[0], *s1 = sorted[1], *s2 = sorted[2];                                 \
         T *restrict to = out;                                                                      \
+        INDEPENDENT                                                                                \
         for (size_t i = 0; i < n; i++) {                                                           \
             size_t j = i + step, k = j + step;                                                     \
             T least = LOW(s2[i], s2[j]), most = HIGH(s0[i], s0[j]), a = s1[i], b = s1[j];          \
@@ -84,6 +93,7 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         const T *r0 = rows[0], *r1 = rows[1], *r2 = rows[2], *r3 = rows[3], *r4 = rows[4];         \
         T *restrict s0 = sorted[0], *restrict s1 = sorted[1], *restrict s2 = sorted[2];            \
         T *restrict s3 = sorted[3], *restrict s4 = sorted[4];                                      \
+        INDEPENDENT                                                                                \
         for (size_t i = 0; i < n; i++) {                                                           \
             T a = r0[i], b = r1[i], c = r2[i], d = r3[i], e = r4[i];                               \
             SORT_5(T, a, b, c, d, e);                                                              \
@@ -110,6 +120,7 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         columns(rows, sorted, n + 4 * step);                                                       \
         const T *a = sorted[0], *b = sorted[1], *c = sorted[2], *d = sorted[3], *e = sorted[4];    \
         T *restrict to = out;                                                                      \
+        INDEPENDENT                                                                                \
         for (size_t i = 0; i < n; i++) {                                                           \
             ROW_5(T, a, i, step);                                                                  \
             ROW_5(T, b, i, step);                                                                  \
