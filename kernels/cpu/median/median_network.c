@@ -159,15 +159,26 @@ struct network {
     size_t nbytes; /* of a row with the window's columns at its sides */
 };
 
+static void to_keys(uint32_t *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = median_key(keys[i]);
+}
+
+static void to_bits(uint32_t *bits, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bits[i] = median_bits(bits[i]);
+}
+
 /* The tile's part of the row at position p, with the window's columns, to compare. */
 static void load(const struct network *net, const struct gi_tile *tile, long long p, void *to)
 {
     int half = net->spec->k / 2;
     size_t count = (size_t)(tile->x1 - tile->x0 + 2 * half);
     GI_CPU(row_copy)(to, net->src, &net->spec->edge, p, (long long)tile->x0 - half, count);
-    uint32_t *keys = to;
-    for (size_t i = 0; net->src->type == GI_F32 && i < count * (size_t)net->src->channels; i++)
-        keys[i] = median_key(keys[i]);
+    if (net->src->type == GI_F32)
+        to_keys(to, count * (size_t)net->src->channels);
 }
 
 /* Alpha as in the source. */
@@ -197,9 +208,8 @@ static void network_tile(void *arg, int index, void *scratch)
         load(net, &tile, (long long)y + half, rows[k - 1]);
         char *out = (char *)gi_row(net->dst, y) + (size_t)tile.x0 * net->pixel;
         net->medians(out, rows, sorted, n, (size_t)net->src->channels);
-        uint32_t *bits = (uint32_t *)(void *)out;
-        for (size_t i = 0; net->src->type == GI_F32 && i < n; i++)
-            bits[i] = median_bits(bits[i]);
+        if (net->src->type == GI_F32)
+            to_bits((uint32_t *)(void *)out, n);
         if (gi_has_alpha(net->src) && !net->spec->alpha_too)
             keep_alpha(net, &tile, y);
     }
