@@ -2,11 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 
-static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
-{
-    return gi_flat_plan(plan, 2, err);
-}
-
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
@@ -31,6 +26,6 @@ const struct gi_filter gi_filter_blackhat = {
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_flat_check,
-    .plan = plan,
+    .plan = gi_flat_plan_both,
     .run = run,
 };

@@ -38,7 +38,8 @@ static int side(const struct gi_flat_params *p, const struct gi_length *length, 
     return n <= GI_TAPS_MAX ? n : 0;
 }
 
-enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err)
+/* For one of the two after the other `passes` times. */
+static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_err *err)
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
@@ -63,6 +64,16 @@ enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err
     plan->border = flat->erode.edge.border;
     plan->cost.other = 2.0 * passes;
     return GI_OK;
+}
+
+enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err)
+{
+    return plan_passes(plan, 1, err);
+}
+
+enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err)
+{
+    return plan_passes(plan, 2, err);
 }
 
 enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,

@@ -39,9 +39,10 @@ struct gi_flat {
 /* The check of all of them. */
 enum gi_status gi_flat_check(void *params, struct gi_err *err);
 
-/* plan->tables becomes a struct gi_flat, for one of the two after the other `passes` times. Errors:
- * GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
-enum gi_status gi_flat_plan(struct gi_plan *plan, int passes, struct gi_err *err);
+/* The filters' plans, of one of the two halves and of one after the other: plan->tables becomes a
+ * struct gi_flat. Errors: GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
+enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
+enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
 /* dst = `second` of `first` of `src`, through an image that is made and released here. Errors:
  * those of the primitives. */
