@@ -6,9 +6,11 @@
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/files.h"
+#include "cli/json.h"
 #include "cli/process.h"
 #include "cli/report.h"
 #include "cli/runner.h"
+#include "cli/say.h"
 
 static const struct gi_reporter *const reporters[] = {&gi_stats_reporter, &gi_histogram_reporter,
                                                       &gi_extract_reporter};
@@ -19,6 +21,29 @@ const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
         if (reporters[i]->filter == filter)
             return reporters[i];
     return NULL;
+}
+
+void gi_report_print_head(FILE *out, const char *file, const struct gi_image *image,
+                          unsigned maxval)
+{
+    unsigned full = (unsigned)gi_type_full_scale(image->type);
+    gi_print_safe(out, file);
+    fprintf(out, ": %d x %d, %d channel%s, %s", image->width, image->height, image->channels,
+            image->channels == 1 ? "" : "s", gi_type_word(image->type));
+    if (maxval != full)
+        fprintf(out, ", 0 to %u read as 0 to %u", maxval, full);
+}
+
+json_t *gi_report_json(const char *file, const struct gi_image *image, unsigned maxval)
+{
+    json_t *object = json_object();
+    gi_json_set_name(object, "file", file);
+    json_object_set_new(object, "width", json_integer(image->width));
+    json_object_set_new(object, "height", json_integer(image->height));
+    json_object_set_new(object, "depth",
+                        json_integer((json_int_t)(8 * gi_type_nbytes(image->type))));
+    json_object_set_new(object, "maxval", json_integer(maxval));
+    return object;
 }
 
 /* The image and what stands beside it; freed by the caller, also after an error. */

@@ -92,12 +92,11 @@ static void print_row(const char *name, const struct gi_comparison *comparison, 
 static void print_text(const struct gi_comparison *comparison, const struct gi_image *a,
                        char **names)
 {
-    static const char *const depths[] = {"8-bit", "16-bit", "float"};
     gi_print_safe(stdout, names[0]);
     fputs(" and ", stdout);
     gi_print_safe(stdout, names[1]);
     printf(": %d x %d, %d channel%s, compared as %s\n\n%-*s%*s", a->width, a->height, a->channels,
-           a->channels == 1 ? "" : "s", depths[comparison->type], CELL + 4, "", CELL, "all");
+           a->channels == 1 ? "" : "s", gi_type_word(comparison->type), CELL + 4, "", CELL, "all");
     for (int c = 0; c < a->channels && a->channels > 1; c++)
         printf("%*s", CELL, gi_channel_name(a, c));
     putchar('\n');

@@ -101,15 +101,10 @@ static json_t *channel_json(const struct gi_histogram_view *view, int c)
 static enum gi_status print_json(FILE *out, const struct gi_histogram_view *view,
                                  struct gi_err *err)
 {
-    json_t *channels = json_array(), *object = json_object();
+    json_t *channels = json_array();
+    json_t *object = gi_report_json(view->file, view->image, view->maxval);
     for (int c = 0; c < view->histogram->nchannels; c++)
         json_array_append_new(channels, channel_json(view, c));
-    gi_json_set_name(object, "file", view->file);
-    json_object_set_new(object, "width", json_integer(view->image->width));
-    json_object_set_new(object, "height", json_integer(view->image->height));
-    json_object_set_new(object, "depth",
-                        json_integer((json_int_t)(8 * gi_type_nbytes(view->image->type))));
-    json_object_set_new(object, "maxval", json_integer(view->maxval));
     if (view->cumulative)
         json_object_set_new(object, "cumulative", json_true());
     json_object_set_new(object, "channels", channels);

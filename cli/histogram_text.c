@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/histogram.h"
 #include "cli/plot.h"
-#include "cli/say.h"
+#include "cli/report.h"
 
 #include <math.h>
 #include <string.h>
@@ -214,15 +214,8 @@ static void print_bars(FILE *out, const struct gi_histogram_view *view, int c)
 
 void gi_histogram_text(FILE *out, const struct gi_histogram_view *view)
 {
-    static const char *const depths[] = {"8-bit", "16-bit", "float"};
     const struct gi_histogram *histogram = view->histogram;
-    gi_print_safe(out, view->file);
-    fprintf(out, ": %d x %d, %d channel%s, %s", view->image->width, view->image->height,
-            view->image->channels, view->image->channels == 1 ? "" : "s",
-            depths[view->image->type]);
-    unsigned full = (unsigned)gi_type_full_scale(view->image->type);
-    if (view->maxval != full)
-        fprintf(out, ", 0 to %u read as 0 to %u", view->maxval, full);
+    gi_report_print_head(out, view->file, view->image, view->maxval);
     fprintf(out, "\n\n%-*s", CELL, "");
     for (int c = 0; c < histogram->nchannels; c++)
         fprintf(out, "%*s", CELL, histogram->channels[c].name);

@@ -3,6 +3,8 @@
 #ifndef GI_CLI_REPORT_H
 #define GI_CLI_REPORT_H
 
+#include <jansson.h>
+
 #include "cli/command.h"
 #include "cli/files.h"
 
@@ -46,6 +48,12 @@ extern const struct gi_reporter gi_stats_reporter, gi_histogram_reporter, gi_ext
 
 /* The reporter of a filter; NULL: none. */
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);
+
+/* What begins the text and the JSON of an analysis: the file, the image's shape and, where `maxval`
+ * is not its type's full scale, both. Without a newline; an object for the caller to go on with. */
+void gi_report_print_head(FILE *out, const char *file, const struct gi_image *image,
+                          unsigned maxval);
+json_t *gi_report_json(const char *file, const struct gi_image *image, unsigned maxval);
 
 /* The sets of a command of an analysis, in this order; its first operand is the input, its second
  * where the table goes. */

@@ -127,10 +127,9 @@ struct test {
 
 static void describe_case(struct test *test, const struct backend *backend, const char *what)
 {
-    static const char *const types[] = {"8-bit", "16-bit", "float"};
     const struct gi_image *src = &test->src;
     snprintf(test->difference, sizeof test->difference, "%s: %d x %d, %d channels, %s, %s: %s",
-             backend->detail, src->width, src->height, src->channels, types[src->type],
+             backend->detail, src->width, src->height, src->channels, gi_type_word(src->type),
              *test->variant->text ? test->variant->text : "defaults", what);
 }
 

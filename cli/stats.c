@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/report.h"
-#include "cli/say.h"
 #include "cli/text.h"
 
 #include <math.h>
@@ -188,14 +187,7 @@ static void text_place(FILE *out, const struct view *view, const struct column *
 
 static void print_text(FILE *out, const struct view *view)
 {
-    static const char *const depths[] = {"8-bit", "16-bit", "float"};
-    const struct gi_image *image = view->report->image;
-    gi_print_safe(out, view->report->file);
-    fprintf(out, ": %d x %d, %d channel%s, %s", image->width, image->height, image->channels,
-            image->channels == 1 ? "" : "s", depths[image->type]);
-    unsigned full = (unsigned)gi_type_full_scale(image->type);
-    if (view->report->maxval != full)
-        fprintf(out, ", 0 to %u read as 0 to %u", view->report->maxval, full);
+    gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
     fprintf(out, "\n\n%-*s", CELL, "");
     for (int c = 0; c < view->stats->nchannels; c++)
         fprintf(out, "%*s", CELL, view->stats->channels[c].name);
@@ -269,16 +261,11 @@ static json_t *channel_json(const struct view *view, int c)
 
 static enum gi_status print_json(FILE *out, const struct view *view, struct gi_err *err)
 {
-    const struct gi_image *image = view->report->image;
-    json_t *channels = json_array(), *object = json_object();
+    const struct gi_report *report = view->report;
+    json_t *channels = json_array();
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
     for (int c = 0; c < view->stats->nchannels; c++)
         json_array_append_new(channels, channel_json(view, c));
-    gi_json_set_name(object, "file", view->report->file);
-    json_object_set_new(object, "width", json_integer(image->width));
-    json_object_set_new(object, "height", json_integer(image->height));
-    json_object_set_new(object, "depth",
-                        json_integer((json_int_t)(8 * gi_type_nbytes(image->type))));
-    json_object_set_new(object, "maxval", json_integer(view->report->maxval));
     json_object_set_new(object, "channels", channels);
     return gi_json_print(out, object, 0, err);
 }

@@ -71,6 +71,12 @@ static inline size_t gi_type_nbytes(enum gi_type type)
     return type == GI_U8 ? 1 : type == GI_U16 ? 2 : 4;
 }
 
+/* The type's name for people. */
+static inline const char *gi_type_word(enum gi_type type)
+{
+    return type == GI_U8 ? "8-bit" : type == GI_U16 ? "16-bit" : "float";
+}
+
 /* The sample value that stands for white or opaque: 255, 65535 or 1. */
 static inline float gi_type_full_scale(enum gi_type type)
 {
