@@ -12,6 +12,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products: threads wo
 
 SEED = int(os.environ.get("SEED", "20261121"))
 
+# What scipy.ndimage calls our borders.
+SCIPY_MODES = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
+
 
 def need(*modules):
     """Imports the oracles, or says what is missing and ends as skipped."""

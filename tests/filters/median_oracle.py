@@ -1,9 +1,8 @@
 """median against scipy.ndimage, with its borders, and what NaN and alpha come to."""
-from _common import Checks, need, np, random_image
+from _common import SCIPY_MODES, Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")
 
-BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
 SIDES = [3, 5, 7, 1, 9, 15, 31]
 SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
 c = Checks()
@@ -24,7 +23,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
     for shape in SHAPES:
         if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
             continue  # no such PFM
-        for border, mode in BORDERS.items():
+        for border, mode in SCIPY_MODES.items():
             turn += 1
             k, alpha = SIDES[turn % len(SIDES)], turn % 3 == 0
             image = random_image(c.rng, shape, dtype)

@@ -1,9 +1,7 @@
 """Flat morphology against scipy.ndimage, with its borders, and what NaN and alpha come to."""
-from _common import Checks, need, np, random_image
+from _common import SCIPY_MODES, Checks, need, np, random_image
 
 (ndimage,) = need("scipy.ndimage")
-
-BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect", "reflect101": "mirror"}
 
 
 def less(a, b):
@@ -36,7 +34,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
     for shape in SHAPES:
         if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
             continue  # no such PFM
-        for border, mode in BORDERS.items():
+        for border, mode in SCIPY_MODES.items():
             turn += 1
             name, size = list(PEERS)[turn % 7], SIZES[turn // 7 % len(SIZES)]
             alpha = turn % 3 == 0 and len(name) < 7 and name != "tophat"  # a difference has no --alpha

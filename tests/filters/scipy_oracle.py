@@ -3,13 +3,10 @@
 The contract: integers never more than 1 off, 8 bits equal in 99.9 % of samples and 16 bits in 95 %,
 floats within 2^-20 of the largest value.
 """
-from _common import Checks, need, np, random_image, to_type
+from _common import SCIPY_MODES, Checks, need, np, random_image, to_type
 
 (ndimage,) = need("scipy.ndimage")
 
-# gpuimg's border: scipy's mode
-BORDERS = {"clamp": "nearest", "border": "constant", "wrap": "wrap", "mirror": "reflect",
-           "reflect101": "mirror"}
 SIZES = [(1, 1), (1, 17), (17, 1), (31, 33), (67, 5), (129, 257)]
 c = Checks()
 
@@ -144,7 +141,7 @@ def test_alpha(dtype):
 test_alpha(np.uint8)
 test_alpha(np.uint16)
 for image, dtype in walk():
-    for border, mode in BORDERS.items():
+    for border, mode in SCIPY_MODES.items():
         for test in (test_blur, test_gaussian, test_convolve, test_edges):
             test(image, dtype, border, mode)
     test_sharpen(image, dtype)
