@@ -232,8 +232,8 @@ static enum gi_status measure(struct bench *bench, struct row *row, struct gi_er
     if (!params)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %s", filter->name);
     struct gi_step step = {.filter = filter, .params = params, .others = bench->images};
-    step.nothers = filter->min_sources > 1 ? filter->min_sources - 1 : 0;
     gi_options_example(params, filter->options);
+    step.nothers = gi_filter_others(filter, params);
     enum gi_status status = filter->check ? filter->check(params, err) : GI_OK;
     if (!status)
         status = measure_step(bench, row, &step, err);
@@ -360,10 +360,13 @@ static enum gi_status report(struct bench *bench, char **names, int n, struct gi
         print_head(bench);
     for (int i = 0; gi_filters[i] && !status; i++) {
         struct row row = {.filter = gi_filters[i]};
-        bool wants_map = row.filter->run && row.filter->min_sources > 1;
-        if (wants_map || !gi_operation_is_named(row.filter->name, names, n))
-            continue; /* the bench's images are no maps */
+        if (!gi_operation_is_named(row.filter->name, names, n))
+            continue;
         status = measure(bench, &row, err);
+        if (status == GI_E_UNSUPPORTED) { /* the bench's images are no maps */
+            status = GI_OK;
+            continue;
+        }
         if (!status && json)
             json_array_append_new(rows, row_json(bench, &row));
         else if (!status)

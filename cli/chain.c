@@ -25,7 +25,8 @@ static const struct gi_option to_options[] = {
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter)
 {
     const struct gi_reporter *reporter = filter->run ? NULL : gi_reporter_find(filter);
-    if ((!filter->run && !reporter) || (filter->run && filter->min_sources > 1))
+    if ((!filter->run && !reporter) ||
+        (filter->run && filter->min_sources > 1)) /* by a command of its own */
         return false;
     *command = (struct gi_command){
         .name = filter->name,
@@ -180,6 +181,7 @@ enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi
 
 void gi_chain_free(struct gi_chain *chain)
 {
+    gi_chain_unload(chain);
     for (int i = 0; i < chain->n; i++)
         gi_args_free(&chain->steps[i].args);
     free(chain->steps);

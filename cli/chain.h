@@ -4,6 +4,7 @@
 #define GI_CLI_CHAIN_H
 
 #include "cli/command.h"
+#include "cli/files.h"
 #include "cli/report.h"
 
 /* The sets of the command that a step's words are read as, and so of its parameters. */
@@ -16,6 +17,9 @@ struct gi_chain_step {
     struct gi_command command;          /* that its words are read as */
     struct gi_args args;
     const char *to; /* of an analysis: where its table goes, "-" unless --to says */
+    struct gi_image others[GI_SOURCES_MAX - 1]; /* images that its options name: loaded once, for
+                                                   all images that go through the chain */
+    int nothers;
 };
 
 struct gi_chain {
@@ -31,6 +35,18 @@ struct gi_chain {
  * GI_E_MEMORY. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
+
+/* Loads the images that the steps' options name, by what `io` says of limits. Freed by
+ * gi_chain_unload(), also after an error. Errors: as gi_cli_load(), GI_E_USAGE (cli/further.c). */
+enum gi_status gi_chain_load(struct gi_chain *chain, const struct gi_io_params *io, int threads,
+                             struct gi_err *err);
+void gi_chain_unload(struct gi_chain *chain);
+/* The path of the i-th image that the chain's steps name, from 0; NULL past the last, and of no
+ * chain. */
+const char *gi_chain_image(const struct gi_chain *chain, int i);
+/* Refuses outputs that are one of these images, as gi_output_check_inputs(). Errors: GI_E_USAGE. */
+enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
+                                      struct gi_err *err);
 
 /* The command that the words of a step of `filter` are read as: the operation's options, and of an
  * analysis its outputs and --to. False where `filter` can't stand in a chain. */

@@ -134,6 +134,7 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
         break;
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         puts(":files");
         break;
     default:

@@ -17,16 +17,19 @@ enum { SET_FILTER, SET_IO, SET_DEVICE, SET_BATCH };
 /* `dst` = filter of the file; the input image is freed before the output is encoded. */
 static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *metadata,
                                    struct gi_file_info *info, struct gi_runner *runner,
-                                   const struct gi_command *command, void *const *params,
+                                   const struct gi_chain_step *from, const struct gi_io_params *io,
                                    const char *path, struct gi_err *err)
 {
-    struct gi_step step = {.filter = command->filter, .params = params[SET_FILTER]};
+    struct gi_step step = {.filter = from->filter,
+                           .params = from->args.params[GI_SET_STEP_FILTER],
+                           .others = from->others,
+                           .nothers = from->nothers};
+    struct gi_side side = {.others = from->others};
     struct gi_image src;
-    enum gi_status status =
-        gi_runner_load(runner, &src, metadata, info, path, params[SET_IO], &step, 1, err);
+    enum gi_status status = gi_runner_load(runner, &src, metadata, info, path, io, &step, 1, err);
     if (status)
         return status;
-    status = gi_runner_run(runner, dst, &src, &step, 1, NULL, err);
+    status = gi_runner_run(runner, dst, &src, &step, 1, &side, err);
     gi_image_free(&src);
     if (status)
         gi_metadata_free(metadata);
@@ -34,8 +37,8 @@ static enum gi_status load_and_run(struct gi_image *dst, struct gi_metadata *met
 }
 
 /* From one file to one. */
-static enum gi_status run_one(const struct gi_command *command, void *const *params,
-                              char **operands, struct gi_err *err)
+static enum gi_status run_one(const struct gi_command *command, const struct gi_chain_step *step,
+                              void *const *params, char **operands, struct gi_err *err)
 {
     struct gi_io_params io = *(const struct gi_io_params *)params[SET_IO];
     const struct gi_device_params *device = params[SET_DEVICE];
@@ -50,7 +53,7 @@ static enum gi_status run_one(const struct gi_command *command, void *const *par
     struct gi_image image;
     struct gi_metadata metadata = {0};
     struct gi_file_info info;
-    status = load_and_run(&image, &metadata, &info, runner, command, params, operands[0], err);
+    status = load_and_run(&image, &metadata, &info, runner, step, &io, operands[0], err);
     if (!status) {
         double start = gi_now_ms();
         status = gi_cli_check_way(operands[0], operands[1], &io, &info, err);
@@ -67,26 +70,42 @@ static enum gi_status run_one(const struct gi_command *command, void *const *par
     return status;
 }
 
+/* One image, or a stream of them. */
+static enum gi_status run_loaded(const struct gi_batch_job *job, char **operands,
+                                 struct gi_err *err)
+{
+    struct gi_io_params *io = job->params[SET_IO];
+    const char *const outputs[] = {operands[1], NULL};
+    struct gi_stream *stream = NULL;
+    enum gi_status status = gi_chain_check_outputs(job->chain, outputs, err);
+    if (!status)
+        status = gi_stream_find(&stream, operands[0], operands[1], io, err);
+    if (!status && stream)
+        return gi_stream_run(&stream, job, err);
+    if (!status)
+        status = run_one(job->command, job->chain->steps, job->params, operands, err);
+    gi_ahead_free(&io->ahead);
+    return status;
+}
+
 static enum gi_status run_filter(const struct gi_command *command, void *const *params,
                                  char **operands, int noperands, struct gi_err *err)
 {
     struct gi_io_params *io = params[SET_IO];
     struct gi_chain_step step = {.filter = command->filter};
     struct gi_chain chain = {.steps = &step, .n = 1};
-    struct gi_stream *stream;
     step.args.params[GI_SET_STEP_FILTER] = params[SET_FILTER];
     if (io->linear && !command->filter->mixes)
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
     struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
-    if (gi_batch_is_wanted(params[SET_BATCH]))
-        return gi_batch_run(&job, operands, noperands, err);
-    enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
-    if (!status && stream)
-        return gi_stream_run(&stream, &job, err);
+    enum gi_status status = gi_chain_load(
+        &chain, io, ((const struct gi_device_params *)params[SET_DEVICE])->threads, err);
     if (!status)
-        status = run_one(command, params, operands, err);
-    gi_ahead_free(&io->ahead);
+        status = gi_batch_is_wanted(params[SET_BATCH])
+                     ? gi_batch_run(&job, operands, noperands, err)
+                     : run_loaded(&job, operands, err);
+    gi_chain_unload(&chain);
     return status;
 }
 

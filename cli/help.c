@@ -43,6 +43,8 @@ const char *gi_option_metavar(const struct gi_option *row)
         return "TEXT|FILE";
     case GI_OPT_PATH:
         return "PATH";
+    case GI_OPT_IMAGE:
+        return "IMAGE";
     }
     return NULL;
 }
@@ -92,7 +94,8 @@ const char *gi_choice_describe(const struct gi_option *row, const struct gi_choi
 const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes)
 {
     bool says_little = row->type == GI_OPT_FLAG || row->type == GI_OPT_TEXT ||
-                       row->type == GI_OPT_PATH || row->type == GI_OPT_CONTENT;
+                       row->type == GI_OPT_PATH || row->type == GI_OPT_CONTENT ||
+                       row->type == GI_OPT_IMAGE;
     char want[512] = "";
     if (!says_little && !gi_choices_have_help(row))
         gi_option_want(row, want, sizeof want);

@@ -38,7 +38,7 @@ static const char *type_name(enum gi_option_type type)
 {
     static const char *const names[] = {"flag",   "int",   "odd",     "real",   "reals",
                                         "choice", "level", "size",    "extent", "rect",
-                                        "colour", "text",  "content", "path"};
+                                        "colour", "text",  "content", "path",   "image"};
     return names[type];
 }
 

@@ -27,6 +27,8 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, const struct gi_
     const struct gi_chain_step *from = &ready->chain->steps[i];
     const struct gi_reporter *reporter = from->reporter;
     struct gi_side *side = &ready->sides[i];
+    side->others = ready->steps[i].others = from->others;
+    ready->steps[i].nothers = from->nothers;
     if (!reporter)
         return GI_OK;
     const void *output = from->args.params[GI_SET_STEP_OUTPUT];

@@ -180,6 +180,8 @@ static enum gi_status check_places(const struct gi_chain *chain, const char *pat
                 reporter && reporter->other ? reporter->other(output) : NULL, NULL};
             status = gi_output_check_inputs(outputs, inputs, err);
         }
+        if (!status)
+            status = gi_chain_check_outputs(chain, outputs, err);
     }
     free(places);
     return status;
@@ -222,7 +224,10 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
 {
     struct gi_io_params *io = params[SET_IO];
     struct gi_stream *stream = NULL;
-    enum gi_status status = path ? gi_stream_find(&stream, input, path, io, err) : GI_OK;
+    const char *const outputs[] = {path, NULL};
+    enum gi_status status = gi_chain_check_outputs(chain, outputs, err);
+    if (!status && path)
+        status = gi_stream_find(&stream, input, path, io, err);
     if (!status && stream)
         return gi_stream_run(
             &stream, &(struct gi_batch_job){.command = command, .params = params, .chain = chain},
@@ -259,6 +264,15 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
                           : gi_batch_run(&job, inputs, ninputs, err);
 }
 
+/* With the images that it names. */
+static enum gi_status read_chain(struct gi_chain *chain, const char *text, void *const *params,
+                                 struct gi_err *err)
+{
+    const struct gi_device_params *device = params[SET_DEVICE];
+    enum gi_status status = gi_chain_read(chain, text, err);
+    return status ? status : gi_chain_load(chain, params[SET_IO], device->threads, err);
+}
+
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -270,7 +284,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (many && noperands < first)
         return gi_fail(err, GI_E_USAGE, "want CHAIN before the inputs, or --file");
     if (many) {
-        enum gi_status failed = gi_chain_read(&chain, text, err);
+        enum gi_status failed = read_chain(&chain, text, params, err);
         if (!failed)
             failed =
                 run_many(command, &chain, text, params, operands + first, noperands - first, err);
@@ -281,7 +295,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         return gi_fail(err, GI_E_USAGE, "want %s (usage: gpuimg run [OPTION...] %s)",
                        p->file ? "INPUT [OUTPUT] with --file" : command->operands,
                        command->operands);
-    enum gi_status status = gi_chain_read(&chain, text, err);
+    enum gi_status status = read_chain(&chain, text, params, err);
     if (!status)
         status = run_one(command, &chain, operands[first],
                          noperands > first + 1 ? operands[first + 1] : NULL, params, err);

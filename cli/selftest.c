@@ -154,6 +154,11 @@ static bool compare_images(struct test *test, const struct backend *backend,
     return true;
 }
 
+static int others_of(const struct test *test)
+{
+    return gi_filter_others(test->filter, test->variant->params);
+}
+
 /* The case on one backend. */
 static enum gi_status run_case(struct test *test, const struct backend *backend,
                                struct gi_image *dst, void *result, struct gi_err *err)
@@ -161,10 +166,9 @@ static enum gi_status run_case(struct test *test, const struct backend *backend,
     struct gi_step step = {.filter = test->filter,
                            .params = test->variant->params,
                            .others = test->others,
-                           .nothers = test->filter->min_sources - 1};
+                           .nothers = others_of(test)};
     struct gi_side side = {.others = test->others, .result = result};
     struct gi_pipeline *pipeline;
-    step.nothers = step.nothers < 0 ? 0 : step.nothers;
     enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, &test->src, NULL, err);
     if (status)
         return status;
@@ -236,7 +240,7 @@ static bool make_sources(struct test *test, int width, int height, int channels,
     bool made = !gi_image_alloc(&test->src, width, height, channels, type, &test->err);
     if (made)
         gi_selftest_fill(&test->src, seed);
-    for (int i = 0; i < test->filter->min_sources - 1 && made; i++) {
+    for (int i = 0; i < others_of(test) && made; i++) {
         made = !gi_image_alloc(&test->others[i], width, height, channels, type, &test->err);
         if (made)
             gi_selftest_fill(&test->others[i], seed + 1000000 * (uint64_t)(i + 1));
@@ -249,7 +253,7 @@ static bool takes(const struct test *test, int width, int height, int channels, 
 {
     struct gi_image sources[GI_SOURCES_MAX];
     struct gi_plan plan;
-    int n = test->filter->min_sources < 1 ? 1 : test->filter->min_sources;
+    int n = 1 + others_of(test);
     for (int i = 0; i < n; i++)
         sources[i] =
             (struct gi_image){.width = width, .height = height, .channels = channels, .type = type};

@@ -81,6 +81,13 @@ static void add_row(struct trials *trials, const struct gi_option *row)
         add(trials, row, "x70%", false);
         add(trials, row, "100%x10%", false);
         break;
+    case GI_OPT_COLOUR:
+        if (strcmp(row->name, "border-value") != 0)
+            add(trials, row, "37", false);
+        break;
+    case GI_OPT_IMAGE: /* its samples are made up */
+        add(trials, row, "image.png", false);
+        break;
     default:
         break;
     }
@@ -103,6 +110,20 @@ static bool set(struct walk *walk, const struct gi_option *row, const char *text
     return gi_option_read(walk->variant.params, row, flag ? NULL : text, NULL) == GI_OK;
 }
 
+/* Whether the options go together. */
+static bool set_all(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
+{
+    const struct gi_filter *filter = walk->filter;
+    bool fits = !trial || set(walk, trial->row, trial->text);
+    if (border && walk->border_value && strcmp(border->name, "border") == 0)
+        fits = fits && set(walk, walk->border_value, "37");
+    if (border)
+        fits = fits && set(walk, walk->border, border->name);
+    if (fits && filter->check)
+        fits = filter->check(walk->variant.params, NULL) == GI_OK;
+    return fits;
+}
+
 /* One trial (NULL: the example alone) under one border (NULL: none). Options that do not go
  * together are passed over. */
 static bool walk_one(struct walk *walk, const struct trial *trial, const struct gi_choice *border)
@@ -111,13 +132,13 @@ static bool walk_one(struct walk *walk, const struct trial *trial, const struct 
     walk->variant.text[0] = '\0';
     walk->variant.heavy = trial && trial->heavy;
     gi_options_example(walk->variant.params, filter->options);
-    bool fits = !trial || set(walk, trial->row, trial->text);
-    if (border && walk->border_value && strcmp(border->name, "border") == 0)
-        fits = fits && set(walk, walk->border_value, "37");
-    if (border)
-        fits = fits && set(walk, walk->border, border->name);
-    if (fits && filter->check)
-        fits = filter->check(walk->variant.params, NULL) == GI_OK;
+    bool fits = set_all(walk, trial, border);
+    bool operand = trial && (trial->row->type == GI_OPT_IMAGE || trial->row->type == GI_OPT_COLOUR);
+    if (!fits && operand) { /* in place of that of the example */
+        walk->variant.text[0] = '\0';
+        gi_options_default(walk->variant.params, filter->options);
+        fits = set_all(walk, trial, border);
+    }
     if (filter->ask_all)
         filter->ask_all(walk->variant.params);
     return !fits || walk->fn(walk->arg, &walk->variant);

@@ -20,7 +20,8 @@ struct gi_filter {
     const char *examples;
     const struct gi_option *options;
     size_t params_nbytes;
-    int min_sources, max_sources; /* images that it takes; 0 stands for 1 */
+    int min_sources, max_sources; /* images that it takes besides those that options name; 0 stands
+                                     for 1 */
     bool mixes;                   /* adds up the light of several pixels, as cameras and eyes do */
 
     /* Tests the options against each other, before any file is read; fills what follows from
@@ -71,6 +72,13 @@ extern const struct gi_filter *const gi_filters[];
 
 /* The filter of that name, or NULL. */
 const struct gi_filter *gi_filter_find(const char *name);
+
+/* The row of the i-th image that options name, from 0; NULL past the last. */
+const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i);
+/* The path that it is set to. */
+const char *gi_option_path(const struct gi_option *row, const void *params);
+/* Sources besides the first that the operation takes at least, by those options or by its row. */
+int gi_filter_others(const struct gi_filter *filter, const void *params);
 
 /* Parts that several rows share. --border and --border-value set a struct gi_border_params; the
  * macro's `params` is the struct that holds one as member `edge`. */

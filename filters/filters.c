@@ -46,6 +46,29 @@ const struct gi_filter *gi_filter_find(const char *name)
     return NULL;
 }
 
+const char *gi_option_path(const struct gi_option *row, const void *params)
+{
+    const char *path;
+    memcpy(&path, (const char *)params + row->offset, sizeof path);
+    return path;
+}
+
+const struct gi_option *gi_filter_image(const struct gi_filter *filter, const void *params, int i)
+{
+    for (const struct gi_option *row = filter->options; row->name; row++)
+        if (row->type == GI_OPT_IMAGE && gi_option_path(row, params) && i-- == 0)
+            return row;
+    return NULL;
+}
+
+int gi_filter_others(const struct gi_filter *filter, const void *params)
+{
+    int n = 0;
+    while (gi_filter_image(filter, params, n))
+        n++;
+    return n ? n : filter->min_sources > 1 ? filter->min_sources - 1 : 0;
+}
+
 /* In the order of enum gi_border, then the names by which other programs call them. */
 const struct gi_choice gi_border_choices[] = {
     {"clamp", NULL, "the nearest pixel of the image"},

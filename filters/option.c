@@ -161,6 +161,7 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         *(const char **)value = text;
         return true;
     }
@@ -215,6 +216,7 @@ static void unset(void *value, enum gi_option_type type)
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         *(const char **)value = NULL;
         break;
     }
@@ -340,6 +342,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         add(&line, "text or the name of a file");
         break;
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         add(&line, "a path");
         break;
     }

@@ -30,6 +30,9 @@ enum gi_option_type {
     GI_OPT_CONTENT, /* const char *: text as given, or where it names a readable file the content of
                        that file (the reader of options owns it); unset: NULL */
     GI_OPT_PATH,    /* const char *: a file or folder; unset: NULL */
+    GI_OPT_IMAGE,   /* const char *: a file with an image, which is a further source of the
+                       operation: those that are set are sources[1] and on, in the order of their
+                       rows; unset: NULL */
 };
 
 enum { GI_REALS_MAX = 32 };
@@ -65,6 +68,7 @@ struct gi_option {
     double min, max;  /* inclusive; both 0: no range (INT, ODD, REAL, each of REALS, SIZE) */
     int least, most;  /* REALS: how many numbers; most 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
+    bool picture;     /* IMAGE: is light as the input is, so that --gray and --linear hold for it */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
     const char *example; /* for an option that must be given: a value that selftest and tests give
                             it, "" for a flag; NULL: the default serves */

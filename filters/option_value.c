@@ -75,6 +75,7 @@ bool gi_option_same(const struct gi_option *row, const void *a_params, const voi
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         return same_text(*(const char *const *)a, *(const char *const *)b);
     }
     return false;
@@ -168,6 +169,7 @@ void gi_option_print(FILE *out, const struct gi_option *row, const void *params)
     case GI_OPT_TEXT:
     case GI_OPT_CONTENT:
     case GI_OPT_PATH:
+    case GI_OPT_IMAGE:
         fputs(*(const char *const *)value, out);
         break;
     }

@@ -16,6 +16,7 @@ enum gi_claim_kind {
     GI_CLAIM_TABLE,
     GI_CLAIM_INPUT,
     GI_CLAIM_LIST,
+    GI_CLAIM_IMAGE, /* that the chain names */
 };
 
 struct gi_claim {

@@ -43,7 +43,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     const struct gi_device_params *device = job->device       ? job->device
                                             : device_set >= 0 ? job->params[device_set]
                                                               : NULL;
-    *files = (struct gi_batch_files){.params = p, .naming = {p->out_dir, p->out, p->suffix}};
+    *files = (struct gi_batch_files){
+        .params = p, .chain = job->chain, .naming = {p->out_dir, p->out, p->suffix}};
     files->threads = gi_thread_count(device ? device->threads : 0);
     files->times = p->report || gi_progress_shows(p->progress);
     if (p->resume && !p->report)
@@ -100,6 +101,9 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     case GI_CLAIM_LIST:
         *path = p->files_from;
         return files->unit ? "--pairs" : "--files-from";
+    case GI_CLAIM_IMAGE:
+        *path = gi_chain_image(files->chain, (int)claim->index);
+        return "the image";
     default:
         return NULL;
     }
@@ -159,6 +163,9 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list
         status = gi_claim(&claims, GI_CLAIM_TABLE, 0, p->table, err);
     if (!status)
         status = gi_claim(&claims, GI_CLAIM_LIST, 0, p->files_from, err);
+    const char *image;
+    for (int i = 0; !status && (image = gi_chain_image(files->chain, i)); i++)
+        status = gi_claim(&claims, GI_CLAIM_IMAGE, (size_t)i, image, err);
     for (size_t i = 0; i < files->list.n && !status; i++) {
         char *output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
         status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, output, err);

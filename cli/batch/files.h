@@ -12,6 +12,7 @@
 /* One batch, as long as it runs. */
 struct gi_batch_files {
     const struct gi_batch_params *params;
+    const struct gi_chain *chain; /* NULL: none */
     struct gi_list list;
     const char *unit; /* of what failed, "pairs"; NULL: "files" */
     struct gi_naming naming;

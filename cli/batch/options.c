@@ -192,7 +192,8 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
 
 static bool is_text(enum gi_option_type type)
 {
-    return type == GI_OPT_TEXT || type == GI_OPT_CONTENT || type == GI_OPT_PATH;
+    return type == GI_OPT_TEXT || type == GI_OPT_CONTENT || type == GI_OPT_PATH ||
+           type == GI_OPT_IMAGE;
 }
 
 /* Those that change no byte of what comes out. */

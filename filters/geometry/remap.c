@@ -3,11 +3,23 @@
 #include "filters/geometry/warping.h"
 
 struct params {
+    const char *map, *map_y;
     bool relative;
     struct gi_warp_params warp;
 };
 
 static const struct gi_option options[] = {
+    {.name = "map",
+     .letter = 'm',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, map),
+     .example = "map.npy",
+     .help = "Floats of two channels, X and Y: .npy of height x width x 2, or the first two of a "
+             "PFM; with --map-y of one channel, X"},
+    {.name = "map-y",
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, map_y),
+     .help = "Floats of one channel, Y"},
     {.name = "relative",
      .letter = 'r',
      .type = GI_OPT_FLAG,
@@ -16,6 +28,12 @@ static const struct gi_option options[] = {
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
 };
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return p->map ? GI_OK : gi_fail(err, GI_E_USAGE, "--map: missing: want a file of floats");
+}
 
 /* Maps of one shape, of floats, with both coordinates between them. */
 static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
@@ -41,8 +59,6 @@ static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
-    if (plan->nsources < 2)
-        return gi_fail(err, GI_E_UNSUPPORTED, "no map");
     enum gi_status status = check_maps(plan, err);
     if (status)
         return status;
@@ -74,10 +90,12 @@ const struct gi_filter gi_filter_remap = {
               "has the map's size. A place that is no number, or far away, is outside.\n"
               "\n"
               "Colour is weighed by alpha. Nothing is averaged where the map makes things smaller.",
+    .examples = "gpuimg remap in.png out.png --map map.npy\n"
+                "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
+                "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",
     .options = options,
     .params_nbytes = sizeof(struct params),
-    .min_sources = 2,
-    .max_sources = 3,
+    .check = check,
     .plan = plan,
     .run = run,
 };

@@ -120,11 +120,19 @@ check "remap" cmp out.pgm <(printf 'P5\n2 1\n255\nbc')
 expect 0 gpuimg remap four.pgm out.pgm --map x.pfm --map-y y.pfm --relative --border clamp
 check "remap --relative" cmp out.pgm <(printf 'P5\n2 1\n255\nbd')
 expect_error 2 'remap: --map: missing: want a file of floats' remap four.pgm made.pgm
-expect_error 1 'remap: nothere.npy*' remap four.pgm made.pgm --map nothere.npy
+expect_error 1 'remap: --map: nothere.npy*' remap four.pgm made.pgm --map nothere.npy
 expect_error 1 'remap: a map of 1 channel: want one of X and Y*' remap four.pgm made.pgm --map x.pfm
 expect_error 1 'remap: a map of 8-bit integers: want floats*' remap four.pgm made.pgm --map four.pgm
 expect_error 2 'remap: *would be written over the input*' remap four.pgm x.pfm --map x.pfm --map-y y.pfm
-expect_error 2 "run: step 1: remap: can't stand in a chain*" run remap four.pgm made.pgm
+expect_error 2 'run: step 1: remap: --map: missing*' run remap four.pgm made.pgm
+expect_error 2 'remap: --map -: want a file*' remap four.pgm made.pgm --map -
+expect_error 1 'run: step 2, remap: --map: nothere.npy*' run 'invert | remap --map nothere.npy' four.pgm made.pgm
+expect_error 2 'run: *would be written over the input*' run 'remap --map x.pfm --map-y y.pfm' four.pgm x.pfm
+expect 0 gpuimg run 'invert | remap --map x.pfm --map-y y.pfm | invert' four.pgm out.pgm
+check "remap in a chain" cmp out.pgm <(printf 'P5\n2 1\n255\nbc')
+expect 0 gpuimg remap four.pgm a.pgm --map x.pfm --map-y y.pfm --out-dir mapped
+check "remap of many" cmp mapped/four.pgm <(printf 'P5\n2 1\n255\nbc')
+expect_error 2 'remap: the image x.pfm: is the output of *' remap four.pgm --map x.pfm --map-y y.pfm --out x.pfm
 expect 0 gpuimg montage a.pgm a.pgm a.pgm sheet.pgm --cell 2x2 --gap 1 --margin 1 --background 9
 check "a sheet" cmp sheet.pgm <(printf 'P5\n7 7\n255\n\t\t\t\t\t\t\t\t\001\002\t\001\002\t\t\003\004\t\003\004\t\t\t\t\t\t\t\t\t\001\002\t\t\t\t\t\003\004\t\t\t\t\t\t\t\t\t\t\t')
 expect 0 gpuimg montage a.pgm c.ppm row.ppm --cell 2x2 --gap 0 --margin 0 --rows 1

@@ -108,13 +108,14 @@ static inline void *fc_params(const struct gi_filter *filter, const char *const 
     return params;
 }
 
-/* The plan of one filter for a shape; fails the test where there is none. */
+/* The plan of one filter for the shapes of its sources; fails the test where there is none. */
 static inline struct gi_plan fc_plan(const struct gi_filter *filter, const void *params,
-                                     const struct gi_image *src)
+                                     const struct gi_image *srcs)
 {
     struct gi_err err = {0};
     struct gi_plan plan;
-    if (gi_plan_make(&plan, filter, params, src, 1, &err))
+    int n = 1 + gi_filter_others(filter, params);
+    if (gi_plan_make(&plan, filter, params, srcs, n, &err))
         fail_msg("%s: %s", filter->name, err.text);
     return plan;
 }

@@ -1,97 +1,19 @@
 /* Random chains: a pipeline gives the bytes of its single steps, each through a host image of its
  * own type, whole and in bands, at every level, on CUDA too; and so do what its analyses find and
  * what is tapped on the way. SPDX-License-Identifier: MIT */
-#include "filter_cases.h"
+#include "host_filters.h"
 
 #include <time.h>
 
 enum { STEPS_MAX = 6, CHAINS = 220, BACKENDS_MAX = 8 };
-
-/* ---- filters whose result has another shape or type, for the CPU's memory ---- */
-
-struct thin_params {
-    int unused;
-};
-
-/* Every second row and column, the first among them. */
-static enum gi_status thin_plan(struct gi_plan *plan, struct gi_err *err)
-{
-    (void)err;
-    plan->result.width = (plan->sources[0].width + 1) / 2;
-    plan->result.height = (plan->sources[0].height + 1) / 2;
-    plan->reach = GI_REACH_MAPPED;
-    plan->cost.other = 1;
-    return GI_OK;
-}
-
-static struct gi_span thin_needs(const struct gi_plan *plan, int y0, int y1)
-{
-    int bottom = 2 * y1 - 1 < plan->sources[0].height ? 2 * y1 - 1 : plan->sources[0].height;
-    return (struct gi_span){2 * y0, bottom};
-}
-
-static enum gi_status thin_run(const struct gi_plan *plan, struct gi_queue *queue,
-                               const struct gi_work *work, struct gi_err *err)
-{
-    (void)plan;
-    (void)queue;
-    (void)err;
-    size_t pixel = (size_t)work->dst->channels * gi_type_nbytes(work->dst->type);
-    for (int y = 0; y < work->dst->height; y++)
-        for (size_t x = 0; x < (size_t)work->dst->width; x++)
-            memcpy((char *)gi_row(work->dst, y) + x * pixel,
-                   (char *)gi_row(work->srcs, 2 * (work->dst_y + y) - work->src_y) + 2 * x * pixel,
-                   pixel);
-    return GI_OK;
-}
-
-/* Any type to float: the next row's value, where there is one, so that it needs a halo of its own.
- */
-static enum gi_status next_plan(struct gi_plan *plan, struct gi_err *err)
-{
-    (void)err;
-    plan->result.type = GI_F32;
-    plan->halo = 1;
-    plan->cost.other = 1;
-    return GI_OK;
-}
-
-static enum gi_status next_run(const struct gi_plan *plan, struct gi_queue *queue,
-                               const struct gi_work *work, struct gi_err *err)
-{
-    (void)queue;
-    (void)err;
-    const struct gi_image *src = work->srcs;
-    for (int y = 0; y < src->height; y++) {
-        int last = plan->sources[0].height - 1 - work->src_y;
-        int from = y < last && y + 1 < src->height ? y + 1 : y;
-        for (int x = 0; x < src->width; x++)
-            for (int c = 0; c < src->channels; c++)
-                ((float *)gi_row(work->dst, y))[x * src->channels + c] =
-                    (float)fc_get(src, from, x, c) + (float)(work->src_y + y);
-    }
-    return GI_OK;
-}
-
-static const struct gi_option no_options[] = {{.name = NULL}};
-static const struct gi_filter thin = {.name = "thin",
-                                      .options = no_options,
-                                      .params_nbytes = sizeof(struct thin_params),
-                                      .plan = thin_plan,
-                                      .needs = thin_needs,
-                                      .run = thin_run};
-static const struct gi_filter next = {.name = "next",
-                                      .options = no_options,
-                                      .params_nbytes = sizeof(struct thin_params),
-                                      .plan = next_plan,
-                                      .run = next_run};
 
 /* ---- chains ---- */
 
 struct chain {
     int n;
     struct gi_step steps[STEPS_MAX];
-    char text[1024]; /* for messages */
+    struct gi_image others[STEPS_MAX][GI_SOURCES_MAX - 1]; /* made once the first source is */
+    char text[1024];                                       /* for messages */
 };
 
 static void note(struct chain *chain, const char *word, const char *value)
@@ -112,6 +34,8 @@ static void random_option(struct chain *chain, const struct gi_filter *filter, v
         while (row->choices[n].name)
             n++;
         snprintf(text, sizeof text, "%s", row->choices[fc_random(seed) % (uint32_t)n].name);
+    } else if (row->type == GI_OPT_IMAGE) {
+        snprintf(text, sizeof text, "image.png");
     } else if (row->type == GI_OPT_LEVEL) {
         snprintf(text, sizeof text, "%s", levels[fc_random(seed) % 3]);
     } else if (row->type == GI_OPT_EXTENT) {
@@ -163,15 +87,37 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
         const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
                                          : pick == (uint32_t)nfilters + 1 ? &next
                                                                           : gi_filters[pick];
-        if (filter->min_sources < 2)
+        if (filter->min_sources < 2) /* compare */
             random_step(chain, filter, seed);
+    }
+}
+
+/* Further sources: shaped as the first source of all, or a little less. */
+static void add_others(struct chain *chain, const struct gi_image *src, uint64_t *seed)
+{
+    for (int i = 0; i < chain->n; i++) {
+        struct gi_step *step = &chain->steps[i];
+        step->others = chain->others[i];
+        step->nothers = gi_filter_others(step->filter, step->params);
+        for (int j = 0; j < step->nothers; j++) {
+            struct gi_image *other = &chain->others[i][j];
+            bool less = fc_random(seed) % 4 == 0;
+            assert_int_equal(gi_image_alloc(other, less ? (src->width + 2) / 3 : src->width,
+                                            less ? (src->height + 1) / 2 : src->height,
+                                            src->channels, src->type, NULL),
+                             GI_OK);
+            fc_fill(other, seed);
+        }
     }
 }
 
 static void free_chain(struct chain *chain)
 {
-    for (int i = 0; i < chain->n; i++)
+    for (int i = 0; i < chain->n; i++) {
         free((void *)chain->steps[i].params);
+        for (int j = 0; j < chain->steps[i].nothers; j++)
+            gi_image_free(&chain->others[i][j]);
+    }
 }
 
 /* What a run of a chain gives. */
@@ -215,10 +161,14 @@ static void run_singly(struct outcome *outcome, struct gi_queue *queue, const st
     for (int i = 0; i < chain->n; i++) {
         const struct gi_step *step = &chain->steps[i];
         struct gi_err err = {0};
+        struct gi_side side = {.others = step->others, .result = outcome->results[i]};
+        struct gi_pipeline *pipeline;
         outcome->taps[i] = copy_of(&image);
-        if (gi_run_one(queue, step->filter->run ? &made : NULL, outcome->results[i], &image,
-                       step->filter, step->params, &err))
+        if (gi_pipeline_new(&pipeline, step, 1, &image, NULL, &err) ||
+            gi_pipeline_run(pipeline, queue, step->filter->run ? &made : NULL, &image, &side, NULL,
+                            &err))
             fail_msg("%s: step %d: %s", chain->text, i + 1, err.text);
+        gi_pipeline_free(&pipeline);
         if (!step->filter->run)
             continue;
         gi_image_free(&image);
@@ -249,7 +199,9 @@ static bool run_together(struct outcome *outcome, struct gi_queue *queue, const 
     struct gi_err err = {0};
     init_outcome(outcome, chain);
     for (int i = 0; i < chain->n; i++)
-        sides[i] = (struct gi_side){.result = outcome->results[i], .tap = &outcome->taps[i]};
+        sides[i] = (struct gi_side){.others = chain->steps[i].others,
+                                    .result = outcome->results[i],
+                                    .tap = &outcome->taps[i]};
     if (gi_pipeline_new(&pipeline, chain->steps, chain->n, src, NULL, &err))
         fail_msg("%s: %s", chain->text, err.text);
     enum gi_status status =
@@ -383,6 +335,7 @@ static void test_random(void **unused)
         bool host_filters = i % 2;
         random_chain(&chain, host_filters, &seed);
         random_image(&src, &seed);
+        add_others(&chain, &src, &seed);
         if (!takes(&chain, &src)) {
             free_chain(&chain);
             gi_image_free(&src);

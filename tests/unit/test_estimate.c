@@ -16,7 +16,7 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
     void *params = calloc(1, filter->params_nbytes);
     struct gi_image shape = {.width = side, .height = side, .channels = 1, .type = GI_U8};
     struct gi_image other = shape;
-    if (filter->run) { /* a map */
+    if (strcmp(filter->name, "remap") == 0) { /* a map */
         other.channels = 2;
         other.type = GI_F32;
     }
@@ -25,7 +25,7 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
         assert_int_equal(filter->check(params, NULL), GI_OK);
     struct gi_step step = {.filter = filter, .params = params, .others = &other};
     struct gi_pipeline *pipeline;
-    step.nothers = filter->min_sources > 1 ? filter->min_sources - 1 : 0;
+    step.nothers = gi_filter_others(filter, params);
     assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);
     struct gi_rates cpu = gi_rates_of(GI_DEVICE_CPU, &host, threads);
     struct gi_rates cuda = gi_rates_of(GI_DEVICE_CUDA, &gpu, threads);

@@ -52,6 +52,10 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
             continue; /* walked apart */
         if (row->type == GI_OPT_FLAG)
             n = add(variants, n, row, "");
+        if (row->type == GI_OPT_IMAGE)
+            n = add(variants, n, row, "image.png");
+        if (row->type == GI_OPT_COLOUR && strcmp(row->name, "border-value") != 0)
+            n = add(variants, n, row, "37");
         if (row->type == GI_OPT_LEVEL) {
             n = add(variants, n, row, "0");
             n = add(variants, n, row, "50%");
@@ -75,35 +79,39 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
     return n;
 }
 
-/* Parameters of a variant, or NULL where its check says that the options don't go together. */
+/* Parameters of a variant, beside those of the example or in their place, or NULL where the check
+ * says that the options don't go together. */
 static void *make_params(const struct gi_filter *filter, const struct variant *variant,
                          enum gi_border border)
 {
     void *params = calloc(1, filter->params_nbytes);
-    gi_options_example(params, filter->options);
-    if (fc_option(filter, "border")) {
-        fc_set(filter, params, "border", gi_border_choices[border].name);
-        fc_set(filter, params, "border-value", "77");
+    enum gi_option_type type = variant->row ? variant->row->type : GI_OPT_FLAG;
+    int instead = type == GI_OPT_IMAGE || type == GI_OPT_COLOUR; /* of another operand */
+    for (int beside = 1; beside >= !instead; beside--) {
+        (beside ? gi_options_example : gi_options_default)(params, filter->options);
+        if (fc_option(filter, "border")) {
+            fc_set(filter, params, "border", gi_border_choices[border].name);
+            fc_set(filter, params, "border-value", "77");
+        }
+        if (variant->row)
+            fc_set(filter, params, variant->row->name, variant->text);
+        if (!filter->check || filter->check(params, NULL) == GI_OK)
+            return params;
     }
-    if (variant->row)
-        fc_set(filter, params, variant->row->name, variant->text);
-    if (filter->check && filter->check(params, NULL)) {
-        free(params);
-        return NULL;
-    }
-    return params;
+    free(params);
+    return NULL;
 }
 
 /* The plan without the driver, into an image, made here, whose padding and page ends are watched.
  */
-static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *src,
+static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *srcs,
                      const struct gi_filter *filter, const void *params)
 {
     struct gi_err err = {0};
-    struct gi_plan plan = fc_plan(filter, params, src), settled;
+    struct gi_plan plan = fc_plan(filter, params, srcs), settled;
     void *state = plan.passes ? calloc(1, plan.state_nbytes) : NULL;
     for (int pass = 0; pass < plan.passes; pass++)
-        if (filter->measure(&plan, queue, state, pass, src, &err))
+        if (filter->measure(&plan, queue, state, pass, srcs, &err))
             fail_msg("%s", err.text);
     if (plan.late) {
         if (gi_plan_settle(&settled, &plan, state, &err))
@@ -114,21 +122,38 @@ static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_
     struct gi_image shape = plan.result;
     guard_alloc(dst, shape.width, shape.height, shape.channels, shape.type,
                 3 * gi_type_nbytes(shape.type));
-    struct gi_work work = {.dst = &dst->image, .srcs = src, .state = state};
+    struct gi_work work = {.dst = &dst->image, .srcs = srcs, .state = state};
     if (filter->run(&plan, queue, &work, &err))
         fail_msg("%s: %s", filter->name, err.text);
     free(state);
     gi_plan_free(&plan);
 }
 
-static void check_case(const struct gi_filter *filter, const struct variant *variant,
-                       const void *params, const struct guard *src, const char *where)
+/* By the driver. */
+static void run_first(struct gi_image *want, const struct gi_image *srcs,
+                      const struct gi_filter *filter, const void *params, const char *where)
 {
-    const struct gi_image *in = &src->image;
-    struct gi_image want;
+    struct gi_step step = {.filter = filter,
+                           .params = params,
+                           .others = srcs + 1,
+                           .nothers = gi_filter_others(filter, params)};
+    struct gi_side side = {.others = srcs + 1};
+    struct gi_pipeline *pipeline;
     struct gi_err err = {0};
-    if (gi_run_one(backends[0].queue, &want, NULL, in, filter, params, &err))
+    if (gi_pipeline_new(&pipeline, &step, 1, srcs, NULL, &err) ||
+        gi_pipeline_run(pipeline, backends[0].queue, want, srcs, &side, NULL, &err))
         fail_msg("%s: %s", where, err.text);
+    gi_pipeline_free(&pipeline);
+}
+
+static void check_case(const struct gi_filter *filter, const struct variant *variant,
+                       const void *params, const struct guard *guards, const char *where)
+{
+    int n = 1 + gi_filter_others(filter, params);
+    struct gi_image in[GI_SOURCES_MAX], want;
+    for (int i = 0; i < n; i++)
+        in[i] = guards[i].image;
+    run_first(&want, in, filter, params, where);
     for (int i = 0; i < BACKENDS; i++) {
         if (!backends[i].queue)
             continue;
@@ -141,7 +166,8 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
         guard_check(&dst);
         guard_free(&dst);
     }
-    guard_check(src);
+    for (int i = 0; i < n; i++)
+        guard_check(&guards[i]);
     gi_image_free(&want);
 }
 
@@ -150,7 +176,9 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
 {
     struct gi_plan plan;
     struct gi_err err = {0};
-    enum gi_status status = gi_plan_make(&plan, filter, params, shape, 1, &err);
+    struct gi_image shapes[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
+    enum gi_status status =
+        gi_plan_make(&plan, filter, params, shapes, 1 + gi_filter_others(filter, params), &err);
     if (!status)
         gi_plan_free(&plan);
     return status != GI_E_UNSUPPORTED;
@@ -159,7 +187,8 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
 static bool too_heavy(const struct gi_filter *filter, const void *params,
                       const struct gi_image *shape)
 {
-    struct gi_plan plan = fc_plan(filter, params, shape);
+    struct gi_image shapes[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
+    struct gi_plan plan = fc_plan(filter, params, shapes);
     double taps = 2.0 * plan.halo + 1;
     gi_plan_free(&plan);
     return shape->width * shape->height > HEAVY_PIXELS ||
@@ -185,11 +214,15 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
         char where[128];
         snprintf(where, sizeof where, "%s %dx%d, %d channels, type %d, border %d", filter->name,
                  size[0], size[1], channels, (int)type, (int)border);
-        struct guard src;
-        guard_alloc(&src, size[0], size[1], channels, type, gi_type_nbytes(type) * 5);
-        fc_fill(&src.image, seed);
-        check_case(filter, variant, params, &src, where);
-        guard_free(&src);
+        struct guard srcs[GI_SOURCES_MAX];
+        int n = 1 + gi_filter_others(filter, params);
+        for (int j = 0; j < n; j++) {
+            guard_alloc(&srcs[j], size[0], size[1], channels, type, gi_type_nbytes(type) * 5);
+            fc_fill(&srcs[j].image, seed);
+        }
+        check_case(filter, variant, params, srcs, where);
+        for (int j = 0; j < n; j++)
+            guard_free(&srcs[j]);
         cases++;
     }
     free(params);
@@ -203,8 +236,8 @@ static void test_walk(void **unused)
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("seed %d\n", FC_SEED);
     for (int i = 0; gi_filters[i]; i++) {
-        if (!gi_filters[i]->run || gi_filters[i]->min_sources > 1)
-            continue; /* maps: test_warp.c */
+        if (!gi_filters[i]->run)
+            continue;
         struct variant variants[VARIANTS_MAX];
         int n = make_variants(variants, gi_filters[i]), cases = 0;
         int borders = fc_option(gi_filters[i], "border") ? 5 : 1;

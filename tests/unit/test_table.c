@@ -108,11 +108,11 @@ static void check_plan(const struct gi_filter *filter)
         struct gi_image shape = {
             .width = 31, .height = 17, .channels = 3, .type = (enum gi_type)type};
         struct gi_image other = shape;
-        if (filter->run) /* a map */
+        if (strcmp(filter->name, "remap") == 0) /* a map */
             other.type = GI_F32;
         struct gi_image sources[GI_SOURCES_MAX] = {shape, other, other, other};
         struct gi_plan plan;
-        int n = filter->min_sources > 1 ? filter->min_sources : 1;
+        int n = 1 + gi_filter_others(filter, params);
         enum gi_status status = gi_plan_make(&plan, filter, params, sources, n, NULL);
         if (type == GI_F32 && status == GI_E_UNSUPPORTED) /* looks values up */
             continue;

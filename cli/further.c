@@ -1,0 +1,90 @@
+/* Images that the options of a chain's steps name: further sources, loaded once.
+ * SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "cli/chain.h"
+#include "cli/output.h"
+
+static const void *params_of(const struct gi_chain_step *step)
+{
+    return step->args.params[GI_SET_STEP_FILTER];
+}
+
+/* What is said of the input counts for another picture too, as far as both must be alike; other
+ * images, such as maps, are taken as they are. */
+static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
+{
+    struct gi_io_params how = {0};
+    gi_options_default(&how, gi_input_options);
+    how.max_pixels = io->max_pixels;
+    how.max_bytes = io->max_bytes;
+    how.allow_partial = io->allow_partial;
+    how.quiet = io->quiet;
+    how.gray = row->picture ? io->gray : 0;
+    how.linear = row->picture && io->linear;
+    return how;
+}
+
+static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_params *io,
+                                int threads, struct gi_err *err)
+{
+    const struct gi_option *row;
+    for (int i = 0; (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
+        const char *path = gi_option_path(row, params_of(step));
+        struct gi_io_params how = how_to_load(row, io);
+        if (strcmp(path, "-") == 0)
+            return gi_fail(err, GI_E_USAGE, "--%s -: want a file, standard input is for the input",
+                           row->name);
+        enum gi_status status =
+            gi_cli_load(&step->others[i], NULL, NULL, path, &how, threads, NULL, err);
+        if (status)
+            return gi_err_prefix(err, "--%s", row->name);
+        step->nothers = i + 1;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_chain_load(struct gi_chain *chain, const struct gi_io_params *io, int threads,
+                             struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < chain->n && !status; i++) {
+        status = load_step(&chain->steps[i], io, threads, err);
+        if (status && chain->steps[i].command.name) /* of a text of steps */
+            gi_err_prefix(err, "step %d, %s", i + 1, chain->steps[i].filter->name);
+    }
+    return status;
+}
+
+void gi_chain_unload(struct gi_chain *chain)
+{
+    for (int i = 0; i < chain->n; i++) {
+        struct gi_chain_step *step = &chain->steps[i];
+        for (; step->nothers > 0; step->nothers--)
+            gi_image_free(&step->others[step->nothers - 1]);
+    }
+}
+
+const char *gi_chain_image(const struct gi_chain *chain, int i)
+{
+    for (int s = 0; chain && s < chain->n; s++) {
+        const struct gi_chain_step *step = &chain->steps[s];
+        const struct gi_option *row;
+        for (int j = 0; (row = gi_filter_image(step->filter, params_of(step), j)); j++)
+            if (i-- == 0)
+                return gi_option_path(row, params_of(step));
+    }
+    return NULL;
+}
+
+enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
+                                      struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    const char *path;
+    for (int i = 0; !status && (path = gi_chain_image(chain, i)); i++) {
+        const char *const inputs[] = {path, NULL};
+        status = gi_output_check_inputs(outputs, inputs, err);
+    }
+    return status;
+}
