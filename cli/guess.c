@@ -25,6 +25,8 @@ static const struct synonym commands[] = {
     {"diff", "compare"},
     {"equalise", "equalize"},
     {"equalizehist", "equalize"},
+    {"createclahe", "clahe"},
+    {"equalize_adapthist", "clahe"},
     {"gpus", "devices"},
     {"identify", "info"},
     {"kernel", "convolve"},

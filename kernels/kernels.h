@@ -13,6 +13,7 @@
 
 #include "imgio/image.h"
 #include "kernels/border.h"
+#include "kernels/clahe.h"
 #include "kernels/device.h"
 #include "kernels/move.h"
 #include "kernels/map.h"
@@ -460,6 +461,7 @@ struct gi_kernels {
     gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;
     gi_luma_fn *luma;
+    gi_clahe_fn *clahe; /* kernels/clahe.h */
     gi_histogram_fn *histogram;
     gi_moments_fn *moments;
     gi_select_fn *select;

@@ -55,6 +55,7 @@ GI_WAY_ROW(gradient, const struct gi_image *src, const struct gi_gradient *spec)
 GI_WAY_ROW(pointwise, const struct gi_image *src, const struct gi_point *spec);
 GI_WAY_ROW(threshold, const struct gi_image *src);
 GI_WAY_ROW(luma, const struct gi_image *src);
+GI_WAY_ROW(clahe, const struct gi_image *src);
 GI_WAY_ROW(histogram, const struct gi_image *src, const struct gi_histogram_spec *spec);
 GI_WAY_ROW(moments, const struct gi_image *src);
 GI_WAY_ROW(select, const struct gi_image *values, const struct gi_predicate *predicate);

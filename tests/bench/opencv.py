@@ -40,6 +40,11 @@ def median(request, src):
     return lambda: cv2.medianBlur(src, request["k"], dst=dst)
 
 
+def clahe(request, src):
+    dst, tiles = np.empty_like(src), cv2.createCLAHE(2, (8, 8))
+    return lambda: tiles.apply(src, dst)
+
+
 def dense(request, src):
     k, dst = request["k"], np.empty_like(src)
     weights = np.random.default_rng(7).random((k, k), np.float32) / (k * k)
@@ -119,6 +124,6 @@ def components(request, src):
 
 
 WORK = {} if MISSING else {
-    "gaussian": gaussian, "box": box, "erode": erode, "median": median, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
+    "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components}

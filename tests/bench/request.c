@@ -11,6 +11,7 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_BOX] = "box",
                                     [BENCH_ERODE] = "erode",
                                     [BENCH_MEDIAN] = "median",
+                                    [BENCH_CLAHE] = "clahe",
                                     [BENCH_SOBEL] = "sobel",
                                     [BENCH_SOBEL_X] = "sobel_x",
                                     [BENCH_THRESHOLD] = "threshold",
@@ -135,6 +136,7 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_BOX] = "box",
                                              [BENCH_ERODE] = "extreme",
                                              [BENCH_MEDIAN] = "median",
+                                             [BENCH_CLAHE] = "clahe",
                                              [BENCH_SOBEL] = "gradient",
                                              [BENCH_SOBEL_X] = "convolve_separable",
                                              [BENCH_THRESHOLD] = "threshold",
@@ -343,6 +345,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->extreme(queue, dst, src, &erode, err);
     case BENCH_MEDIAN:
         return queue->k->median(queue, dst, src, &median, err);
+    case BENCH_CLAHE:
+        return queue->k->clahe(queue, dst, src, NULL, &(struct gi_clahe){8, 8, 2}, err);
     case BENCH_SOBEL:
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:

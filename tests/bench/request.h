@@ -20,6 +20,7 @@ enum bench_work {
     BENCH_BOX,      /* mean of k x k */
     BENCH_ERODE,    /* least of k x k */
     BENCH_MEDIAN,   /* of k x k */
+    BENCH_CLAHE,    /* in 8 x 8 tiles, limit 2 */
     BENCH_SOBEL,    /* magnitude of both gradients */
     BENCH_SOBEL_X,  /* |gradient| along x */
     BENCH_THRESHOLD,

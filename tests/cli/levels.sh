@@ -80,4 +80,15 @@ check "a step behind one of unknown size: said before work" test "$(wc -l <err)"
 expect_error 1 'levels: --gamma: samples are float: want 8 or 16 bits*' levels float.pfm made.pfm --gamma 2
 expect_error 1 'equalize: samples are float: want 8 or 16 bits*' equalize float.pfm made.pfm
 
+# CLAHE; tests/filters/clahe_oracle.py holds its bytes to OpenCV's.
+expect 0 gpuimg run 'clahe --tiles 2x3 | clahe --clip 0 --per-channel | invert' rgb.ppm out.ppm
+expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 8x
+expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 257x1
+expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 50%
+expect_error 2 'clahe: --clip-limit -1: want 0 to 1000000' clahe in.pgm made.pgm --clip-limit -1
+expect_error 1 'clahe: samples are float: want 8 or 16 bits*' clahe float.pfm made.pfm
+gpuimg convert in.pgm deep.pgm --depth 16
+expect_error 2 'clahe: --tiles: 4160 tiles: want at most 4096 for 16 bits' clahe deep.pgm made.pgm --tiles 65x64
+check "no file" test ! -e made.pgm
+
 finish

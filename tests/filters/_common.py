@@ -134,3 +134,19 @@ def to_type(exact, dtype):
     if dtype == np.float32:
         return exact.astype(np.float32)
     return np.clip(np.rint(exact), 0, np.iinfo(dtype).max).astype(dtype)
+
+
+def colours(image):
+    """How many of its channels are colour; 0: it has one channel."""
+    return 0 if image.ndim == 2 else image.shape[2] - (image.shape[2] % 2 == 0)
+
+
+def luma(image):
+    """The gray image that decides: the luma in single precision, as README has it."""
+    if colours(image) <= 1:
+        return image if image.ndim == 2 else image[:, :, 0]
+    r, g, b = (image[:, :, i].astype(np.float32) for i in range(3))
+    f, d = np.float32, np.float64
+    first = f(0.2126) * r
+    second = (d(f(0.7152)) * g + first).astype(f)
+    return to_type((d(f(0.0722)) * b + second).astype(f), image.dtype.type)

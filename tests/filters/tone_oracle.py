@@ -2,7 +2,7 @@
 
 Integers must be equal; floats within 2^-20 of the largest value.
 """
-from _common import Checks, np, random_image, to_type
+from _common import Checks, colours, luma, np, random_image, to_type
 
 try:
     import cv2
@@ -24,22 +24,6 @@ def walk():
             low, span = c.rng.random(2) * 0.4
             image = (low + (0.1 + span) * c.rng.random(shape) ** 2) * FULL[dtype]
             yield image.astype(dtype), dtype
-
-
-def colours(image):
-    """How many of its channels are colour; 0: it has one channel."""
-    return 0 if image.ndim == 2 else image.shape[2] - (image.shape[2] % 2 == 0)
-
-
-def luma(image):
-    """The gray image that decides: the luma in single precision, as README has it."""
-    if colours(image) <= 1:
-        return image if image.ndim == 2 else image[:, :, 0]
-    r, g, b = (image[:, :, i].astype(np.float32) for i in range(3))
-    f, d = np.float32, np.float64
-    first = f(0.2126) * r
-    second = (d(f(0.7152)) * g + first).astype(f)
-    return to_type((d(f(0.0722)) * b + second).astype(f), image.dtype.type)
 
 
 def map_colours(image, curve):

@@ -1,0 +1,256 @@
+/* Contrast-limited adaptive equalization: a tile is a job, which counts it and makes its table;
+ * then rows are looked up between the centres of four tiles, whose tables of bytes lie side by
+ * side, so that one look answers for all four. SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu/cpu.h"
+
+enum {
+    ROWS = 64 /* of a job */,
+    PARTS = 4 /* counts of neighbours that don't wait for each other */
+};
+
+struct clahe {
+    struct gi_image *dst;
+    const struct gi_image *src, *judge; /* judge: what is counted */
+    struct gi_clahe_shape shape;
+    int sets;       /* tables for all channels, or for each colour */
+    void *tables;   /* of sample type: [set][tile][value] */
+    float *weights; /* of the tile after each pixel of a row */
+    int *starts;    /* of spans of pixels between the same tiles: tiles + 2 */
+};
+
+static size_t tile_at(const struct clahe *c, int set, int ty, int tx)
+{
+    return ((size_t)(set * c->shape.y.tiles + ty) * (size_t)c->shape.x.tiles + (size_t)tx) *
+           c->shape.bins;
+}
+
+/* Samples x0 <= x < x1 of a row, which may stand outside it. */
+static void count_row(const struct clahe *c, uint32_t *counts, const void *row, int x0, int x1,
+                      int set)
+{
+    int channels = c->judge->channels, inside = x1 < c->judge->width ? x1 : c->judge->width;
+    const uint8_t *bytes = (const uint8_t *)row + set;
+    const uint16_t *shorts = (const uint16_t *)row + set;
+    int x = x0;
+    if (c->src->type == GI_U8) {
+        for (; x + PARTS <= inside; x += PARTS)
+            for (int i = 0; i < PARTS; i++)
+                counts[256 * i + bytes[(x + i) * channels]]++;
+        for (; x < x1; x++)
+            counts[bytes[gi_border_index(x, c->judge->width, GI_BORDER_REFLECT101) * channels]]++;
+    } else {
+        for (; x < inside; x++)
+            counts[shorts[x * channels]]++;
+        for (; x < x1; x++)
+            counts[shorts[gi_border_index(x, c->judge->width, GI_BORDER_REFLECT101) * channels]]++;
+    }
+}
+
+/* Half to even, of 0 to 65535, in loops of vectors. */
+static inline uint32_t rounded(float f)
+{
+    return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
+}
+
+/* `counts` become sums. */
+static void make_table(const struct clahe *c, void *table, uint32_t *counts)
+{
+    struct gi_clahe_cut cut = {.limit = c->shape.limit};
+    uint32_t bins = c->shape.bins, clipped = 0, sum = 0;
+    float full = (float)(bins - 1), scale = c->shape.scale;
+    for (uint32_t v = 0; v < bins; v++) {
+        uint32_t kept = counts[v] < cut.limit ? counts[v] : cut.limit;
+        clipped += counts[v] - kept;
+        counts[v] = kept;
+    }
+    gi_clahe_share(&cut, clipped, bins);
+    for (uint32_t i = 0; i < cut.extra; i++)
+        counts[i * cut.step]++;
+    for (uint32_t v = 0; v < bins; v++)
+        counts[v] = sum += counts[v] + cut.each;
+    for (uint32_t v = 0; v < bins; v++) {
+        float f = (float)counts[v] * scale;
+        f = f < full ? f : full;
+        if (bins == 256)
+            ((uint8_t *)table)[v] = (uint8_t)rounded(f);
+        else
+            ((uint16_t *)table)[v] = (uint16_t)rounded(f);
+    }
+}
+
+static void tile(void *arg, int index, void *scratch)
+{
+    const struct clahe *c = arg;
+    const struct gi_clahe_shape *s = &c->shape;
+    int tx = index % s->x.tiles, ty = index / s->x.tiles % s->y.tiles;
+    int set = index / s->x.tiles / s->y.tiles;
+    uint32_t *counts = scratch;
+    memset(counts, 0, sizeof *counts * (s->bins == 256 ? 256 * PARTS : s->bins));
+    for (int y = ty * s->y.tile; y < (ty + 1) * s->y.tile; y++)
+        count_row(c, counts, gi_row(c->judge, gi_border_index(y, s->y.n, GI_BORDER_REFLECT101)),
+                  tx * s->x.tile, (tx + 1) * s->x.tile, set);
+    for (int v = 0; s->bins == 256 && v < 256; v++)
+        for (int i = 1; i < PARTS; i++)
+            counts[v] += counts[256 * i + v];
+    make_table(c, (char *)c->tables + tile_at(c, set, ty, tx) * gi_type_nbytes(c->src->type),
+               counts);
+}
+
+static inline float between(float p, float q, float r, float s, float a, float b)
+{
+    return (p * (1.0f - a) + q * a) * (1.0f - b) + (r * (1.0f - a) + s * a) * b;
+}
+
+/* The rows' four tables side by side, for the pairs of tiles -1 and 0, 0 and 1 and on. */
+static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, int ty)
+{
+    const struct gi_clahe_side *x = &c->shape.x, *y = &c->shape.y;
+    const uint8_t *tables = c->tables;
+    for (int tx = -1; tx < x->tiles; tx++, fours += 256) {
+        const uint8_t *t[4];
+        for (int i = 0; i < 4; i++)
+            t[i] = tables + tile_at(c, set, gi_clahe_nearest(y, ty + i / 2),
+                                    gi_clahe_nearest(x, tx + i % 2));
+        for (int v = 0; v < 256; v++)
+            fours[v] = t[0][v] | (uint32_t)t[1][v] << 8 | (uint32_t)t[2][v] << 16 |
+                       (uint32_t)t[3][v] << 24;
+    }
+}
+
+/* Pixels x0 <= x < x1, all between the same tiles, of a channel. */
+static void span_u8(const struct clahe *c, uint8_t *restrict out, const uint8_t *restrict in,
+                    const uint32_t *restrict four, int x0, int x1, float b)
+{
+    const float *restrict weights = c->weights;
+    size_t step = (size_t)c->src->channels;
+    if (step == 1) {
+        for (int x = x0; x < x1; x++) {
+            uint32_t t = four[in[x]];
+            out[x] = (uint8_t)rounded(between((float)(int)(t & 255), (float)(int)(t >> 8 & 255),
+                                              (float)(int)(t >> 16 & 255), (float)(int)(t >> 24),
+                                              weights[x], b));
+        }
+        return;
+    }
+    for (int x = x0; x < x1; x++) {
+        uint32_t t = four[in[(size_t)x * step]];
+        out[(size_t)x * step] = (uint8_t)rounded(
+            between((float)(int)(t & 255), (float)(int)(t >> 8 & 255), (float)(int)(t >> 16 & 255),
+                    (float)(int)(t >> 24), weights[x], b));
+    }
+}
+
+static void span_u16(const struct clahe *c, uint16_t *out, const uint16_t *in,
+                     const uint16_t *const t[4], int x0, int x1, float b)
+{
+    size_t step = (size_t)c->src->channels;
+    for (int x = x0; x < x1; x++) {
+        uint16_t v = in[(size_t)x * step];
+        out[(size_t)x * step] = (uint16_t)rounded(between(
+            (float)t[0][v], (float)t[1][v], (float)t[2][v], (float)t[3][v], c->weights[x], b));
+    }
+}
+
+/* A channel of row y; `fours` are its tables, where samples are bytes. */
+static void channel_row(const struct clahe *c, int channel, int set, int y, const uint32_t *fours)
+{
+    const struct gi_clahe_side *sx = &c->shape.x;
+    float b;
+    int ty = gi_clahe_tile(&c->shape.y, y, &b);
+    for (int tx = -1; tx < sx->tiles; tx++) {
+        int x = c->starts[tx + 1], x1 = c->starts[tx + 2];
+        if (fours) {
+            span_u8(c, (uint8_t *)gi_row(c->dst, y) + channel,
+                    (const uint8_t *)gi_row(c->src, y) + channel, fours + 256 * (tx + 1), x, x1, b);
+            continue;
+        }
+        const uint16_t *t[4];
+        for (int i = 0; i < 4; i++)
+            t[i] = (const uint16_t *)c->tables + tile_at(c, set,
+                                                         gi_clahe_nearest(&c->shape.y, ty + i / 2),
+                                                         gi_clahe_nearest(sx, tx + i % 2));
+        span_u16(c, (uint16_t *)gi_row(c->dst, y) + channel,
+                 (const uint16_t *)gi_row(c->src, y) + channel, t, x, x1, b);
+    }
+}
+
+static void copy_alpha(const struct clahe *c, int y)
+{
+    size_t n = gi_row_samples(c->src), step = (size_t)c->src->channels;
+    if (c->src->type == GI_U8)
+        for (size_t i = step - 1; i < n; i += step)
+            ((uint8_t *)gi_row(c->dst, y))[i] = ((const uint8_t *)gi_row(c->src, y))[i];
+    else
+        for (size_t i = step - 1; i < n; i += step)
+            ((uint16_t *)gi_row(c->dst, y))[i] = ((const uint16_t *)gi_row(c->src, y))[i];
+}
+
+static void rows(void *arg, int index, void *scratch)
+{
+    const struct clahe *c = arg;
+    uint32_t *fours = c->src->type == GI_U8 ? scratch : NULL;
+    size_t set_size = (size_t)(c->shape.x.tiles + 1) * 256;
+    int end = (index + 1) * ROWS < c->src->height ? (index + 1) * ROWS : c->src->height, made = -2;
+    for (int y = index * ROWS; y < end; y++) {
+        float b;
+        int ty = gi_clahe_tile(&c->shape.y, y, &b);
+        for (int set = 0; fours && ty != made && set < c->sets; set++)
+            lay_side_by_side(c, fours + (size_t)set * set_size, set, ty);
+        made = ty;
+        for (int channel = 0; channel < gi_colour_channels(c->src); channel++) {
+            int set = c->sets > 1 ? channel : 0;
+            channel_row(c, channel, set, y, fours ? fours + (size_t)set * set_size : NULL);
+        }
+        if (gi_has_alpha(c->src))
+            copy_alpha(c, y);
+    }
+}
+
+static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_image *judge,
+                            const struct gi_clahe *spec, struct gi_err *err)
+{
+    struct gi_pool *pool = gi_cpu_pool(queue);
+    struct clahe c = {dst,  src, judge ? judge : src, gi_clahe_shape_of(src, spec), 1, NULL,
+                      NULL, NULL};
+    c.sets = judge ? 1 : gi_colour_channels(src);
+    int ntiles = c.sets * spec->across * spec->down;
+    size_t width = (size_t)src->width, bins = c.shape.bins;
+    c.tables = malloc((size_t)ntiles * bins * gi_type_nbytes(src->type));
+    c.starts = calloc((size_t)spec->across + 2, sizeof *c.starts);
+    c.weights = malloc(width * sizeof *c.weights);
+    enum gi_status status = GI_OK;
+    if (!c.tables || !c.starts || !c.weights)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: tables of %d tiles", ntiles);
+    for (int x = 0; x < src->width && !status; x++)
+        for (int tx = gi_clahe_tile(&c.shape.x, x, &c.weights[x]); tx < spec->across; tx++)
+            c.starts[tx + 2] = x + 1;
+    if (!status)
+        status = gi_pool_run(pool, ntiles, tile, &c,
+                             (bins == 256 ? bins * PARTS : bins) * sizeof(uint32_t), err);
+    size_t fours = (size_t)(spec->across + 1) * 256 * (size_t)c.sets * sizeof(uint32_t);
+    if (!status)
+        status = gi_pool_run(pool, (src->height + ROWS - 1) / ROWS, rows, &c,
+                             src->type == GI_U8 ? fours : 0, err);
+    free(c.tables);
+    free(c.starts);
+    free(c.weights);
+    return status;
+}
+
+static const struct gi_clahe_way ways[] = {
+    {{"tiles", "everything"}, NULL, tiles},
+};
+
+const struct gi_ways GI_CPU(clahe_ways) = GI_WAYS(clahe, GI_INTEGER_TYPES, ways);
+
+enum gi_status GI_CPU(clahe)(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_image *judge,
+                             const struct gi_clahe *spec, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(clahe_ways), ways, queue, src, (queue, src),
+                (queue, dst, src, judge, spec, err), err);
+}
