@@ -14,6 +14,7 @@
 #include "imgio/image.h"
 #include "kernels/border.h"
 #include "kernels/clahe.h"
+#include "kernels/combine.h"
 #include "kernels/device.h"
 #include "kernels/move.h"
 #include "kernels/map.h"
@@ -460,6 +461,7 @@ struct gi_kernels {
     gi_gradient_fn *gradient;
     gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;
+    gi_combine_fn *combine; /* kernels/combine.h */
     gi_luma_fn *luma;
     gi_clahe_fn *clahe; /* kernels/clahe.h */
     gi_histogram_fn *histogram;

@@ -168,6 +168,7 @@ gi_median_fn gi_cuda_median;
 gi_gradient_fn gi_cuda_gradient;
 gi_pointwise_fn gi_cuda_pointwise;
 gi_threshold_fn gi_cuda_threshold;
+gi_combine_fn gi_cuda_combine;
 gi_luma_fn gi_cuda_luma;
 gi_clahe_fn gi_cuda_clahe;
 gi_histogram_fn gi_cuda_histogram;
@@ -187,8 +188,8 @@ gi_warp_fn gi_cuda_warp;
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways;
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
-    gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways,
-    gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
+    gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_histogram_ways,
+    gi_cuda_moments_ways, gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
 extern const struct gi_ways gi_cuda_window_ways, gi_cuda_turn_ways, gi_cuda_shuffle_ways,
     gi_cuda_bounds_ways, gi_cuda_reduce_ways, gi_cuda_resample_ways, gi_cuda_warp_ways;
 

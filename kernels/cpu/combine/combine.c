@@ -1,0 +1,291 @@
+/* Two images made one: blocks of a row in planes of floats, in loops that compilers make vectors
+ * of.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/common/simd.h"
+#include "kernels/cpu/cpu.h"
+
+enum { BLOCK = 256, ALPHA = 3 };
+
+/* Pixels of a block: colours, then alpha. */
+struct planes {
+    float c[GI_MAX_CHANNELS][BLOCK];
+};
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_combine *spec;
+};
+
+/* n samples from sample `at` of a row on; `to` has room for whole vectors. */
+static inline __attribute__((always_inline)) void read_type(float *to, const void *row, size_t at,
+                                                            size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store(to + i, vec_load_samples(row, at + i, type));
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        memcpy(last, (const char *)row + (at + i) * nbytes, (n - i) * nbytes);
+        vec_store(to + i, vec_load_samples(last, 0, type));
+    }
+}
+
+static inline __attribute__((always_inline)) void
+write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
+{
+    size_t i = 0, nbytes = gi_type_nbytes(type);
+    for (; i + GI_LANES <= n; i += GI_LANES)
+        vec_store_samples(row, at + i, vec_load(from + i), type);
+    if (i < n) {
+        float last[GI_LANES] = {0};
+        vec_store_samples(last, 0, vec_load(from + i), type);
+        memcpy((char *)row + (at + i) * nbytes, last, (n - i) * nbytes);
+    }
+}
+
+/* Where the channel c of an image lies among the planes. */
+static int plane_of(const struct gi_image *image, int c)
+{
+    return gi_has_alpha(image) && c == image->channels - 1 ? ALPHA : c;
+}
+
+/* Pixels x to x + n - 1 of row y become those from `at` on, their samples times `unit`. */
+static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
+                 float unit)
+{
+    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
+    size_t channels = (size_t)image->channels, first = (size_t)x * channels;
+    GI_CPU_TYPES(image->type,
+                 read_type(samples, gi_row(image, y), first, (size_t)n * channels, TYPE));
+    for (int c = 0; c < image->channels; c++) {
+        float *plane = to->c[plane_of(image, c)] + at;
+        const float *from = samples + c;
+        for (int i = 0; i < n; i++)
+            plane[i] = from[(size_t)i * channels] * unit;
+    }
+    for (int c = 1; gi_colour_channels(image) == 1 && c < ALPHA; c++)
+        memcpy(to->c[c] + at, to->c[0] + at, (size_t)n * sizeof(float));
+}
+
+static void fill(float *plane, int at, int n, float value)
+{
+    for (int i = at; i < at + n; i++)
+        plane[i] = value;
+}
+
+/* Full scale of `src` over that of `image`. */
+static float unit_of(const struct gi_image *src, const struct gi_image *image)
+{
+    return gi_type_full_scale(src->type) / gi_type_full_scale(image->type);
+}
+
+/* The pixels of spec->other, or of `image` in its place, that stand at x to x + n - 1 of row y of
+ * `src`. Their alpha is in sample units, `opaque` where there is none, 0 where there are no
+ * pixels. */
+static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
+                       float opaque, int y, int x, int n)
+{
+    const struct gi_combine *spec = work->spec;
+    if (!image) {
+        for (int c = 0; c < GI_MAX_CHANNELS; c++)
+            fill(to->c[c], 0, n, spec->value[c]);
+        return;
+    }
+    int64_t oy = y - spec->y, width = image->width, height = image->height;
+    if (spec->tile)
+        oy = ((oy % height) + height) % height;
+    if (oy < 0 || oy >= height)
+        return;
+    for (int i = 0; i < n;) {
+        int64_t ox = x + i - spec->x;
+        if (spec->tile)
+            ox = ((ox % width) + width) % width;
+        if (ox >= width)
+            return;
+        if (ox < 0) {
+            i = -ox < n - i ? i + (int)-ox : n;
+            continue;
+        }
+        int piece = width - ox < n - i ? (int)(width - ox) : n - i;
+        load(to, i, image, (int)oy, (int)ox, piece, unit_of(work->src, image));
+        if (!gi_has_alpha(image))
+            fill(to->c[ALPHA], i, piece, opaque);
+        i += piece;
+    }
+}
+
+static void store(const struct work *work, const struct planes *from, int y, int x, int n)
+{
+    float samples[BLOCK * GI_MAX_CHANNELS + GI_LANES];
+    const struct gi_image *dst = work->dst;
+    size_t channels = (size_t)dst->channels;
+    for (int c = 0; c < dst->channels; c++) {
+        const float *plane = from->c[plane_of(dst, c)];
+        for (int i = 0; i < n; i++)
+            samples[(size_t)i * channels + (size_t)c] = plane[i];
+    }
+    GI_CPU_TYPES(dst->type, write_type(gi_row(dst, y), (size_t)x * channels, samples,
+                                       (size_t)n * channels, TYPE));
+}
+
+/* ---- arithmetic ---- */
+
+#define EACH_SAMPLE(constant)                                                                      \
+    case constant:                                                                                 \
+        for (int i = 0; i < BLOCK; i++)                                                            \
+            a[i] = fmaf(factor, gi_combine_sample(constant, a[i], b[i], d[i], t), offset);         \
+        break
+
+static void combine_plane(const struct gi_combine *spec, float factor, float *restrict a,
+                          const float *restrict b, const float *restrict d)
+{
+    float offset = spec->offset, t = spec->t;
+    switch (spec->op) {
+        EACH_SAMPLE(GI_COMBINE_ADD);
+        EACH_SAMPLE(GI_COMBINE_SUBTRACT);
+        EACH_SAMPLE(GI_COMBINE_MULTIPLY);
+        EACH_SAMPLE(GI_COMBINE_DIFFERENCE);
+        EACH_SAMPLE(GI_COMBINE_MIX);
+    default:
+        EACH_SAMPLE(GI_COMBINE_DIVIDE);
+    }
+}
+
+static void arithmetic_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_combine *spec = work->spec;
+    int width = work->src->width, colours = gi_colour_channels(work->src);
+    float full = gi_type_full_scale(work->src->type);
+    (void)scratch;
+    for (int x = 0; x < width; x += BLOCK) {
+        struct planes a = {0}, b = {0}, d = {0};
+        int n = width - x < BLOCK ? width - x : BLOCK;
+        load(&a, 0, work->src, y, x, n, 1);
+        load_other(&b, work, spec->other, full, y, x, n);
+        if (spec->dark)
+            load_other(&d, work, spec->dark, 0, y, x, n);
+        for (int c = 0; c < colours; c++)
+            combine_plane(spec, spec->factor[c], a.c[c], b.c[c], d.c[c]);
+        if (spec->alpha_too)
+            combine_plane(spec, spec->factor[ALPHA], a.c[ALPHA], b.c[ALPHA], d.c[ALPHA]);
+        store(work, &a, y, x, n);
+    }
+}
+
+/* ---- layers ---- */
+
+/* What a layer's pixels weigh, its own planes being s. */
+static void weigh_layers(struct gi_combine_weights *weights, const struct gi_combine *spec,
+                         const struct planes *s, const struct planes *b)
+{
+    const float above[2] = {spec->above[0], spec->above[1]};
+    const float below[2] = {spec->below[0], spec->below[1]};
+    for (int i = 0; i < BLOCK; i++)
+        weights[i] = gi_combine_layers(above, below, s->c[ALPHA][i], b->c[ALPHA][i]);
+}
+
+/* The mask's planes become the constant that shows where it is black. */
+static void weigh_mask(struct gi_combine_weights *weights, const struct work *work,
+                       struct planes *mask, const struct planes *b)
+{
+    const struct gi_combine *spec = work->spec;
+    float inverse = (float)(1 / (double)gi_type_full_scale(work->src->type));
+    float behind = spec->value[ALPHA] * inverse;
+    bool colour = spec->other && gi_colour_channels(spec->other) == 3;
+    for (int i = 0; i < BLOCK; i++) {
+        float luma =
+            colour ? gi_combine_luma(mask->c[0][i], mask->c[1][i], mask->c[2][i]) : mask->c[0][i];
+        float m = gi_combine_share(luma * inverse, mask->c[ALPHA][i], spec->invert);
+        float q = spec->set ? m : m * b->c[ALPHA][i];
+        weights[i] = gi_combine_parts((1.0f - m) * behind, q);
+    }
+    for (int c = 0; c < ALPHA; c++)
+        fill(mask->c[c], 0, BLOCK, spec->value[c]);
+}
+
+#define EACH_COLOUR(constant)                                                                      \
+    case constant:                                                                                 \
+        for (int i = 0; i < BLOCK; i++)                                                            \
+            s[i] = gi_combine_mix(s[i], gi_combine_blended(constant, b[i], s[i], inverse), ab[i]); \
+        break
+
+/* s becomes what it is where the layer below it shows through as well. */
+static void blend_plane(enum gi_combine_blend blend, float *restrict s, const float *restrict b,
+                        const float *restrict ab, float inverse)
+{
+    switch (blend) {
+        EACH_COLOUR(GI_BLEND_MULTIPLY);
+        EACH_COLOUR(GI_BLEND_SCREEN);
+        EACH_COLOUR(GI_BLEND_DARKEN);
+        EACH_COLOUR(GI_BLEND_LIGHTEN);
+        EACH_COLOUR(GI_BLEND_DIFFERENCE);
+    case GI_BLEND_NORMAL:
+        break;
+    }
+}
+
+static void scale(float *plane, float by)
+{
+    for (int i = 0; i < BLOCK; i++)
+        plane[i] *= by;
+}
+
+static void layer_block(const struct work *work, int y, int x, int n)
+{
+    const struct gi_combine *spec = work->spec;
+    float full = gi_type_full_scale(work->src->type), inverse = (float)(1 / (double)full);
+    struct planes b = {0}, s = {0};
+    struct gi_combine_weights weights[BLOCK];
+    load(&b, 0, work->src, y, x, n, 1);
+    if (!gi_has_alpha(work->src))
+        fill(b.c[ALPHA], 0, n, full);
+    load_other(&s, work, spec->other, full, y, x, n);
+    scale(b.c[ALPHA], inverse);
+    scale(s.c[ALPHA], (float)((double)spec->opacity / (double)full));
+    if (spec->op == GI_COMBINE_MASK)
+        weigh_mask(weights, work, &s, &b);
+    else
+        weigh_layers(weights, spec, &s, &b);
+    for (int c = 0; c < gi_colour_channels(work->dst); c++) {
+        blend_plane(spec->blend, s.c[c], b.c[c], b.c[ALPHA], inverse);
+        for (int i = 0; i < BLOCK; i++)
+            b.c[c][i] = gi_combine_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i]);
+    }
+    for (int i = 0; i < BLOCK; i++)
+        b.c[ALPHA][i] = weights[i].alpha * full;
+    store(work, &b, y, x, n);
+}
+
+static void layer_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    int width = work->src->width;
+    (void)scratch;
+    for (int x = 0; x < width; x += BLOCK)
+        layer_block(work, y, x, width - x < BLOCK ? width - x : BLOCK);
+}
+
+static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_combine *spec,
+                                struct gi_err *err)
+{
+    struct work work = {dst, src, spec};
+    return gi_pool_run(gi_cpu_pool(queue), src->height,
+                       spec->op < GI_COMBINE_LAYER ? arithmetic_row : layer_row, &work, 0, err);
+}
+
+static const struct gi_combine_way ways[] = {
+    {{"blocks", "everything"}, NULL, by_blocks},
+};
+
+const struct gi_ways GI_CPU(combine_ways) = GI_WAYS(combine, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(combine)(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_combine *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(combine_ways), ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

@@ -1,0 +1,238 @@
+/* Two images made one: a thread makes some pixels of a row, all read before the first is made.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/sample.cuh"
+
+enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
+
+/* An image beside `src`. */
+struct beside {
+    struct gi_image image;
+    bool constant;      /* there is none: each pixel is spec.value */
+    float unit, opaque; /* samples are taken times `unit`; alpha where there is none */
+};
+
+struct combine_args {
+    struct gi_image dst, src;
+    struct beside other, dark;
+    struct gi_combine spec;
+    bool has_dark, colour; /* the mask has colour */
+    float full, inverse, weight;
+};
+
+template <typename T>
+static __device__ __forceinline__ void read_samples(float v[GI_MAX_CHANNELS], const T *p,
+                                                    int channels)
+{
+    if (channels == 4 && sizeof(T) == 1) {
+        unsigned word = *(const unsigned *)p;
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            v[c] = sample_unpack<uint8_t>(&word, c);
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        v[c] = c < channels ? (float)p[c] : 0.0f;
+}
+
+/* Of `channels` samples as they lie: colours, gray thrice, and alpha. */
+static __device__ __forceinline__ void in_order(float v[GI_MAX_CHANNELS], int channels,
+                                                float opaque)
+{
+    if (channels % 2)
+        v[ALPHA] = opaque;
+    if (channels == 2)
+        v[ALPHA] = v[1];
+    if (channels < 3)
+        v[1] = v[2] = v[0];
+}
+
+static __device__ __forceinline__ void read_beside(float v[GI_MAX_CHANNELS],
+                                                   const struct beside *beside,
+                                                   const struct gi_combine *spec, int x, int y)
+{
+    const struct gi_image *image = &beside->image;
+    int64_t ox = x - spec->x, oy = y - spec->y;
+    if (beside->constant) {
+#pragma unroll
+        for (int c = 0; c < GI_MAX_CHANNELS; c++)
+            v[c] = spec->value[c];
+        return;
+    }
+    if (spec->tile) {
+        ox = (ox % image->width + image->width) % image->width;
+        oy = (oy % image->height + image->height) % image->height;
+    }
+    if (ox < 0 || oy < 0 || ox >= image->width || oy >= image->height) {
+        v[0] = v[1] = v[2] = v[ALPHA] = 0;
+        return;
+    }
+    const char *row = (const char *)image->data + (size_t)oy * image->stride;
+    size_t at = (size_t)ox * (unsigned)image->channels;
+    if (image->type == GI_U8)
+        read_samples(v, (const uint8_t *)row + at, image->channels);
+    else if (image->type == GI_U16)
+        read_samples(v, (const uint16_t *)row + at, image->channels);
+    else
+        read_samples(v, (const float *)row + at, image->channels);
+#pragma unroll
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        v[c] = __fmul_rn(v[c], beside->unit);
+    in_order(v, image->channels, beside->opaque);
+}
+
+template <typename T>
+static __device__ __forceinline__ void write_pixel(const struct gi_image *dst,
+                                                   const float v[GI_MAX_CHANNELS], int x, int y)
+{
+    T *p = (T *)((char *)dst->data + (size_t)y * dst->stride) + (size_t)x * (unsigned)dst->channels;
+    if (sizeof(T) == 1 && dst->channels == 4) {
+        *(unsigned *)p = sample_pack<uint8_t>(v);
+        return;
+    }
+    sample_store(p, v[0]);
+    if (dst->channels > 1)
+        sample_store(p + 1, dst->channels == 2 ? v[ALPHA] : v[1]);
+    if (dst->channels > 2)
+        sample_store(p + 2, v[2]);
+    if (dst->channels > 3)
+        sample_store(p + 3, v[ALPHA]);
+}
+
+static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
+                                                  const float b[GI_MAX_CHANNELS],
+                                                  const struct combine_args *args, int x, int y)
+{
+    const struct gi_combine *spec = &args->spec;
+    float d[GI_MAX_CHANNELS] = {};
+    if (args->has_dark)
+        read_beside(d, &args->dark, spec, x, y);
+#pragma unroll
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        float f = gi_combine_sample(spec->op, a[c], b[c], d[c], spec->t);
+        if (c < ALPHA || spec->alpha_too)
+            a[c] = __fmaf_rn(spec->factor[c], f, spec->offset);
+    }
+}
+
+/* b is of `src`, s of `other` or the mask. */
+static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[GI_MAX_CHANNELS],
+                                             const struct combine_args *args)
+{
+    const struct gi_combine *spec = &args->spec;
+    float ab = __fmul_rn(b[ALPHA], args->inverse), as = __fmul_rn(s[ALPHA], args->weight);
+    struct gi_combine_weights weights;
+    if (spec->op == GI_COMBINE_MASK) {
+        float luma = args->colour ? gi_combine_luma(s[0], s[1], s[2]) : s[0];
+        float m = gi_combine_share(__fmul_rn(luma, args->inverse), as, spec->invert);
+        float behind = __fmul_rn(spec->value[ALPHA], args->inverse);
+        weights = gi_combine_parts(__fmul_rn(1.0f - m, behind), spec->set ? m : __fmul_rn(m, ab));
+    } else {
+        weights = gi_combine_layers(spec->above, spec->below, as, ab);
+    }
+#pragma unroll
+    for (int c = 0; c < ALPHA; c++) {
+        float above = spec->op == GI_COMBINE_MASK ? spec->value[c] : s[c];
+        if (spec->blend != GI_BLEND_NORMAL)
+            above = gi_combine_mix(above,
+                                   gi_combine_blended(spec->blend, b[c], above, args->inverse), ab);
+        b[c] = gi_combine_colour(weights, spec->plus, b[c], above);
+    }
+    b[ALPHA] = __fmul_rn(weights.alpha, args->full);
+}
+
+/* PIXELS of a row, THREADS apart. */
+template <typename T, bool LAYERS>
+static __global__ void __launch_bounds__(THREADS)
+    combine(const __grid_constant__ struct combine_args args)
+{
+    int x0 = (int)(blockIdx.x * (THREADS * PIXELS) + threadIdx.x);
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
+        const T *row = (const T *)((const char *)args.src.data + (size_t)y * args.src.stride);
+        float a[PIXELS][GI_MAX_CHANNELS] = {}, b[PIXELS][GI_MAX_CHANNELS] = {};
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            int x = x0 + i * THREADS;
+            if (x >= args.src.width)
+                break;
+            read_samples(a[i], row + (size_t)x * (unsigned)args.src.channels, args.src.channels);
+            read_beside(b[i], &args.other, &args.spec, x, y);
+        }
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            int x = x0 + i * THREADS;
+            if (x >= args.src.width)
+                break;
+            in_order(a[i], args.src.channels, args.full);
+            if (LAYERS)
+                layer(a[i], b[i], &args);
+            else
+                arithmetic(a[i], b[i], &args, x, y);
+            write_pixel<T>(&args.dst, a[i], x, y);
+        }
+    }
+}
+
+template <typename T> static void launch(struct gi_cuda_queue *cu, const struct combine_args &args)
+{
+    bool layers = args.spec.op >= GI_COMBINE_LAYER;
+    dim3 grid((unsigned)ceil_div(args.src.width, THREADS * PIXELS),
+              (unsigned)(args.src.height < 65535 ? args.src.height : 65535));
+    if (layers)
+        combine<T, true><<<grid, THREADS, 0, cu->stream>>>(args);
+    else
+        combine<T, false><<<grid, THREADS, 0, cu->stream>>>(args);
+}
+
+static struct beside beside_of(const struct gi_image *image, float full, float opaque)
+{
+    struct beside beside = {};
+    beside.constant = !image;
+    if (!image)
+        return beside;
+    beside.image = *image;
+    beside.unit = full / gi_type_full_scale(image->type);
+    beside.opaque = opaque;
+    return beside;
+}
+
+static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_combine *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct combine_args args = {};
+    float full = gi_type_full_scale(src->type);
+    args.dst = *dst;
+    args.src = *src;
+    args.spec = *spec;
+    args.other = beside_of(spec->other, full, full);
+    args.dark = beside_of(spec->dark, full, 0);
+    args.has_dark = spec->dark != NULL;
+    args.colour = spec->other && gi_colour_channels(spec->other) == 3;
+    args.full = full;
+    args.inverse = (float)(1 / (double)full);
+    args.weight = (float)((double)spec->opacity / (double)full);
+    if (src->type == GI_U8)
+        launch<uint8_t>(cu, args);
+    else if (src->type == GI_U16)
+        launch<uint16_t>(cu, args);
+    else
+        launch<float>(cu, args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static const struct gi_combine_way ways[] = {
+    {{"pixels", "everything"}, NULL, by_pixels},
+};
+
+const struct gi_ways gi_cuda_combine_ways = GI_WAYS(combine, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_combine(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_combine *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_combine_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}
