@@ -250,7 +250,7 @@ static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limi
         int in = plan->filter->run ? most_needed(plan, n) : n;
         double all = out;
         for (int j = 0; j < plan->nsources; j++) {
-            bool whole = j && plan->reach == GI_REACH_ALL;
+            bool whole = j && (plan->reach == GI_REACH_ALL || plan->filter->beside);
             all += row_on_device(&plan->sources[j], limits) *
                    (whole ? (size_t)plan->sources[j].height : (size_t)in);
         }

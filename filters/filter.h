@@ -36,6 +36,11 @@ struct gi_filter {
      * as gi_plan_make(). */
     enum gi_status (*plan)(struct gi_plan *plan, struct gi_err *err);
 
+    /* The rows of source j, 1 and on, that stand beside rows y0 <= y < y1 of the first; none of
+     * them where top is bottom. NULL: the same rows. Not asked under GI_REACH_ALL, which wants all.
+     */
+    struct gi_span (*beside)(const struct gi_plan *plan, int j, int y0, int y1);
+
     /* GI_REACH_MAPPED only: as gi_plan_needs(). */
     struct gi_span (*needs)(const struct gi_plan *plan, int y0, int y1);
 

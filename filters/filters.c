@@ -12,24 +12,26 @@ extern const struct gi_filter gi_filter_rotate, gi_filter_affine, gi_filter_shif
     gi_filter_perspective, gi_filter_warp_polar, gi_filter_undistort, gi_filter_remap;
 extern const struct gi_filter gi_filter_erode, gi_filter_dilate, gi_filter_open, gi_filter_close,
     gi_filter_gradient, gi_filter_tophat, gi_filter_blackhat;
+extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multiply,
+    gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
+    gi_filter_mask;
 extern const struct gi_filter gi_filter_median;
 extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_normalize,
     gi_filter_equalize, gi_filter_clahe;
 
 const struct gi_filter *const gi_filters[] = {
-    &gi_filter_blur,        &gi_filter_gaussian,   &gi_filter_sharpen,
-    &gi_filter_convolve,    &gi_filter_edges,      &gi_filter_erode,
-    &gi_filter_dilate,      &gi_filter_open,       &gi_filter_close,
-    &gi_filter_gradient,    &gi_filter_tophat,     &gi_filter_blackhat,
-    &gi_filter_median,      &gi_filter_threshold,  &gi_filter_invert,
-    &gi_filter_levels,      &gi_filter_gamma,      &gi_filter_normalize,
-    &gi_filter_equalize,    &gi_filter_clahe,      &gi_filter_resize,
-    &gi_filter_crop,        &gi_filter_pad,        &gi_filter_flip,
-    &gi_filter_transpose,   &gi_filter_orient,     &gi_filter_channels,
-    &gi_filter_rotate,      &gi_filter_affine,     &gi_filter_shift,
-    &gi_filter_perspective, &gi_filter_warp_polar, &gi_filter_undistort,
-    &gi_filter_remap,       &gi_filter_stats,      &gi_filter_histogram,
-    &gi_filter_extract,     &gi_filter_compare,    NULL,
+    &gi_filter_blur,       &gi_filter_gaussian,  &gi_filter_sharpen,     &gi_filter_convolve,
+    &gi_filter_edges,      &gi_filter_erode,     &gi_filter_dilate,      &gi_filter_open,
+    &gi_filter_close,      &gi_filter_gradient,  &gi_filter_tophat,      &gi_filter_blackhat,
+    &gi_filter_median,     &gi_filter_threshold, &gi_filter_invert,      &gi_filter_levels,
+    &gi_filter_gamma,      &gi_filter_normalize, &gi_filter_equalize,    &gi_filter_clahe,
+    &gi_filter_resize,     &gi_filter_crop,      &gi_filter_pad,         &gi_filter_flip,
+    &gi_filter_transpose,  &gi_filter_orient,    &gi_filter_channels,    &gi_filter_rotate,
+    &gi_filter_affine,     &gi_filter_shift,     &gi_filter_perspective, &gi_filter_warp_polar,
+    &gi_filter_undistort,  &gi_filter_remap,     &gi_filter_add,         &gi_filter_subtract,
+    &gi_filter_multiply,   &gi_filter_divide,    &gi_filter_absdiff,     &gi_filter_blend,
+    &gi_filter_flat_field, &gi_filter_composite, &gi_filter_mask,        &gi_filter_stats,
+    &gi_filter_histogram,  &gi_filter_extract,   &gi_filter_compare,     NULL,
 };
 
 const struct gi_filter *gi_filter_find(const char *name)

@@ -160,10 +160,14 @@ enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs
     for (int j = 1; j < n; j++)
         srcs[j].data = NULL;
     for (int j = 1; j < n && !status; j++) {
-        struct gi_image host = flow->sides[i].others[j - 1];
-        if (flow->pipeline->plans[i].reach != GI_REACH_ALL)
-            host = gi_image_rows(&host, y0, y1);
-        status = gi_flow_upload(flow, &srcs[j], &host, err);
+        const struct gi_image *all = &flow->sides[i].others[j - 1];
+        struct gi_span span = gi_plan_beside(&flow->pipeline->plans[i], j, y0, y1);
+        struct gi_image host = gi_image_rows(all, span.top, span.bottom);
+        if (span.top == span.bottom)
+            srcs[j] = (struct gi_image){
+                .width = all->width, .channels = all->channels, .type = all->type};
+        else
+            status = gi_flow_upload(flow, &srcs[j], &host, err);
     }
     if (status)
         gi_flow_release_others(flow, i, srcs);

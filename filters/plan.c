@@ -70,3 +70,10 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
                                                         : all;
     return (struct gi_span){above ? 0 : y0 - halo, below ? height : y1 + halo};
 }
+
+struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1)
+{
+    if (plan->reach == GI_REACH_ALL)
+        return (struct gi_span){0, plan->sources[j].height};
+    return plan->filter->beside ? plan->filter->beside(plan, j, y0, y1) : (struct gi_span){y0, y1};
+}

@@ -61,7 +61,8 @@ struct gi_plan {
 struct gi_work {
     struct gi_image *dst;        /* of the result's width, channels and type */
     const struct gi_image *srcs; /* plan->nsources */
-    int dst_y, src_y;  /* the rows of result and sources that stand first in dst and srcs */
+    int dst_y, src_y;  /* the rows of result and sources that stand first in dst and srcs, but for
+                          sources whose rows filter->beside names */
     const void *state; /* what `measure` found; NULL without passes */
 };
 
@@ -86,5 +87,7 @@ void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
 /* The rows of the sources that the rows y0 <= y < y1 of the result need: within the image, or under
  * GI_BORDER_WRAP past its ends, where the image stands again. */
 struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1);
+/* The rows of source j, 1 and on, that stand beside these rows of the first. */
+struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1);
 
 #endif

@@ -1,0 +1,27 @@
+/* Absdiff: how far two images are apart.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_arithmetic_plan(plan, GI_COMBINE_DIFFERENCE, err);
+}
+
+const struct gi_filter gi_filter_absdiff = {
+    .name = "absdiff",
+    .summary = "Take how far an image or a value is away",
+    .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
+                "gpuimg absdiff a.png out.png --with b.png --scale 10\n"
+                "gpuimg absdiff in.png out.png --value 128",
+    .manual =
+        "out = |a - b| * scale + offset, rounded once, half to even, and held between 0 and full "
+        "scale in an integer image: a is a sample of the input, b that of the second image, or of "
+        "--value. Equals OpenCV's absdiff() and Pillow's ImageChops.difference().\n\n"
+        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .options = gi_arithmetic_options,
+    .params_nbytes = sizeof(struct gi_arithmetic_params),
+    .mixes = true,
+    .check = gi_arithmetic_check,
+    .plan = plan,
+    .run = gi_arithmetic_run,
+};

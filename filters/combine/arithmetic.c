@@ -1,0 +1,134 @@
+/* What arithmetic on two images has in common.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+
+#include <string.h>
+
+#define FURTHER_OPTIONS                                                                            \
+    {.name = "scale",                                                                              \
+     .letter = 's',                                                                                \
+     .type = GI_OPT_REAL,                                                                          \
+     .offset = offsetof(struct gi_arithmetic_params, scale),                                       \
+     .default_text = "1",                                                                          \
+     .min = -1e6,                                                                                  \
+     .max = 1e6,                                                                                   \
+     .help = "A factor for the result"},                                                           \
+        {.name = "offset",                                                                         \
+         .type = GI_OPT_REAL,                                                                      \
+         .offset = offsetof(struct gi_arithmetic_params, offset),                                  \
+         .default_text = "0",                                                                      \
+         .min = -1e6,                                                                              \
+         .max = 1e6,                                                                               \
+         .help = "A sample value that is added to it then"},                                       \
+        GI_OPERAND_ALPHA_OPTION,                                                                   \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+const struct gi_option gi_arithmetic_options[] = {
+    GI_OPERAND_OPTIONS(
+        "In its place a colour, or a sample value for all channels or one a channel"),
+    FURTHER_OPTIONS,
+};
+
+const struct gi_option gi_ratio_options[] = {
+    GI_OPERAND_OPTIONS("In its place a number for all channels or one a channel, by which samples "
+                       "are taken as they are, or a colour, white being 1"),
+    FURTHER_OPTIONS,
+};
+
+enum gi_status gi_arithmetic_check(void *params, struct gi_err *err)
+{
+    const struct gi_arithmetic_params *p = params;
+    if ((p->with != NULL) == (p->value.n > 0))
+        return gi_fail(err, GI_E_USAGE,
+                       p->with ? "--with, --value: want one of them"
+                               : "want --with IMAGE or --value NUMBER");
+    return GI_OK;
+}
+
+enum gi_status gi_combine_check_alike(const struct gi_plan *plan, int j, const char *name,
+                                      struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0], *other = &plan->sources[j];
+    if (other->width != src->width || other->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--%s: %d x %d pixels: want %d x %d, as the input has", name, other->width,
+                       other->height, src->width, src->height);
+    if (gi_colour_channels(other) > gi_colour_channels(src))
+        return gi_fail(err, GI_E_UNSUPPORTED, "--%s: has colour: want gray, as the input is", name);
+    return GI_OK;
+}
+
+void gi_combine_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+                      const struct gi_image *image)
+{
+    float pixel[GI_MAX_CHANNELS];
+    struct gi_image shape = *image;
+    shape.channels += !gi_has_alpha(image);
+    gi_colour_pixel(pixel, colour, &shape);
+    int colours = gi_colour_channels(&shape);
+    for (int c = 0; c < 3; c++)
+        value[c] = pixel[c < colours ? c : 0];
+    value[3] = pixel[colours];
+}
+
+static bool is_ratio(enum gi_combine_op op)
+{
+    return op == GI_COMBINE_MULTIPLY || op == GI_COMBINE_DIVIDE;
+}
+
+enum gi_status gi_arithmetic_plan(struct gi_plan *plan, enum gi_combine_op op, struct gi_err *err)
+{
+    const struct gi_arithmetic_params *p = plan->params;
+    struct gi_image shape = plan->sources[0];
+    enum gi_status status = p->with ? gi_combine_check_alike(plan, 1, "with", err) : GI_OK;
+    struct gi_combine *spec = status ? NULL : gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return status ? status : GI_E_MEMORY;
+    double full = gi_type_full_scale(shape.type), factor = p->scale;
+    if (p->with && is_ratio(op))
+        factor = op == GI_COMBINE_MULTIPLY ? p->scale / full : p->scale * full;
+    *spec = (struct gi_combine){
+        .op = op, .offset = (float)p->offset, .t = (float)p->amount, .alpha_too = p->alpha};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        spec->factor[c] = (float)factor;
+    if (is_ratio(op)) /* named colours become parts of 1 */
+        shape.type = GI_F32;
+    if (!p->with)
+        gi_combine_value(spec->value, &p->value, &shape);
+    plan->cost = (struct gi_cost){.fmas = 2};
+    return GI_OK;
+}
+
+/* Samples that nothing is to be done for but the operation have a quicker primitive, which rounds
+ * exactly. False where there is none. */
+static bool pointwise_of(struct gi_point *point, const struct gi_plan *plan)
+{
+    static const int points[] = {[GI_COMBINE_ADD] = GI_POINT_ADD,
+                                 [GI_COMBINE_SUBTRACT] = GI_POINT_SUBTRACT,
+                                 [GI_COMBINE_MULTIPLY] = GI_POINT_MULTIPLY,
+                                 [GI_COMBINE_DIFFERENCE] = GI_POINT_DIFFERENCE,
+                                 [GI_COMBINE_MIX] = GI_POINT_BLEND};
+    const struct gi_arithmetic_params *p = plan->params;
+    const struct gi_combine *spec = plan->tables;
+    const struct gi_image *a = &plan->sources[0], *b = &plan->sources[1];
+    if (!p->with || spec->op == GI_COMBINE_DIVIDE || p->scale != 1 || p->offset != 0 ||
+        a->type != b->type || a->channels != b->channels)
+        return false;
+    *point = (struct gi_point){
+        .op = (enum gi_point_op)points[spec->op], .alpha_too = p->alpha, .t = spec->t};
+    return true;
+}
+
+enum gi_status gi_arithmetic_run(const struct gi_plan *plan, struct gi_queue *queue,
+                                 const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_arithmetic_params *p = plan->params;
+    struct gi_combine spec = *(const struct gi_combine *)plan->tables;
+    struct gi_point point;
+    if (pointwise_of(&point, plan))
+        return queue->k->pointwise(queue, work->dst, work->srcs, &work->srcs[1], &point, err);
+    spec.other = p->with ? &work->srcs[1] : NULL;
+    return queue->k->combine(queue, work->dst, work->srcs, &spec, err);
+}

@@ -1,0 +1,57 @@
+/* What arithmetic on two images has in common.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_ARITHMETIC_H
+#define GI_FILTERS_ARITHMETIC_H
+
+#include "filters/filter.h"
+
+struct gi_arithmetic_params {
+    const char *with;
+    struct gi_colour value;
+    double scale, offset; /* a factor; sample units */
+    double amount;        /* of a blend, 0 to 1 */
+    bool alpha;
+};
+
+/* Of a struct gi_arithmetic_params: the second operand. */
+#define GI_OPERAND_OPTIONS(what)                                                                   \
+    {.name = "with",                                                                               \
+     .letter = 'w',                                                                                \
+     .type = GI_OPT_IMAGE,                                                                         \
+     .offset = offsetof(struct gi_arithmetic_params, with),                                        \
+     .picture = true,                                                                              \
+     .example = "other.png",                                                                       \
+     .metavar = "IMAGE",                                                                           \
+     .help = "The second image, of the first one's size; a gray one serves all colours"},          \
+    {                                                                                              \
+        .name = "value", .letter = 'v', .type = GI_OPT_COLOUR,                                     \
+        .offset = offsetof(struct gi_arithmetic_params, value), .help = what                       \
+    }
+
+#define GI_OPERAND_ALPHA_OPTION                                                                    \
+    {                                                                                              \
+        .name = "alpha", .type = GI_OPT_FLAG,                                                      \
+        .offset = offsetof(struct gi_arithmetic_params, alpha),                                    \
+        .help = "Alpha too; without it the result has the first image's"                           \
+    }
+
+/* The same with --scale, --offset and --alpha behind it: those of add, subtract and absdiff; those
+ * of multiply and divide. */
+extern const struct gi_option gi_arithmetic_options[], gi_ratio_options[];
+
+/* Their check, plan and run; the operation stands in the filter's row by its plan. */
+enum gi_status gi_arithmetic_check(void *params, struct gi_err *err);
+enum gi_status gi_arithmetic_plan(struct gi_plan *plan, enum gi_combine_op op, struct gi_err *err);
+enum gi_status gi_arithmetic_run(const struct gi_plan *plan, struct gi_queue *queue,
+                                 const struct gi_work *work, struct gi_err *err);
+
+/* Whether source j has the first one's size, and its colours or gray. `name` is the option that
+ * names it. Errors: GI_E_UNSUPPORTED. */
+enum gi_status gi_combine_check_alike(const struct gi_plan *plan, int j, const char *name,
+                                      struct gi_err *err);
+
+/* A pixel as gi_colour_pixel() has it, in the order of struct gi_combine. */
+void gi_combine_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
+                      const struct gi_image *image);
+
+#endif

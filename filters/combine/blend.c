@@ -1,0 +1,51 @@
+/* Blend: some of two images each.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+
+static const struct gi_option options[] = {
+    GI_OPERAND_OPTIONS(
+        "In its place a colour, or a sample value for all channels or one a channel"),
+    {.name = "amount",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct gi_arithmetic_params, amount),
+     .default_text = "0.5",
+     .min = 0,
+     .max = 1,
+     .help =
+         "How much of the second image there is in the result, from none of it to nothing else"},
+    GI_OPERAND_ALPHA_OPTION,
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    struct gi_arithmetic_params *p = params;
+    p->scale = 1;
+    return gi_arithmetic_check(params, err);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_arithmetic_plan(plan, GI_COMBINE_MIX, err);
+}
+
+const struct gi_filter gi_filter_blend = {
+    .name = "blend",
+    .summary = "Blend with an image or a colour",
+    .examples = "gpuimg blend a.png out.png --with b.png\n"
+                "gpuimg blend photo.png faded.png --value white --amount 0.7\n"
+                "gpuimg blend a.png out.png --with b.png --amount 0.25 --alpha",
+    .manual =
+        "out = a + amount * (b - a), rounded once, half to even: a is a sample of the input, b "
+        "that "
+        "of the second image, or of --value; at 0 all is a, at 1 all is b, to the bit. As Pillow's "
+        "Image.blend(), which cuts off where this rounds, and OpenCV's addWeighted(). It does not "
+        "look at alpha: for layers see gpuimg composite.\n\n"
+        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_arithmetic_params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .run = gi_arithmetic_run,
+};

@@ -1,0 +1,112 @@
+/* Flat field: what the lens and the sensor do to an even light is divided out.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+#include "filters/statistics/exact.h"
+
+struct params {
+    const char *flat, *dark;
+};
+
+static const struct gi_option options[] = {
+    {.name = "flat",
+     .letter = 'f',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, flat),
+     .picture = true,
+     .example = "flat.png",
+     .metavar = "IMAGE",
+     .help = "A frame of something evenly lit, of the input's size"},
+    {.name = "dark",
+     .letter = 'd',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, dark),
+     .picture = true,
+     .metavar = "IMAGE",
+     .help = "A frame without light, of the input's size; without it all of it is 0"},
+    {.name = NULL},
+};
+
+/* What the look at the frames finds. */
+struct found {
+    int rows; /* seen so far */
+    struct gi_reduction frames[2][GI_MAX_CHANNELS];
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    return p->flat ? GI_OK : gi_fail(err, GI_E_USAGE, "--flat: missing: want an image");
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    static const char *const names[] = {NULL, "flat", "dark"};
+    enum gi_status status = GI_OK;
+    for (int j = 1; j < plan->nsources && !status; j++)
+        status = gi_combine_check_alike(plan, j, names[j], err);
+    plan->passes = 1;
+    plan->state_nbytes = sizeof(struct found);
+    plan->cost = (struct gi_cost){.fmas = 3, .other = 6};
+    return status;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *srcs, struct gi_err *err)
+{
+    struct found *found = state;
+    struct gi_reduce spec = {.y = found->rows};
+    enum gi_status status = GI_OK;
+    (void)pass;
+    for (int j = 1; j < plan->nsources && !status; j++)
+        status = queue->k->reduce(queue, found->frames[j - 1], &srcs[j], &spec, err);
+    found->rows += srcs->height;
+    return status;
+}
+
+/* The mean of a frame's channel, 1 being full scale; of a gray one for all. */
+static double mean_of(const struct gi_plan *plan, const struct found *found, int j, int channel)
+{
+    const struct gi_image *frame = &plan->sources[j];
+    const struct gi_reduction *of =
+        &found->frames[j - 1][gi_colour_channels(frame) == 1 ? 0 : channel];
+    int unit = frame->type == GI_F32 ? GI_EXACT_SUM : 0;
+    return of->n ? gi_exact_quotient(&of->sum, unit, of->n) / gi_type_full_scale(frame->type) : 0;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct found *found = work->state;
+    const struct gi_image *src = &plan->sources[0];
+    bool dark = plan->nsources > 2;
+    struct gi_combine spec = {
+        .op = GI_COMBINE_DIVIDE, .other = &work->srcs[1], .dark = dark ? &work->srcs[2] : NULL};
+    for (int c = 0; c < gi_colour_channels(src); c++) {
+        double level = mean_of(plan, found, 1, c) - (dark ? mean_of(plan, found, 2, c) : 0);
+        spec.factor[c] = (float)(level * gi_type_full_scale(src->type));
+    }
+    return queue->k->combine(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_flat_field = {
+    .name = "flat-field",
+    .summary = "Even out what lens and sensor do to the light",
+    .examples = "gpuimg flat-field frame.tif out.tif --flat flat.tif --dark dark.tif\n"
+                "gpuimg flat-field page.png out.png --flat paper.png\n"
+                "gpuimg flat-field *.tif --flat flat.tif --dark dark.tif --out-dir even",
+    .manual =
+        "out = (a - dark) / (flat - dark) * mean(flat - dark), channel by channel, in float and "
+        "rounded once at the end, half to even: a is a sample of the input, and nothing on the way "
+        "is cut off. The mean is exact; as it is each channel's own, colours stay as the camera "
+        "saw them. A pixel of the flat frame no brighter than the dark one becomes 0 or full "
+        "scale, infinite or NaN in a float image.\n\n"
+        "Frames may have another depth than the input; gray ones serve all colours. Alpha stays. "
+        "Frames are best means or medians of many: gpuimg stack.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .measure = measure,
+    .run = run,
+};

@@ -1,0 +1,102 @@
+/* Mask: the image stays where another one is white.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+
+struct params {
+    const char *with;
+    struct gi_colour fill;
+    bool set, invert;
+};
+
+static const struct gi_option options[] = {
+    {.name = "with",
+     .letter = 'w',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, with),
+     .example = "mask.png",
+     .metavar = "IMAGE",
+     .help = "The mask, of the input's size: white stays, black goes, gray weighs; of colour the "
+             "luma"},
+    {.name = "fill",
+     .letter = 'f',
+     .type = GI_OPT_COLOUR,
+     .offset = offsetof(struct params, fill),
+     .help = "What stands where the mask is black, in place of transparency: a colour, or a sample "
+             "value for all channels or one a channel, alpha last"},
+    {.name = "set",
+     .letter = 's',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, set),
+     .help = "Make the mask the image's alpha, whatever that was"},
+    {.name = "invert",
+     .letter = 'i',
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, invert),
+     .help = "The image stays where the mask is black"},
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (!p->with)
+        return gi_fail(err, GI_E_USAGE, "--with: missing: want a mask");
+    if (p->set && p->fill.n)
+        return gi_fail(err, GI_E_USAGE, "--set, --fill: want one of them");
+    return GI_OK;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
+    if (mask->width != src->width || mask->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--with: %d x %d pixels: want %d x %d, as the input has", mask->width,
+                       mask->height, src->width, src->height);
+    struct gi_combine *spec = gi_plan_tables(plan, sizeof *spec, err);
+    if (!spec)
+        return GI_E_MEMORY;
+    *spec = (struct gi_combine){
+        .op = GI_COMBINE_MASK, .opacity = 1, .set = p->set, .invert = p->invert};
+    if (p->fill.n) {
+        bool of_colour = !gi_has_alpha(src) && p->fill.n <= gi_colour_channels(src);
+        gi_combine_value(spec->value, &p->fill, src);
+        if (of_colour && !p->fill.named) /* a single value is not for the alpha that is not there */
+            spec->value[3] = gi_type_full_scale(src->type);
+    }
+    bool opaque = spec->value[3] >= gi_type_full_scale(src->type);
+    plan->result.channels += !gi_has_alpha(src) && !opaque;
+    plan->cost = (struct gi_cost){.fmas = 4, .other = 8};
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    struct gi_combine spec = *(const struct gi_combine *)plan->tables;
+    spec.other = &work->srcs[1];
+    return queue->k->combine(queue, work->dst, work->srcs, &spec, err);
+}
+
+const struct gi_filter gi_filter_mask = {
+    .name = "mask",
+    .summary = "Keep the image where a mask is white",
+    .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
+                "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
+                "gpuimg mask photo.png out.png --with alpha.png --set",
+    .manual =
+        "With m the mask from 0, black, to 1, white, its own alpha multiplied in: alpha becomes "
+        "alpha * m, and an image without alpha gets one; with --set alpha becomes m; with --fill "
+        "the pixel becomes m of the image and 1 - m of the colour, each weighed by its alpha. "
+        "Computed in float and rounded once, half to even. What is fully transparent becomes "
+        "black.\n\n"
+        "The mask may have another depth than the image, and may be what gpuimg threshold or "
+        "extract made.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .mixes = true,
+    .check = check,
+    .plan = plan,
+    .run = run,
+};

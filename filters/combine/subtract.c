@@ -1,0 +1,28 @@
+/* Subtract: the difference of two images.
+ * SPDX-License-Identifier: MIT */
+#include "filters/combine/arithmetic.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    return gi_arithmetic_plan(plan, GI_COMBINE_SUBTRACT, err);
+}
+
+const struct gi_filter gi_filter_subtract = {
+    .name = "subtract",
+    .summary = "Subtract an image or a value",
+    .examples = "gpuimg subtract light.png out.png --with dark.png\n"
+                "gpuimg subtract a.png signed.png --with b.png --scale 0.5 --offset 128\n"
+                "gpuimg subtract in.png darker.png --value 10,20,30",
+    .manual =
+        "out = (a - b) * scale + offset, rounded once, half to even, and held between 0 and full "
+        "scale in an integer image: a is a sample of the input, b that of the second image, or of "
+        "--value. What is below 0 is lost in integers: keep it by --offset, by --depth float, or "
+        "take absdiff. Equals OpenCV's subtract().\n\n"
+        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .options = gi_arithmetic_options,
+    .params_nbytes = sizeof(struct gi_arithmetic_params),
+    .mixes = true,
+    .check = gi_arithmetic_check,
+    .plan = plan,
+    .run = gi_arithmetic_run,
+};
