@@ -18,6 +18,7 @@
 #include "kernels/device.h"
 #include "kernels/move.h"
 #include "kernels/map.h"
+#include "kernels/pairs.h"
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
 
@@ -217,7 +218,6 @@ enum gi_histogram_key {
 };
 
 enum { GI_PREFIXES_MAX = 16 };
-
 struct gi_histogram_spec {
     enum gi_histogram_key key;
     int nbins;
@@ -274,7 +274,6 @@ struct gi_region_sums {
 };
 
 enum gi_interpolation { GI_NEAREST, GI_LINEAR, GI_CUBIC };
-
 /* dst(x, y) from the pixels around (X, Y). i = floor(X), t = X - i as float, j and u so from Y:
  *   NEAREST  the pixel (floor(X + 1/2), floor(Y + 1/2)).
  *   LINEAR   mix(mix(p(i, j), p(i + 1, j), t), mix(p(i, j + 1), p(i + 1, j + 1), t), u) where
@@ -374,7 +373,6 @@ typedef enum gi_status gi_region_stats_fn(struct gi_queue *queue, struct gi_regi
                                           struct gi_err *err);
 
 struct gi_ways;
-
 struct gi_kernels {
     enum gi_device_kind kind;
     const char *name; /* "cpu" or "cuda" */
@@ -458,6 +456,8 @@ struct gi_kernels {
     gi_box_fn *box;
     gi_extreme_fn *extreme;
     gi_median_fn *median;
+    gi_bilateral_fn *bilateral; /* kernels/pairs.h, as the next */
+    gi_nlmeans_fn *nlmeans;
     gi_gradient_fn *gradient;
     gi_pointwise_fn *pointwise;
     gi_threshold_fn *threshold;

@@ -165,6 +165,8 @@ gi_convolve_2d_fn gi_cuda_convolve_2d;
 gi_box_fn gi_cuda_box;
 gi_extreme_fn gi_cuda_extreme;
 gi_median_fn gi_cuda_median;
+gi_bilateral_fn gi_cuda_bilateral;
+gi_nlmeans_fn gi_cuda_nlmeans;
 gi_gradient_fn gi_cuda_gradient;
 gi_pointwise_fn gi_cuda_pointwise;
 gi_threshold_fn gi_cuda_threshold;
@@ -187,6 +189,7 @@ gi_warp_fn gi_cuda_warp;
 /* The ways of those that have several, for struct gi_kernels. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways;
+extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
     gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_histogram_ways,
     gi_cuda_moments_ways, gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;

@@ -14,17 +14,32 @@
 /* An operation: run() does it on a queue, define() by its definition. */
 struct operation {
     const char *name;
-    enum { SEPARABLE, DENSE, BOX, EXTREME, MEDIAN, GRADIENT, THRESHOLD, LUMA } which;
+    enum {
+        SEPARABLE,
+        DENSE,
+        BOX,
+        EXTREME,
+        MEDIAN,
+        BILATERAL,
+        NLMEANS,
+        GRADIENT,
+        THRESHOLD,
+        LUMA
+    } which;
     struct gi_separable separable;
     struct gi_dense dense;
     struct gi_box box;
     struct gi_extreme extreme;
     struct gi_median median;
+    struct gi_bilateral bilateral;
+    struct gi_nlmeans nlmeans;
     struct gi_gradient gradient;
     float above;
     bool invert;
     bool step; /* on an image of 0 left and full scale right, where sums are extreme */
     float row[CASE_TAPS_MAX], col[CASE_TAPS_MAX];
+    float value[GI_RANGE_ENTRIES], slope[GI_RANGE_ENTRIES], space[8 * 8];
+    uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
 /* Sums along the row, then down the column. */
@@ -161,6 +176,8 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
     free(window);
 }
 
+#include "pairs_operation.h"
+
 static void exact_threshold(struct gi_image *dst, const struct gi_image *src, float above,
                             bool invert)
 {
@@ -188,6 +205,10 @@ static enum gi_status run(struct gi_queue *queue, const struct operation *op, st
         return queue->k->extreme(queue, dst, src, &op->extreme, err);
     case MEDIAN:
         return queue->k->median(queue, dst, src, &op->median, err);
+    case BILATERAL:
+        return queue->k->bilateral(queue, dst, src, &op->bilateral, err);
+    case NLMEANS:
+        return queue->k->nlmeans(queue, dst, src, &op->nlmeans, err);
     case GRADIENT:
         return queue->k->gradient(queue, dst, src, &op->gradient, err);
     case THRESHOLD:
@@ -209,6 +230,10 @@ static void define(const struct operation *op, struct gi_image *dst, const struc
         exact_extreme(dst, src, &op->extreme);
     else if (op->which == MEDIAN)
         exact_median(dst, src, &op->median);
+    else if (op->which == BILATERAL)
+        exact_bilateral(dst, src, &op->bilateral);
+    else if (op->which == NLMEANS)
+        exact_nlmeans(dst, src, &op->nlmeans);
     else if (op->which == GRADIENT)
         exact_gradient(dst, src, &op->gradient);
     else if (op->which == THRESHOLD)

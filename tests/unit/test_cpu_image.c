@@ -60,6 +60,12 @@ static void walk(struct operation *op)
                     if (op->which == MEDIAN)
                         random_median(op, &seed, (enum gi_border)border, (enum gi_type)type,
                                       large ? 5 : 9);
+                    if (op->which == NLMEANS)
+                        random_nlmeans(op, &seed, (enum gi_border)border, (enum gi_type)type,
+                                       large ? 3 : 9);
+                    if (op->which == BILATERAL)
+                        random_bilateral(op, &seed, (enum gi_border)border, (enum gi_type)type,
+                                         large ? 5 : 15);
                     random_rest(op, &seed, (enum gi_border)border, (enum gi_type)type);
                     bool threads = large ? border == channels : border == 0;
                     check(op, case_sizes[i], channels, (enum gi_type)type, &seed, threads);
@@ -196,6 +202,18 @@ static void large_median(void **state)
         }
 }
 
+static void bilateral(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "bilateral", .which = BILATERAL});
+}
+
+static void nlmeans(void **state)
+{
+    (void)state;
+    walk(&(struct operation){.name = "nlmeans", .which = NLMEANS});
+}
+
 static void gradient(void **state)
 {
     (void)state;
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(box),       cmocka_unit_test(large_box),
         cmocka_unit_test(extreme),   cmocka_unit_test(large_extreme),
         cmocka_unit_test(median),    cmocka_unit_test(large_median),
+        cmocka_unit_test(bilateral), cmocka_unit_test(nlmeans),
         cmocka_unit_test(gradient),  cmocka_unit_test(threshold),
         cmocka_unit_test(luma),
     };

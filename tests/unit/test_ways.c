@@ -6,8 +6,8 @@
 enum { SEED = 20261122 };
 
 static const char *const image_primitives[] = {
-    "convolve_separable", "convolve_2d", "box", "extreme", "median",
-    "gradient",           "threshold",   "luma"};
+    "convolve_separable", "convolve_2d", "box",      "extreme",   "median",
+    "bilateral",          "nlmeans",     "gradient", "threshold", "luma"};
 /* Those that test_ways_measure.c, test_move.c, test_reduce.c, test_resample.c, test_warp.c,
  * test_clahe.c and test_combine.c walk, and test_cpu_point.c and test_cuda_point.c: one way only.
  */
@@ -194,6 +194,18 @@ static void next_median(struct operation *op, uint64_t *seed, enum gi_border bor
     random_median(op, seed, border, type, large ? 5 : case_between(seed, 0, 1) ? 5 : 31);
 }
 
+static void next_bilateral(struct operation *op, uint64_t *seed, enum gi_border border,
+                           enum gi_type type, bool large)
+{
+    random_bilateral(op, seed, border, type, large ? 5 : case_between(seed, 0, 1) ? 9 : 15);
+}
+
+static void next_nlmeans(struct operation *op, uint64_t *seed, enum gi_border border,
+                         enum gi_type type, bool large)
+{
+    random_nlmeans(op, seed, border, type, large ? 3 : 9);
+}
+
 static void separable(void **state)
 {
     (void)state;
@@ -222,6 +234,8 @@ static void rest(void **state)
     (void)state;
     walk("extreme", EXTREME, next_extreme);
     walk("median", MEDIAN, next_median);
+    walk("bilateral", BILATERAL, next_bilateral);
+    walk("nlmeans", NLMEANS, next_nlmeans);
     walk("gradient", GRADIENT, next_rest);
     walk("threshold", THRESHOLD, next_rest);
     walk("luma", LUMA, next_rest);
@@ -338,7 +352,9 @@ static void labels_are_no_samples(void **state)
                            .dense = {.weights = op.row, .width = 1, .height = 1},
                            .box = {.k = 3},
                            .extreme = {.width = 1, .height = 1},
-                           .median = {.k = 1}};
+                           .median = {.k = 1},
+                           .bilateral = {.k = 1, .n = 1},
+                           .nlmeans = {.patch = 1, .search = 1, .n = 1}};
     for (int q = 0; q < WALK_QUEUES; q++)
         for (int which = SEPARABLE; walk_queues[q] && which <= LUMA; which++) {
             struct gi_queue *queue = walk_queues[q];

@@ -105,6 +105,11 @@ static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
     v[3] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 24));
 }
 
+static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
+{
+    return _mm256_i32gather_ps(table, _mm256_cvttps_epi32(at), 4);
+}
+
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {
     return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_GT_OQ));

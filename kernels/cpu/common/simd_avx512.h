@@ -99,6 +99,11 @@ static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
     v[3] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 24));
 }
 
+static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
+{
+    return _mm512_i32gather_ps(_mm512_cvttps_epi32(at), table, 4);
+}
+
 /* a > b ? x : y */
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {

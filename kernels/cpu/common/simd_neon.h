@@ -142,6 +142,15 @@ static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
     }
 }
 
+static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
+{
+    float from[GI_LANES];
+    vec_store(from, at);
+    for (int l = 0; l < GI_LANES; l++)
+        from[l] = table[(int)from[l]];
+    return vec_load(from);
+}
+
 static inline GI_VEC vec_alpha(GI_VEC v, int channels)
 {
     GI_EACH_FLOATS(channels == 4 ? vdupq_laneq_f32(v.half[h], 3)

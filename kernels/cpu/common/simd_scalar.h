@@ -109,6 +109,11 @@ static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
         v[i / GI_LANES].x[i % GI_LANES] = p[at[i % GI_LANES] + i / GI_LANES];
 }
 
+static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
+{
+    GI_EACH_LANE(table[(int)at.x[l]]);
+}
+
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)
 {
     GI_EACH_LANE(a.x[l] > b.x[l] ? x.x[l] : y.x[l]);
