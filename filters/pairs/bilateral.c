@@ -1,0 +1,153 @@
+/* Bilateral filter: the mean of what is near and alike.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/filter.h"
+#include "filters/tone/otsu.h"
+
+struct params {
+    double sigma; /* pixels */
+    struct gi_level range;
+    int k; /* pixels; 0: by sigma */
+    struct gi_border_params edge;
+};
+
+enum { SIGMA_MAX = 84 /* 2 * rint(1.5 * 84) + 1 <= GI_BILATERAL_MAX */ };
+
+/* Weights below are 0, so that none is too small for floats to hold well. */
+static const double LEAST = 0x1p-40;
+
+static const struct gi_option options[] = {
+    {.name = "sigma",
+     .letter = 's',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, sigma),
+     .default_text = "3",
+     .min = 0.1,
+     .max = SIGMA_MAX,
+     .unit = "px",
+     .help = "Standard deviation of the weights of places"},
+    {.name = "range",
+     .letter = 'r',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, range),
+     .default_text = "10%",
+     .help = "Standard deviation of the weights of differences: a number of sample values, or a "
+             "per cent of full scale"},
+    {.name = "k",
+     .letter = 'k',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, k),
+     .min = 1,
+     .max = GI_BILATERAL_MAX,
+     .unit = "px",
+     .help = "Diameter of the disk of neighbours; without it three sigma, as OpenCV has it"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (p->range.kind == GI_LEVEL_OTSU)
+        return gi_fail(err, GI_E_USAGE, "--range otsu: want a number or a per cent");
+    if (!(p->range.value > 0))
+        return gi_fail(err, GI_E_USAGE, "--range %g: want more than 0", p->range.value);
+    return GI_OK;
+}
+
+struct tables {
+    struct gi_bilateral spec;
+    float value[GI_RANGE_ENTRIES], slope[GI_RANGE_ENTRIES], space[];
+};
+
+static double weight(double distance, double sigma)
+{
+    double x = distance / sigma, w = exp(-x * x / 2);
+    return w < LEAST ? 0 : w;
+}
+
+/* The disk of OpenCV: all places whose distance is at most the radius. Returns how many there are.
+ */
+static int fill_space(struct tables *t, double sigma)
+{
+    int half = t->spec.k / 2, n = 0;
+    for (int j = 0; j <= half; j++)
+        for (int i = 0; i <= half; i++) {
+            bool inside = i * i + j * j <= half * half;
+            t->space[j * (half + 1) + i] = inside ? (float)weight(hypot(i, j), sigma) : 0;
+            n += inside ? (i ? 2 : 1) * (j ? 2 : 1) : 0;
+        }
+    t->spec.space = t->space;
+    return n;
+}
+
+/* Of bytes an entry a distance. Of the others the table goes to where weights are 0, a tangent an
+ * entry. */
+static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
+{
+    struct gi_bilateral *spec = &t->spec;
+    double far = sigma * sqrt(-2 * log(LEAST));
+    bool whole = src->type == GI_U8;
+    spec->n = whole ? 255 * gi_colour_channels(src) + 1 : GI_RANGE_ENTRIES;
+    spec->scale = whole ? 1 : (float)((spec->n - 1) / far);
+    spec->value = t->value;
+    spec->slope = whole ? NULL : t->slope;
+    for (int i = 0; i < spec->n; i++) {
+        double d = i / (double)spec->scale, w = weight(d, sigma);
+        t->value[i] = (float)w;
+        t->slope[i] = (float)(-w * d / (sigma * sigma) / (double)spec->scale);
+    }
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    int half = p->k ? p->k / 2 : (int)fmax(rint(1.5 * p->sigma), 1);
+    size_t nspace = (size_t)(half + 1) * (size_t)(half + 1);
+    struct tables *t = gi_plan_tables(plan, sizeof *t + nspace * sizeof *t->space, err);
+    if (!t)
+        return GI_E_MEMORY;
+    t->spec.k = 2 * half + 1;
+    t->spec.edge = gi_edge_from(&p->edge, src);
+    fill_range(t, src, gi_level_number(&p->range, src->type, 0));
+    plan->cost.other = 8.0 * fill_space(t, p->sigma);
+    plan->halo = half;
+    plan->border = t->spec.edge.border;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *tables = plan->tables;
+    return queue->k->bilateral(queue, work->dst, work->srcs, &tables->spec, err);
+}
+
+const struct gi_filter gi_filter_bilateral = {
+    .name = "bilateral",
+    .summary = "Smooth and keep edges: the mean of what is near and alike",
+    .examples = "gpuimg bilateral in.png out.png\n"
+                "gpuimg bilateral portrait.jpg smooth.jpg --sigma 5 --range 15%\n"
+                "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
+    .manual =
+        "Each pixel becomes a mean of those around it, each of which counts by its distance r in "
+        "pixels and d in sample values as exp(-r^2 / (2 sigma^2)) * exp(-d^2 / (2 range^2)): noise "
+        "goes, edges higher than some --range stay (C. Tomasi, R. Manduchi, Bilateral filtering "
+        "for gray and color images, 1998). Neighbours are those within half of --k; d of colours "
+        "is "
+        "the sum of the differences of red, green and blue. Both are as in OpenCV's "
+        "bilateralFilter(), which calls --sigma sigmaSpace, --range sigmaColor and --k d: with "
+        "--border reflect101 the results of 8 bits differ by a step here and there, since OpenCV "
+        "sums in another order.\n\n"
+        "Weights of differences come from a table: of 8-bit images it has all of them; of others "
+        "1024 tangents, which are right to 7e-6. In float images NaN and infinity stay and count "
+        "nowhere. Alpha stays as it is, and colour counts as much as its pixel is opaque.",
+    .mixes = true,
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,133 @@
+/* Non-local means: the mean of what has like surroundings.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "filters/filter.h"
+#include "filters/tone/otsu.h"
+
+struct params {
+    struct gi_level strength;
+    int patch, search; /* pixels */
+    struct gi_border_params edge;
+};
+
+/* Steps in which samples of more than 8 bits are told apart, to the strength: rounding to them adds
+ * 1 / 1536 to an exponent. */
+enum { STEPS = 16 };
+
+static const struct gi_option options[] = {
+    {.name = "strength",
+     .also = "h",
+     .letter = 's',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, strength),
+     .default_text = "4%",
+     .help = "How far apart patches may be that count, about the deviation of the noise: a number "
+             "of sample values, or a per cent of full scale"},
+    {.name = "patch",
+     .letter = 'p',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, patch),
+     .default_text = "7",
+     .min = 1,
+     .max = GI_NLMEANS_PATCH_MAX,
+     .unit = "px",
+     .help = "Side of the squares that are compared"},
+    {.name = "search",
+     .letter = 'k',
+     .type = GI_OPT_ODD,
+     .offset = offsetof(struct params, search),
+     .default_text = "21",
+     .min = 1,
+     .max = GI_NLMEANS_SEARCH_MAX,
+     .unit = "px",
+     .help = "Side of the square in which like ones are looked for"},
+    GI_BORDER_OPTIONS(struct params),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct params *p = params;
+    if (p->strength.kind == GI_LEVEL_OTSU)
+        return gi_fail(err, GI_E_USAGE, "--strength otsu: want a number or a per cent");
+    if (!(p->strength.value > 0))
+        return gi_fail(err, GI_E_USAGE, "--strength %g: want more than 0", p->strength.value);
+    return GI_OK;
+}
+
+struct tables {
+    struct gi_nlmeans spec;
+    uint16_t weights[GI_NLMEANS_ENTRIES];
+};
+
+/* The weight of a distance is exp(-distance / unit), in parts of GI_NLMEANS_ONE; an entry stands
+ * for the whole numbers from i << shift on, and has the weight of their mean. */
+static void fill(struct tables *t, double unit)
+{
+    struct gi_nlmeans *spec = &t->spec;
+    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* from there on weights round to 0 */
+    while (far / ldexp(1, spec->shift) >= GI_NLMEANS_ENTRIES && spec->shift < 31)
+        spec->shift++;
+    spec->n = (int)fmin(far / ldexp(1, spec->shift) + 1, GI_NLMEANS_ENTRIES);
+    spec->weights = t->weights;
+    for (int i = 0; i < spec->n; i++) {
+        double mean = ldexp(i, spec->shift) + (ldexp(1, spec->shift) - 1) / 2;
+        t->weights[i] = (uint16_t)rint(GI_NLMEANS_ONE * exp(-mean / unit));
+    }
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    double h = gi_level_number(&p->strength, src->type, 0);
+    struct tables *t = gi_plan_tables(plan, sizeof *t, err);
+    if (!t)
+        return GI_E_MEMORY;
+    t->spec.patch = p->patch;
+    t->spec.search = p->search;
+    t->spec.edge = gi_edge_from(&p->edge, src);
+    t->spec.scale = src->type == GI_U8 ? 1 : (float)(STEPS / h);
+    h = src->type == GI_U8 ? h : STEPS;
+    fill(t, h * h * p->patch * p->patch * gi_colour_channels(src));
+    plan->cost.other = 6.0 * p->search * p->search;
+    plan->halo = p->search / 2 + p->patch / 2;
+    plan->border = t->spec.edge.border;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *tables = plan->tables;
+    return queue->k->nlmeans(queue, work->dst, work->srcs, &tables->spec, err);
+}
+
+const struct gi_filter gi_filter_nlmeans = {
+    .name = "nlmeans",
+    .summary = "Remove noise: the mean of what has like surroundings",
+    .examples = "gpuimg nlmeans in.png out.png\n"
+                "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
+                "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",
+    .manual =
+        "Each pixel becomes a mean of those in the square of --search pixels around it, each of "
+        "which counts as exp(-d / h^2): d is the mean square of the differences between the patch "
+        "of --patch x --patch pixels about it and that about the pixel, over all colours together, "
+        "and h is --strength (A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
+        "denoising, 2005). So noise goes, and what comes again, as texture and edges do, stays. As "
+        "OpenCV's fastNlMeansDenoising(), whose h, templateWindowSize and searchWindowSize these "
+        "are; it has --border reflect101 and rounds distances more. Colours are taken as they are, "
+        "not in Lab.\n\n"
+        "Distances of 8 bits are exact, those of more bits in steps of a 16th of the strength; "
+        "weights are whole numbers from a table of up to 4096 distances, sums of integers are "
+        "exact and rounded once. In float images pixels with NaN or infinity count nowhere and are "
+        "filled from those around. Alpha stays as it is, and colour counts as much as its pixel is "
+        "opaque.",
+    .mixes = true,
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+};
