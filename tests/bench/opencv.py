@@ -45,6 +45,16 @@ def clahe(request, src):
     return lambda: tiles.apply(src, dst)
 
 
+def bilateral(request, src):
+    k, dst = request["k"], np.empty_like(src)
+    return lambda: cv2.bilateralFilter(src, k, 25.5, k / 3, dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def nlmeans(request, src):
+    dst = np.empty_like(src)
+    return lambda: cv2.fastNlMeansDenoising(src, dst, 10.2, request["k"], 21)
+
+
 def dense(request, src):
     k, dst = request["k"], np.empty_like(src)
     weights = np.random.default_rng(7).random((k, k), np.float32) / (k * k)
@@ -124,6 +134,6 @@ def components(request, src):
 
 
 WORK = {} if MISSING else {
-    "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
+    "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "bilateral": bilateral, "nlmeans": nlmeans, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components}

@@ -1,7 +1,9 @@
 /* The requests and answers of the bench programs, and the filters they name.
  * SPDX-License-Identifier: MIT */
 #include "tests/bench/request.h"
+#include "filters/filter.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,8 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_ERODE] = "erode",
                                     [BENCH_MEDIAN] = "median",
                                     [BENCH_CLAHE] = "clahe",
+                                    [BENCH_BILATERAL] = "bilateral",
+                                    [BENCH_NLMEANS] = "nlmeans",
                                     [BENCH_SOBEL] = "sobel",
                                     [BENCH_SOBEL_X] = "sobel_x",
                                     [BENCH_THRESHOLD] = "threshold",
@@ -137,6 +141,8 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_ERODE] = "extreme",
                                              [BENCH_MEDIAN] = "median",
                                              [BENCH_CLAHE] = "clahe",
+                                             [BENCH_BILATERAL] = "bilateral",
+                                             [BENCH_NLMEANS] = "nlmeans",
                                              [BENCH_SOBEL] = "gradient",
                                              [BENCH_SOBEL_X] = "convolve_separable",
                                              [BENCH_THRESHOLD] = "threshold",
@@ -186,15 +192,42 @@ static enum gi_status fill_resize(struct bench_weights *weights,
     struct gi_resample_places row = gi_resample_all(request->picture.width, dst.width);
     struct gi_resample_places col = gi_resample_all(request->picture.height, dst.height);
     struct gi_resample *tables =
-        gi_resample_tables(&weights->resize, request->filter, &row, &col, false, err);
+        gi_resample_tables(&weights->plan, request->filter, &row, &col, false, err);
     if (tables && request->alpha == GI_ALPHA_PLAIN)
         tables->alpha = GI_ALPHA_PLAIN;
     return tables ? GI_OK : err->status;
 }
 
+static enum gi_status set(void *params, const struct gi_filter *filter, const char *name,
+                          double value, struct gi_err *err)
+{
+    const struct gi_option *row = filter->options;
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    while (strcmp(row->name, name))
+        row++;
+    return gi_option_read(params, row, text, err);
+}
+
+/* The plan of the operation that the work is named after. */
+static enum gi_status fill_plan(struct bench_weights *weights, const struct bench_request *request,
+                                struct gi_err *err)
+{
+    const struct gi_filter *filter = gi_filter_find(works[request->work]);
+    struct gi_image src = bench_dst_shape(request);
+    bool bilateral = request->work == BENCH_BILATERAL;
+    assert(filter->params_nbytes <= sizeof weights->params);
+    gi_options_default(weights->params, filter->options);
+    enum gi_status status =
+        set(weights->params, filter, bilateral ? "k" : "patch", request->k, err);
+    if (!status && bilateral)
+        status = set(weights->params, filter, "sigma", request->k / 3.0, err);
+    return status ? status : gi_plan_make(&weights->plan, filter, weights->params, &src, 1, err);
+}
+
 void bench_weights_free(struct bench_weights *weights)
 {
-    gi_plan_free(&weights->resize);
+    gi_plan_free(&weights->plan);
 }
 
 enum gi_status bench_weights_fill(struct bench_weights *weights,
@@ -215,6 +248,8 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
         weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
     for (int i = 0; i < 65536; i++)
         weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
+    if (request->work == BENCH_BILATERAL || request->work == BENCH_NLMEANS)
+        return fill_plan(weights, request, err);
     return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
 }
 
@@ -332,7 +367,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return run_warp(queue, dst, src, request, err);
     switch (request->work) {
     case BENCH_RESIZE:
-        return queue->k->resample(queue, dst, src, weights->resize.tables, err);
+        return queue->k->resample(queue, dst, src, weights->plan.tables, err);
     case BENCH_GAUSSIAN:
         return queue->k->convolve_separable(queue, dst, src, &gaussian, err);
     case BENCH_SOBEL_X:
@@ -347,6 +382,10 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->median(queue, dst, src, &median, err);
     case BENCH_CLAHE:
         return queue->k->clahe(queue, dst, src, NULL, &(struct gi_clahe){8, 8, 2}, err);
+    case BENCH_BILATERAL:
+    case BENCH_NLMEANS:
+        return weights->plan.filter->run(&weights->plan, queue,
+                                         &(struct gi_work){.dst = dst, .srcs = src}, err);
     case BENCH_SOBEL:
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:

@@ -15,14 +15,16 @@ extern "C" {
 #endif
 
 enum bench_work {
-    BENCH_GAUSSIAN, /* k x k, separable, sigma k / 6 */
-    BENCH_DENSE,    /* any kernel of k x k weights */
-    BENCH_BOX,      /* mean of k x k */
-    BENCH_ERODE,    /* least of k x k */
-    BENCH_MEDIAN,   /* of k x k */
-    BENCH_CLAHE,    /* in 8 x 8 tiles, limit 2 */
-    BENCH_SOBEL,    /* magnitude of both gradients */
-    BENCH_SOBEL_X,  /* |gradient| along x */
+    BENCH_GAUSSIAN,  /* k x k, separable, sigma k / 6 */
+    BENCH_DENSE,     /* any kernel of k x k weights */
+    BENCH_BOX,       /* mean of k x k */
+    BENCH_ERODE,     /* least of k x k */
+    BENCH_MEDIAN,    /* of k x k */
+    BENCH_BILATERAL, /* of k x k, sigma k / 3, range 10 % */
+    BENCH_NLMEANS,   /* patches of k x k in 21 x 21, strength 4 % */
+    BENCH_CLAHE,     /* in 8 x 8 tiles, limit 2 */
+    BENCH_SOBEL,     /* magnitude of both gradients */
+    BENCH_SOBEL_X,   /* |gradient| along x */
     BENCH_THRESHOLD,
     BENCH_AFFINE,       /* a factor and an offset */
     BENCH_TABLE,        /* a table for all channels; u8 and u16 */
@@ -101,7 +103,9 @@ struct bench_weights {
     float dense[BENCH_DENSE_MAX * BENCH_DENSE_MAX];
     uint8_t table8[256]; /* square roots */
     uint16_t table16[65536];
-    struct gi_plan resize; /* whose tables are a struct gi_resample, of BENCH_RESIZE */
+    struct gi_plan
+        plan;          /* of BENCH_RESIZE, whose tables are a struct gi_resample; of an operation */
+    double params[32]; /* the operation's */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
