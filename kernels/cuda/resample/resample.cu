@@ -4,6 +4,7 @@
 #include "kernels/cuda/resample/resample.h"
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/cuda/resample/enlarge.h"
+#include "kernels/cuda/resample/fused.h"
 #include "kernels/cuda/resample/ratio.h"
 
 #include <stdlib.h>
@@ -83,15 +84,6 @@ struct pass_args {
     int y0, y1;     /* rows: of the result; of the source where it is filtered first */
     bool weigh;
 };
-
-/* As struct gi_separable defines long sums: one more block. */
-static __device__ __forceinline__ void add_block(float *s, float *carry, float block)
-{
-    float y = __fsub_rn(block, *carry), t = __fadd_rn(*s, y);
-    float e = __fsub_rn(__fsub_rn(t, *s), y);
-    *carry = fabsf(e) < INFINITY ? e : 0.0f;
-    *s = t;
-}
 
 /* The sum of weights[t] * at(t). */
 template <class AT>
@@ -403,6 +395,13 @@ static bool enlarge_takes(const struct gi_queue *queue, const struct gi_image *s
     return gi_cuda_enlarge_takes(src, spec);
 }
 
+static bool fused_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_resample *spec)
+{
+    (void)queue;
+    return gi_cuda_fused_takes(src, spec);
+}
+
 static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
                          const struct gi_resample *spec)
 {
@@ -426,6 +425,7 @@ static const struct gi_resample_way ways[] = {
     {{"enlarge", "gray, and RGB of 8 bits, to two, three and four times the size"},
      enlarge_takes,
      gi_cuda_enlarge},
+    {{"fused", "float weights, but not thousands of taps"}, fused_takes, gi_cuda_fused},
     {{"passes", "float weights"}, passes_takes, passes},
     {{"integer", "the integers of Pillow"}, integer_takes, integer},
 };

@@ -1,4 +1,4 @@
-/* What the ways of resampling share: their tables in device memory.
+/* What the ways of resampling share: their tables in device memory, sums.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_H
 #define GI_KERNELS_CUDA_RESAMPLE_H
@@ -16,5 +16,14 @@ struct device_side {
 enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_side *row,
                                        struct device_side *col, void **more, size_t nbytes,
                                        const struct gi_resample *spec, struct gi_err *err);
+
+/* As struct gi_separable defines long sums: one more block. */
+static __device__ __forceinline__ void add_block(float *s, float *carry, float block)
+{
+    float y = __fsub_rn(block, *carry), t = __fadd_rn(*s, y);
+    float e = __fsub_rn(__fsub_rn(t, *s), y);
+    *carry = fabsf(e) < INFINITY ? e : 0.0f;
+    *s = t;
+}
 
 #endif

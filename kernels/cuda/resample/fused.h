@@ -1,0 +1,11 @@
+/* Any ratio in one pass: its own kernels.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_FUSED_H
+#define GI_KERNELS_CUDA_FUSED_H
+
+#include "kernels/cuda/cuda.h"
+
+bool gi_cuda_fused_takes(const struct gi_image *src, const struct gi_resample *spec);
+gi_resample_fn gi_cuda_fused;
+
+#endif
