@@ -31,7 +31,7 @@ ifeq ($(HAVE_CUDA),1)
   # compiler: most files have nothing that asks for the GPU, and one pass makes the machine code that more would make.
   GENCODE_all := arch=compute_75,code=[sm_75,sm_80,sm_90,sm_100,sm_120,compute_75]
   GENCODE_80  := arch=compute_75,code=sm_75 arch=compute_80,code=[sm_80,sm_90,sm_100,sm_120,compute_80]
-  GENCODE_90  := arch=compute_75,code=sm_75 arch=compute_80,code=sm_80 arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
+  GENCODE_90  := arch=compute_75,code=[sm_75,sm_80] arch=compute_90,code=[sm_90,sm_100,sm_120,compute_90]
   ifndef CUDA_ARCH
     ARCH_HERE := $(sort $(shell timeout 10 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
                                 sed -n 's/^\([0-9]*\)\.\([0-9]\)$$/sm_\1\2/p'))
