@@ -76,6 +76,14 @@ static void random_step(struct chain *chain, const struct gi_filter *filter, uin
     chain->steps[chain->n++] = (struct gi_step){.filter = filter, .params = params};
 }
 
+static bool has_images(const struct gi_filter *filter)
+{
+    const struct gi_option *row = filter->options;
+    while (row->name && row->type != GI_OPT_IMAGE)
+        row++;
+    return row->name;
+}
+
 static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
 {
     int n = 1 + (int)(fc_random(seed) % STEPS_MAX), nfilters = 0;
@@ -87,7 +95,10 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
         const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
                                          : pick == (uint32_t)nfilters + 1 ? &next
                                                                           : gi_filters[pick];
-        if (filter->min_sources < 2) /* compare */
+        bool late = false; /* whether its size is known once it runs: other images may not fit */
+        for (int i = 0; i < chain->n; i++)
+            late |= chain->steps[i].filter->settle != NULL;
+        if (filter->min_sources < 2 && !(late && has_images(filter)))
             random_step(chain, filter, seed);
     }
 }
