@@ -188,16 +188,6 @@ static void slide(struct worker *w, int c)
     }
 }
 
-static void keep_alpha(const struct worker *w)
-{
-    const struct sliding *s = w->s;
-    size_t nbytes = gi_type_nbytes(s->src->type), pixel = nbytes * (size_t)s->src->channels;
-    for (int y = w->tile.y0; y < w->tile.y1; y++)
-        for (size_t x = (size_t)w->tile.x0 + 1; x <= (size_t)w->tile.x1; x++)
-            memcpy((char *)gi_row(s->dst, y) + x * pixel - nbytes,
-                   (const char *)gi_row(s->src, y) + x * pixel - nbytes, nbytes);
-}
-
 static int less(int a, int b)
 {
     return a < b ? a : b;
@@ -218,8 +208,8 @@ static void sliding_tile(void *arg, int index, void *scratch)
         load(&w, c);
         slide(&w, c);
     }
-    if (keep)
-        keep_alpha(&w);
+    for (int y = w.tile.y0; keep && y < w.tile.y1; y++)
+        median_keep_alpha(s->dst, s->src, &w.tile, y);
 }
 
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
@@ -239,6 +229,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 
 static const struct gi_median_way ways[] = {
     {{"network", "k 3 and 5"}, GI_CPU(median_network_takes), GI_CPU(median_network)},
+    {{"columns", "8 bits, k to 255"}, GI_CPU(median_columns_takes), GI_CPU(median_columns)},
     {{"sliding", "everything"}, NULL, sliding},
 };
 

@@ -181,15 +181,6 @@ static void load(const struct network *net, const struct gi_tile *tile, long lon
         to_keys(to, count * (size_t)net->src->channels);
 }
 
-/* Alpha as in the source. */
-static void keep_alpha(const struct network *net, const struct gi_tile *tile, int y)
-{
-    size_t nbytes = gi_type_nbytes(net->src->type), last = net->pixel - nbytes;
-    for (size_t x = (size_t)tile->x0; x < (size_t)tile->x1; x++)
-        memcpy((char *)gi_row(net->dst, y) + x * net->pixel + last,
-               (const char *)gi_row(net->src, y) + x * net->pixel + last, nbytes);
-}
-
 static void network_tile(void *arg, int index, void *scratch)
 {
     const struct network *net = arg;
@@ -211,7 +202,7 @@ static void network_tile(void *arg, int index, void *scratch)
         if (net->src->type == GI_F32)
             to_bits((uint32_t *)(void *)out, n);
         if (gi_has_alpha(net->src) && !net->spec->alpha_too)
-            keep_alpha(net, &tile, y);
+            median_keep_alpha(net->dst, net->src, &tile, y);
     }
 }
 
