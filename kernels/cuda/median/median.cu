@@ -1,301 +1,227 @@
-/* Medians. Of 3 x 3 and 5 x 5 samples by comparing pairs; kernels/cpu/median/
- * median_network.c says what may be left out. Of larger windows a warp goes down a column of the
- * image with a histogram of the window's upper digits, as T. Huang, G. Yang, G. Tang, IEEE TASSP
- * 27(1), 1979, along rows; further digits are counted in the window for each sample.
+/* Medians of windows of any size. A warp goes down columns of the image beside each other, each
+ * lane with a histogram of its window's upper digits, as T. Huang, G. Yang, G. Tang, "A fast
+ * two-dimensional median filtering algorithm", IEEE TASSP 27(1), 1979, along rows; further digits
+ * are counted in the window for each sample. A lane has its bins in a bank of shared memory of its
+ * own, and the rows that come and go are there for all of them.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/box/box.cuh"
-#include "kernels/cuda/common/measure.h"
+#include "kernels/cuda/median/median.cuh"
 
 enum {
-    THREADS = 256,
-    ACROSS = 4,
-    WARPS = 8,
     BINS = 256,
-    BAND = 64,       /* rows of a warp */
+    BLOCK = 8,       /* bins that are looked at together */
+    CHUNK = 32,      /* columns of the window that are in shared memory together */
+    AHEAD = 8,       /* and in registers */
     ROWS_MAX = 32768 /* of a grid */
 };
 
-struct median_args {
-    struct source src; /* border values are samples */
-    struct target dst;
-    int k;
-    bool keep_alpha;
+/* Two counts in a word where windows have fewer than 2^16 samples. */
+template <bool NARROW> struct bins {
+    enum { WORDS = NARROW ? BINS / 2 : BINS, NBYTES = WORDS * WARP * 4 };
+
+    static __device__ __forceinline__ void add(unsigned *at, unsigned bin, unsigned one)
+    {
+        at[NARROW ? bin / 2 * WARP : bin * WARP] += NARROW ? one << 16 * (bin & 1) : one;
+    }
+
+    static __device__ __forceinline__ unsigned block(unsigned *counts, const unsigned *at,
+                                                     int block)
+    {
+        unsigned sum = 0;
+#pragma unroll
+        for (int i = 0; i < BLOCK; i += NARROW ? 2 : 1) {
+            unsigned word = at[(block * BLOCK + i) / (NARROW ? 2 : 1) * WARP];
+            counts[i] = NARROW ? word & 0xffff : word;
+            if (NARROW)
+                counts[i + 1] = word >> 16;
+            sum += NARROW ? counts[i] + counts[i + 1] : counts[i];
+        }
+        return sum;
+    }
 };
 
-/* A number that orders as the sample does, NaN above all, and back. */
-template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
-{
-    if (sizeof(T) < 4)
-        return (unsigned)v;
-    unsigned bits = __float_as_uint((float)v);
-    return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
-}
+/* Where a search is: the block of bins, and the samples in the bins before it. */
+struct place {
+    int block;
+    unsigned below;
+};
 
-template <typename T> static __device__ __forceinline__ T sample_of(unsigned key)
+/* The bin in which the sample of that rank lies; `rank` becomes that in the bin. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned find(struct place *place, const unsigned *at,
+                                                unsigned *rank)
 {
-    if (sizeof(T) < 4)
-        return (T)key;
-    return (T)__uint_as_float(key == ~0u ? 0x7fc00000u : gi_float_key_bits(key));
-}
-
-template <typename T>
-static __device__ __forceinline__ unsigned key_at(const struct median_args *args, int x, int y,
-                                                  int c)
-{
-    int xi = x, yi = y;
-    if ((unsigned)x >= (unsigned)args->src.width)
-        xi = gi_border_index(x, args->src.width, args->src.border);
-    if ((unsigned)y >= (unsigned)args->src.height)
-        yi = gi_border_index(y, args->src.height, args->src.border);
-    if (xi < 0 || yi < 0)
-        return key_of<T>((T)args->src.value[c]);
-    const T *row = (const T *)(args->src.data + (size_t)yi * args->src.stride);
-    return key_of<T>(row[(size_t)xi * args->src.channels + c]);
-}
-
-/* Samples of one or two bytes go two in a word, those of two rows. */
-template <typename T> constexpr int PAIR = sizeof(T) < 4 ? 2 : 1;
-
-template <typename T> static __device__ __forceinline__ unsigned lesser(unsigned a, unsigned b)
-{
-    return PAIR<T> == 2 ? __vminu2(a, b) : min(a, b);
-}
-
-template <typename T> static __device__ __forceinline__ unsigned greater(unsigned a, unsigned b)
-{
-    return PAIR<T> == 2 ? __vmaxu2(a, b) : max(a, b);
-}
-
-template <typename T> static __device__ __forceinline__ void sort_two(unsigned *a, unsigned *b)
-{
-    unsigned low = lesser<T>(*a, *b);
-    *b = greater<T>(*a, *b);
-    *a = low;
-}
-
-template <typename T, int N> static __device__ __forceinline__ void sort(unsigned *v)
-{
-#pragma unroll
-    for (int i = 0; i < N; i++)
-#pragma unroll
-        for (int j = i % 2; j + 1 < N; j += 2)
-            sort_two<T>(&v[j], &v[j + 1]);
-}
-
-/* The middle of K x K keys in columns that are sorted. */
-template <typename T, int K>
-static __device__ __forceinline__ unsigned middle(const unsigned (*columns)[K])
-{
-    unsigned v[K][K], d[K];
-#pragma unroll
-    for (int i = 0; i < K; i++) {
-#pragma unroll
-        for (int j = 0; j < K; j++)
-            v[i][j] = columns[j][i];
-        sort<T, K>(v[i]);
+    unsigned counts[BLOCK], sum = bins<NARROW>::block(counts, at, place->block);
+    while (place->below > *rank || place->below + sum <= *rank) {
+        bool back = place->below > *rank;
+        place->below += back ? 0 : sum;
+        place->block += back ? -1 : 1;
+        sum = bins<NARROW>::block(counts, at, place->block);
+        place->below -= back ? sum : 0;
     }
+    unsigned bin = (unsigned)place->block * BLOCK, left = *rank - place->below;
+    bool beyond = true;
 #pragma unroll
-    for (int i = 0; i < K; i++)
-        d[i] = v[i][K - 1 - i];
-    sort<T, K>(d);
-    if constexpr (K == 3) {
-        return d[1];
-    } else {
-        unsigned below = greater<T>(greater<T>(v[0][3], v[1][2]), greater<T>(v[2][1], v[3][0]));
-        unsigned above = lesser<T>(lesser<T>(v[1][4], v[2][3]), lesser<T>(v[3][2], v[4][1]));
-        sort_two<T>(&below, &above);
-        return lesser<T>(d[3], lesser<T>(greater<T>(below, d[2]), greater<T>(above, d[1])));
+    for (int i = 0; i < BLOCK - 1; i++) {
+        beyond = beyond && counts[i] <= left;
+        left -= beyond ? counts[i] : 0;
+        bin += beyond;
     }
-}
-
-/* The keys of the window's column x, sorted. */
-template <typename T, int K>
-static __device__ __forceinline__ void column_at(unsigned *column, const struct median_args *args,
-                                                 int x, int y, int c, bool inside)
-{
-    unsigned keys[K + 1];
-    const T *from = (const T *)(args->src.data + (long long)(y - K / 2) * args->src.stride) +
-                    ((long long)x * args->src.channels + c);
-#pragma unroll
-    for (int i = 0; i < K + PAIR<T> - 1; i++)
-        keys[i] = inside ? key_of<T>(*(const T *)((const char *)from + i * args->src.stride))
-                         : key_at<T>(args, x, y - K / 2 + i, c);
-#pragma unroll
-    for (int i = 0; i < K; i++)
-        column[i] = PAIR<T> == 2 ? keys[i] | keys[i + 1] << 16 : keys[i];
-    sort<T, K>(column);
-}
-
-/* A thread takes ACROSS pixels of a channel, in as many rows as a word has samples. */
-template <typename T, int K>
-static __global__ void __launch_bounds__(THREADS)
-    median_network(const __grid_constant__ struct median_args args)
-{
-    int i = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
-    int x = i / channels * ACROSS, c = i % channels;
-    bool keep = args.keep_alpha && c == channels - 1;
-    if (x >= args.src.width)
-        return;
-    for (int y = (int)blockIdx.y * PAIR<T>; y < args.src.height; y += (int)gridDim.y * PAIR<T>) {
-        bool inside = x >= K / 2 && x + ACROSS + K / 2 <= args.src.width && y >= K / 2 &&
-                      y + PAIR<T> + K / 2 <= args.src.height;
-        unsigned columns[ACROSS + K - 1][K];
-#pragma unroll
-        for (int j = 0; j < ACROSS + K - 1; j++)
-            column_at<T, K>(columns[j], &args, x - K / 2 + j, y, c, inside);
-#pragma unroll
-        for (int j = 0; j < ACROSS; j++) {
-            unsigned key = middle<T, K>(columns + j);
-            size_t at = (size_t)(x + j) * channels + c;
-#pragma unroll
-            for (int r = 0; r < PAIR<T>; r++) {
-                if (x + j >= args.src.width || y + r >= args.src.height)
-                    continue;
-                T out = sample_of<T>(PAIR<T> == 2 ? key >> 16 * r & 0xffff : key);
-                if (keep)
-                    out = ((const T *)(args.src.data + (size_t)(y + r) * args.src.stride))[at];
-                ((T *)(args.dst.data + (size_t)(y + r) * args.dst.stride))[at] = out;
-            }
-        }
-    }
-}
-
-/* The bin in which the sample of that rank lies; `rank` becomes that in the bin. All lanes. */
-static __device__ unsigned bin_of(const unsigned *bins, unsigned *rank)
-{
-    unsigned lane = threadIdx.x % WARP, own = 0;
-#pragma unroll
-    for (int i = 0; i < BINS / WARP; i++)
-        own += bins[lane * (BINS / WARP) + (i + lane / 4) % (BINS / WARP)]; /* bank by bank */
-    unsigned to = own;
-    for (int step = 1; step < WARP; step *= 2) {
-        unsigned before = __shfl_up_sync(ALL_LANES, to, step);
-        to += lane >= (unsigned)step ? before : 0;
-    }
-    int from = __ffs((int)__ballot_sync(ALL_LANES, to > *rank)) - 1;
-    unsigned left = *rank - __shfl_sync(ALL_LANES, to - own, from);
-    unsigned bin = (unsigned)from * (BINS / WARP);
-    while (bins[bin] <= left)
-        left -= bins[bin++];
     *rank = left;
     return bin;
 }
 
-/* A row of the window comes into the bins of the upper digits, or goes out of them. */
-template <typename T>
-static __device__ __forceinline__ void slide(const struct median_args *args, unsigned *bins, int x,
-                                             int y, int c, unsigned one)
-{
-    for (int i = (int)threadIdx.x % WARP; i < args->k; i += WARP)
-        atomicAdd(&bins[key_at<T>(args, x + i - args->k / 2, y, c) >> (8 * sizeof(T) - 8)], one);
-}
+enum { SPAN = WARP + (CHUNK - 1) * GI_MAX_CHANNELS };
 
-/* The next digit of the key that begins with `digits`, by the window's samples that do. */
-template <typename T>
-static __device__ unsigned next_digit(const struct median_args *args, unsigned *bins, int x, int y,
-                                      int c, unsigned digits, int shift, unsigned *rank)
-{
-    int lane = (int)threadIdx.x % WARP, half = args->k / 2;
-    for (int i = lane; i < BINS; i += WARP)
-        bins[i] = 0;
-    __syncwarp();
-    for (int j = -half; j <= half; j++)
-        for (int i = lane - half; i <= half; i += WARP) {
-            unsigned key = key_at<T>(args, x + i, y + j, c) >> shift;
-            if (key >> 8 == digits)
-                atomicAdd(&bins[key & 255], 1u);
-        }
-    __syncwarp();
-    return bin_of(bins, rank);
-}
+/* A warp's samples, one beside the other, of some columns and channels. */
+struct strip {
+    const struct median_args *args;
+    int first;         /* sample of a row */
+    unsigned *keys[2]; /* SPAN in shared memory */
+};
 
+/* The keys of `n` columns of the windows from their i-th on, in row y, which may be outside. */
 template <typename T>
-static __global__ void __launch_bounds__(WARPS *WARP)
-    median_sliding(const __grid_constant__ struct median_args args)
+static __device__ __forceinline__ void stage(unsigned *keys, const struct strip *strip, int y,
+                                             int i, int n)
 {
-    __shared__ unsigned upper[WARPS][BINS], lower[WARPS][BINS];
-    int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
-    int i = (int)blockIdx.x * WARPS + warp, channels = args.src.channels, half = args.k / 2;
-    int x = i / channels, c = i % channels;
-    bool keep = args.keep_alpha && c == channels - 1;
-    for (int y0 = (int)blockIdx.y * BAND; x < args.src.width && y0 < args.src.height;
-         y0 += (int)gridDim.y * BAND) {
-        for (int j = lane; j < BINS; j += WARP)
-            upper[warp][j] = 0;
-        __syncwarp();
-        for (int j = -half; j < half; j++)
-            slide<T>(&args, upper[warp], x, y0 + j, c, 1);
-        for (int y = y0; y < min(y0 + BAND, args.src.height); y++) {
-            unsigned rank = (unsigned)args.k * (unsigned)args.k / 2;
-            slide<T>(&args, upper[warp], x, y + half, c, 1);
-            __syncwarp();
-            unsigned key = bin_of(upper[warp], &rank);
-            for (int shift = 8 * (int)sizeof(T) - 16; shift >= 0; shift -= 8) {
-                __syncwarp();
-                key = key << 8 | next_digit<T>(&args, lower[warp], x, y, c, key, shift, &rank);
-            }
-            T out = sample_of<T>(key);
-            if (keep)
-                out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
-            if (lane == 0)
-                ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
-            __syncwarp();
-            slide<T>(&args, upper[warp], x, y - half, c, ~0u);
-        }
-        __syncwarp();
+    const struct median_args *args = strip->args;
+    int channels = args->src.channels, lane = (int)threadIdx.x;
+    int count = WARP + (n - 1) * channels, first = strip->first + (i - args->width / 2) * channels;
+    int row = y;
+    if ((unsigned)y >= (unsigned)args->src.height)
+        row = gi_border_index(y, args->src.height, args->src.border);
+    if (row >= 0 && first >= 0 && first + count <= args->src.width * channels) {
+        const T *from = (const T *)(args->src.data + (size_t)row * args->src.stride) + first + lane;
+        T v[SPAN / WARP + 1];
+#pragma unroll
+        for (int m = 0; m <= SPAN / WARP; m++)
+            if (lane + WARP * m < count)
+                v[m] = from[WARP * m];
+#pragma unroll
+        for (int m = 0; m <= SPAN / WARP; m++)
+            if (lane + WARP * m < count)
+                keys[lane + WARP * m] = key_of<T>(v[m]);
+        return;
+    }
+    for (int m = lane; m < count; m += WARP) {
+        int at = first + m, before = at < 0 ? (channels - 1 - at) / channels : 0;
+        at += before * channels;
+        keys[m] = key_of<T>(value_at<T>(args, at / channels - before, y, at % channels));
     }
 }
 
-static struct median_args args_of(struct gi_image *dst, const struct gi_image *src,
-                                  const struct gi_median *spec)
+/* Row `in` comes into the bins of the upper digits, and with `both` row `out` goes out of them. */
+template <typename T, bool NARROW>
+static __device__ __forceinline__ void slide(const struct strip *strip, unsigned *at,
+                                             struct place *place, int in, int out, bool both)
 {
-    struct gi_edge edge = src->type == GI_F32 ? spec->edge : box_edge(src, &spec->edge);
-    struct median_args args = {source_of(src, &edge, GI_ALPHA_PLAIN), target_of(dst), spec->k,
-                               gi_has_alpha(src) && !spec->alpha_too};
-    return args;
+    enum { SHIFT = 8 * (int)sizeof(T) - 8 };
+    int width = strip->args->width, channels = strip->args->src.channels;
+    for (int i = 0; i < width; i += CHUNK) {
+        int n = min(width - i, (int)CHUNK);
+        __syncwarp();
+        stage<T>(strip->keys[0], strip, in, i, n);
+        if (both)
+            stage<T>(strip->keys[1], strip, out, i, n);
+        __syncwarp();
+        for (int j = 0; j < n; j += AHEAD) {
+            unsigned bin[2][AHEAD];
+#pragma unroll
+            for (int m = 0; m < AHEAD; m++) {
+                int place_of = (int)threadIdx.x + min(j + m, n - 1) * channels;
+                bin[0][m] = strip->keys[0][place_of] >> SHIFT;
+                bin[1][m] = both ? strip->keys[1][place_of] >> SHIFT : 0;
+            }
+#pragma unroll
+            for (int m = 0; m < AHEAD; m++) {
+                if (j + m >= n)
+                    continue;
+                bins<NARROW>::add(at, bin[0][m], 1);
+                place->below += (int)bin[0][m] < place->block * BLOCK ? 1 : 0;
+                if (both) {
+                    bins<NARROW>::add(at, bin[1][m], ~0u);
+                    place->below -= (int)bin[1][m] < place->block * BLOCK ? 1 : 0;
+                }
+            }
+        }
+    }
 }
 
-static dim3 grid_of(const struct gi_image *src, int pixels, int samples, int rows)
+/* The next digit of the key that begins with `digits`, by the samples that do of the window whose
+ * first row is y. */
+template <typename T, bool NARROW>
+static __device__ __forceinline__ unsigned next_digit(const struct strip *strip, unsigned *at,
+                                                      int y, unsigned digits, int shift,
+                                                      unsigned *rank)
 {
-    int bands = ceil_div(src->height, rows);
-    return dim3(ceil_div((long long)ceil_div(src->width, pixels) * src->channels, samples),
-                bands < ROWS_MAX ? (unsigned)bands : (unsigned)ROWS_MAX);
+    int width = strip->args->width, channels = strip->args->src.channels;
+    for (int i = 0; i < bins<NARROW>::WORDS; i++)
+        at[i * WARP] = 0;
+    for (int row = y; row < y + strip->args->height; row++)
+        for (int i = 0; i < width; i += CHUNK) {
+            int n = min(width - i, (int)CHUNK);
+            __syncwarp();
+            stage<T>(strip->keys[0], strip, row, i, n);
+            __syncwarp();
+#pragma unroll 8
+            for (int j = 0; j < n; j++) {
+                unsigned key = strip->keys[0][(int)threadIdx.x + j * channels] >> shift;
+                if (key >> 8 == digits)
+                    bins<NARROW>::add(at, key & 255, 1);
+            }
+        }
+    struct place place = {0, 0};
+    return find<NARROW>(&place, at, rank);
 }
 
-static bool network_takes(const struct gi_queue *queue, const struct gi_image *src,
-                          const struct gi_median *spec)
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    median_sliding(const __grid_constant__ struct median_args args, int band)
 {
-    (void)queue, (void)src;
-    return spec->k == 3 || spec->k == 5;
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
+    bool keep = args.keep_alpha && i % channels == channels - 1;
+    for (int y0 = (int)blockIdx.y * band; y0 < args.src.height; y0 += (int)gridDim.y * band) {
+        struct place place = {0, 0};
+        for (int j = 0; j < bins<NARROW>::WORDS; j++)
+            upper[j * WARP] = 0;
+        for (int y = y0 - above; y < y0 - above + args.height - 1; y++)
+            slide<T, NARROW>(&strip, upper, &place, y, 0, false);
+        for (int y = y0; y < min(y0 + band, args.src.height); y++) {
+            unsigned rank = args.rank;
+            slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
+                             y > y0);
+            unsigned key = find<NARROW>(&place, upper, &rank);
+            for (int shift = 8 * (int)sizeof(T) - 16; shift >= 0; shift -= 8)
+                key = key << 8 | next_digit<T, NARROW>(&strip, lower, y - above, key, shift, &rank);
+            T out = sample_of<T>(key);
+            if (i >= args.src.width * channels)
+                continue;
+            if (keep)
+                out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
+            ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
+        }
+    }
 }
 
-template <typename T>
-static enum gi_status network_run(struct gi_cuda_queue *cu, const struct median_args *args,
-                                  dim3 grid, struct gi_err *err)
+template <typename T, bool NARROW>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
+                             struct gi_err *err)
 {
-    if (args->k == 3)
-        median_network<T, 3><<<grid, THREADS, 0, cu->stream>>>(*args);
-    else
-        median_network<T, 5><<<grid, THREADS, 0, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
-}
-
-static enum gi_status network(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_median *spec,
-                              struct gi_err *err)
-{
-    struct median_args args = args_of(dst, src, spec);
-    struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type,
-                  network_run<T>(cu, &args, grid_of(src, ACROSS, THREADS, PAIR<T>), err));
-}
-
-template <typename T>
-static enum gi_status sliding_run(struct gi_cuda_queue *cu, const struct median_args *args,
-                                  dim3 grid, struct gi_err *err)
-{
-    median_sliding<T><<<grid, WARPS * WARP, 0, cu->stream>>>(*args);
+    int nbytes = bins<NARROW>::NBYTES * (sizeof(T) == 1 ? 1 : 2), blocks = 1;
+    void (*kernel)(const struct median_args, int) = median_sliding<T, NARROW>;
+    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, WARP, (size_t)nbytes));
+    int across = ceil_div((long long)args->src.width * args->src.channels, WARP);
+    int bands = blocks * cu->units / across; /* one wave */
+    bands = bands < 1 ? 1 : bands > ROWS_MAX ? (int)ROWS_MAX : bands;
+    int band = ceil_div(args->src.height, bands);
+    dim3 grid((unsigned)across, (unsigned)ceil_div(args->src.height, band));
+    kernel<<<grid, WARP, (size_t)nbytes, cu->stream>>>(*args, band);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -304,13 +230,15 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
 {
-    struct median_args args = args_of(dst, src, spec);
+    struct median_args args = median_args_of(dst, src, spec);
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, sliding_run<T>(cu, &args, grid_of(src, 1, WARPS, BAND), err));
+    bool narrow = args.width * args.height <= 65535;
+    GI_CUDA_TYPES(src->type,
+                  narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
 }
 
 static const struct gi_median_way ways[] = {
-    {{"network", "k 3 and 5"}, network_takes, network},
+    {{"network", "k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
     {{"sliding", "everything"}, NULL, sliding},
 };
 

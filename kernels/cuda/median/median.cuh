@@ -1,0 +1,60 @@
+/* What the ways to a median share: samples as numbers that are ordered as they are.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MEDIAN_CUH
+#define GI_KERNELS_CUDA_MEDIAN_CUH
+
+#include "kernels/cuda/box/box.cuh"
+#include "kernels/cuda/common/measure.h"
+
+struct median_args {
+    struct source src; /* border values are samples */
+    struct target dst;
+    int width, height; /* of the window, odd */
+    unsigned rank;     /* of the window's samples in ascending order, from 0 */
+    bool keep_alpha;
+};
+
+static inline struct median_args median_args_of(struct gi_image *dst, const struct gi_image *src,
+                                                const struct gi_median *spec)
+{
+    struct gi_edge edge = src->type == GI_F32 ? spec->edge : box_edge(src, &spec->edge);
+    return {source_of(src, &edge, GI_ALPHA_PLAIN),
+            target_of(dst),
+            spec->k,
+            spec->k,
+            (unsigned)(spec->k * spec->k) / 2,
+            gi_has_alpha(src) && !spec->alpha_too};
+}
+
+/* A number that orders as the sample does, NaN above all, and back. */
+template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
+{
+    if (sizeof(T) < 4)
+        return (unsigned)v;
+    unsigned bits = __float_as_uint((float)v);
+    return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
+}
+
+template <typename T> static __device__ __forceinline__ T sample_of(unsigned key)
+{
+    if (sizeof(T) < 4)
+        return (T)key;
+    return (T)__uint_as_float(key == ~0u ? 0x7fc00000u : gi_float_key_bits(key));
+}
+
+/* The sample of channel c of the pixel (x, y), which may be anywhere. */
+template <typename T>
+static __device__ __noinline__ T value_at(const struct median_args *args, int x, int y, int c)
+{
+    int xi = gi_border_index(x, args->src.width, args->src.border);
+    int yi = gi_border_index(y, args->src.height, args->src.border);
+    if (xi < 0 || yi < 0)
+        return (T)args->src.value[c];
+    const T *row = (const T *)(args->src.data + (size_t)yi * args->src.stride);
+    return row[(size_t)xi * args->src.channels + c];
+}
+
+gi_median_takes_fn gi_cuda_median_network_takes;
+gi_median_fn gi_cuda_median_network;
+
+#endif
