@@ -26,7 +26,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Networks, histograms of columns, or histograms that slide (kernels/cpu/median). */
+/* Of comparing pairs, of histograms of columns, or of those that slide. */
 static double cost_of(int k, enum gi_type type)
 {
     if (k <= 5)
