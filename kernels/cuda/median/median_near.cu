@@ -159,6 +159,13 @@ template <int CHANNELS>
 static __global__ void __launch_bounds__(32)
     median_near(const __grid_constant__ struct near_args args)
 {
+#if GI_CUDA_ARCH >= 900
+    constexpr bool THERE = true;
+#else
+    constexpr bool THERE = false; /* they are not asked for it */
+#endif
+    if (!THERE)
+        return;
     int lane = (int)threadIdx.x, sample = ((int)blockIdx.x * 32 + lane) * 16;
     int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
     struct near_chunks chunks = {chunk_at(&args.rows, sample, 1),
@@ -221,8 +228,10 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
 bool gi_cuda_median_near_takes(const struct gi_queue *queue, const struct gi_image *src,
                                const struct gi_median *spec)
 {
-    (void)queue;
-    return spec->k == 3 && src->type == GI_U8;
+    cudaFuncAttributes code;
+    gi_cuda((struct gi_queue *)queue);
+    return spec->k == 3 && src->type == GI_U8 &&
+           cudaFuncGetAttributes(&code, median_near<1>) == cudaSuccess && code.ptxVersion >= 90;
 }
 
 enum gi_status gi_cuda_median_near(struct gi_queue *queue, struct gi_image *dst,

@@ -348,7 +348,7 @@ static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                 merge<PAIRS, K, K>(pairs[j][i], carry[j], next[j]);
         }
     }
-#pragma unroll 2
+#pragma unroll(PAIRS ? 2 : 1)
     for (int y = 0; y < N::STEPS; y += 2) {
         unsigned next[2][W][K], out[2][W];
         read_row<PAIRS, K>(next[0], columns, y + 2 * HALF, pitch);
