@@ -14,8 +14,10 @@
 #include "imgio/image.h"
 #include "kernels/border.h"
 #include "kernels/clahe.h"
+#include "kernels/colour.h"
 #include "kernels/combine.h"
 #include "kernels/device.h"
+#include "kernels/histogram.h"
 #include "kernels/move.h"
 #include "kernels/map.h"
 #include "kernels/pairs.h"
@@ -206,41 +208,6 @@ struct gi_predicate {
     bool invert;
 };
 
-enum gi_histogram_key {
-    GI_KEY_VALUE, /* GI_U8, GI_U16: the sample itself; nbins is 256 or 65536 */
-    GI_KEY_RANGE, /* GI_F32: the bin i with e(i) <= v < e(i + 1), the last one with v == hi too,
-                     e(i) = lo + i * ((hi - lo) / nbins) in double and e(nbins) = hi; a sample
-                     outside lo..hi or NaN is not counted; 1 <= nbins <= 65536; nothing is
-                     counted where hi - lo is negative or not finite */
-    GI_KEY_FLOAT_HIGH, /* GI_F32: upper 16 bits of gi_float_key(v), NaN not counted; 65536 bins */
-    GI_KEY_FLOAT_LOW,  /* GI_F32: lower 16 bits, only where the upper 16 are one of `prefixes`, NaN
-                          not counted; 65536 bins for each prefix */
-};
-
-enum { GI_PREFIXES_MAX = 16 };
-struct gi_histogram_spec {
-    enum gi_histogram_key key;
-    int nbins;
-    double lo, hi; /* GI_KEY_RANGE */
-    /* GI_KEY_FLOAT_LOW: different upper halves, each with a histogram of its own, one behind the
-     * other in `counts`. */
-    uint16_t prefixes[GI_PREFIXES_MAX];
-    int nprefixes; /* 1 to GI_PREFIXES_MAX */
-};
-
-/* A number that orders as the float does (-inf lowest, +inf highest, -0 just below +0): the bits
- * with the sign flipped for positive floats, all flipped for negative ones. Idea: Herf, "Radix
- * tricks", 2001. NaNs land above +inf or below -inf. */
-GI_HOST_DEVICE static inline uint32_t gi_float_key(uint32_t bits)
-{
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
-{
-    return key & 0x80000000u ? key & 0x7fffffffu : ~key;
-}
-
 /* Sums of quantised samples, exact in integers so that no order matters. q is the sample itself for
  * integer types. For GI_F32 q = rint((v - lo) * ((2^31 - 1) / (hi - lo))) in double, v clamped to
  * lo..hi, 0 where hi <= lo or hi - lo is not finite; NaN is left out. 2^32 samples at most. */
@@ -344,11 +311,6 @@ typedef enum gi_status gi_warp_fn(struct gi_queue *queue, struct gi_image *dst,
 
 /* Primitives with host results; they wait. */
 
-/* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
- * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
-typedef enum gi_status gi_histogram_fn(struct gi_queue *queue, uint64_t *counts,
-                                       const struct gi_image *src,
-                                       const struct gi_histogram_spec *spec, struct gi_err *err);
 /* sums[c] += the sums of channel c, quantised by lo[c] and hi[c] (GI_F32 only; else unused). */
 typedef enum gi_status gi_moments_fn(struct gi_queue *queue, struct gi_sums *sums,
                                      const struct gi_image *src, const float *lo, const float *hi,
@@ -464,7 +426,10 @@ struct gi_kernels {
     gi_combine_fn *combine; /* kernels/combine.h */
     gi_luma_fn *luma;
     gi_clahe_fn *clahe; /* kernels/clahe.h */
-    gi_histogram_fn *histogram;
+    gi_mix_fn *mix;     /* kernels/colour.h, as those below */
+    gi_count_colours_fn *count_colours;
+    gi_recolour_fn *recolour;
+    gi_histogram_fn *histogram; /* kernels/histogram.h */
     gi_moments_fn *moments;
     gi_select_fn *select;
     gi_label_fn *label;

@@ -173,6 +173,9 @@ gi_threshold_fn gi_cuda_threshold;
 gi_combine_fn gi_cuda_combine;
 gi_luma_fn gi_cuda_luma;
 gi_clahe_fn gi_cuda_clahe;
+gi_mix_fn gi_cuda_mix;
+gi_recolour_fn gi_cuda_recolour;
+gi_count_colours_fn gi_cuda_count_colours;
 gi_histogram_fn gi_cuda_histogram;
 gi_moments_fn gi_cuda_moments;
 gi_select_fn gi_cuda_select;
@@ -191,8 +194,9 @@ extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
-    gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_histogram_ways,
-    gi_cuda_moments_ways, gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
+    gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_mix_ways,
+    gi_cuda_recolour_ways, gi_cuda_count_colours_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways,
+    gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
 extern const struct gi_ways gi_cuda_window_ways, gi_cuda_turn_ways, gi_cuda_shuffle_ways,
     gi_cuda_bounds_ways, gi_cuda_reduce_ways, gi_cuda_resample_ways, gi_cuda_warp_ways;
 

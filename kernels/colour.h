@@ -1,0 +1,220 @@
+/* A pixel's channels made of each other: what colour spaces, saturation and white balance are done
+ * by, in one set of functions for hosts and devices. Included by kernels/kernels.h, whose rules
+ * hold here too. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_COLOUR_H
+#define GI_KERNELS_COLOUR_H
+
+#include <math.h>
+#include <string.h>
+
+#include "imgio/image.h"
+#include "kernels/border.h"
+#include "kernels/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GI_POWER_BITS = 11, GI_POWER_CELLS = 1 << GI_POWER_BITS, GI_POWERS_MAX = 3 };
+
+/* x^p of floats by table: with x = m 2^e, 1 <= m < 2, it is m^p, on a straight line between two
+ * cells, times 2^(e p). Filled in double, rounded to float; the line is off by less than 2^-22 of
+ * the power for p up to 2.4. */
+struct gi_power {
+    float cell[GI_POWER_CELLS + 1]; /* (1 + i / GI_POWER_CELLS)^p */
+    float octave[256];              /* 2^((e - 127) p), e the exponent's bits; [255] is infinity */
+};
+
+/* What a value x becomes; where `odd`, a negative one becomes the negative of what -x becomes. Up
+ * to `cut` fmaf(slope, x, low). Above it fmaf(scale, w, offset), w being u^p of u = fmaf(in_scale,
+ * x, in_offset): u * u * u where power < 0, else by that one of the tables. */
+struct gi_bend {
+    float cut, slope, low;
+    float in_scale, in_offset, scale, offset;
+    int power;
+    bool odd;
+};
+
+enum gi_mix_kind {
+    GI_MIX_MATRIX, /* v'[i] = offset[i], then for j = 0, 1, 2: fmaf(matrix[i][j], v[j], v'[i]) */
+    GI_MIX_BEND,   /* `bend` of v[0] to v[2] */
+    GI_MIX_TO_HSV, /* as gi_mix_to_hsv() and so on, with `full` */
+    GI_MIX_FROM_HSV,
+    GI_MIX_TO_HSL,
+    GI_MIX_FROM_HSL,
+};
+
+struct gi_mix_step {
+    enum gi_mix_kind kind;
+    float matrix[4][4], offset[4];
+    struct gi_bend bend;
+    float full;
+};
+
+enum { GI_MIX_STEPS_MAX = 12 };
+
+/* Steps from the samples of a pixel, v, as they are, to those of the result; then the last step, as
+ * everywhere. v[3] is alpha, which stays as it is; but where `alpha_too`, with alpha only, a matrix
+ * has a fourth row, i = 3, and a fourth column, j = 3 after the others. */
+struct gi_mix {
+    int nsteps; /* 1 to GI_MIX_STEPS_MAX */
+    struct gi_mix_step steps[GI_MIX_STEPS_MAX];
+    bool alpha_too;
+    /* Host memory, read before the primitive returns; NULL: no step asks for it. */
+    const struct gi_power *powers[GI_POWERS_MAX];
+};
+
+/* Images of 3 or 4 channels; `dst` may be `src`. */
+typedef enum gi_status gi_mix_fn(struct gi_queue *queue, struct gi_image *dst,
+                                 const struct gi_image *src, const struct gi_mix *spec,
+                                 struct gi_err *err);
+
+/* How often one colour occurs: its samples as digits of 8 or 16 bits, the first channel's highest.
+ */
+struct gi_colour_count {
+    uint64_t colour, count;
+};
+
+/* Host memory: all colours of an image, ascending. */
+struct gi_colours {
+    size_t n;
+    struct gi_colour_count *each;
+};
+
+/* `found` is made here; the caller frees found->each. GI_U8 and GI_U16 of 1 to 4 channels, all of
+ * which count, with fewer than 2^31 pixels. Waits. */
+typedef enum gi_status gi_count_colours_fn(struct gi_queue *queue, struct gi_colours *found,
+                                           const struct gi_image *src, struct gi_err *err);
+
+enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
+
+/* GI_U8 of 3 or 4 channels: the colour c of a pixel, red highest, becomes colours[entry], the entry
+ * of `table` in row c / GI_RECOLOUR_SIDE, column c % GI_RECOLOUR_SIDE; alpha stays. */
+struct gi_recolour {
+    const struct gi_image
+        *table; /* on the backend: one channel of GI_U8, GI_RECOLOUR_SIDE square */
+    uint8_t colours[GI_RECOLOUR_MOST][4]; /* the fourth is not looked at */
+};
+
+/* `dst` may be `src`. */
+typedef enum gi_status gi_recolour_fn(struct gi_queue *queue, struct gi_image *dst,
+                                      const struct gi_image *src, const struct gi_recolour *spec,
+                                      struct gi_err *err);
+
+/* Of x > 0; of others something. */
+GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *octave, float x)
+{
+    const int low = 23 - GI_POWER_BITS;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    uint32_t i = bits >> low & (GI_POWER_CELLS - 1);
+    float t = (float)(int32_t)(bits & ((1u << low) - 1)) * (1.0f / (float)(1 << low));
+    return octave[bits >> 23 & 255] * fmaf(t, cell[i + 1] - cell[i], cell[i]);
+}
+
+/* cell and octave: of the bend's power, or where that is < 0 never looked at. */
+GI_HOST_DEVICE static inline float gi_bend_at(const struct gi_bend *bend, const float *cell,
+                                              const float *octave, float x)
+{
+    float size = bend->odd ? fabsf(x) : x;
+    float u = fmaf(bend->in_scale, size, bend->in_offset);
+    float w = bend->power < 0 ? u * u * u : gi_power_at(cell, octave, u);
+    float straight = fmaf(bend->slope, size, bend->low);
+    float y = size > bend->cut ? fmaf(bend->scale, w, bend->offset) : straight;
+    return bend->odd && x < 0 ? -y : y;
+}
+
+/* Red, green and blue to hue, saturation and value and back, all from 0 to `full`. A. R. Smith,
+ * "Color gamut transform pairs", SIGGRAPH 1978, in the form of
+ * https://en.wikipedia.org/wiki/HSL_and_HSV. Quotients come last, so that those of 8 bits that lie
+ * half way between two samples do so in floats too. A gray has hue 0, black saturation 0. */
+GI_HOST_DEVICE static inline float gi_hue(float r, float g, float b, float most, float spread,
+                                          float full)
+{
+    float by_r = g < b ? fmaf(6.0f, spread, g - b) : g - b;
+    float by_g = fmaf(2.0f, spread, b - r), by_b = fmaf(4.0f, spread, r - g);
+    float turn = (most == r ? by_r : most == g ? by_g : by_b) * full / (6.0f * spread);
+    return spread > 0 ? turn : 0.0f;
+}
+
+GI_HOST_DEVICE static inline float gi_most(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+GI_HOST_DEVICE static inline float gi_least(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+GI_HOST_DEVICE static inline void gi_mix_to_hsv(float *r, float *g, float *b, float full)
+{
+    float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
+    float spread = most - least, hue = gi_hue(*r, *g, *b, most, spread, full);
+    float part = spread * full / most;
+    *r = hue;
+    *g = most > 0 ? part : 0.0f;
+    *b = most;
+}
+
+/* Hue, saturation and lightness: the mean of the largest and the smallest. */
+GI_HOST_DEVICE static inline void gi_mix_to_hsl(float *r, float *g, float *b, float full)
+{
+    float most = gi_most(*r, gi_most(*g, *b)), least = gi_least(*r, gi_least(*g, *b));
+    float spread = most - least, sum = most + least;
+    float room = sum > full ? (full - most) + (full - least) : sum;
+    float hue = gi_hue(*r, *g, *b, most, spread, full), part = spread * full / room;
+    *r = hue;
+    *g = room > 0 ? part : 0.0f;
+    *b = sum * 0.5f;
+}
+
+/* x - n floor(x / n), n a whole number. */
+GI_HOST_DEVICE static inline float gi_around(float x, float n)
+{
+    return x - n * floorf(x / n);
+}
+
+GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
+{
+    float k = gi_around(turn + n, 6.0f), part = gi_least(gi_least(k, 4.0f - k), 1.0f);
+    return fmaf(-chroma, gi_most(part, 0.0f), value);
+}
+
+GI_HOST_DEVICE static inline void gi_mix_from_hsv(float *h, float *s, float *v, float full)
+{
+    float turn = *h * 6.0f / full, value = *v, chroma = value * *s / full;
+    *h = gi_from_hsv(turn, chroma, value, 5.0f);
+    *s = gi_from_hsv(turn, chroma, value, 3.0f);
+    *v = gi_from_hsv(turn, chroma, value, 1.0f);
+}
+
+GI_HOST_DEVICE static inline float gi_from_hsl(float turn, float chroma, float light, float n)
+{
+    float k = gi_around(turn + n, 12.0f);
+    float part = gi_least(gi_least(k - 3.0f, 9.0f - k), 1.0f);
+    return fmaf(-chroma, gi_most(part, -1.0f), light);
+}
+
+GI_HOST_DEVICE static inline void gi_mix_from_hsl(float *h, float *s, float *l, float full)
+{
+    float turn = *h * 12.0f / full, light = *l;
+    float chroma = *s * gi_least(light, full - light) / full;
+    *h = gi_from_hsl(turn, chroma, light, 0.0f);
+    *s = gi_from_hsl(turn, chroma, light, 8.0f);
+    *l = gi_from_hsl(turn, chroma, light, 4.0f);
+}
+
+/* Row `row` of a matrix; `alpha`: with the fourth column. */
+GI_HOST_DEVICE static inline float gi_mix_row(const struct gi_mix_step *step, int row, float r,
+                                              float g, float b, float a, bool alpha)
+{
+    const float *m = step->matrix[row];
+    float sum = fmaf(m[2], b, fmaf(m[1], g, fmaf(m[0], r, step->offset[row])));
+    return alpha ? fmaf(m[3], a, sum) : sum;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,160 @@
+/* Colours counted: those of 24 bits at most in a table of all there are, others sorted, as numbers,
+ * by their bytes from the lowest on. SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu/cpu.h"
+
+enum { TABLE_BITS = 24 };
+
+static unsigned bits_of(const struct gi_image *src)
+{
+    return 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
+}
+
+/* The colour of pixel x of a row. */
+static inline uint64_t colour_at(const void *row, size_t x, size_t channels, enum gi_type type)
+{
+    uint64_t colour = 0;
+    for (size_t c = 0; c < channels; c++)
+        colour = type == GI_U8 ? colour << 8 | ((const uint8_t *)row)[x * channels + c]
+                               : colour << 16 | ((const uint16_t *)row)[x * channels + c];
+    return colour;
+}
+
+/* ---- by table ---- */
+
+struct table {
+    const struct gi_image *src;
+    uint32_t *counts;
+};
+
+/* One row: runs of a colour are counted at once, for threads that meet at one wait. */
+static void count_row(void *arg, int y, void *scratch)
+{
+    const struct table *table = arg;
+    const void *row = gi_row(table->src, y);
+    size_t channels = (size_t)table->src->channels, width = (size_t)table->src->width;
+    enum gi_type type = table->src->type;
+    (void)scratch;
+    for (size_t x = 0, end; x < width; x = end) {
+        uint64_t colour = colour_at(row, x, channels, type);
+        for (end = x + 1; end < width && colour_at(row, end, channels, type) == colour; end++)
+            ;
+        __atomic_fetch_add(&table->counts[colour], (uint32_t)(end - x), __ATOMIC_RELAXED);
+    }
+}
+
+static enum gi_status list_table(struct gi_colours *found, const uint32_t *counts, size_t size,
+                                 struct gi_err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++)
+        n += counts[i] != 0;
+    found->each = malloc((n ? n : 1) * sizeof *found->each);
+    if (!found->each)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+    for (size_t i = 0; i < size; i++)
+        if (counts[i])
+            found->each[found->n++] = (struct gi_colour_count){i, counts[i]};
+    return GI_OK;
+}
+
+static bool fits_table(const struct gi_queue *queue, const struct gi_image *src)
+{
+    (void)queue;
+    return bits_of(src) <= TABLE_BITS;
+}
+
+static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
+                               const struct gi_image *src, struct gi_err *err)
+{
+    size_t size = (size_t)1 << bits_of(src);
+    struct table table = {src, calloc(size, sizeof *table.counts)};
+    *found = (struct gi_colours){0};
+    if (!table.counts)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table of colours");
+    enum gi_status status = gi_pool_run(gi_cpu_pool(queue), src->height, count_row, &table, 0, err);
+    if (!status)
+        status = list_table(found, table.counts, size, err);
+    free(table.counts);
+    return status;
+}
+
+/* ---- by sorting ---- */
+
+/* `from` to `to` by byte `byte`; false where all have the same. */
+static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
+{
+    size_t counts[256] = {0}, at = 0;
+    for (size_t i = 0; i < n; i++)
+        counts[from[i] >> 8 * byte & 255]++;
+    if (counts[from[0] >> 8 * byte & 255] == n)
+        return false;
+    for (int d = 0; d < 256; d++) {
+        size_t count = counts[d];
+        counts[d] = at;
+        at += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[counts[from[i] >> 8 * byte & 255]++] = from[i];
+    return true;
+}
+
+static enum gi_status list_sorted(struct gi_colours *found, const uint64_t *colours, size_t n,
+                                  struct gi_err *err)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += i == 0 || colours[i] != colours[i - 1];
+    found->each = malloc(all * sizeof *found->each);
+    if (!found->each)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", all);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || colours[i] != colours[i - 1])
+            found->each[found->n++] = (struct gi_colour_count){colours[i], 0};
+        found->each[found->n - 1].count++;
+    }
+    return GI_OK;
+}
+
+static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
+                              const struct gi_image *src, struct gi_err *err)
+{
+    size_t width = (size_t)src->width, n = width * (size_t)src->height;
+    uint64_t *colours = malloc(n * sizeof *colours), *other = malloc(n * sizeof *colours);
+    enum gi_status status = GI_OK;
+    (void)queue;
+    *found = (struct gi_colours){0};
+    if (!colours || !other)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+    for (int y = 0; y < src->height && !status; y++)
+        for (size_t x = 0; x < width; x++)
+            colours[(size_t)y * width + x] =
+                colour_at(gi_row(src, y), x, (size_t)src->channels, src->type);
+    for (unsigned byte = 0; byte < bits_of(src) / 8 && !status; byte++)
+        if (sort_byte(other, colours, n, byte)) {
+            uint64_t *sorted = other;
+            other = colours;
+            colours = sorted;
+        }
+    if (!status)
+        status = list_sorted(found, colours, n, err);
+    free(colours);
+    free(other);
+    return status;
+}
+
+static const struct gi_count_colours_way ways[] = {
+    {{"table", "colours of 24 bits at most"}, fits_table, by_table},
+    {{"sort", "everything"}, NULL, by_sort},
+};
+
+const struct gi_ways GI_CPU(count_colours_ways) = GI_WAYS(count_colours, GI_INTEGER_TYPES, ways);
+
+enum gi_status GI_CPU(count_colours)(struct gi_queue *queue, struct gi_colours *found,
+                                     const struct gi_image *src, struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(count_colours_ways), ways, queue, src, (queue, src),
+                (queue, found, src, err), err);
+}

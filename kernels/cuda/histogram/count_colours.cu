@@ -1,0 +1,168 @@
+/* Colours counted: those of 24 bits at most in a table of all there are, whose counts above 0 are
+ * then selected in order; others sorted as numbers by CUB's radix sort.
+ * SPDX-License-Identifier: MIT */
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/cuda/common/measure.h"
+#include "kernels/cuda/common/sample.cuh"
+
+enum { TABLE_BITS = 24, SIDE_BITS = 12 /* of the table as an image */, THREADS = 256 };
+
+static int bits_of(const struct gi_image *src)
+{
+    return 8 * (int)gi_type_nbytes(src->type) * src->channels;
+}
+
+static __device__ __forceinline__ uint64_t colour_at(const struct gi_image &src, int x, int y)
+{
+    const char *row = (const char *)src.data + (size_t)y * src.stride;
+    uint64_t colour = 0;
+    for (int c = 0; c < src.channels; c++)
+        colour = src.type == GI_U8
+                     ? colour << 8 | ((const uint8_t *)row)[(size_t)x * src.channels + c]
+                     : colour << 16 | ((const uint16_t *)row)[(size_t)x * src.channels + c];
+    return colour;
+}
+
+static dim3 grid_of(const struct gi_image *src)
+{
+    return dim3((unsigned)ceil_div(src->width, THREADS),
+                (unsigned)(src->height < 65535 ? src->height : 65535));
+}
+
+/* ---- by table ---- */
+
+/* Lanes of one colour count at once: else they would wait for each other in plain areas. */
+static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const struct gi_image src)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
+        unsigned colour = x < src.width ? (unsigned)colour_at(src, x, y) : ~0u;
+        unsigned before = __shfl_up_sync(ALL_LANES, colour, 1);
+        bool first = threadIdx.x % WARP == 0 || before != colour;
+        unsigned firsts = __ballot_sync(ALL_LANES, first), lane = threadIdx.x % WARP;
+        unsigned after = lane == WARP - 1 ? 0 : firsts >> (lane + 1);
+        unsigned run = after ? (unsigned)__ffs((int)after) : WARP - lane;
+        if (first && x < src.width)
+            atomicAdd(&counts[colour], run);
+    }
+}
+
+static bool fits_table(const struct gi_queue *, const struct gi_image *src)
+{
+    return bits_of(src) <= TABLE_BITS;
+}
+
+/* The counts as an image of floats of the same bits: above 0 where they are, since they stay below
+ * 2^31, that is, of infinity's bits. */
+static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
+                               const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    int bits = bits_of(src), width_bits = bits < SIDE_BITS ? bits : SIDE_BITS;
+    struct gi_image table;
+    struct gi_points points;
+    *found = {};
+    enum gi_status status =
+        queue->k->alloc(queue, &table, 1 << width_bits, 1 << (bits - width_bits), 1, GI_F32, err);
+    if (status)
+        return status;
+    struct gi_predicate some = {&table, 0, false};
+    cudaError_t error = table.stride == gi_row_nbytes(&table)
+                            ? cudaMemsetAsync(table.data, 0, sizeof(float) << bits, cu->stream)
+                            : cudaErrorInvalidPitchValue;
+    if (error == cudaSuccess) {
+        count<<<grid_of(src), THREADS, 0, cu->stream>>>((unsigned *)table.data, *src);
+        error = cudaGetLastError();
+    }
+    status = error == cudaSuccess ? queue->k->select(queue, &points, &table, &some, err)
+                                  : gi_fail(err, GI_E_DEVICE, "%s", cudaGetErrorString(error));
+    queue->k->release(queue, &table);
+    if (status)
+        return status;
+    found->each = (struct gi_colour_count *)malloc((points.n + 1) * sizeof *found->each);
+    if (!found->each)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", (size_t)points.n);
+    for (; found->each && found->n < points.n; found->n++) {
+        uint32_t n;
+        memcpy(&n, &points.value[found->n], sizeof n);
+        uint64_t colour = (uint64_t)points.y[found->n] << width_bits | points.x[found->n];
+        found->each[found->n] = {colour, n};
+    }
+    gi_points_free(&points);
+    return status;
+}
+
+/* ---- by sorting ---- */
+
+static __global__ void __launch_bounds__(THREADS) list(uint64_t *colours, const struct gi_image src)
+{
+    int x = (int)(blockIdx.x * THREADS + threadIdx.x);
+    for (int y = (int)blockIdx.y; y < src.height && x < src.width; y += (int)gridDim.y)
+        colours[(size_t)y * src.width + x] = colour_at(src, x, y);
+}
+
+/* The pixels' colours in order, host memory that the caller frees; NULL with `err`. */
+static uint64_t *sorted(struct gi_cuda_queue *cu, const struct gi_image *src, struct gi_err *err)
+{
+    size_t n = (size_t)src->width * (size_t)src->height, nbytes = n * sizeof(uint64_t), more = 0;
+    uint64_t *host = (uint64_t *)malloc(nbytes);
+    char *scratch;
+    cub::DoubleBuffer<uint64_t> colours((uint64_t *)NULL, (uint64_t *)NULL);
+    if (!host) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+        return NULL;
+    }
+    cudaError_t error =
+        cub::DeviceRadixSort::SortKeys(NULL, more, colours, (int)n, 0, bits_of(src), cu->stream);
+    size_t aligned = (nbytes + 255) / 256 * 256;
+    enum gi_status status = gi_cuda_scratch(cu, (void **)&scratch, 2 * aligned + more, err);
+    if (!status && error == cudaSuccess) {
+        colours = cub::DoubleBuffer<uint64_t>((uint64_t *)scratch, (uint64_t *)(scratch + aligned));
+        list<<<grid_of(src), THREADS, 0, cu->stream>>>(colours.Current(), *src);
+        error = cub::DeviceRadixSort::SortKeys(scratch + 2 * aligned, more, colours, (int)n, 0,
+                                               bits_of(src), cu->stream);
+    }
+    if (!status && error != cudaSuccess)
+        status = gi_fail(err, GI_E_DEVICE, "%s", cudaGetErrorString(error));
+    if (!status)
+        status = gi_cuda_copy_to_host(cu, host, nbytes, colours.Current(), nbytes, nbytes, 1, err);
+    if (!status)
+        return host;
+    free(host);
+    return NULL;
+}
+
+static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
+                              const struct gi_image *src, struct gi_err *err)
+{
+    size_t n = (size_t)src->width * (size_t)src->height, all = 0;
+    *found = {};
+    uint64_t *colours = sorted(gi_cuda(queue), src, err);
+    if (!colours)
+        return err ? err->status : GI_E_DEVICE;
+    for (size_t i = 0; i < n; i++)
+        all += i == 0 || colours[i] != colours[i - 1];
+    found->each = (struct gi_colour_count *)malloc(all * sizeof *found->each);
+    for (size_t i = 0; i < n && found->each; i++) {
+        if (i == 0 || colours[i] != colours[i - 1])
+            found->each[found->n++] = {colours[i], 0};
+        found->each[found->n - 1].count++;
+    }
+    free(colours);
+    return found->each ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", all);
+}
+
+static const struct gi_count_colours_way ways[] = {
+    {{"table", "colours of 24 bits at most"}, fits_table, by_table},
+    {{"sort", "everything"}, NULL, by_sort},
+};
+
+const struct gi_ways gi_cuda_count_colours_ways = GI_WAYS(count_colours, GI_INTEGER_TYPES, ways);
+
+enum gi_status gi_cuda_count_colours(struct gi_queue *queue, struct gi_colours *found,
+                                     const struct gi_image *src, struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_count_colours_ways, ways, queue, src, (queue, src),
+                (queue, found, src, err), err);
+}

@@ -1,0 +1,246 @@
+/* A pixel's channels made of each other: matrices are their definition to the bit, curves and hues
+ * near it in double; every way of every backend gives the same bytes, in place too.
+ * SPDX-License-Identifier: MIT */
+#include "image_cases.h"
+#include "ways_walk.h"
+
+enum { SEED = 20261123, KINDS = 9 };
+
+static struct gi_power powers[2];
+
+/* What only floats can hold, here and there. */
+static void fill_odd(struct gi_image *image, uint64_t *seed)
+{
+    static const float odd[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f};
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++)
+            if (case_between(seed, 0, 2) == 0)
+                ((float *)gi_row(image, y))[i] = odd[case_between(seed, 0, 7)];
+}
+
+static const double exponents[2] = {2.4, 1. / 3};
+
+static void fill_powers(void)
+{
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i <= GI_POWER_CELLS; i++)
+            powers[p].cell[i] = (float)pow(1 + (double)i / GI_POWER_CELLS, exponents[p]);
+        for (int e = 0; e < 256; e++)
+            powers[p].octave[e] = (float)pow(2, (e - 127) * exponents[p]);
+    }
+}
+
+static struct gi_mix_step random_step(enum gi_mix_kind kind, float full, uint64_t *seed)
+{
+    struct gi_mix_step step = {.kind = kind, .full = full};
+    for (int i = 0; i < 4; i++) {
+        step.offset[i] = case_real(seed) * full / 4;
+        for (int j = 0; j < 4; j++)
+            step.matrix[i][j] = case_real(seed);
+    }
+    step.bend = (struct gi_bend){.cut = full / 16,
+                                 .slope = 0.75f,
+                                 .low = full / 8,
+                                 .in_scale = 0.9f / full,
+                                 .in_offset = 0.1f,
+                                 .scale = 0.8f * full,
+                                 .offset = full / 16,
+                                 .power = case_between(seed, -1, 1),
+                                 .odd = case_between(seed, 0, 1)};
+    return step;
+}
+
+static struct gi_mix random_mix(int kind, const struct gi_image *src, uint64_t *seed)
+{
+    static const enum gi_mix_kind kinds[] = {GI_MIX_MATRIX,   GI_MIX_MATRIX,   GI_MIX_BEND,
+                                             GI_MIX_TO_HSV,   GI_MIX_FROM_HSV, GI_MIX_TO_HSL,
+                                             GI_MIX_FROM_HSL, GI_MIX_BEND,     GI_MIX_MATRIX};
+    float full = gi_type_full_scale(src->type);
+    struct gi_mix mix = {.nsteps = kind < 7 ? 1 : 4, .powers = {&powers[0], &powers[1]}};
+    mix.alpha_too = kind == 1 && gi_has_alpha(src);
+    for (int i = 0; i < mix.nsteps; i++)
+        mix.steps[i] = random_step(kinds[(kind + 3 * i) % KINDS], full, seed);
+    return mix;
+}
+
+/* ---- what is meant, in double ---- */
+
+static double bent(const struct gi_bend *bend, double x)
+{
+    double size = bend->odd ? fabs(x) : x,
+           u = (double)bend->in_scale * size + (double)bend->in_offset;
+    double p = bend->power < 0 ? 3 : exponents[bend->power];
+    double y = size > (double)bend->cut ? (double)bend->scale * pow(u, p) + (double)bend->offset
+                                        : (double)bend->slope * size + (double)bend->low;
+    return bend->odd && x < 0 ? -y : y;
+}
+
+/* By cases, as textbooks have it. */
+static void hues(enum gi_mix_kind kind, double v[3], double full)
+{
+    double a = v[0] / full, b = v[1] / full, c = v[2] / full;
+    double most = fmax(a, fmax(b, c)), least = fmin(a, fmin(b, c)), spread = most - least;
+    if (kind == GI_MIX_TO_HSV || kind == GI_MIX_TO_HSL) {
+        double h = spread == 0 ? 0
+                   : most == a ? fmod((b - c) / spread + 6, 6)
+                   : most == b ? (c - a) / spread + 2
+                               : (a - b) / spread + 4;
+        double l = (most + least) / 2, s = spread == 0 ? 0 : spread / (l > 0.5 ? 2 - 2 * l : 2 * l);
+        v[0] = h / 6 * full;
+        v[1] = (kind == GI_MIX_TO_HSL ? s : most > 0 ? spread / most : 0) * full;
+        v[2] = (kind == GI_MIX_TO_HSL ? l : most) * full;
+        return;
+    }
+    double chroma = kind == GI_MIX_FROM_HSV ? c * b : (1 - fabs(2 * c - 1)) * b;
+    double low = kind == GI_MIX_FROM_HSV ? c - chroma : c - chroma / 2;
+    double turn = fmod(a * 6, 6), x = chroma * (1 - fabs(fmod(turn, 2) - 1));
+    const double parts[6][3] = {{chroma, x, 0}, {x, chroma, 0}, {0, chroma, x},
+                                {0, x, chroma}, {x, 0, chroma}, {chroma, 0, x}};
+    for (int i = 0; i < 3; i++)
+        v[i] = (parts[(int)turn][i] + low) * full;
+}
+
+static void meant(const struct gi_mix_step *step, double v[4], bool alpha_too)
+{
+    double in[4] = {v[0], v[1], v[2], v[3]};
+    if (step->kind == GI_MIX_BEND) {
+        for (int i = 0; i < 3; i++)
+            v[i] = bent(&step->bend, v[i]);
+    } else if (step->kind != GI_MIX_MATRIX) {
+        hues(step->kind, v, (double)step->full);
+    } else {
+        for (int i = 0; i < (alpha_too ? 4 : 3); i++) {
+            float f = step->offset[i]; /* to the bit, where it comes first */
+            for (int j = 0; j < (alpha_too ? 4 : 3); j++)
+                f = fmaf(step->matrix[i][j], (float)in[j], f);
+            v[i] = (double)f;
+        }
+    }
+}
+
+static double get(const struct gi_image *image, int y, size_t i)
+{
+    return gi_sample(gi_row(image, y), i, image->type);
+}
+
+/* Fails where `got` is not what is meant. */
+static void check_meaning(const struct gi_mix *mix, const struct gi_image *src,
+                          const struct gi_image *got, const char *what)
+{
+    double full = (double)gi_type_full_scale(src->type);
+    bool exact = mix->nsteps == 1 && mix->steps[0].kind == GI_MIX_MATRIX;
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++) {
+            size_t at = (size_t)x * (size_t)src->channels;
+            double v[4] = {0};
+            for (int c = 0; c < src->channels; c++)
+                v[c] = get(src, y, at + (size_t)c);
+            for (int i = 0; i < mix->nsteps; i++)
+                meant(&mix->steps[i], v, mix->alpha_too);
+            for (int c = 0; c < src->channels; c++) {
+                double want = src->type == GI_F32 ? v[c] : rint(fmin(fmax(v[c], 0), full));
+                double slack = exact ? 0 : src->type == GI_F32 ? 0x1p-18 : 1;
+                if (!(fabs(get(got, y, at + (size_t)c) - want) <= slack))
+                    fail_msg("%s: %d, %d, channel %d: %g, not %g", what, x, y, c,
+                             get(got, y, at + (size_t)c), want);
+            }
+        }
+}
+
+/* ---- the walk ---- */
+
+/* Way i of a queue into another image, or over the source. */
+static bool make(struct gi_queue *queue, int i, const struct gi_mix *mix, struct guard *got,
+                 const struct gi_image *src, bool over)
+{
+    struct gi_err err = {0};
+    struct gi_image from, to, back;
+    if (over)
+        for (int y = 0; y < src->height; y++)
+            memcpy(gi_row(&got->image, y), gi_row(src, y), gi_row_nbytes(src));
+    assert_int_equal(queue->k->upload(queue, &from, src, NULL, &err), GI_OK);
+    assert_int_equal(queue->k->upload(queue, &to, &got->image, NULL, &err), GI_OK);
+    bool ran =
+        walk_ran(queue, "mix", i, queue->k->mix(queue, &to, over ? &to : &from, mix, &err), &err);
+    assert_int_equal(queue->k->download(queue, &back, &to, NULL, &err), GI_OK);
+    for (int y = 0; y < src->height; y++)
+        memmove(gi_row(&got->image, y), gi_row(&back, y), gi_row_nbytes(src));
+    gi_image_free(&back);
+    queue->k->release(queue, &from);
+    guard_check(got);
+    return ran;
+}
+
+static void check(const struct gi_mix *mix, const struct gi_image *src, bool odd)
+{
+    struct guard want, got;
+    guard_alloc(&want, src->width, src->height, src->channels, src->type, 0);
+    for (int q = 0; q < WALK_QUEUES; q++)
+        for (int i = -1; walk_queues[q] && walk_force(walk_queues[q], "mix", i); i++)
+            for (int over = 0; over < 2; over++) {
+                const char *what = walk_what(walk_queues[q], "mix", i);
+                guard_alloc(&got, src->width, src->height, src->channels, src->type,
+                            5 * gi_type_nbytes(src->type));
+                if (make(walk_queues[q], i, mix, &got, src, over)) {
+                    if (q == 0 && i < 0 && !over)
+                        for (int y = 0; y < src->height; y++)
+                            memcpy(gi_row(&want.image, y), gi_row(&got.image, y),
+                                   gi_row_nbytes(src));
+                    case_equal(&got.image, &want.image, what);
+                    if (!odd && !over)
+                        check_meaning(mix, src, &got.image, what);
+                }
+                guard_free(&got);
+            }
+    guard_free(&want);
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {31, 9}, {67, 5}, {1029, 3}};
+    uint64_t seed = SEED;
+    print_message("seed %d\n", SEED);
+    fill_powers();
+    for (int s = 0; s < 6; s++)
+        for (int channels = 3; channels <= 4; channels++)
+            for (int type = GI_U8; type <= GI_F32; type++)
+                for (int kind = 0; kind < 2 * KINDS; kind++) {
+                    struct guard src;
+                    bool odd = kind >= KINDS;
+                    if (odd && (type != GI_F32 || s % 2))
+                        continue;
+                    guard_alloc(&src, sizes[s][0], sizes[s][1], channels, (enum gi_type)type,
+                                3 * gi_type_nbytes((enum gi_type)type));
+                    case_fill(&src.image, &seed);
+                    if (odd)
+                        fill_odd(&src.image, &seed);
+                    struct gi_mix mix = random_mix(kind % KINDS, &src.image, &seed);
+                    check(&mix, &src.image, odd || kind >= 7);
+                    guard_free(&src);
+                }
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    struct gi_image labels;
+    struct gi_mix mix = {.nsteps = 1};
+    struct gi_err err = {0};
+    assert_int_equal(gi_image_alloc(&labels, 3, 3, 3, GI_U32, NULL), GI_OK);
+    for (int q = 0; q < WALK_QUEUES; q++)
+        if (walk_queues[q])
+            walk_refused(
+                "mix", walk_queues[q]->k->mix(walk_queues[q], &labels, &labels, &mix, &err), &err);
+    gi_image_free(&labels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(walk_check_all),
+    };
+    return cmocka_run_group_tests(tests, walk_open, walk_close);
+}
