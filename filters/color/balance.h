@@ -1,0 +1,33 @@
+/* White balance: what is to be gray, and what makes it so.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_BALANCE_H
+#define GI_FILTERS_BALANCE_H
+
+#include "filters/color/spaces.h"
+#include "filters/filter.h"
+
+struct gi_balance {
+    enum { GI_BALANCE_NONE, GI_BALANCE_ALL, GI_BALANCE_RECT } kind;
+    int left, top, width, height; /* RECT, pixels */
+};
+
+struct gi_balance_state {
+    int rows; /* of the image that have been seen */
+    struct gi_reduction found[GI_MAX_CHANNELS];
+    enum gi_type type;
+};
+
+/* Reads "gray", "X,Y" or "WxH+X+Y". Errors: GI_E_USAGE. */
+enum gi_status gi_balance_read(struct gi_balance *balance, const char *text, struct gi_err *err);
+
+/* One look at the image. Errors: GI_E_USAGE for a place outside it, GI_E_UNSUPPORTED. */
+enum gi_status gi_balance_plan(const struct gi_balance *balance, struct gi_plan *plan,
+                               struct gi_err *err);
+enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_queue *queue,
+                                  struct gi_balance_state *state, const struct gi_image *band,
+                                  struct gi_err *err);
+
+/* A factor for each channel; 1 where none makes it gray. */
+struct gi_matrix4 gi_balance_matrix(const struct gi_balance_state *state);
+
+#endif

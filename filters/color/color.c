@@ -1,0 +1,290 @@
+/* Color: pixels by matrices, from one colour space to another, and white made white.
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "filters/color/balance.h"
+#include "filters/color/spaces.h"
+#include "filters/convolution/kernel_text.h"
+
+struct params {
+    const char *text, *balance_text; /* --matrix, --balance */
+    double saturation, hue;
+    int from, to;
+    bool sepia, video;
+    struct gi_matrix4 matrix; /* what check() reads of `text`, and of `balance_text` */
+    struct gi_balance balance;
+};
+
+/* In the order of enum gi_space. */
+static const struct gi_choice spaces[] = {
+    {"rgb", NULL, "sRGB, as files have it"},
+    {"linear", NULL, "RGB in proportion to light"},
+    {"xyz", NULL, "CIE 1931, of white D65"},
+    {"lab", NULL, "CIE 1976 L*, a*, b*"},
+    {"hsv", NULL, "hue, saturation, value"},
+    {"hsl", NULL, "hue, saturation, lightness"},
+    {"ycbcr", NULL, "luma and two differences by ITU-R BT.601, as JPEG has them"},
+    {"ycbcr709", NULL, "the same by BT.709"},
+    {"ycbcr2020", NULL, "the same by BT.2020"},
+    {"srgb", "rgb", NULL},
+    {"ycbcr601", "ycbcr", NULL},
+    {0},
+};
+
+static const struct gi_option options[] = {
+    {.name = "from",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, from),
+     .default_text = "rgb",
+     .choices = spaces,
+     .help = "What the channels of the image are"},
+    {.name = "balance",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct params, balance_text),
+     .metavar = "gray|X,Y|WxH+X+Y",
+     .help = "Make gray of the mean of all pixels, or of a pixel or rectangle that should be gray"},
+    {.name = "saturation",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, saturation),
+     .min = 0,
+     .max = 10,
+     .help = "Above 1 more colour, below 1 less, 0 none"},
+    {.name = "hue",
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, hue),
+     .min = -360,
+     .max = 360,
+     .unit = "degrees",
+     .help = "Turn all colours round the gray axis"},
+    {.name = "sepia",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, sepia),
+     .help = "Brown tones, as of old photographs"},
+    {.name = "matrix",
+     .type = GI_OPT_CONTENT,
+     .offset = offsetof(struct params, text),
+     .metavar = "ROWS|FILE",
+     .help = "3 rows of 3 factors, or of 4 with an offset, or 4 rows of 5 with alpha"},
+    {.name = "to",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, to),
+     .default_text = "rgb",
+     .example = "lab",
+     .choices = spaces,
+     .help = "What the channels of the result are"},
+    {.name = "video",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, video),
+     .help = "YCbCr of video: 16 to 235 and 16 to 240 of 8 bits, in proportion of others"},
+    {0},
+};
+
+/* ---- options ---- */
+
+static enum gi_status read_matrix(struct gi_matrix4 *matrix, const char *text, struct gi_err *err)
+{
+    struct gi_kernel rows;
+    enum gi_status status = gi_kernel_read(&rows, text, err);
+    if (status) {
+        gi_err_prefix(err, "--matrix");
+        return status;
+    }
+    bool fits = (rows.height == 3 && (rows.width == 3 || rows.width == 4)) ||
+                (rows.height == 4 && rows.width == 5);
+    *matrix = gi_matrix4_identity();
+    for (int i = 0; i < rows.height && fits; i++)
+        for (int j = 0; j < rows.width; j++)
+            matrix->m[i][j == 3 && rows.width == 4 ? 4 : j] = rows.weights[i * rows.width + j];
+    if (!fits)
+        status = gi_fail(err, GI_E_USAGE,
+                         "--matrix: %d row%s of %d: want 3 rows of 3 or 4 numbers, or 4 of 5",
+                         rows.height, rows.height == 1 ? "" : "s", rows.width);
+    gi_kernel_free(&rows);
+    return status;
+}
+
+static bool uses_ycbcr(const struct params *p)
+{
+    return p->from >= GI_SPACE_YCBCR_601 || p->to >= GI_SPACE_YCBCR_601;
+}
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    struct params *p = arg;
+    enum gi_status status = GI_OK;
+    p->matrix = gi_matrix4_identity();
+    p->balance = (struct gi_balance){0};
+    if (p->text)
+        status = read_matrix(&p->matrix, p->text, err);
+    if (!status && p->balance_text)
+        status = gi_balance_read(&p->balance, p->balance_text, err);
+    if (status)
+        return status;
+    if (p->balance_text && p->from != GI_SPACE_RGB)
+        return gi_fail(err, GI_E_USAGE, "--balance: want an image in RGB, without --from");
+    if (p->video && !uses_ycbcr(p))
+        return gi_fail(err, GI_E_USAGE, "--video: want --from or --to ycbcr");
+    if (!p->text && !p->balance_text && isnan(p->saturation) && isnan(p->hue) && !p->sepia &&
+        p->from == p->to)
+        return gi_fail(err, GI_E_USAGE,
+                       "nothing to do: want --matrix, --to lab or another of its options");
+    return GI_OK;
+}
+
+/* ---- what is done ---- */
+
+/* Those of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
+static struct gi_matrix4 sepia(void)
+{
+    return (struct gi_matrix4){{{0.393, 0.769, 0.189, 0, 0},
+                                {0.349, 0.686, 0.168, 0, 0},
+                                {0.272, 0.534, 0.131, 0, 0},
+                                {0, 0, 0, 1, 0}}};
+}
+
+static const double grays[3] = {0.213, 0.715, 0.072};
+
+static struct gi_matrix4 saturation(double by)
+{
+    struct gi_matrix4 matrix = gi_matrix4_identity();
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            matrix.m[i][j] = grays[j] + by * ((i == j) - grays[j]);
+    return matrix;
+}
+
+static struct gi_matrix4 hue(double degrees)
+{
+    static const double by_sine[3][3] = {
+        {-0.213, -0.715, 0.928}, {0.143, 0.140, -0.283}, {-0.787, 0.715, 0.072}};
+    double angle = degrees * (3.14159265358979323846 / 180), c = cos(angle), s = sin(angle);
+    struct gi_matrix4 matrix = gi_matrix4_identity();
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            matrix.m[i][j] = grays[j] + c * ((i == j) - grays[j]) + s * by_sine[i][j];
+    return matrix;
+}
+
+/* All steps for images of the source's type and channels. */
+static void put_together(struct gi_mixing *mixing, const struct params *p,
+                         const struct gi_image *src, const struct gi_balance_state *state)
+{
+    struct gi_matrix4 matrix;
+    gi_mixing_begin(mixing, src->type);
+    gi_mixing_to_rgb(mixing, (enum gi_space)p->from, p->video);
+    if (p->balance.kind) {
+        matrix = gi_balance_matrix(state);
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    if (!isnan(p->saturation)) {
+        matrix = saturation(p->saturation);
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    if (!isnan(p->hue)) {
+        matrix = hue(p->hue);
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    if (p->sepia) {
+        matrix = sepia();
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    if (p->text) {
+        matrix = p->matrix;
+        mixing->mix.alpha_too = gi_has_alpha(src);
+        for (int i = 0; i < 3 && !gi_has_alpha(src); i++) /* alpha is 1 everywhere */
+            matrix.m[i][4] += matrix.m[i][3];
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    gi_mixing_from_rgb(mixing, (enum gi_space)p->to, p->video);
+    gi_mixing_end(mixing);
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    const struct params *p = plan->params;
+    static const struct gi_balance_state none;
+    struct gi_mixing mixing;
+    if (src->channels < 3 && p->from != GI_SPACE_RGB)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--from: a gray image: want three channels");
+    if (src->channels < 3) {
+        plan->result.channels += 2;
+        plan->cost.nbytes = 2 * (double)gi_type_nbytes(src->type);
+    }
+    put_together(&mixing, p, src, &none);
+    struct gi_power *powers = gi_plan_tables(plan, sizeof *powers * GI_POWERS_MAX, err);
+    if (!powers)
+        return GI_E_MEMORY;
+    plan->cost.fmas = 3;
+    plan->cost.other = mixing.mix.nsteps > 1 ? 8 * mixing.mix.nsteps : 0;
+    for (int i = 0; i < GI_POWERS_MAX; i++)
+        if (mixing.asks[i])
+            gi_power_fill(&powers[i], i);
+    return p->balance.kind ? gi_balance_plan(&p->balance, plan, err) : GI_OK;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *band, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    (void)pass;
+    return gi_balance_measure(&p->balance, queue, state, band, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_power *powers = plan->tables;
+    const struct gi_image *src = work->srcs;
+    struct gi_mixing mixing;
+    put_together(&mixing, plan->params, src, work->state);
+    for (int i = 0; i < GI_POWERS_MAX; i++)
+        mixing.mix.powers[i] = mixing.asks[i] ? &powers[i] : NULL;
+    if (src->channels < 3) {
+        struct gi_shuffle spread = {.from = {{0, 0}, {0, 0}, {0, 0}, {0, 1}}, .nsources = 1};
+        enum gi_status status = queue->k->shuffle(queue, work->dst, src, &spread, err);
+        if (status)
+            return status;
+        src = work->dst;
+    }
+    return queue->k->mix(queue, work->dst, src, &mixing.mix, err);
+}
+
+const struct gi_filter gi_filter_color = {
+    .name = "color",
+    .summary = "Change colours: by a matrix, to another colour space, by their white",
+    .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
+                "gpuimg color in.jpg lab.tif --to lab --depth 16\n"
+                "gpuimg color photo.jpg white.png --balance 120,80",
+    .manual =
+        "What is asked for is done in the order of the options here, in one pass: from the space "
+        "of "
+        "the image to RGB, balance, saturation, hue, sepia, matrix, and to the space of the "
+        "result. "
+        "Results are rounded once and cut off at the ends of 8 and 16 bits. Alpha stays as it is, "
+        "but for a matrix of 4 rows. A gray image counts as red = green = blue, and the result has "
+        "three channels.\n\n"
+        "--matrix: R' = m11 R + m12 G + m13 B + o1 and so on, 1 being full scale, as in "
+        "ImageMagick's -color-matrix; 4 rows of 5 are red, green, blue, alpha and offset, as in "
+        "SVG's feColorMatrix. Rows are parted by ; or line ends. --saturation, --hue and --sepia "
+        "are the matrices of CSS (https://www.w3.org/TR/filter-effects-1/), on values as they are "
+        "stored.\n\n"
+        "--balance: with m the mean of a channel (of all pixels, but fully transparent ones) each "
+        "channel is multiplied by (mR + mG + mB) / 3 / m: gray world; of a pixel X,Y or a "
+        "rectangle WxH+X+Y that should be gray m is the mean of that.\n\n"
+        "linear, xyz: sRGB's curve (IEC 61966-2-1), then the matrix of BT.709's primaries and "
+        "D65; white is Y = 1. lab: CIE 15, white D65; 8 and 16 bits hold L* of 0 to 100 as 0 to "
+        "full scale and a*, b* of -128 to 127 as ICC profiles do, float images the numbers "
+        "themselves. hsv, hsl: hue 0 to 360 degrees, saturation and value or lightness are 0 to "
+        "full scale. ycbcr: by ITU-R BT.601, BT.709 or BT.2020, differences about half of full "
+        "scale. In 8 and 16 bits what is beyond full scale is cut off: Z of white is 1.09. Values "
+        "are those of scikit-image and of OpenCV's float images but for these scales.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .check = check,
+    .plan = plan,
+    .run = run,
+    .measure = measure,
+};

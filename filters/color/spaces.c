@@ -1,0 +1,290 @@
+/* Colour spaces: matrices in double, curves by their standards.
+ * SPDX-License-Identifier: MIT */
+#include "filters/color/spaces.h"
+
+enum { DECODE, ENCODE, ROOT };
+static const double exponents[GI_POWERS_MAX] = {
+    [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
+
+/* sRGB, IEC 61966-2-1: of negative values the negative of what the positive one becomes. */
+static const struct gi_bend decode = {.cut = 0.04045f,
+                                      .slope = (float)(1 / 12.92),
+                                      .in_scale = (float)(1 / 1.055),
+                                      .in_offset = (float)(0.055 / 1.055),
+                                      .scale = 1,
+                                      .power = DECODE,
+                                      .odd = true};
+static const struct gi_bend encode = {.cut = 0.0031308f,
+                                      .slope = 12.92f,
+                                      .in_scale = 1,
+                                      .scale = 1.055f,
+                                      .offset = -0.055f,
+                                      .power = ENCODE,
+                                      .odd = true};
+
+/* CIE 1976 L*a*b*, CIE 15: the cube root and its straight end, and back. */
+static const struct gi_bend root = {.cut = (float)(216. / 24389),
+                                    .slope = (float)(841. / 108),
+                                    .low = (float)(4. / 29),
+                                    .in_scale = 1,
+                                    .scale = 1,
+                                    .power = ROOT};
+static const struct gi_bend cube = {.cut = (float)(6. / 29),
+                                    .slope = (float)(108. / 841),
+                                    .low = (float)(-432. / (841 * 29)),
+                                    .in_scale = 1,
+                                    .scale = 1,
+                                    .power = -1};
+
+/* Linear light of BT.709's primaries and D65 to XYZ, in the digits of OpenCV and scikit-image;
+ * white is the sum of its rows, so that gray has no colour. */
+static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
+                                          {0.212671, 0.715160, 0.072169, 0, 0},
+                                          {0.019334, 0.119193, 0.950227, 0, 0},
+                                          {0, 0, 0, 1, 0}}};
+static const double white[3] = {0.950456, 1, 1.088754};
+
+/* ---- matrices ---- */
+
+struct gi_matrix4 gi_matrix4_identity(void)
+{
+    return (struct gi_matrix4){
+        {{1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}}};
+}
+
+/* First b, then a. */
+static struct gi_matrix4 product(const struct gi_matrix4 *a, const struct gi_matrix4 *b)
+{
+    struct gi_matrix4 c = {{{0}}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++) {
+            for (int k = 0; k < 4; k++)
+                c.m[i][j] += a->m[i][k] * b->m[k][j];
+            c.m[i][j] += j == 4 ? a->m[i][4] : 0;
+        }
+    return c;
+}
+
+struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix)
+{
+    const double(*m)[5] = matrix->m;
+    struct gi_matrix4 inverse = gi_matrix4_identity();
+    double determinant = 0;
+    for (int i = 0; i < 3; i++)
+        determinant += m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] -
+                                  m[1][(i + 2) % 3] * m[2][(i + 1) % 3]);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) /* by cofactors, in cyclic order */
+            inverse.m[i][j] = (m[(j + 1) % 3][(i + 1) % 3] * m[(j + 2) % 3][(i + 2) % 3] -
+                               m[(j + 1) % 3][(i + 2) % 3] * m[(j + 2) % 3][(i + 1) % 3]) /
+                              determinant;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            inverse.m[i][4] -= inverse.m[i][k] * m[k][4];
+    return inverse;
+}
+
+static struct gi_matrix4 diagonal(double r, double g, double b, double a)
+{
+    return (struct gi_matrix4){
+        {{r, 0, 0, 0, 0}, {0, g, 0, 0, 0}, {0, 0, b, 0, 0}, {0, 0, 0, a, 0}}};
+}
+
+/* ---- putting steps together ---- */
+
+static bool is_identity(const struct gi_matrix4 *matrix)
+{
+    struct gi_matrix4 identity = gi_matrix4_identity();
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++)
+            if (matrix->m[i][j] != identity.m[i][j])
+                return false;
+    return true;
+}
+
+/* What is left of scaling there and back is no step, but for a first one `anyway`. */
+static void flush(struct gi_mixing *mixing, bool anyway)
+{
+    if (!mixing->pending || (is_identity(&mixing->matrix) && !anyway)) {
+        mixing->pending = false;
+        return;
+    }
+    struct gi_mix_step *step = &mixing->mix.steps[mixing->mix.nsteps++];
+    *step = (struct gi_mix_step){.kind = GI_MIX_MATRIX};
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++)
+            step->matrix[i][j] = (float)mixing->matrix.m[i][j];
+        step->offset[i] = (float)mixing->matrix.m[i][4];
+    }
+    mixing->pending = false;
+}
+
+void gi_mixing_matrix(struct gi_mixing *mixing, const struct gi_matrix4 *matrix)
+{
+    mixing->matrix = mixing->pending ? product(matrix, &mixing->matrix) : *matrix;
+    mixing->pending = true;
+}
+
+static void add_step(struct gi_mixing *mixing, enum gi_mix_kind kind)
+{
+    flush(mixing, false);
+    mixing->mix.steps[mixing->mix.nsteps++] = (struct gi_mix_step){.kind = kind};
+}
+
+static void add_bend(struct gi_mixing *mixing, const struct gi_bend *bend)
+{
+    add_step(mixing, GI_MIX_BEND);
+    mixing->mix.steps[mixing->mix.nsteps - 1].bend = *bend;
+    if (bend->power >= 0)
+        mixing->asks[bend->power] = true;
+}
+
+static void scale_all(struct gi_mixing *mixing, double by)
+{
+    struct gi_matrix4 scale = diagonal(by, by, by, by);
+    if (by != 1)
+        gi_mixing_matrix(mixing, &scale);
+}
+
+/* Hues and what goes with them, on samples as they are: of these they are exact. */
+static void add_hues(struct gi_mixing *mixing, enum gi_mix_kind kind)
+{
+    double full = (double)gi_type_full_scale(mixing->type);
+    scale_all(mixing, full);
+    add_step(mixing, kind);
+    mixing->mix.steps[mixing->mix.nsteps - 1].full = (float)full;
+    scale_all(mixing, 1 / full);
+}
+
+void gi_mixing_begin(struct gi_mixing *mixing, enum gi_type type)
+{
+    *mixing = (struct gi_mixing){.type = type};
+    scale_all(mixing, 1 / (double)gi_type_full_scale(type));
+}
+
+void gi_mixing_end(struct gi_mixing *mixing)
+{
+    struct gi_matrix4 identity = gi_matrix4_identity();
+    scale_all(mixing, (double)gi_type_full_scale(mixing->type));
+    if (mixing->mix.nsteps == 0 && !mixing->pending)
+        gi_mixing_matrix(mixing, &identity);
+    flush(mixing, mixing->mix.nsteps == 0);
+}
+
+void gi_power_fill(struct gi_power *power, int i)
+{
+    for (int c = 0; c <= GI_POWER_CELLS; c++)
+        power->cell[c] = (float)pow(1 + (double)c / GI_POWER_CELLS, exponents[i]);
+    for (int e = 0; e < 255; e++)
+        power->octave[e] = (float)pow(2, (e - 127) * exponents[i]);
+    power->octave[255] = INFINITY;
+}
+
+/* ---- spaces ---- */
+
+/* Linear light to XYZ by white, then the cube root's part to L*, a*, b*: integers hold L* of 0 to
+ * 100 and a*, b* of -128 to 127 (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
+static struct gi_matrix4 over_white(void)
+{
+    struct gi_matrix4 scale = diagonal(1 / white[0], 1 / white[1], 1 / white[2], 1);
+    return product(&scale, &to_xyz);
+}
+
+static struct gi_matrix4 to_lab(enum gi_type type)
+{
+    struct gi_matrix4 lab = {
+        {{0, 116, 0, 0, -16}, {500, -500, 0, 0, 0}, {0, 200, -200, 0, 0}, {0, 0, 0, 1, 0}}};
+    struct gi_matrix4 hold = diagonal(1. / 100, 1. / 255, 1. / 255, 1);
+    hold.m[1][4] = hold.m[2][4] = 128. / 255;
+    return type == GI_F32 ? lab : product(&hold, &lab);
+}
+
+/* ITU-R BT.601-7, BT.709-6, BT.2020-2, each with BT.2100's or JFIF's full range. */
+static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)
+{
+    static const double weights[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
+    double r = weights[space - GI_SPACE_YCBCR_601][0], b = weights[space - GI_SPACE_YCBCR_601][1];
+    double g = 1 - r - b, full = (double)gi_type_full_scale(type);
+    /* what 8 bits count in, and the middle of the range */
+    double unit = type == GI_U16 ? 256 / full : 1. / 255,
+           middle = type == GI_F32 ? 0.5 : 128 * unit;
+    struct gi_matrix4 m = {{{r, g, b, 0, 0},
+                            {-r / (2 * (1 - b)), -g / (2 * (1 - b)), 0.5, 0, 0},
+                            {0.5, -g / (2 * (1 - r)), -b / (2 * (1 - r)), 0, 0},
+                            {0, 0, 0, 1, 0}}};
+    struct gi_matrix4 range =
+        video ? diagonal(219 * unit, 224 * unit, 224 * unit, 1) : gi_matrix4_identity();
+    range.m[0][4] = video ? 16 * unit : 0;
+    range.m[1][4] = range.m[2][4] = video ? 128 * unit : middle;
+    return product(&range, &m);
+}
+
+static void add_inverse(struct gi_mixing *mixing, struct gi_matrix4 matrix)
+{
+    struct gi_matrix4 inverse = gi_matrix4_inverse(&matrix);
+    gi_mixing_matrix(mixing, &inverse);
+}
+
+void gi_mixing_to_rgb(struct gi_mixing *mixing, enum gi_space from, bool video)
+{
+    switch (from) {
+    case GI_SPACE_RGB:
+        break;
+    case GI_SPACE_LINEAR:
+        add_bend(mixing, &encode);
+        break;
+    case GI_SPACE_XYZ:
+        add_inverse(mixing, to_xyz);
+        add_bend(mixing, &encode);
+        break;
+    case GI_SPACE_LAB:
+        add_inverse(mixing, to_lab(mixing->type));
+        add_bend(mixing, &cube);
+        add_inverse(mixing, over_white());
+        add_bend(mixing, &encode);
+        break;
+    case GI_SPACE_HSV:
+        add_hues(mixing, GI_MIX_FROM_HSV);
+        break;
+    case GI_SPACE_HSL:
+        add_hues(mixing, GI_MIX_FROM_HSL);
+        break;
+    default:
+        add_inverse(mixing, to_ycbcr(from, mixing->type, video));
+        break;
+    }
+}
+
+void gi_mixing_from_rgb(struct gi_mixing *mixing, enum gi_space to, bool video)
+{
+    struct gi_matrix4 matrix;
+    switch (to) {
+    case GI_SPACE_RGB:
+        break;
+    case GI_SPACE_LINEAR:
+        add_bend(mixing, &decode);
+        break;
+    case GI_SPACE_XYZ:
+        add_bend(mixing, &decode);
+        gi_mixing_matrix(mixing, &to_xyz);
+        break;
+    case GI_SPACE_LAB:
+        add_bend(mixing, &decode);
+        matrix = over_white();
+        gi_mixing_matrix(mixing, &matrix);
+        add_bend(mixing, &root);
+        matrix = to_lab(mixing->type);
+        gi_mixing_matrix(mixing, &matrix);
+        break;
+    case GI_SPACE_HSV:
+        add_hues(mixing, GI_MIX_TO_HSV);
+        break;
+    case GI_SPACE_HSL:
+        add_hues(mixing, GI_MIX_TO_HSL);
+        break;
+    default:
+        matrix = to_ycbcr(to, mixing->type, video);
+        gi_mixing_matrix(mixing, &matrix);
+        break;
+    }
+}
