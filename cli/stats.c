@@ -6,48 +6,15 @@
 #include "cli/device.h"
 #include "cli/files.h"
 #include "cli/json.h"
-#include "cli/output.h"
 #include "cli/process.h"
-#include "cli/report.h"
-#include "cli/text.h"
+#include "cli/table_file.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "filters/statistics/stats.h"
 #include "imgio/npy.h"
-
-enum format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_NPY };
-
-struct output_params {
-    int format;
-    bool no_clobber;
-};
-
-static const struct gi_choice formats[] = {
-    {"auto", NULL, "by the table's suffix; text on standard output"},
-    {"text", NULL, "a table for people"},
-    {"csv", NULL, "a line for each channel under a line of names"},
-    {"json", NULL, "one object"},
-    {"npy", NULL, "a structured array of NumPy's, a row for each channel"},
-    {0},
-};
-
-static const struct gi_option output_options[] = {
-    {.name = "format",
-     .type = GI_OPT_CHOICE,
-     .offset = offsetof(struct output_params, format),
-     .default_text = "auto",
-     .choices = formats,
-     .help = "Format of the table"},
-    {.name = "no-clobber",
-     .type = GI_OPT_FLAG,
-     .offset = offsetof(struct output_params, no_clobber),
-     .help = "Never replace a file that exists"},
-    {0},
-};
 
 /* What stands in a table, in this order; percentiles follow the median. */
 enum kind { WHOLE, REAL, PLACE };
@@ -300,87 +267,30 @@ static enum gi_status write_npy(struct gi_sink *sink, const struct view *view, s
     return status;
 }
 
-static enum gi_status write_as(struct gi_sink *sink, const struct view *view, enum format format,
-                               struct gi_err *err)
+static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
+                            const struct gi_report *report, struct gi_err *err)
 {
-    if (format == FORMAT_NPY)
-        return write_npy(sink, view, err);
-    struct gi_text_memory memory;
-    FILE *out = gi_text_open(&memory);
-    enum gi_status status = GI_OK;
-    if (out && format == FORMAT_JSON)
-        status = print_json(out, view, err);
-    else if (out)
-        (format == FORMAT_CSV ? print_csv : print_text)(out, view);
-    char *text = gi_text_close(out, &memory);
-    if (!text && !status)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    if (!status)
-        status = gi_sink_write(sink, text, memory.nbytes, err);
-    free(text);
-    return status;
+    struct view view = {report->result, report->params, report};
+    if (format == GI_TABLE_NPY)
+        return write_npy(sink, &view, err);
+    if (format == GI_TABLE_JSON)
+        return print_json(out, &view, err);
+    (format == GI_TABLE_CSV ? print_csv : print_text)(out, &view);
+    return GI_OK;
 }
 
 /* ---- the command ---- */
 
-static enum gi_status pick_format(enum format *format, const char *path, int asked,
-                                  struct gi_err *err)
-{
-    static const char *const suffixes[] = {
-        [FORMAT_TEXT] = ".txt", [FORMAT_CSV] = ".csv", [FORMAT_JSON] = ".json"};
-    const char *dot = strrchr(path, '.');
-    *format = (enum format)asked;
-    if (asked != FORMAT_AUTO)
-        return GI_OK;
-    *format = strcmp(path, "-") == 0 ? FORMAT_TEXT : gi_npy_is(path) ? FORMAT_NPY : FORMAT_AUTO;
-    for (int i = FORMAT_TEXT; i <= FORMAT_JSON && *format == FORMAT_AUTO && dot; i++)
-        if (strcasecmp(dot, suffixes[i]) == 0)
-            *format = (enum format)i;
-    if (*format == FORMAT_AUTO)
-        return gi_fail(err, GI_E_USAGE,
-                       "%s: want a name that ends in .csv, .json, .npy or .txt, or --format", path);
-    return GI_OK;
-}
-
 static enum gi_status write_report(const struct gi_report *report, struct gi_err *err)
 {
-    const struct output_params *output = report->output;
-    struct view view = {report->result, report->params, report};
-    if (report->table)
-        return write_as(report->table, &view, report->json ? FORMAT_JSON : FORMAT_CSV, err);
-    enum format format;
-    struct gi_sink *sink = NULL;
-    enum gi_status status = pick_format(&format, report->to, output->format, err);
-    if (!status)
-        status = gi_bundle_open(report->bundle, &sink, report->to, output->no_clobber, err);
-    if (!status)
-        status = write_as(sink, &view, format, err);
-    if (!status)
-        status = gi_bundle_keep(report->bundle, &sink, false, err);
-    gi_sink_abandon(&sink);
-    return status;
-}
-
-static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
-                            struct gi_err *err)
-{
-    (void)params;
-    const struct output_params *output = arg;
-    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
-    enum format format;
-    enum gi_status status = pick_format(&format, to, output->format, err);
-    if (!status)
-        status = gi_output_check_plain("TABLE", to, err);
-    if (!status)
-        status = gi_output_check_inputs(outputs, inputs, err);
-    return status ? status : gi_output_check(to, output->no_clobber, err);
+    return gi_table_file_write(report, print, err);
 }
 
 const struct gi_reporter gi_stats_reporter = {
     .filter = &gi_filter_stats,
-    .options = output_options,
-    .output_nbytes = sizeof(struct output_params),
-    .check = check,
+    .options = gi_table_file_options,
+    .output_nbytes = sizeof(struct gi_table_file_params),
+    .check = gi_table_file_check,
     .write = write_report,
 };
 
@@ -394,7 +304,7 @@ const struct gi_command gi_command_stats = {
     .min_operands = 1,
     .max_operands = 2,
     .sets = {{0}, /* the filter's */
-             {"Output", output_options, sizeof(struct output_params)},
+             {"Output", gi_table_file_options, sizeof(struct gi_table_file_params)},
              {"Input", gi_input_options, sizeof(struct gi_io_params)},
              {"Running", gi_device_options, sizeof(struct gi_device_params)},
              {"Many images", gi_table_options, sizeof(struct gi_batch_params)}},
