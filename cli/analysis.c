@@ -13,7 +13,7 @@
 #include "cli/say.h"
 
 static const struct gi_reporter *const reporters[] = {&gi_stats_reporter, &gi_histogram_reporter,
-                                                      &gi_extract_reporter};
+                                                      &gi_palette_reporter, &gi_extract_reporter};
 
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
 {

@@ -44,7 +44,8 @@ struct gi_reporter {
     enum gi_status (*write)(const struct gi_report *report, struct gi_err *err);
 };
 
-extern const struct gi_reporter gi_stats_reporter, gi_histogram_reporter, gi_extract_reporter;
+extern const struct gi_reporter gi_stats_reporter, gi_histogram_reporter, gi_palette_reporter,
+    gi_extract_reporter;
 
 /* The reporter of a filter; NULL: none. */
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);

@@ -258,7 +258,7 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
     if (!last->reporter && p->table)
         return gi_fail(
             err, GI_E_USAGE,
-            "--table: want stats, histogram or extract as the last step, %s makes images",
+            "--table: want stats, histogram, palette or extract as the last step, %s makes images",
             last->filter->name);
     return last->reporter ? gi_batch_tables(&job, inputs, ninputs, err)
                           : gi_batch_run(&job, inputs, ninputs, err);
@@ -344,7 +344,8 @@ const struct gi_command gi_command_run = {
         "into an output of these formats; - to - keeps each image's own. A Y4M video goes into "
         "another one, plane by plane, each a gray image. With --tar INPUT and OUTPUT are tars, "
         "brace lists of them, or -.\n\n"
-        "Of many images a chain that ends in stats, histogram or extract gives their tables: one "
+        "Of many images a chain that ends in stats, histogram, palette or extract gives their "
+        "tables: one "
         "of all "
         "by --table, or one each by --out-dir or --out. With --table the only INPUT may be - or a "
         "file of several images or a video, whose images or planes are named by their place.",

@@ -1,0 +1,211 @@
+/* Median cut: boxes are ranges of one list of colours, parted in place. The nearest of the new
+ * colours is looked for among those that can be nearest in a cell of 8 x 8 x 8 colours: P.
+ * Heckbert's "locally sorted search", 1982. SPDX-License-Identifier: MIT */
+#include "filters/color/median_cut.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    uint8_t v[4]; /* the fourth stays 0 */
+    uint32_t count;
+};
+
+struct box {
+    struct entry *entries;
+    size_t n;
+    int axis;
+    double spread; /* the sum of squared distances from the mean along it; 0: not to be cut */
+};
+
+/* ---- boxes ---- */
+
+/* Sums of counts, values and squares along one channel are whole numbers below 2^63. */
+static void find_axis(struct box *box, int channels)
+{
+    box->spread = 0;
+    for (int c = 0; c < channels; c++) {
+        uint64_t n = 0, sum = 0, squares = 0;
+        for (size_t i = 0; i < box->n; i++) {
+            uint64_t count = box->entries[i].count, v = box->entries[i].v[c];
+            n += count;
+            sum += count * v;
+            squares += count * v * v;
+        }
+        double mean = (double)sum / (double)n;
+        double spread = (double)squares - mean * (double)sum;
+        uint8_t least = 255, most = 0;
+        for (size_t i = 0; i < box->n; i++) {
+            least = box->entries[i].v[c] < least ? box->entries[i].v[c] : least;
+            most = box->entries[i].v[c] > most ? box->entries[i].v[c] : most;
+        }
+        if (least < most && spread > box->spread) {
+            box->spread = spread;
+            box->axis = c;
+        }
+    }
+}
+
+/* The largest value of the lower part: half of the pixels, but not all values. */
+static uint8_t find_cut(const struct box *box)
+{
+    uint64_t at[256] = {0}, all = 0, below = 0;
+    int last = 0, cut = -1;
+    for (size_t i = 0; i < box->n; i++) {
+        at[box->entries[i].v[box->axis]] += box->entries[i].count;
+        all += box->entries[i].count;
+    }
+    for (int v = 0; v < 256; v++)
+        last = at[v] ? v : last;
+    for (int v = 0; v < last; v++) {
+        below += at[v];
+        if (at[v])
+            cut = v;
+        if (2 * below >= all)
+            break;
+    }
+    return (uint8_t)cut;
+}
+
+/* Both parts keep the order of the list as far as that goes; it does not matter. */
+static void cut_box(struct box *low, struct box *high, int channels)
+{
+    uint8_t cut = find_cut(low);
+    size_t n = 0;
+    for (size_t i = 0; i < low->n; i++)
+        if (low->entries[i].v[low->axis] <= cut) {
+            struct entry entry = low->entries[i];
+            low->entries[i] = low->entries[n];
+            low->entries[n++] = entry;
+        }
+    *high = (struct box){.entries = low->entries + n, .n = low->n - n};
+    low->n = n;
+    find_axis(low, channels);
+    find_axis(high, channels);
+}
+
+/* Returns how many boxes there are, `most` at most. */
+static int cut_all(struct box *boxes, int most, struct entry *entries, size_t n, int channels)
+{
+    int nboxes = 1;
+    boxes[0] = (struct box){.entries = entries, .n = n};
+    find_axis(&boxes[0], channels);
+    while (nboxes < most) {
+        int widest = 0;
+        for (int b = 1; b < nboxes; b++)
+            widest = boxes[b].spread > boxes[widest].spread ? b : widest;
+        if (!(boxes[widest].spread > 0))
+            break;
+        cut_box(&boxes[widest], &boxes[nboxes++], channels);
+    }
+    return nboxes;
+}
+
+static void mean_of(uint8_t mean[4], const struct box *box)
+{
+    uint64_t n = 0, sums[4] = {0};
+    for (size_t i = 0; i < box->n; i++) {
+        n += box->entries[i].count;
+        for (int c = 0; c < 4; c++)
+            sums[c] += (uint64_t)box->entries[i].count * box->entries[i].v[c];
+    }
+    for (int c = 0; c < 4; c++)
+        mean[c] = (uint8_t)((2 * sums[c] + n) / (2 * n));
+}
+
+/* ---- the nearest ---- */
+
+enum { CELL_BITS = 5, CELLS = 1 << 3 * CELL_BITS, CELL_SIDE = 8 };
+
+struct cell {
+    int n; /* 0: not looked at yet */
+    uint8_t candidates[GI_RECOLOUR_MOST];
+};
+
+static int square(int v)
+{
+    return v * v;
+}
+
+static int distance(const uint8_t *a, const uint8_t *b)
+{
+    return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
+}
+
+/* The colours that are nearest to some colour of the cell that begins at `corner`: no farther away
+ * at their best than the closest one is at its worst. */
+static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colours)[4], int n)
+{
+    int near[GI_RECOLOUR_MOST], bound = INT32_MAX;
+    for (int i = 0; i < n; i++) {
+        int worst = 0;
+        near[i] = 0;
+        for (int c = 0; c < 3; c++) {
+            int low = colours[i][c] - corner[c], high = low - (CELL_SIDE - 1);
+            near[i] += low < 0 ? square(low) : high > 0 ? square(high) : 0;
+            worst += square(low) > square(high) ? square(low) : square(high);
+        }
+        bound = worst < bound ? worst : bound;
+    }
+    for (int i = 0; i < n; i++)
+        if (near[i] <= bound)
+            cell->candidates[cell->n++] = (uint8_t)i;
+}
+
+static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colours)[4], int n)
+{
+    enum { SHIFT = 8 - CELL_BITS, MASK = ~(CELL_SIDE - 1) };
+    const uint8_t corner[3] = {v[0] & MASK, v[1] & MASK, v[2] & MASK};
+    struct cell *cell =
+        &cells[(v[0] >> SHIFT << 2 * CELL_BITS) | (v[1] >> SHIFT << CELL_BITS) | v[2] >> SHIFT];
+    if (cell->n == 0)
+        fill_cell(cell, corner, colours, n);
+    uint8_t best = cell->candidates[0];
+    for (int i = 1; i < cell->n; i++)
+        if (distance(v, colours[cell->candidates[i]]) < distance(v, colours[best]))
+            best = cell->candidates[i];
+    return best;
+}
+
+/* ---- all of it ---- */
+
+static void split_number(uint8_t v[4], size_t colour, int channels)
+{
+    v[0] = (uint8_t)(channels == 3 ? colour >> 16 : colour);
+    v[1] = channels == 3 ? (uint8_t)(colour >> 8) : 0;
+    v[2] = channels == 3 ? (uint8_t)colour : 0;
+    v[3] = 0;
+}
+
+enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
+                             const uint32_t *counts, size_t n, int channels, struct gi_err *err)
+{
+    struct box boxes[GI_RECOLOUR_MOST];
+    size_t used = 0, at = 0;
+    for (size_t i = 0; i < n; i++)
+        used += counts[i] != 0;
+    struct entry *list = malloc(used * sizeof *list);
+    struct cell *cells = calloc(CELLS, sizeof *cells);
+    if (!list || !cells) {
+        free(list);
+        free(cells);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", used);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (counts[i]) {
+            split_number(list[at].v, i, channels);
+            list[at++].count = counts[i];
+        }
+    int nboxes = cut_all(boxes, most, list, used, channels);
+    for (int b = 0; b < nboxes; b++)
+        mean_of(colours[b], &boxes[b]);
+    for (size_t i = 0; i < n; i++)
+        if (counts[i]) {
+            uint8_t v[4];
+            split_number(v, i, channels);
+            entries[i] = nearest(cells, v, colours, nboxes);
+        }
+    free(list);
+    free(cells);
+    return GI_OK;
+}

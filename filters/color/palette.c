@@ -1,0 +1,86 @@
+/* Palette: counted by the backend, sorted here.
+ * SPDX-License-Identifier: MIT */
+#include "filters/color/palette.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    if (src->type == GI_F32)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "samples are float: want 8 or 16 bits, by --depth 16 and without --linear");
+    if ((uint64_t)src->width * (uint64_t)src->height > INT32_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^31 pixels", src->width,
+                       src->height);
+    plan->reach = GI_REACH_ALL;
+    plan->cost.other = 20;
+    return GI_OK;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct gi_colour_count *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->colour < y->colour ? -1 : x->colour > y->colour;
+}
+
+static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                              const struct gi_image *src, struct gi_err *err)
+{
+    const struct gi_palette_params *p = plan->params;
+    struct gi_palette *palette = result;
+    struct gi_colours found = {0};
+    enum gi_status status = queue->k->count_colours(queue, &found, src, err);
+    if (status)
+        return status;
+    qsort(found.each, found.n, sizeof *found.each, by_count);
+    palette->pixels = (uint64_t)src->width * (uint64_t)src->height;
+    palette->unique = found.n;
+    palette->n = p->top && (size_t)p->top < found.n ? (size_t)p->top : found.n;
+    palette->each = found.each;
+    return GI_OK;
+}
+
+static void result_free(void *result)
+{
+    struct gi_palette *palette = result;
+    free(palette->each);
+    palette->each = NULL;
+}
+
+static bool result_equal(const void *a, const void *b)
+{
+    const struct gi_palette *x = a, *y = b;
+    return x->pixels == y->pixels && x->unique == y->unique && x->n == y->n &&
+           memcmp(x->each, y->each, x->n * sizeof *x->each) == 0;
+}
+
+static const struct gi_option options[] = {
+    {.name = "top",
+     .letter = 'n',
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_palette_params, top),
+     .default_text = "0",
+     .min = 0,
+     .max = 1000000000,
+     .help = "How many of the most frequent ones to report; 0: all"},
+    {0},
+};
+
+const struct gi_filter gi_filter_palette = {
+    .name = "palette",
+    .summary = "Count the different colours, the most frequent first",
+    .manual = "All channels of a pixel are its colour, alpha too. For each colour that occurs: its "
+              "samples, how many pixels have it and their share of the image; those that as many "
+              "pixels have stand in the order of their samples. It takes 8 and 16 bits.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_palette_params),
+    .plan = plan,
+    .result_nbytes = sizeof(struct gi_palette),
+    .analyse = analyse,
+    .result_free = result_free,
+    .result_equal = result_equal,
+};

@@ -1,0 +1,164 @@
+/* Quantize: few colours in the place of many.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/color/median_cut.h"
+#include "filters/filter.h"
+
+struct params {
+    int colors;
+};
+
+static const struct gi_option options[] = {
+    {.name = "colors",
+     .letter = 'n',
+     .also = "colours",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, colors),
+     .default_text = "256",
+     .min = 2,
+     .max = GI_RECOLOUR_MOST,
+     .help = "How many there may be"},
+    {0},
+};
+
+enum { COLOURS = GI_RECOLOUR_SIDE * GI_RECOLOUR_SIDE };
+
+struct tables {
+    uint8_t colours[GI_RECOLOUR_MOST][4];
+    uint8_t entries[]; /* one for each colour there may be; [256] of gray */
+};
+
+static int channels_of(const struct gi_image *src)
+{
+    return gi_colour_channels(src);
+}
+
+static size_t all_of(const struct gi_image *src)
+{
+    return channels_of(src) == 3 ? COLOURS : 256;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    if (src->type != GI_U8)
+        return gi_fail(err, GI_E_UNSUPPORTED, "samples of %s: want 8 bits, by --depth 8",
+                       src->type == GI_U16 ? "16 bits" : "floats");
+    if ((uint64_t)src->width * (uint64_t)src->height > INT32_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^31 pixels", src->width,
+                       src->height);
+    plan->passes = 1;
+    plan->late = true;
+    plan->state_nbytes = all_of(src) * sizeof(uint32_t);
+    plan->cost.other = 30;
+    return GI_OK;
+}
+
+/* Makes the colour alone of a band with alpha; else `colour` is the band. */
+static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour,
+                                 const struct gi_image *band, struct gi_err *err)
+{
+    struct gi_shuffle drop = {.from = {{0, 0}, {0, 1}, {0, 2}}, .nsources = 1};
+    *colour = *band;
+    if (!gi_has_alpha(band))
+        return GI_OK;
+    enum gi_status status = queue->k->alloc(queue, colour, band->width, band->height,
+                                            channels_of(band), band->type, err);
+    if (status)
+        return status;
+    status = queue->k->shuffle(queue, colour, band, &drop, err);
+    if (status)
+        queue->k->release(queue, colour);
+    return status;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              int pass, const struct gi_image *band, struct gi_err *err)
+{
+    uint32_t *counts = state;
+    struct gi_image colour;
+    struct gi_colours found;
+    (void)plan;
+    (void)pass;
+    enum gi_status status = drop_alpha(queue, &colour, band, err);
+    if (status)
+        return status;
+    status = queue->k->count_colours(queue, &found, &colour, err);
+    if (gi_has_alpha(band))
+        queue->k->release(queue, &colour);
+    if (status)
+        return status;
+    for (size_t i = 0; i < found.n; i++)
+        counts[found.each[i].colour] += (uint32_t)found.each[i].count;
+    free(found.each);
+    return GI_OK;
+}
+
+static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    struct tables *tables = gi_plan_tables(plan, sizeof *tables + all_of(src), err);
+    if (!tables)
+        return GI_E_MEMORY;
+    return gi_median_cut(tables->colours, tables->entries, p->colors, state, all_of(src),
+                         channels_of(src), err);
+}
+
+static enum gi_status run_gray(struct gi_queue *queue, const struct gi_work *work,
+                               const struct tables *tables, struct gi_err *err)
+{
+    uint8_t table[256];
+    struct gi_point spec = {.op = GI_POINT_TABLE, .table = {table}};
+    for (int v = 0; v < 256; v++)
+        table[v] = tables->colours[tables->entries[v]][0];
+    return queue->k->pointwise(queue, work->dst, work->srcs, NULL, &spec, err);
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct tables *tables = plan->tables;
+    if (channels_of(work->srcs) == 1)
+        return run_gray(queue, work, tables, err);
+    struct gi_image table, host = {.data = (void *)(uintptr_t)tables->entries,
+                                   .stride = GI_RECOLOUR_SIDE,
+                                   .width = GI_RECOLOUR_SIDE,
+                                   .height = GI_RECOLOUR_SIDE,
+                                   .channels = 1,
+                                   .type = GI_U8};
+    struct gi_recolour spec = {.table = &table};
+    memcpy(spec.colours, tables->colours, sizeof spec.colours);
+    enum gi_status status = queue->k->upload(queue, &table, &host, NULL, err);
+    if (status)
+        return status;
+    status = queue->k->recolour(queue, work->dst, work->srcs, &spec, err);
+    queue->k->release(queue, &table);
+    return status;
+}
+
+const struct gi_filter gi_filter_quantize = {
+    .name = "quantize",
+    .summary = "Make do with few colours",
+    .examples = "gpuimg quantize in.png few.png --colors 16\n"
+                "gpuimg quantize photo.jpg 256.png\n"
+                "gpuimg run 'quantize --colors 8 | median --k 5' in.png flat.png",
+    .manual =
+        "The colours of the image are counted, and parted in boxes by median cut (P. Heckbert, "
+        "\"Color image quantization for frame buffer display\", SIGGRAPH 1982): again and again "
+        "the "
+        "box with the largest sum of squared distances from its mean along one channel is cut "
+        "across that channel, with half of its pixels on either side. The mean of a box, rounded, "
+        "is one of the new colours, and every pixel takes the nearest of them (by the sum of "
+        "squared differences, of equals the first). An image that has no more colours than asked "
+        "for stays as it is. Nothing is dithered; alpha does not count and stays.\n\n"
+        "It takes 8 bits.",
+    .options = options,
+    .params_nbytes = sizeof(struct params),
+    .plan = plan,
+    .run = run,
+    .measure = measure,
+    .settle = settle,
+};
