@@ -5,8 +5,7 @@
  * `fmaf` is the fused one, nothing else is contracted, and sums start at +0. Images that a
  * primitive takes live on its backend (made by `alloc`, `upload` or another primitive of the same
  * queue). `dst` and `src` never overlap. Primitives enqueue; only `wait`, `sync`, copies without a
- * ticket and those that return host results (histogram, moments, select, label, region_stats,
- * reduce, bounds) wait for the device.
+ * ticket and those that return host results wait for the device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_KERNELS_H
 #define GI_KERNELS_KERNELS_H
@@ -21,6 +20,7 @@
 #include "kernels/move.h"
 #include "kernels/map.h"
 #include "kernels/pairs.h"
+#include "kernels/paint.h"
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
 
@@ -29,10 +29,9 @@ extern "C" {
 #endif
 
 enum {
-    GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits a
-                              box sum, 255 * 4001^2, still fits in 32 bits unsigned */
-    GI_TAPS_BLOCK = 32,    /* taps of a separable kernel in one chain of fmaf: float32 drifts in
-                              longer ones */
+    GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits its
+                              sum, 255 * 4001^2, fits in 32 bits unsigned */
+    GI_TAPS_BLOCK = 32,    /* of a separable kernel in one chain of fmaf: longer ones drift */
     GI_MEDIAN_MAX = 1001,  /* k of a median: the copies of the CPU's tiles stay small */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
@@ -434,6 +433,7 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
+    gi_paint_fn *paint;   /* kernels/paint.h */
     gi_window_fn *window; /* kernels/move.h, as those below */
     gi_turn_fn *turn;
     gi_shuffle_fn *shuffle;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
+#include "filters/regions/choose.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +20,23 @@ static enum gi_status check(void *params, struct gi_err *err)
 
 #define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
 
+enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err)
+{
+    if ((uint64_t)src->width * (uint64_t)src->height <= MOST_PIXELS)
+        return GI_OK;
+    return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
+                   src->width, src->height, MOST_PIXELS);
+}
+
 /* Measured on two
  * threads with photographs: 2.2 ns a pixel, and 13 ns for floats, whose range and threshold take
  * several passes; 46 multiply-adds a nanosecond. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
-    if ((uint64_t)src->width * (uint64_t)src->height > MOST_PIXELS)
-        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: regions want at most %u in all",
-                       src->width, src->height, MOST_PIXELS);
+    enum gi_status status = gi_regions_take(src, err);
+    if (status)
+        return status;
     if (plan->nsources > 1 &&
         (mask->width != src->width || mask->height != src->height || mask->channels != 1))
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -199,12 +209,6 @@ static bool result_equal(const void *a, const void *b)
            same_labels(&x->labels, &y->labels) && same_points(&x->points, &y->points);
 }
 
-static const struct gi_choice connectivities[] = {
-    {"4", NULL, "pixels that share a side"},
-    {"8", NULL, "pixels that share a side or a corner"},
-    {0},
-};
-
 /* In the order of enum gi_region_order. */
 static const struct gi_choice orders[] = {
     {"label", NULL, "by first pixel, from the top"},
@@ -231,7 +235,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_params, connectivity),
      .default_text = "8",
-     .choices = connectivities,
+     .choices = gi_connectivity_choices,
      .help = "Which pixels are neighbours"},
     {.name = "min-area",
      .type = GI_OPT_SIZE,

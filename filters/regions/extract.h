@@ -49,6 +49,9 @@ struct gi_region {
 
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
 
+/* For a plan: GI_E_UNSUPPORTED where `src` has more pixels than labels can count. */
+enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
+
 /* Drops regions by area and puts the rest in order (filters/regions/regions.c): n, regions, order
  * are brought up to date; `renumber`, found + 1 entries, gets every old label's new one or 0. n is
  * `found` on entry. Errors: GI_E_MEMORY. */

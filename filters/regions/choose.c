@@ -1,0 +1,74 @@
+/* What is found, measured and painted over.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/choose.h"
+
+#include <stdlib.h>
+
+#include "filters/regions/extract.h"
+#include "filters/tone/luma.h"
+#include "filters/tone/otsu.h"
+
+const struct gi_choice gi_connectivity_choices[] = {
+    {"4", NULL, "pixels that share a side"},
+    {"8", NULL, "pixels that share a side or a corner"},
+    {0},
+};
+
+enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    enum gi_status status = gi_regions_take(src, err);
+    if (status)
+        return status;
+    plan->reach = GI_REACH_ALL;
+    plan->cost = (struct gi_cost){.other = 110.0 / src->channels, .nbytes = 8.0 / src->channels};
+    return GI_OK;
+}
+
+static enum gi_status paint(const struct gi_plan *plan, struct gi_queue *queue,
+                            const struct gi_work *work, const struct gi_image *judge,
+                            const struct gi_image *labels, uint32_t n, bool holes,
+                            gi_choose_fn *choose, struct gi_err *err)
+{
+    struct gi_region_sums *regions = malloc(((size_t)n + 1) * sizeof *regions);
+    uint8_t *marked = calloc((size_t)n + 1, 1);
+    struct gi_paint spec = {labels, marked, n, holes ? gi_type_full_scale(work->srcs->type) : 0.0f};
+    enum gi_status status = GI_OK;
+    if (!regions || !marked)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", n);
+    if (!status)
+        status = queue->k->region_stats(queue, regions, n, labels, judge, 0, 0, err);
+    if (!status)
+        status = choose(marked, regions, n, plan, err);
+    if (!status)
+        status = queue->k->paint(queue, work->dst, work->srcs, &spec, err);
+    free(regions);
+    free(marked);
+    return status;
+}
+
+enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
+                             const struct gi_work *work, bool holes, gi_choose_fn *choose,
+                             struct gi_err *err)
+{
+    const struct gi_choose_params *p = plan->params;
+    bool by_luma = gi_luma_decides(work->srcs, false), finds = p->at.kind == GI_LEVEL_OTSU;
+    struct gi_image judge, labels = {0};
+    double otsu = 0;
+    float lo, hi;
+    uint32_t n;
+    enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma, err);
+    if (status)
+        return status;
+    if (finds)
+        status = gi_level_find(queue, &otsu, &lo, &hi, &judge, err);
+    struct gi_predicate foreground = {&judge, gi_level_value(&p->at, judge.type, otsu), holes};
+    if (!status)
+        status = queue->k->label(queue, &labels, &n, &foreground, p->connectivity ? 8 : 4, err);
+    if (!status)
+        status = paint(plan, queue, work, &judge, &labels, n, holes, choose, err);
+    if (labels.data)
+        queue->k->release(queue, &labels);
+    gi_judge_release(queue, &judge, by_luma);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* Operations that paint over some regions of an image.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_CHOOSE_H
+#define GI_FILTERS_CHOOSE_H
+
+#include "filters/filter.h"
+
+struct gi_choose_params {
+    struct gi_level at;
+    int connectivity; /* 0: 4, 1: 8 */
+    uint64_t area;    /* pixels */
+    int keep_largest; /* 0: unset */
+};
+
+#define GI_CHOOSE_AT_OPTION                                                                        \
+    {                                                                                              \
+        .name = "at", .also = "threshold", .letter = 't', .type = GI_OPT_LEVEL,                    \
+        .offset = offsetof(struct gi_choose_params, at), .default_text = "0",                      \
+        .help = "Foreground is what is brighter than this; colour images are judged by their luma" \
+    }
+
+/* `standard`: "4" or "8". */
+#define GI_CHOOSE_CONNECTIVITY_OPTION(standard)                                                    \
+    {                                                                                              \
+        .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
+        .offset = offsetof(struct gi_choose_params, connectivity), .default_text = standard,       \
+        .choices = gi_connectivity_choices, .help = "Which pixels are neighbours"                  \
+    }
+
+extern const struct gi_choice gi_connectivity_choices[];
+
+/* The plan of them all, whose parameters are a struct gi_choose_params. Errors: as gi_plan_make().
+ */
+enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
+
+/* Fills marked[l - 1] for the n regions: not 0 where region l is painted over. */
+typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
+                                    uint32_t n, const struct gi_plan *plan, struct gi_err *err);
+
+/* For a filter's `run`: finds the regions of the foreground, or of the background where `holes`,
+ * and paints those that `choose` marks black, or holes white. Errors: GI_E_MEMORY, the
+ * primitives'. */
+enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
+                             const struct gi_work *work, bool holes, gi_choose_fn *choose,
+                             struct gi_err *err);
+
+/* Whether the region reaches a side of the image. */
+static inline bool gi_region_at_border(const struct gi_region_sums *region,
+                                       const struct gi_image *image)
+{
+    return !region->min_x || !region->min_y || region->max_x + 1 == (uint32_t)image->width ||
+           region->max_y + 1 == (uint32_t)image->height;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* Clear border: regions that reach a side of the image become black.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/choose.h"
+
+static const struct gi_option options[] = {
+    GI_CHOOSE_AT_OPTION,
+    GI_CHOOSE_CONNECTIVITY_OPTION("8"),
+    {.name = NULL},
+};
+
+static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
+                             const struct gi_plan *plan, struct gi_err *err)
+{
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        marked[i] = gi_region_at_border(&regions[i], &plan->sources[0]);
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return gi_choose_run(plan, queue, work, false, choose, err);
+}
+
+const struct gi_filter gi_filter_clear_border = {
+    .name = "clear-border",
+    .summary = "Remove the regions that reach a side of the image",
+    .examples = "gpuimg clear-border mask.png out.png\n"
+                "gpuimg clear-border cells.tif whole.tif --at otsu\n"
+                "gpuimg clear-border plate.png out.png --at 40% --connectivity 4",
+    .manual = "Regions of the foreground that reach a side of the image become black, and "
+              "everything else stays as it is, as scikit-image's clear_border() has it. Foreground "
+              "is what is brighter than --at: 0 says everything but black.\n\n"
+              "Alpha stays as it is. NaN is background.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_choose_params),
+    .plan = gi_choose_plan,
+    .run = run,
+};

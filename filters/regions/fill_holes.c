@@ -1,0 +1,43 @@
+/* Fill holes: background that the foreground encloses becomes white.
+ * SPDX-License-Identifier: MIT */
+#include "filters/regions/choose.h"
+
+static const struct gi_option options[] = {
+    GI_CHOOSE_AT_OPTION,
+    GI_CHOOSE_CONNECTIVITY_OPTION("4"),
+    {.name = NULL},
+};
+
+static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
+                             const struct gi_plan *plan, struct gi_err *err)
+{
+    (void)err;
+    for (uint32_t i = 0; i < n; i++)
+        marked[i] = !gi_region_at_border(&regions[i], &plan->sources[0]);
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return gi_choose_run(plan, queue, work, true, choose, err);
+}
+
+const struct gi_filter gi_filter_fill_holes = {
+    .name = "fill-holes",
+    .summary = "Fill the holes of a mask",
+    .examples = "gpuimg fill-holes mask.png out.png\n"
+                "gpuimg fill-holes cells.tif out.tif --at otsu\n"
+                "gpuimg fill-holes scan.png out.png --at 50% --connectivity 8",
+    .manual =
+        "A hole is a region of the background that does not reach a side of the image; it becomes "
+        "white, and everything else stays as it is. Background is what is not brighter than --at: "
+        "0 says that everything but black is foreground. With --connectivity 4 a corner between "
+        "two pixels of the background does not connect them, as scipy's binary_fill_holes() has "
+        "it; 8 is its structure of ones.\n\n"
+        "Alpha stays as it is. NaN is background.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_choose_params),
+    .plan = gi_choose_plan,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+/* Remove small: small regions become black.
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/regions/choose.h"
+
+static const struct gi_option options[] = {
+    {.name = "area",
+     .letter = 'a',
+     .type = GI_OPT_SIZE,
+     .offset = offsetof(struct gi_choose_params, area),
+     .unit = "px",
+     .help = "Remove regions of fewer pixels; 64 where --keep-largest says nothing else"},
+    {.name = "keep-largest",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct gi_choose_params, keep_largest),
+     .min = 1,
+     .max = 2147483647,
+     .unit = "regions",
+     .help = "Remove all but this many, the largest (of equals the first)"},
+    GI_CHOOSE_AT_OPTION,
+    GI_CHOOSE_CONNECTIVITY_OPTION("8"),
+    {.name = NULL},
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    struct gi_choose_params *p = params;
+    (void)err;
+    if (!p->area && !p->keep_largest)
+        p->area = 64;
+    return GI_OK;
+}
+
+struct size {
+    uint64_t area;
+    uint32_t index;
+};
+
+/* The largest first, of equals the first. */
+static int compare(const void *a, const void *b)
+{
+    const struct size *x = a, *y = b;
+    if (x->area != y->area)
+        return x->area > y->area ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
+                             const struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_choose_params *p = plan->params;
+    for (uint32_t i = 0; i < n; i++)
+        marked[i] = regions[i].area < p->area;
+    if (!p->keep_largest || (uint32_t)p->keep_largest >= n)
+        return GI_OK;
+    struct size *sizes = malloc((size_t)n * sizeof *sizes);
+    if (!sizes)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", n);
+    for (uint32_t i = 0; i < n; i++)
+        sizes[i] = (struct size){regions[i].area, i};
+    qsort(sizes, n, sizeof *sizes, compare);
+    for (uint32_t i = (uint32_t)p->keep_largest; i < n; i++)
+        marked[sizes[i].index] = 1;
+    free(sizes);
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return gi_choose_run(plan, queue, work, false, choose, err);
+}
+
+const struct gi_filter gi_filter_remove_small = {
+    .name = "remove-small",
+    .summary = "Remove small regions of a mask, or all but the largest",
+    .examples = "gpuimg remove-small mask.png out.png --area 200\n"
+                "gpuimg remove-small mask.png largest.png --keep-largest 1\n"
+                "gpuimg remove-small cells.tif out.tif --at otsu --area 50",
+    .manual = "Regions of the foreground of fewer than --area pixels become black, and everything "
+              "else stays as it is, as scikit-image's remove_small_objects() has it, whose own "
+              "connectivity is 4 where none is given. Foreground is what is brighter than --at: 0 "
+              "says everything but black. With both --area and --keep-largest regions must pass "
+              "both.\n\n"
+              "Alpha stays as it is. NaN is background.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_choose_params),
+    .check = check,
+    .plan = gi_choose_plan,
+    .run = run,
+};

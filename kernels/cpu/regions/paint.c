@@ -1,0 +1,52 @@
+/* Regions given a value: a row at a time.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/cpu.h"
+
+#include <string.h>
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_paint *spec;
+};
+
+static void paint_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src;
+    const uint32_t *labels = gi_row(work->spec->labels, y);
+    const uint8_t *marked = work->spec->marked;
+    size_t channels = (size_t)src->channels, colours = (size_t)gi_colour_channels(src);
+    (void)scratch;
+    memcpy(gi_row(work->dst, y), gi_row(src, y), gi_row_nbytes(src));
+    GI_CPU_TYPES(src->type, {
+        T *row = gi_row(work->dst, y);
+        const T value = (T)work->spec->value;
+        for (size_t x = 0; x < (size_t)src->width; x++)
+            if (labels[x] && marked[labels[x] - 1])
+                for (size_t c = 0; c < colours; c++)
+                    row[x * channels + c] = value;
+    })
+}
+
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_paint *spec,
+                              struct gi_err *err)
+{
+    struct work work = {dst, src, spec};
+    return gi_pool_run(gi_cpu_pool(queue), src->height, paint_row, &work, 0, err);
+}
+
+static const struct gi_paint_way ways[] = {
+    {{"rows", "everything"}, NULL, by_rows},
+};
+
+const struct gi_ways GI_CPU(paint_ways) = GI_WAYS(paint, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(paint)(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_paint *spec,
+                             struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(paint_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
+                err);
+}

@@ -1,0 +1,66 @@
+/* Regions given a value: a thread takes a pixel of some rows.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/sample.cuh"
+
+enum { PAINT_THREADS = 256, PAINT_ROWS = 16384 /* of a grid */ };
+
+template <typename T>
+static __global__ void __launch_bounds__(PAINT_THREADS)
+    paint_pixels(struct gi_image dst, struct gi_image src, struct gi_image labels,
+                 const uint8_t *marked, float value)
+{
+    int x = (int)(blockIdx.x * PAINT_THREADS + threadIdx.x);
+    int channels = src.channels, colours = channels - (channels % 2 == 0);
+    if (x >= src.width)
+        return;
+    for (int y = (int)blockIdx.y; y < src.height; y += (int)gridDim.y) {
+        unsigned label = ((const unsigned *)((const char *)labels.data + y * labels.stride))[x];
+        const T *in = (const T *)((const char *)src.data + y * src.stride) + (size_t)x * channels;
+        T *out = (T *)((char *)dst.data + y * dst.stride) + (size_t)x * channels;
+        bool painted = label && marked[label - 1];
+        for (int c = 0; c < channels; c++)
+            out[c] = painted && c < colours ? (T)value : in[c];
+    }
+}
+
+template <typename T>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_paint *spec,
+                             const uint8_t *marked, struct gi_err *err)
+{
+    dim3 grid(ceil_div(src->width, PAINT_THREADS),
+              (unsigned)(src->height < PAINT_ROWS ? src->height : PAINT_ROWS));
+    paint_pixels<T>
+        <<<grid, PAINT_THREADS, 0, cu->stream>>>(*dst, *src, *spec->labels, marked, spec->value);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_paint *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    void *marked;
+    enum gi_status status = gi_cuda_scratch(cu, &marked, (size_t)spec->n + 1, err);
+    if (!status && spec->n)
+        status =
+            gi_cuda_copy_to_device(cu, marked, spec->n, spec->marked, spec->n, spec->n, 1, err);
+    if (status)
+        return status;
+    GI_CUDA_TYPES(src->type, launch<T>(cu, dst, src, spec, (const uint8_t *)marked, err));
+}
+
+static const struct gi_paint_way ways[] = {
+    {{"pixels", "everything"}, NULL, by_pixels},
+};
+
+const struct gi_ways gi_cuda_paint_ways = GI_WAYS(paint, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_paint(struct gi_queue *queue, struct gi_image *dst,
+                             const struct gi_image *src, const struct gi_paint *spec,
+                             struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_paint_ways, ways, queue, src, (queue, src), (queue, dst, src, spec, err),
+                err);
+}
