@@ -1,6 +1,7 @@
 /* The mean of k x k. Where strips of the image do not do: integer running sums down the columns
  * into a scratch, then prefix sums along its rows. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box.cuh"
+#include "kernels/cuda/common/prefix.cuh"
 
 enum {
     THREADS = 256,
@@ -73,42 +74,16 @@ static __device__ __forceinline__ A box_column(const struct box_args *args, cons
 }
 
 /* sums[e] = the sum over k pixels around pixel x0 + threadIdx.x + e * THREADS. `prefix` has room
- * for TILE + k entries; each thread adds up an odd number of neighbours, so that banks don't
- * collide. */
+ * for TILE + k entries. */
 template <typename A>
 static __device__ void box_window(A *sums, A *prefix, const struct box_args *args, const A *row,
                                   long long x0, int c)
 {
-    __shared__ A warps[THREADS / 32];
-    int n = TILE + args->k - 1, lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    int n = TILE + args->k - 1;
     __syncthreads();
     for (int i = (int)threadIdx.x; i < n; i += THREADS)
         prefix[i] = box_column<A>(args, row, x0 - args->k / 2 + i, c);
-    __syncthreads();
-    int each = ((n + THREADS - 1) / THREADS) | 1;
-    int first = min((int)threadIdx.x * each, n), end = min(first + each, n);
-    A mine = 0;
-    for (int i = first; i < end; i++)
-        mine += prefix[i];
-    A before = mine;
-    for (int d = 1; d < 32; d *= 2) {
-        A other = __shfl_up_sync(~0u, before, d);
-        before += lane >= d ? other : 0;
-    }
-    if (lane == 31)
-        warps[warp] = before;
-    __syncthreads();
-    before -= mine;
-    for (int i = 0; i < warp; i++)
-        before += warps[i];
-    for (int i = first; i < end; i++) {
-        A v = prefix[i];
-        prefix[i] = before;
-        before += v;
-    }
-    if (first < n && end == n)
-        prefix[n] = before;
-    __syncthreads();
+    prefix_of_block<THREADS>(prefix, n);
     for (int e = 0; e < EACH; e++) {
         int i = (int)threadIdx.x + e * THREADS;
         sums[e] = prefix[i + args->k] - prefix[i];

@@ -2,96 +2,24 @@
  * columns; each thread keeps the sums of k samples of its columns, adding a row and taking one
  * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
  * which is exact as windows fit. SPDX-License-Identifier: MIT */
-#include "kernels/cuda/box/box.cuh"
+#include "kernels/cuda/box/strips.cuh"
 
 enum {
-    PIXELS = 8, /* side by side, of a thread */
-    WARPS = 32, /* of a block at most */
-    MOST_THREADS = 32 * WARPS,
     FEW_ROWS = 2, /* of gray a turn: so each barrier serves two */
 };
 
 struct strips_args {
     struct box_rows rows;
     struct target dst;
-    int r, halo;        /* pixels of a strip beside those it makes: more than r, whole threads */
-    int strips, across; /* strips of a row; pixels that each makes, whole threads */
-    int band;           /* rows that a block makes */
-    int threads, shared_nbytes;    /* of a block */
+    int r, halo; /* pixels of a strip beside those it makes: more than r, whole threads */
+    struct strips_cut cut;
+    int band;                      /* rows that a block makes */
+    int shared_nbytes;             /* of a block */
     int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
                                     */
     unsigned n, half;              /* k * k; half of it rounded down */
     unsigned magic, shift, byte;   /* v / n is v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
 };
-
-static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned sum)
-{
-    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
-    return sum;
-}
-
-/* columns[s] += fresh sample - old sample; where WEIGH, of colour times alpha. */
-template <typename T, int CHANNELS, bool WEIGH>
-static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
-                                                    const unsigned *old)
-{
-    enum { WORDS = PIXELS * CHANNELS * (int)sizeof(T) / 4, LAST = CHANNELS - 1 };
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        unsigned f = fresh[i], o = old[i];
-        if (sizeof(T) == 2) {
-            columns[2 * i] = dot2(__byte_perm(f, o, 0x5410), 0xff01, columns[2 * i]);
-            columns[2 * i + 1] = dot2(__byte_perm(f, o, 0x7632), 0xff01, columns[2 * i + 1]);
-        } else if (WEIGH) {
-#pragma unroll
-            for (int b = 0; b < 4; b++) {
-                unsigned v = f >> 8 * b & 255, w = o >> 8 * b & 255;
-                if (b % CHANNELS == LAST)
-                    columns[4 * i + b] += v - w;
-                else
-                    columns[4 * i + b] +=
-                        v * (f >> 8 * (b | LAST) & 255) - w * (o >> 8 * (b | LAST) & 255);
-            }
-        } else { /* pairs of fresh and old, times 1 and -1 */
-            unsigned low = __byte_perm(f, o, 0x5140), high = __byte_perm(f, o, 0x7362);
-            columns[4 * i] = dot4(low, 0x0000ff01, columns[4 * i]);
-            columns[4 * i + 1] = dot4(low, 0xff010000, columns[4 * i + 1]);
-            columns[4 * i + 2] = dot4(high, 0x0000ff01, columns[4 * i + 2]);
-            columns[4 * i + 3] = dot4(high, 0xff010000, columns[4 * i + 3]);
-        }
-    }
-}
-
-/* Where prefix sum i lies: one place left free every 8, so that threads which are 8 apart don't
- * meet in a bank of shared memory. */
-static __host__ __device__ __forceinline__ int padded(int i)
-{
-    return i + (i >> 3);
-}
-
-/* N words from or to shared memory, by wide accesses where N allows. */
-template <int N> static __device__ __forceinline__ void words_get(unsigned *v, const unsigned *p)
-{
-    if constexpr (N == 4) {
-        uint4 t = *(const uint4 *)p;
-        v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
-    } else if constexpr (N == 2) {
-        uint2 t = *(const uint2 *)p;
-        v[0] = t.x, v[1] = t.y;
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            v[i] = p[i];
-    }
-}
-
-template <int N> static __device__ __forceinline__ void words_put(unsigned *p, const unsigned *v)
-{
-    if constexpr (N == 3)
-        p[0] = v[0], p[1] = v[1], p[2] = v[2];
-    else
-        words_store<N>(p, v);
-}
 
 /* The mean of a window from its sum and, where alpha weighs, that of alpha. At 8 bits it may lie
  * higher in the word, see means_pack(). */
@@ -131,40 +59,6 @@ static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *mea
     }
 }
 
-/* sum += that of the lane d before, where there is one. */
-static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
-{
-    asm volatile("{\n\t.reg .u32 other;\n\t.reg .pred there;\n\t"
-                 "shfl.sync.up.b32 other|there, %0, %1, 0, 0xffffffff;\n\t"
-                 "@there add.u32 %0, %0, other;\n\t}"
-                 : "+r"(*sum)
-                 : "r"(d));
-}
-
-/* base[v] = the sums of the threads before this one in its warp, from each thread's sums[v]; adds
- * those of the warp to `before` of the warps after it. */
-template <int N>
-static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *before,
-                                                    const unsigned *sums)
-{
-    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-#pragma unroll
-    for (int v = 0; v < N; v++)
-        base[v] = sums[v];
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2)
-#pragma unroll
-        for (int v = 0; v < N; v++)
-            add_lane(&base[v], d);
-#pragma unroll
-    for (int v = 0; v < N; v++) {
-        unsigned all = __shfl_sync(~0u, base[v], 31);
-        if (lane > warp)
-            atomicAdd(&before[lane * N + v], all);
-        base[v] -= sums[v];
-    }
-}
-
 template <typename T, int CHANNELS> struct strips_shape {
     enum {
         THREADS = CHANNELS == 1 ? MOST_THREADS : MOST_THREADS / 2,
@@ -197,10 +91,10 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
     int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
     unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
-    int x = (int)blockIdx.x % args.strips * args.across - args.halo + me * PIXELS;
-    int y0 = (int)blockIdx.x / args.strips * args.band;
+    int x = (int)blockIdx.x % args.cut.strips * args.cut.across - args.halo + me * PIXELS;
+    int y0 = (int)blockIdx.x / args.cut.strips * args.band;
     int y1 = min(y0 + args.band, args.rows.src.height);
-    bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.across && x < width;
+    bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
     struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
     char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
     for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
@@ -286,27 +180,6 @@ static bool division_of(struct strips_args *args)
     return false;
 }
 
-/* Strips of a row so that few threads do what others do too. */
-static int division_of_rows(struct strips_args *args, int width, int most)
-{
-    double best = 1e30;
-    int threads = 0;
-    for (int n = 32; n <= most; n += 32) {
-        int across = n * PIXELS - 2 * args->halo;
-        if (across <= 0)
-            continue;
-        int strips = ceil_div(width, across);
-        double cost = (double)strips * n * (1 + n / 2048.0); /* large blocks wait longer */
-        if (cost < best) {
-            best = cost;
-            threads = n;
-            args->strips = strips;
-            args->across = across;
-        }
-    }
-    return threads;
-}
-
 /* How the work is divided, all of `args` but the images; false where it is not for strips. */
 static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                    const struct gi_image *src, const struct gi_box *spec)
@@ -321,13 +194,13 @@ static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
     if (spec->k <= 1 || src->channels == 2 || most * args->n >= 4294967296.0 || (!u8 && weigh) ||
         (u8 && !division_of(args)))
         return false;
-    args->threads = division_of_rows(args, src->width, gray ? MOST_THREADS : MOST_THREADS / 2);
-    args->shared_nbytes = args->threads * (PIXELS + 1) * values * (int)sizeof(unsigned);
+    args->cut = strips_cut_of(src->width, args->halo, gray ? MOST_THREADS : MOST_THREADS / 2);
+    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * values * (int)sizeof(unsigned);
     for (int j = 0; j < PIXELS; j++) {
         args->high[j] = padded(j + args->r) * values;
         args->low[j] = padded(j - args->r - 1) * values;
     }
-    return args->threads && args->shared_nbytes + 4096 <= cu->shared_nbytes;
+    return args->cut.threads && args->shared_nbytes + 4096 <= cu->shared_nbytes;
 }
 
 template <typename T, int CHANNELS, bool WEIGH>
@@ -341,14 +214,14 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct strips_args *args,
     if (status)
         return status;
     void (*kernel)(const struct strips_args) = box_strips<T, CHANNELS, WEIGH>;
-    int threads = args->threads, shared = args->shared_nbytes;
+    int threads = args->cut.threads, shared = args->shared_nbytes;
     GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     int blocks = 1;
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
-    int bands = blocks * cu->units / args->strips; /* one wave */
+    int bands = blocks * cu->units / args->cut.strips; /* one wave */
     args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
-    kernel<<<args->strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
+    kernel<<<args->cut.strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
         *args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
