@@ -18,6 +18,7 @@
 #include "kernels/device.h"
 #include "kernels/histogram.h"
 #include "kernels/move.h"
+#include "kernels/local.h"
 #include "kernels/map.h"
 #include "kernels/pairs.h"
 #include "kernels/paint.h"
@@ -438,7 +439,9 @@ struct gi_kernels {
     gi_turn_fn *turn;
     gi_shuffle_fn *shuffle;
     gi_bounds_fn *bounds;
-    gi_reduce_fn *reduce; /* kernels/reduce.h */
+    gi_reduce_fn *reduce;                   /* kernels/reduce.h */
+    gi_local_threshold_fn *local_threshold; /* kernels/local.h */
+    gi_local_spread_fn *local_spread;
     gi_resample_fn *resample;
     gi_warp_fn *warp;
 };

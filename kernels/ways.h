@@ -57,6 +57,8 @@ GI_WAY_ROW(gradient, const struct gi_image *src, const struct gi_gradient *spec)
 GI_WAY_ROW(pointwise, const struct gi_image *src, const struct gi_point *spec);
 GI_WAY_ROW(combine, const struct gi_image *src, const struct gi_combine *spec);
 GI_WAY_ROW(threshold, const struct gi_image *src);
+GI_WAY_ROW(local_threshold, const struct gi_image *src, const struct gi_local *spec);
+GI_WAY_ROW(local_spread, const struct gi_image *src, const struct gi_local *spec);
 GI_WAY_ROW(luma, const struct gi_image *src);
 GI_WAY_ROW(clahe, const struct gi_image *src);
 GI_WAY_ROW(mix, const struct gi_image *src, const struct gi_mix *spec);

@@ -13,6 +13,8 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_gradient_ways,
     &gi_cuda_pointwise_ways,
     &gi_cuda_threshold_ways,
+    &gi_cuda_local_threshold_ways,
+    &gi_cuda_local_spread_ways,
     &gi_cuda_combine_ways,
     &gi_cuda_luma_ways,
     &gi_cuda_clahe_ways,
@@ -89,6 +91,8 @@ static const struct gi_kernels kernels = {
     .shuffle = gi_cuda_shuffle,
     .bounds = gi_cuda_bounds,
     .reduce = gi_cuda_reduce,
+    .local_threshold = gi_cuda_local_threshold,
+    .local_spread = gi_cuda_local_spread,
     .resample = gi_cuda_resample,
     .warp = gi_cuda_warp,
 };

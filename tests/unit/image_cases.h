@@ -69,7 +69,8 @@ static inline void case_open(struct gi_queue **queue, const struct gi_kernels *k
 }
 
 /* Fails where a sample of `got` is another than that of `want`, and says which. */
-static void case_equal(const struct gi_image *got, const struct gi_image *want, const char *what)
+static inline void case_equal(const struct gi_image *got, const struct gi_image *want,
+                              const char *what)
 {
     size_t nbytes = gi_type_nbytes(want->type);
     for (int y = 0; y < want->height; y++) {

@@ -8,14 +8,14 @@ enum { SEED = 20261122 };
 static const char *const image_primitives[] = {
     "convolve_separable", "convolve_2d", "box",      "extreme",   "median",
     "bilateral",          "nlmeans",     "gradient", "threshold", "luma"};
-/* Those that test_ways_measure.c, test_move.c, test_reduce.c, test_resample.c, test_warp.c,
- * test_mix.c, test_colours.c, test_clahe.c, test_combine.c and test_paint.c walk, and
- * test_cpu_point.c and test_cuda_point.c: one way only.
- */
-static const char *const elsewhere[] = {
-    "histogram", "moments", "select",        "label",    "region_stats", "pointwise", "window",
-    "turn",      "shuffle", "bounds",        "resample", "warp",         "reduce",    "clahe",
-    "combine",   "mix",     "count_colours", "recolour", "paint"};
+/* Those that other tests walk, each a family, and test_cpu_point.c and test_cuda_point.c: one way
+ * only. */
+static const char *const elsewhere[] = {"histogram",     "moments",   "select",   "label",
+                                        "region_stats",  "pointwise", "window",   "turn",
+                                        "shuffle",       "bounds",    "resample", "warp",
+                                        "reduce",        "clahe",     "combine",  "mix",
+                                        "count_colours", "recolour",  "paint",    "local_threshold",
+                                        "local_spread"};
 /* Infinities and NaN among floats; the sign of a zero. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {

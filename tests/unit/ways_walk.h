@@ -14,7 +14,7 @@
 
 #include "kernels/ways.h"
 
-enum { WALK_WAYS = 16, WALK_TABLES = 32, WALK_CPU_LEVELS = 4 };
+enum { WALK_WAYS = 16, WALK_TABLES = 64, WALK_CPU_LEVELS = 4 };
 
 /* The last one is CUDA; NULL: not here. */
 static struct gi_queue *walk_queues[WALK_CPU_LEVELS + 1];

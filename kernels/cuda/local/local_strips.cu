@@ -1,0 +1,251 @@
+/* Local thresholds of gray integers in one pass. A block goes down a strip of columns; each thread
+ * keeps the sums of k levels, and of their squares, of its columns, adding a row and taking one
+ * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
+ * which is exact as windows fit. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box/strips.cuh"
+#include "kernels/cuda/local/local.cuh"
+
+enum {
+    VALUES = 2, /* of a pixel in a turn: sums of two rows, or sums and squares of one */
+    SPREAD_THREADS = 512,
+};
+
+struct local_strips {
+    struct box_rows rows;
+    struct target dst;
+    int r, halo; /* pixels of a strip beside those it makes: more than r, whole threads */
+    struct strips_cut cut;
+    int band;                      /* rows that a block makes */
+    int shared_nbytes;             /* of a block */
+    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
+                                    */
+    int n, more;                   /* k * k; `mean`: above is n * v - sum > more */
+    unsigned flip;                 /* ~0 for `invert` */
+    struct gi_local spec;          /* swell is 0 */
+};
+
+/* Sample j of a thread's. */
+template <typename T> static __device__ __forceinline__ int sample_of(const unsigned *words, int j)
+{
+    return sizeof(T) == 1 ? (int)__byte_perm(words[j / 4], 0, 0x4440u | (j & 3))
+                          : (int)__byte_perm(words[j / 2], 0, j & 1 ? 0x4432u : 0x4410u);
+}
+
+/* squares[j] += fresh * fresh - old * old. */
+static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
+                                                    const unsigned *old)
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        int f = sample_of<uint8_t>(fresh, j), o = sample_of<uint8_t>(old, j);
+        squares[j] += (unsigned)(f * f - o * o);
+    }
+}
+
+/* As doubles, without the few units that convert. */
+static __device__ __forceinline__ double whole_of(unsigned v)
+{
+    return __hiloint2double(0x43300000, (int)v) - 0x1p52;
+}
+
+static __device__ __forceinline__ double whole_of(int v)
+{
+    return __hiloint2double(0x43300000, v ^ (int)0x80000000) - (0x1p52 + 0x1p31);
+}
+
+/* Is sample v above the threshold of its window, whose sums these are? N * Q and S * S are below
+ * 2^53. */
+template <bool MEAN>
+static __device__ __forceinline__ bool above_of(const struct local_strips *args, int v,
+                                                unsigned sum, unsigned square)
+{
+    int rest = args->n * v - (int)sum;
+    if (MEAN)
+        return rest > args->more;
+    struct gi_local spec = args->spec;
+    double s = whole_of(sum), spread = fma(-s, s, (double)args->n * whole_of(square));
+    spec.swell = 0;
+    return gi_local_above(&spec, whole_of(rest), s, spread);
+}
+
+/* The words of a row of samples from whether each is above; full scale has all bits. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void mask_of(unsigned *words, const bool *above, unsigned flip)
+{
+    enum { EACH = 4 / (int)sizeof(T) };
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        unsigned word = 0;
+#pragma unroll
+        for (int b = 0; b < EACH; b++)
+            word |= above[i * EACH + b] ? (unsigned)(T)~0u << b * 8 * (int)sizeof(T) : 0;
+        words[i] = word ^ flip;
+    }
+}
+
+/* The rows that enter and leave the windows of the turn at row y. */
+template <typename T, int WORDS, int ROWS>
+static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
+                                                 const struct local_strips *args,
+                                                 struct box_chunk chunk, int y)
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        chunk_load<T, WORDS>(fresh[i], &args->rows, chunk, y + i + args->r);
+        chunk_load<T, WORDS>(old[i], &args->rows, chunk, y + i - args->r - 1);
+    }
+}
+
+template <typename T, bool MEAN>
+static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS)
+    local_strips(const __grid_constant__ struct local_strips args)
+{
+    enum { WORDS = PIXELS * (int)sizeof(T) / 4, ROWS = MEAN ? 2 : 1 };
+    extern __shared__ uint4 memory[];
+    __shared__ __align__(16) unsigned before[2][WARPS * VALUES];
+    int me = (int)threadIdx.x, r = args.r, width = args.rows.src.width;
+    unsigned *prefix = (unsigned *)memory + me * (PIXELS + 1) * VALUES;
+    int x = (int)blockIdx.x % args.cut.strips * args.cut.across - args.halo + me * PIXELS;
+    int y0 = (int)blockIdx.x / args.cut.strips * args.band;
+    int y1 = min(y0 + args.band, args.rows.src.height);
+    bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
+    struct box_chunk chunk = chunk_at(&args.rows, x, (int)sizeof(T));
+    char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * (int)sizeof(T);
+    for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
+        before[0][i] = 0;
+    __syncthreads();
+
+    unsigned columns[PIXELS] = {}, squares[PIXELS] = {};
+    unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {}, centre[ROWS][WORDS];
+#pragma unroll 4
+    for (int y = y0 - r - 1; y < y0 + r; y++) {
+        chunk_load<T, WORDS>(fresh[0], &args.rows, chunk, y);
+        columns_move<T, 1, false>(columns, fresh[0], old[0]);
+        if (!MEAN)
+            squares_move(squares, fresh[0], old[0]);
+    }
+    turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
+    for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
+        unsigned sums[PIXELS][VALUES], base[VALUES];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
+            columns_move<T, 1, false>(columns, fresh[i], old[i]);
+            if (!MEAN)
+                squares_move(squares, fresh[i], old[i]);
+#pragma unroll
+            for (int j = 0; j < PIXELS; j++) {
+                sums[j][i] = columns[j] + (j ? sums[j - 1][i] : 0);
+                if (!MEAN)
+                    sums[j][1] = squares[j] + (j ? sums[j - 1][1] : 0);
+            }
+        }
+        turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
+        threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < VALUES; v++)
+            base[v] += before[turn][me / 32 * VALUES + v];
+        if (me < WARPS)
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                before[turn ^ 1][me * VALUES + v] = 0;
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+#pragma unroll
+            for (int v = 0; v < VALUES; v++)
+                sums[j][v] += base[v];
+            words_put<VALUES>(prefix + j * VALUES, sums[j]);
+        }
+        __syncthreads();
+        if (!makes)
+            continue;
+        bool above[ROWS][PIXELS];
+#pragma unroll
+        for (int j = 0; j < PIXELS; j++) {
+            unsigned high[VALUES], low[VALUES];
+            words_get<VALUES>(high, prefix + args.high[j]);
+            words_get<VALUES>(low, prefix + args.low[j]);
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+                above[i][j] = above_of<MEAN>(&args, sample_of<T>(centre[i], j), high[i] - low[i],
+                                             high[1] - low[1]);
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, out += args.dst.stride) {
+            unsigned words[WORDS];
+            mask_of<T, WORDS>(words, above[i], args.flip);
+            if (y + i < y1)
+                chunk_store<T, WORDS>((T *)out, words, width - x);
+        }
+    }
+}
+
+/* How the work is divided, all of `args` but the images; false where it is not for strips. */
+static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
+                   const struct gi_image *src, const struct gi_local *spec)
+{
+    double n = (double)spec->k * spec->k, full = gi_type_full_scale(src->type);
+    double more = floor(-spec->shift);
+    bool fits = spec->mean ? n * full <= INT32_MAX : n * full * full < 4294967296.0;
+    if (src->channels != 1 || src->type == GI_F32 || !fits || spec->swell != 0 ||
+        (!spec->mean && src->type != GI_U8))
+        return false;
+    args->r = spec->k / 2;
+    args->halo = (args->r / PIXELS + 1) * PIXELS;
+    args->n = (int)n;
+    args->more = (int)(more > INT32_MAX ? INT32_MAX : more > INT32_MIN ? more : INT32_MIN);
+    args->flip = spec->invert ? ~0u : 0;
+    args->spec = *spec;
+    args->cut =
+        strips_cut_of(src->width, args->halo, spec->mean ? (int)MOST_THREADS : (int)SPREAD_THREADS);
+    args->shared_nbytes = args->cut.threads * (PIXELS + 1) * VALUES * (int)sizeof(unsigned);
+    for (int j = 0; j < PIXELS; j++) {
+        args->high[j] = padded(j + args->r) * VALUES;
+        args->low[j] = padded(j - args->r - 1) * VALUES;
+    }
+    return args->cut.threads && args->shared_nbytes + 4096 <= cu->shared_nbytes;
+}
+
+template <typename T, bool MEAN>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct local_strips *args,
+                             const struct gi_image *src, struct gi_err *err)
+{
+    struct gi_edge edge = box_edge(src, &args->spec.edge);
+    enum gi_status status = gi_cuda_box_rows(cu, &args->rows, src, &edge, PIXELS, args->halo, err);
+    if (status)
+        return status;
+    void (*kernel)(const struct local_strips) = local_strips<T, MEAN>;
+    int threads = args->cut.threads, shared = args->shared_nbytes;
+    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    int blocks = 1;
+    GI_CUDA_TRY(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
+    int bands = blocks * cu->units / args->cut.strips; /* one wave */
+    args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
+    kernel<<<args->cut.strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
+        *args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+bool gi_cuda_local_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
+                                const struct gi_local *spec)
+{
+    struct local_strips args = {};
+    return divide(&args, (const struct gi_cuda_queue *)queue, src, spec);
+}
+
+enum gi_status gi_cuda_local_strips(struct gi_queue *queue, struct gi_image *dst,
+                                    const struct gi_image *src, const struct gi_local *spec,
+                                    struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct local_strips args = {};
+    args.dst = target_of(dst);
+    divide(&args, cu, src, spec);
+    if (!spec->mean)
+        return launch<uint8_t, false>(cu, &args, src, err);
+    return src->type == GI_U8 ? launch<uint8_t, true>(cu, &args, src, err)
+                              : launch<uint16_t, true>(cu, &args, src, err);
+}

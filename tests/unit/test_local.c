@@ -1,0 +1,257 @@
+/* Local thresholds on every level of the CPU and on CUDA, against a plain definition.
+ * SPDX-License-Identifier: MIT */
+#include "image_cases.h"
+#include "ways_walk.h"
+
+static uint64_t seed = 20261123;
+
+__extension__ typedef unsigned __int128 wide;
+
+/* The windows' sums at one sample, and its own level. */
+struct plain {
+    uint64_t v, s;
+    wide q;
+};
+
+static uint64_t level(const struct gi_local *spec, const struct gi_image *image, double sample)
+{
+    if (image->type != GI_F32)
+        return (uint64_t)sample;
+    double x = (sample - spec->lo) * spec->scale, most = GI_LOCAL_LEVELS - 1;
+    return x > 0 ? (uint64_t)((x > most ? most : x) + 0.5) : 0;
+}
+
+static struct plain plain_at(const struct gi_image *src, const struct gi_local *spec, int y, int x,
+                             int c)
+{
+    struct plain p = {0, 0, 0};
+    int half = spec->k / 2;
+    float full = gi_type_full_scale(src->type);
+    for (int j = -half; j <= half; j++) {
+        int yi = gi_border_index((long long)y + j, src->height, spec->edge.border);
+        for (int i = -half; i <= half; i++) {
+            int xi = gi_border_index((long long)x + i, src->width, spec->edge.border);
+            double v = (double)spec->edge.value[c];
+            if (yi >= 0 && xi >= 0)
+                v = gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + (size_t)c,
+                              src->type);
+            else if (src->type != GI_F32)
+                v = rint(fmin(fmax(v, 0), (double)full));
+            uint64_t l = level(spec, src, v);
+            p.s += l;
+            p.q += (wide)l * l;
+        }
+    }
+    p.v =
+        level(spec, src,
+              gi_sample(gi_row(src, y), (size_t)x * (size_t)src->channels + (size_t)c, src->type));
+    return p;
+}
+
+static double spread_of(const struct plain *p, uint64_t n)
+{
+    wide d = (wide)n * p->q - (wide)p->s * p->s;
+    return (double)(uint64_t)(d >> 64) * 0x1p64 + (double)(uint64_t)d;
+}
+
+/* e^-x, of which the one under test may differ in its last places. */
+static bool above(const struct gi_local *spec, const struct plain *p)
+{
+    uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
+    double rest = (double)((int64_t)(n * p->v) - (int64_t)p->s), s = (double)p->s;
+    if (spec->mean)
+        return rest + spec->shift > 0;
+    double a = fma(spec->part, s, rest + spec->shift), t = fma(spec->slope, s, spec->level);
+    if (spec->swell != 0)
+        a -= spec->swell * gi_local_fall(spec->decay * (s - spec->base)) * (s - spec->base);
+    double square = a * a, limit = t * t * spread_of(p, n);
+    return t < 0 ? a > 0 || square < limit : a > 0 && square > limit;
+}
+
+static void put(const struct gi_image *image, int y, size_t i, double v)
+{
+    void *row = gi_row(image, y);
+    if (image->type == GI_U8)
+        ((uint8_t *)row)[i] = (uint8_t)v;
+    else if (image->type == GI_U16)
+        ((uint16_t *)row)[i] = (uint16_t)v;
+    else
+        ((float *)row)[i] = (float)v;
+}
+
+/* The mask, and the greatest D. */
+static double define(const struct gi_image *dst, const struct gi_image *src,
+                     const struct gi_local *spec)
+{
+    double most = 0;
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < src->channels; c++) {
+                size_t i = (size_t)x * (size_t)src->channels + (size_t)c;
+                if (c == gi_colour_channels(src)) {
+                    put(dst, y, i, gi_sample(gi_row(src, y), i, src->type));
+                    continue;
+                }
+                struct plain p = plain_at(src, spec, y, x, c);
+                bool on = above(spec, &p) != spec->invert;
+                most = fmax(most, spread_of(&p, (uint64_t)spec->k * (uint64_t)spec->k));
+                put(dst, y, i, on ? (double)gi_type_full_scale(src->type) : 0);
+            }
+    return most;
+}
+
+static void check_way(struct gi_queue *queue, int way, const struct gi_image *src,
+                      const struct gi_image *want, const struct gi_local *spec)
+{
+    struct gi_image dst, back;
+    struct gi_err err = {0};
+    assert_int_equal(
+        queue->k->alloc(queue, &dst, src->width, src->height, src->channels, src->type, &err),
+        GI_OK);
+    enum gi_status status = queue->k->local_threshold(queue, &dst, src, spec, &err);
+    if (!walk_ran(queue, "local_threshold", way, status, &err)) {
+        queue->k->release(queue, &dst);
+        return;
+    }
+    assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
+    case_equal(&back, want, walk_what(queue, "local_threshold", way));
+    gi_image_free(&back);
+}
+
+static void check(const struct gi_image *host, const struct gi_local *spec)
+{
+    struct gi_image want, src;
+    assert_int_equal(
+        gi_image_alloc(&want, host->width, host->height, host->channels, host->type, NULL), GI_OK);
+    double most = define(&want, host, spec), got;
+    for (int q = 0; q < WALK_QUEUES; q++) {
+        struct gi_queue *queue = walk_queues[q];
+        struct gi_err err = {0};
+        if (!queue)
+            continue;
+        assert_int_equal(queue->k->upload(queue, &src, host, NULL, &err), GI_OK);
+        for (int i = -1; walk_force(queue, "local_threshold", i); i++)
+            check_way(queue, i, &src, &want, spec);
+        for (int i = -1; !spec->mean && walk_force(queue, "local_spread", i); i++) {
+            enum gi_status status = queue->k->local_spread(queue, &got, &src, spec, &err);
+            if (walk_ran(queue, "local_spread", i, status, &err) && got != most)
+                fail_msg("%s: %.17g, not %.17g", walk_what(queue, "local_spread", i), got, most);
+        }
+        queue->k->release(queue, &src);
+    }
+    gi_image_free(&want);
+}
+
+/* A rule of each kind: of the mean, with the deviation below and above it, times the mean, and with
+ * the exponential. */
+static struct gi_local random_rule(int kind, int k, enum gi_border border, enum gi_type type)
+{
+    double n = (double)k * k, full = type == GI_F32 ? GI_LOCAL_LEVELS : gi_type_full_scale(type);
+    struct gi_local spec = {.k = k, .mean = kind == 0, .invert = case_between(&seed, 0, 3) == 0};
+    spec.edge = case_edge(&seed, border, type);
+    spec.lo = -0.25;
+    spec.scale = GI_LOCAL_LEVELS / 1.5;
+    if (case_between(&seed, 0, 1))
+        spec.shift = n * rint(full * (double)case_real(&seed) / 8) / 2;
+    if (kind == 1 || kind == 2)
+        spec.level = kind == 1 ? -0.2 : 0.3;
+    if (kind > 2) {
+        spec.part = 0.2 * kind - 0.4;
+        spec.slope = spec.part / (n * full / 2);
+    }
+    if (kind == 4) {
+        spec.swell = 2;
+        spec.decay = 10 / (n * full);
+        spec.base = full;
+    }
+    return spec;
+}
+
+enum { KINDS = 5 };
+
+static void make(int width, int height, int channels, enum gi_type type, int k, int kind,
+                 int border)
+{
+    struct guard g;
+    guard_alloc(&g, width, height, channels, type, 16);
+    case_fill(&g.image, &seed);
+    if (case_between(&seed, 0, 3) == 0) /* where nothing deviates, as on much of a page */
+        for (int y = 0; y < height; y++)
+            for (size_t i = 0; i < gi_row_samples(&g.image) / 2; i++)
+                put(&g.image, y, i, (double)gi_type_full_scale(type));
+    if (type == GI_F32)
+        ((float *)gi_row(&g.image, height / 2))[0] = NAN;
+    struct gi_local spec = random_rule(kind, k, (enum gi_border)border, type);
+    check(&g.image, &spec);
+    guard_check(&g);
+    guard_free(&g);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const int ks[] = {1, 3, 5, 9, 17};
+    int n = getenv("GPUIMG_TEST_QUICK") ? 4 : 5, turn = 0;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int i = 0; i < n; i++)
+        for (int type = GI_U8; type <= GI_F32; type++)
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
+                for (int kind = 0; kind < KINDS; kind++, turn++)
+                    make(case_sizes[i][0], case_sizes[i][1], channels, (enum gi_type)type,
+                         ks[turn % 5], kind, turn % CASE_BORDERS);
+    for (int kind = 0; kind < KINDS; kind++)
+        make(1100, 9, 1, kind % 2 ? GI_U8 : GI_U16, 3, kind, kind);
+}
+
+/* Windows whose sums don't fit in 32 bits, in 2^53, in 64 bits; wider than the image. */
+static void test_wide(void **state)
+{
+    (void)state;
+    static const int ks[] = {181, 183, 257, 259};
+    int turn = 0;
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int i = 0; i < 4; i++, turn++)
+            make(3, 2, 1, (enum gi_type)type, ks[i], turn % KINDS, turn % CASE_BORDERS);
+    make(2, 2, 1, GI_U8, 611, 1, GI_BORDER_CLAMP);
+    make(2, 1, 1, GI_U8, 611, 3, GI_BORDER_MIRROR);
+    make(1, 1, 1, GI_U16, 1001, 1, GI_BORDER_WRAP);
+}
+
+static void test_fall(void **state)
+{
+    (void)state;
+    for (double x = -690; x < 690; x += 0.37)
+        assert_true(fabs(gi_local_fall(x) / exp(-x) - 1) < 1e-14);
+    assert_true(gi_local_fall(0) == 1);
+    assert_true(gi_local_fall(1e300) == gi_local_fall(700));
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    struct gi_image labels;
+    struct gi_local spec = {.k = 3};
+    struct gi_err err = {0};
+    double most;
+    assert_int_equal(gi_image_alloc(&labels, 3, 3, 1, GI_U32, NULL), GI_OK);
+    for (int q = 0; q < WALK_QUEUES; q++) {
+        struct gi_queue *queue = walk_queues[q];
+        if (!queue)
+            continue;
+        walk_refused("local_threshold",
+                     queue->k->local_threshold(queue, &labels, &labels, &spec, &err), &err);
+        walk_refused("local_spread", queue->k->local_spread(queue, &most, &labels, &spec, &err),
+                     &err);
+    }
+    gi_image_free(&labels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_fall),      cmocka_unit_test(test_types),
+        cmocka_unit_test(walk_check_all),
+    };
+    return cmocka_run_group_tests(tests, walk_open, walk_close);
+}
