@@ -24,6 +24,7 @@
 #include "kernels/paint.h"
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
+#include "kernels/scan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -442,6 +443,7 @@ struct gi_kernels {
     gi_reduce_fn *reduce;                   /* kernels/reduce.h */
     gi_local_threshold_fn *local_threshold; /* kernels/local.h */
     gi_local_spread_fn *local_spread;
+    gi_scan_fn *scan; /* kernels/scan.h */
     gi_resample_fn *resample;
     gi_warp_fn *warp;
 };

@@ -15,6 +15,7 @@ static const struct gi_ways *const ways[] = {
     &gi_cuda_threshold_ways,
     &gi_cuda_local_threshold_ways,
     &gi_cuda_local_spread_ways,
+    &gi_cuda_scan_ways,
     &gi_cuda_combine_ways,
     &gi_cuda_luma_ways,
     &gi_cuda_clahe_ways,
@@ -93,6 +94,7 @@ static const struct gi_kernels kernels = {
     .reduce = gi_cuda_reduce,
     .local_threshold = gi_cuda_local_threshold,
     .local_spread = gi_cuda_local_spread,
+    .scan = gi_cuda_scan,
     .resample = gi_cuda_resample,
     .warp = gi_cuda_warp,
 };

@@ -1,0 +1,363 @@
+/* Running sums. A warp goes down a tile, 32 lanes of PARTS times a few pixels wide: first for the
+ * sums of its columns and of its part of each row, then, once it is known what stands before them,
+ * for the result. So samples are read twice and results written once.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/common/prefix.cuh"
+#include "kernels/cuda/common/sample.cuh"
+
+typedef unsigned long long u64;
+
+enum {
+    PARTS = 4,     /* of a tile, side by side */
+    WARPS = 4,     /* of a block: tiles side by side */
+    THREADS = 256, /* of the blocks that add up sums */
+    ROWS_MIN = 32, /* of a tile */
+};
+
+struct scan_args {
+    struct source src;
+    struct target dst;
+    enum gi_scan_along along;
+    bool squares;
+    int words;
+    double scale, unit; /* GI_F32: 2^shift and 2^-shift */
+    int band;           /* rows of a tile */
+    int strips, bands;  /* of tiles */
+    u64 *columns;       /* bands rows of samples: sums down the columns of a band, then what the
+                           band starts from */
+    u64 *rows; /* for each row and tile `channels` sums along it, then those of all tiles before */
+};
+
+template <typename T, int CHANNELS> struct scan_shape {
+    enum {
+        EACH = CHANNELS == 1 ? 2 : 1, /* pixels of a lane, side by side */
+        PART = 32 * EACH,
+        TILE = PARTS * PART,
+        S = EACH * CHANNELS, /* samples of a lane in a part */
+    };
+};
+
+/* Sums along a row within a part: bytes and their squares fit in 32 bits. */
+template <typename T> struct scan_sum {
+    typedef u64 type;
+};
+template <> struct scan_sum<uint8_t> {
+    typedef unsigned type;
+};
+
+static __device__ __forceinline__ unsigned value_of(const struct scan_args *args, uint8_t v)
+{
+    return args->squares ? (unsigned)v * v : v;
+}
+
+static __device__ __forceinline__ u64 value_of(const struct scan_args *args, uint16_t v)
+{
+    return args->squares ? (unsigned)v * v : v;
+}
+
+static __device__ __forceinline__ u64 value_of(const struct scan_args *args, float v)
+{
+    return (u64)gi_scan_float(v, args->squares, args->scale);
+}
+
+/* The values of a lane's samples of a part of row y, which begin with sample `at`; 0 beside the
+ * image. */
+template <typename T, int S, typename A>
+static __device__ __forceinline__ void values_load(A *v, const struct scan_args *args, int y,
+                                                   long long at, long long samples)
+{
+    const T *row = (const T *)(args->src.data + (size_t)y * args->src.stride) + at;
+    T in[S] = {};
+    if (S == 2 && at + S <= samples) { /* rows start at whole pairs */
+        struct __align__(2 * sizeof(T)) pair
+        {
+            T v[2];
+        }
+        both = *(const struct pair *)row;
+        in[0] = both.v[0];
+        in[S - 1] = both.v[1];
+    } else {
+#pragma unroll
+        for (int s = 0; s < S; s++)
+            if (at + s < samples)
+                in[s] = row[s];
+    }
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        v[s] = value_of(args, in[s]);
+}
+
+/* Sums along the row, each channel by itself: v[s] becomes that up to it, `total` of all lanes. */
+template <int S, int CHANNELS, typename A>
+static __device__ __forceinline__ void lanes_scan(A *v, A *total)
+{
+    int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+#pragma unroll
+        for (int s = c + CHANNELS; s < S; s += CHANNELS)
+            v[s] += v[s - CHANNELS];
+        A mine = v[S - CHANNELS + c], before = mine;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            A other = __shfl_up_sync(~0u, before, d);
+            before += lane >= d ? other : 0;
+        }
+        total[c] = __shfl_sync(~0u, before, 31);
+#pragma unroll
+        for (int s = c; s < S; s += CHANNELS)
+            v[s] += before - mine;
+    }
+}
+
+/* The tile of a warp: its strip and band. */
+static __device__ __forceinline__ bool tile_of(const struct scan_args *args, int *strip, int *y0,
+                                               int *y1)
+{
+    *strip = (int)blockIdx.x * WARPS + (int)threadIdx.x / 32;
+    *y0 = (int)blockIdx.y * args->band;
+    *y1 = min(*y0 + args->band, args->src.height);
+    return *strip < args->strips;
+}
+
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(32 * WARPS)
+    scan_look(const __grid_constant__ struct scan_args args)
+{
+    typedef scan_shape<T, CHANNELS> shape;
+    typedef typename scan_sum<T>::type A;
+    enum { S = shape::S };
+    int strip, y0, y1, lane = (int)threadIdx.x % 32;
+    if (!tile_of(&args, &strip, &y0, &y1))
+        return;
+    long long samples = (long long)args.src.width * CHANNELS;
+    long long at = (long long)strip * shape::TILE * CHANNELS + lane * S;
+    u64 columns[PARTS][S] = {};
+#pragma unroll 4
+    for (int y = y0; y < y1; y++) {
+        A v[PARTS][S], along[CHANNELS] = {};
+#pragma unroll
+        for (int p = 0; p < PARTS; p++)
+            values_load<T, S>(v[p], &args, y, at + p * shape::PART * CHANNELS, samples);
+#pragma unroll
+        for (int p = 0; p < PARTS; p++)
+#pragma unroll
+            for (int s = 0; s < S; s++) {
+                columns[p][s] += v[p][s];
+                along[s % CHANNELS] += v[p][s];
+            }
+        if (args.along == GI_SCAN_COLUMNS)
+            continue;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+#pragma unroll
+            for (int d = 16; d; d /= 2)
+                along[c] += __shfl_xor_sync(~0u, along[c], d);
+            if (lane == 0)
+                args.rows[((size_t)y * args.strips + strip) * CHANNELS + c] = along[c];
+        }
+    }
+    u64 *out = args.columns + (size_t)blockIdx.y * (size_t)samples;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            long long i = at + p * shape::PART * CHANNELS + s;
+            if (i < samples && args.along != GI_SCAN_ROWS)
+                out[i] = columns[p][s];
+        }
+}
+
+/* v[i] becomes the sum of those before it, n of them `step` apart. */
+static __device__ __forceinline__ void add_up(u64 *v, int n, size_t step)
+{
+    u64 sum = 0;
+#pragma unroll 8
+    for (int i = 0; i < n; i++, v += step) {
+        u64 own = *v;
+        *v = sum;
+        sum += own;
+    }
+}
+
+/* Sums of rows and columns of tiles: a thread one row's channel, or one column. */
+static __global__ void __launch_bounds__(THREADS)
+    scan_tiles(const __grid_constant__ struct scan_args args)
+{
+    long long i = (long long)blockIdx.x * THREADS + threadIdx.x;
+    int channels = args.src.channels;
+    long long nrows = args.along == GI_SCAN_COLUMNS ? 0 : (long long)args.src.height * channels;
+    long long samples = args.along == GI_SCAN_ROWS ? 0 : (long long)args.src.width * channels;
+    if (i < nrows)
+        add_up(args.rows + i / channels * args.strips * channels + i % channels, args.strips,
+               (size_t)channels);
+    else if (i - nrows < samples)
+        add_up(args.columns + (i - nrows), args.bands, (size_t)samples);
+}
+
+/* What a band starts from, along the row: a block one channel of one band. */
+static __global__ void __launch_bounds__(THREADS)
+    scan_starts(const __grid_constant__ struct scan_args args)
+{
+    enum { N = 4 * THREADS };
+    __shared__ u64 v[N + 1];
+    int channels = args.src.channels, width = args.src.width;
+    u64 *row = args.columns + (size_t)blockIdx.x * width * channels + blockIdx.y, before = 0;
+    for (int x0 = 0; x0 < width; x0 += N) {
+        int n = min((int)N, width - x0);
+        for (int i = (int)threadIdx.x; i < n; i += THREADS)
+            v[i] = row[(size_t)(x0 + i) * channels];
+        prefix_of_block<THREADS>(v, n);
+        for (int i = (int)threadIdx.x; i < n; i += THREADS)
+            row[(size_t)(x0 + i) * channels] = before + v[i + 1];
+        before += v[n];
+        __syncthreads();
+    }
+}
+
+/* A lane's sums of a part of row y, which begin with sample `at`. */
+template <typename T, int S>
+static __device__ __forceinline__ void sums_store(const struct scan_args *args, const u64 *sums,
+                                                  int y, long long at, long long samples)
+{
+    char *row = args->dst.data + (size_t)y * args->dst.stride;
+    u64 out[S];
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        out[s] = sizeof(T) == 4 ? (u64)__double_as_longlong((double)(int64_t)sums[s] * args->unit)
+                                : sums[s];
+    if (S == 2 && at + S <= samples) {
+        if (args->words == 2)
+            *(ulonglong2 *)((u64 *)row + at) = make_ulonglong2(out[0], out[S - 1]);
+        else
+            *(uint2 *)((unsigned *)row + at) = make_uint2((unsigned)out[0], (unsigned)out[S - 1]);
+        return;
+    }
+#pragma unroll
+    for (int s = 0; s < S; s++)
+        if (at + s < samples && args->words == 2)
+            ((u64 *)row)[at + s] = out[s];
+        else if (at + s < samples)
+            ((unsigned *)row)[at + s] = (unsigned)out[s];
+}
+
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(32 * WARPS)
+    scan_make(const __grid_constant__ struct scan_args args)
+{
+    typedef scan_shape<T, CHANNELS> shape;
+    typedef typename scan_sum<T>::type A;
+    enum { S = shape::S };
+    int strip, y0, y1, lane = (int)threadIdx.x % 32;
+    if (!tile_of(&args, &strip, &y0, &y1))
+        return;
+    long long samples = (long long)args.src.width * CHANNELS;
+    long long at = (long long)strip * shape::TILE * CHANNELS + lane * S;
+    bool down = args.along != GI_SCAN_ROWS, across = args.along != GI_SCAN_COLUMNS;
+    u64 above[PARTS][S] = {};
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+#pragma unroll
+        for (int s = 0; s < S; s++) {
+            long long i = at + p * shape::PART * CHANNELS + s;
+            if (i < samples && down)
+                above[p][s] = args.columns[(size_t)blockIdx.y * (size_t)samples + i];
+        }
+#pragma unroll 2
+    for (int y = y0; y < y1; y++) {
+        A v[PARTS][S];
+        u64 before[CHANNELS];
+#pragma unroll
+        for (int p = 0; p < PARTS; p++)
+            values_load<T, S>(v[p], &args, y, at + p * shape::PART * CHANNELS, samples);
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            before[c] = across ? args.rows[((size_t)y * args.strips + strip) * CHANNELS + c] : 0;
+#pragma unroll
+        for (int p = 0; p < PARTS; p++) {
+            A total[CHANNELS] = {};
+            if (across)
+                lanes_scan<S, CHANNELS>(v[p], total);
+#pragma unroll
+            for (int s = 0; s < S; s++)
+                above[p][s] = (down ? above[p][s] : 0) + before[s % CHANNELS] + v[p][s];
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                before[c] += total[c];
+            sums_store<T, S>(&args, above[p], y, at + p * shape::PART * CHANNELS, samples);
+        }
+    }
+}
+
+template <typename T, int CHANNELS>
+static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, struct gi_err *err)
+{
+    const struct source *src = &args->src;
+    int blocks = 1;
+    GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scan_make<T, CHANNELS>,
+                                                              32 * WARPS, 0));
+    args->strips = ceil_div(src->width, scan_shape<T, CHANNELS>::TILE);
+    int across = ceil_div(args->strips, WARPS);
+    int bands = ceil_div((long long)blocks * cu->units, across); /* about a wave */
+    args->band = ceil_div(src->height, bands);
+    args->band = args->band < ROWS_MIN ? ROWS_MIN : args->band;
+    args->bands = ceil_div(src->height, args->band);
+    size_t samples = (size_t)src->width * CHANNELS, ncolumns = samples * (size_t)args->bands;
+    size_t nrows = (size_t)src->height * (size_t)args->strips * CHANNELS;
+    void *scratch;
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, (ncolumns + nrows) * sizeof(u64), err);
+    if (status)
+        return status;
+    args->columns = (u64 *)scratch;
+    args->rows = args->columns + ncolumns;
+    dim3 tiles(across, args->bands);
+    scan_look<T, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    long long most = (long long)samples + (long long)src->height * CHANNELS;
+    scan_tiles<<<ceil_div(most, THREADS), THREADS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    if (args->along == GI_SCAN_BOTH)
+        scan_starts<<<dim3(args->bands, CHANNELS), THREADS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    scan_make<T, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+template <typename T>
+static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct scan_args *args,
+                                      struct gi_err *err)
+{
+    GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
+}
+
+static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_scan *spec,
+                            struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct gi_edge edge = {};
+    struct scan_args args = {};
+    args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
+    args.dst = target_of(dst);
+    args.along = spec->along;
+    args.squares = spec->squares;
+    args.words = spec->words;
+    args.scale = ldexp(1, spec->shift);
+    args.unit = ldexp(1, -spec->shift);
+    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, &args, err));
+}
+
+static const struct gi_scan_way ways[] = {
+    {{"tiles", "everything"}, NULL, tiles},
+};
+
+const struct gi_ways gi_cuda_scan_ways = GI_WAYS(scan, GI_SAMPLE_TYPES, ways);
+
+enum gi_status gi_cuda_scan(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_scan *spec,
+                            struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_scan_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}
