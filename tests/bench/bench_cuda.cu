@@ -209,6 +209,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     src.width = label.width = request->picture.width;
     src.height = label.height = request->picture.height;
     src.channels = request->channels;
+    src.type = request->type;
     label.channels = 1;
     label.type = GI_U32;
     for (int i = 0; i < BENCH_SETS; i++) {

@@ -19,6 +19,9 @@ static const char *const works[] = {[BENCH_GAUSSIAN] = "gaussian",
                                     [BENCH_SOBEL] = "sobel",
                                     [BENCH_SOBEL_X] = "sobel_x",
                                     [BENCH_THRESHOLD] = "threshold",
+                                    [BENCH_LOCAL_MEAN] = "local_mean",
+                                    [BENCH_SAUVOLA] = "sauvola",
+                                    [BENCH_INTEGRAL] = "integral",
                                     [BENCH_AFFINE] = "affine",
                                     [BENCH_TABLE] = "table",
                                     [BENCH_ADD] = "add",
@@ -74,12 +77,12 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
 struct gi_image bench_dst_shape(const struct bench_request *request)
 {
     const struct bench_picture *picture = &request->picture;
-    bool resize = request->work == BENCH_RESIZE;
+    bool resize = request->work == BENCH_RESIZE, integral = request->work == BENCH_INTEGRAL;
     int64_t rows = (int64_t)picture->height * request->to / picture->width;
-    return (struct gi_image){.width = resize ? request->to : picture->width,
+    return (struct gi_image){.width = (resize ? request->to : picture->width) << integral,
                              .height = resize ? (int)rows : picture->height,
                              .channels = request->work == BENCH_LUMA ? 1 : request->channels,
-                             .type = request->type};
+                             .type = integral ? GI_U32 : request->type};
 }
 
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
@@ -146,6 +149,9 @@ const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work wor
                                              [BENCH_SOBEL] = "gradient",
                                              [BENCH_SOBEL_X] = "convolve_separable",
                                              [BENCH_THRESHOLD] = "threshold",
+                                             [BENCH_LOCAL_MEAN] = "local_threshold",
+                                             [BENCH_SAUVOLA] = "local_threshold",
+                                             [BENCH_INTEGRAL] = "scan",
                                              [BENCH_AFFINE] = "pointwise",
                                              [BENCH_TABLE] = "pointwise",
                                              [BENCH_ADD] = "pointwise",
@@ -322,6 +328,20 @@ static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
     return queue->k->warp(queue, dst, src, &warp, err);
 }
 
+static enum gi_status run_local(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct bench_request *request,
+                                struct gi_err *err)
+{
+    double n = (double)request->k * request->k, full = (double)gi_type_full_scale(src->type);
+    struct gi_local local = {.k = request->k, .scale = GI_LOCAL_LEVELS - 1};
+    double most = src->type == GI_F32 ? local.scale : full;
+    local.mean = request->work == BENCH_LOCAL_MEAN;
+    local.shift = local.mean ? n * rint(most * 10 / 255) : 0;
+    local.part = 0.2;
+    local.slope = 0.2 / (n * most / 2);
+    return queue->k->local_threshold(queue, dst, src, &local, err);
+}
+
 enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
@@ -361,6 +381,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
     struct gi_median median = {k, false, edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+    struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_move(queue, dst, src, request->work, err);
     if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
@@ -390,6 +411,11 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
         return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
+    case BENCH_LOCAL_MEAN:
+    case BENCH_SAUVOLA:
+        return run_local(queue, dst, src, request, err);
+    case BENCH_INTEGRAL:
+        return queue->k->scan(queue, dst, src, &integral, err);
     case BENCH_LUMA:
         return queue->k->luma(queue, dst, src, err);
     default:
@@ -413,7 +439,8 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
     struct bench_cost cost = {samples * size, 0};
     struct gi_image dst = bench_dst_shape(request);
     if (bench_is_filter(request->work))
-        cost.bytes += (double)dst.width * dst.height * dst.channels * size;
+        cost.bytes +=
+            (double)dst.width * dst.height * dst.channels * (double)gi_type_nbytes(dst.type);
     if (bench_has_other(request->work))
         cost.bytes += samples * size;
     switch (request->work) {

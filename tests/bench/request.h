@@ -26,6 +26,9 @@ enum bench_work {
     BENCH_SOBEL,     /* magnitude of both gradients */
     BENCH_SOBEL_X,   /* |gradient| along x */
     BENCH_THRESHOLD,
+    BENCH_LOCAL_MEAN,   /* above the mean of k x k less 10 / 255 of full scale */
+    BENCH_SAUVOLA,      /* above the level of k x k, with the deviation */
+    BENCH_INTEGRAL,     /* sums of all samples above and left, in 64 bits */
     BENCH_AFFINE,       /* a factor and an offset */
     BENCH_TABLE,        /* a table for all channels; u8 and u16 */
     BENCH_ADD,          /* two images */
