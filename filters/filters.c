@@ -17,7 +17,7 @@ extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multi
     gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
     gi_filter_mask;
 extern const struct gi_filter gi_filter_median, gi_filter_bilateral, gi_filter_nlmeans;
-extern const struct gi_filter gi_filter_local_threshold;
+extern const struct gi_filter gi_filter_local_threshold, gi_filter_integral, gi_filter_cumulative;
 extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_normalize,
     gi_filter_equalize, gi_filter_clahe;
 extern const struct gi_filter gi_filter_color, gi_filter_quantize, gi_filter_palette;
@@ -76,6 +76,8 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_mask,
     &gi_filter_stats,
     &gi_filter_histogram,
+    &gi_filter_integral,
+    &gi_filter_cumulative,
     &gi_filter_palette,
     &gi_filter_extract,
     &gi_filter_compare,

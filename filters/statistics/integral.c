@@ -1,0 +1,170 @@
+/* Integral images and cumulative sums.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/integral.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SUM_BITS = 62 }; /* of sums of floats, less a sign and what rounding may add */
+
+static enum gi_scan_along along_of(const struct gi_plan *plan)
+{
+    const struct gi_integral_params *p = plan->params;
+    if (plan->filter == &gi_filter_integral)
+        return GI_SCAN_BOTH;
+    return p->along ? GI_SCAN_COLUMNS : GI_SCAN_ROWS;
+}
+
+/* The samples of the longest sum, and the most that one sample of an integer type adds. */
+static double longest(const struct gi_plan *plan)
+{
+    enum gi_scan_along along = along_of(plan);
+    double width = plan->sources[0].width, height = plan->sources[0].height;
+    return (along == GI_SCAN_COLUMNS ? 1 : width) * (along == GI_SCAN_ROWS ? 1 : height);
+}
+
+static double most_of(const struct gi_plan *plan)
+{
+    double full = (double)gi_type_full_scale(plan->sources[0].type);
+    return ((const struct gi_integral_params *)plan->params)->squares ? full * full : full;
+}
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_image *src = &plan->sources[0];
+    plan->reach = GI_REACH_ALL;
+    plan->cost.other = 4;
+    plan->cost.nbytes = 8;
+    if (src->width > INT32_MAX / 2 ||
+        (src->type != GI_F32 && longest(plan) * most_of(plan) >= 0x1p64))
+        return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: their sums don't fit in 64 bits",
+                       src->width, src->height);
+    return GI_OK;
+}
+
+/* The power of two that floats are taken times, so that no sum needs more than SUM_BITS. */
+static enum gi_status find_shift(int *shift, const struct gi_plan *plan, struct gi_queue *queue,
+                                 const struct gi_image *src, struct gi_err *err)
+{
+    const struct gi_integral_params *p = plan->params;
+    struct gi_reduction found[GI_MAX_CHANNELS];
+    struct gi_reduce all = {0};
+    double most = 0;
+    int exponent;
+    memset(found, 0, sizeof found);
+    enum gi_status status = queue->k->reduce(queue, found, src, &all, err);
+    for (int c = 0; c < src->channels; c++)
+        most = fmax(most, fmax(fabs((double)found[c].min), fabs((double)found[c].max)));
+    frexp((p->squares ? most * most : most) * longest(plan), &exponent);
+    *shift = SUM_BITS - exponent;
+    *shift = *shift < -1000 ? -1000 : *shift > 1000 ? 1000 : *shift;
+    return status;
+}
+
+static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                              const struct gi_image *srcs, struct gi_err *err)
+{
+    const struct gi_integral_params *p = plan->params;
+    struct gi_integral *integral = result;
+    struct gi_scan scan = {.along = along_of(plan), .squares = p->squares, .words = 2};
+    struct gi_image dst;
+    enum gi_status status = GI_OK;
+    if (srcs->type == GI_F32)
+        status = find_shift(&scan.shift, plan, queue, srcs, err);
+    else if (longest(plan) * most_of(plan) <= UINT32_MAX)
+        scan.words = 1;
+    if (!status)
+        status = queue->k->alloc(queue, &dst, srcs->width * scan.words, srcs->height,
+                                 srcs->channels, GI_U32, err);
+    if (status)
+        return status;
+    status = queue->k->scan(queue, &dst, srcs, &scan, err);
+    if (status) {
+        queue->k->release(queue, &dst);
+        return status;
+    }
+    integral->words = scan.words;
+    integral->is_float = srcs->type == GI_F32;
+    return queue->k->download(queue, &integral->sums, &dst, NULL, err);
+}
+
+static void result_free(void *result)
+{
+    gi_image_free(&((struct gi_integral *)result)->sums);
+}
+
+static bool result_equal(const void *a, const void *b)
+{
+    const struct gi_integral *x = a, *y = b;
+    bool equal = x->words == y->words && x->is_float == y->is_float &&
+                 x->sums.width == y->sums.width && x->sums.height == y->sums.height &&
+                 x->sums.channels == y->sums.channels;
+    for (int i = 0; equal && i < x->sums.height; i++)
+        equal = memcmp(gi_row(&x->sums, i), gi_row(&y->sums, i), gi_row_nbytes(&x->sums)) == 0;
+    return equal;
+}
+
+#define SUMS_MANUAL                                                                                \
+    "Each channel by itself, alpha too; sums have the shape of the image. They are exact: of 8 "   \
+    "and 16 bits whole numbers, of 32 bits where the largest possible sum fits and else of 64. "   \
+    "Samples of float images, or their squares, are rounded to multiples of a power of two so "    \
+    "small that 62 bits just hold any sum, and added up as whole numbers, so that the result is "  \
+    "the same on every device; NaN and infinities count as 0, and sums are doubles.\n\n"           \
+    "A .npy file holds what is computed. A .pfm file has the nearest floats, of images of one or " \
+    "three channels."
+
+#define SQUARES_OPTION                                                                             \
+    {                                                                                              \
+        .name = "squares", .type = GI_OPT_FLAG,                                                    \
+        .offset = offsetof(struct gi_integral_params, squares),                                    \
+        .help = "Sum up the squares of the samples"                                                \
+    }
+
+static const struct gi_option integral_options[] = {SQUARES_OPTION, {.name = NULL}};
+
+static const struct gi_choice directions[] = {
+    {"rows", NULL, "from the left"},
+    {"columns", NULL, "from the top"},
+    {0},
+};
+
+static const struct gi_option cumulative_options[] = {
+    {.name = "along",
+     .letter = 'a',
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct gi_integral_params, along),
+     .default_text = "rows",
+     .choices = directions,
+     .help = "Which way sums run"},
+    SQUARES_OPTION,
+    {.name = NULL},
+};
+
+const struct gi_filter gi_filter_integral = {
+    .name = "integral",
+    .summary = "Sum up all samples above and to the left, exactly",
+    .manual = "out(y, x) = the sum of in(j, i) for j up to y and i up to x: the sum of any "
+              "rectangle then is that of four sums. scikit-image's integral_image gives the same; "
+              "OpenCV's integral has a row and a column of zeros before.\n\n" SUMS_MANUAL,
+    .options = integral_options,
+    .params_nbytes = sizeof(struct gi_integral_params),
+    .plan = plan,
+    .result_nbytes = sizeof(struct gi_integral),
+    .analyse = analyse,
+    .result_free = result_free,
+    .result_equal = result_equal,
+};
+
+const struct gi_filter gi_filter_cumulative = {
+    .name = "cumulative",
+    .summary = "Sum up samples along rows or columns, exactly",
+    .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for j "
+              "up to y, as numpy's cumsum.\n\n" SUMS_MANUAL,
+    .options = cumulative_options,
+    .params_nbytes = sizeof(struct gi_integral_params),
+    .plan = plan,
+    .result_nbytes = sizeof(struct gi_integral),
+    .analyse = analyse,
+    .result_free = result_free,
+    .result_equal = result_equal,
+};

@@ -1,0 +1,23 @@
+/* Running sums of an image: integral images, and sums along rows or columns.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_FILTERS_INTEGRAL_H
+#define GI_FILTERS_INTEGRAL_H
+
+#include "filters/filter.h"
+
+struct gi_integral_params {
+    int along; /* cumulative: 0 rows, 1 columns */
+    bool squares;
+};
+
+struct gi_integral {
+    /* A host GI_U32 image whose rows hold the sums, channel by channel, pixel by pixel: uint32_t,
+     * or in twice as many columns uint64_t or, of floats, double. */
+    struct gi_image sums;
+    int words;     /* of 32 bits that a sum takes: 1 or 2 */
+    bool is_float; /* they are doubles */
+};
+
+extern const struct gi_filter gi_filter_integral, gi_filter_cumulative;
+
+#endif
