@@ -175,6 +175,7 @@ struct plain_args {
         *space; /* device memory, as in struct gi_bilateral, as the table: value and slope */
     const float2 *table;
     int half, n;
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: weights are 0 where |i| is greater */
     float scale;
     bool whole; /* distances are entries */
 };
@@ -184,23 +185,28 @@ template <int COLOURS> struct pixel {
     float v[COLOURS], a;
 };
 
+/* Pixel x of a row; NULL: border values. */
 template <typename T, int COLOURS>
-static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src, int x,
-                                                                 int y) {
+static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src,
+                                                                 const T *row, int x) {
     struct pixel<COLOURS> p;
-    int xi = x, yi = y;
+    bool alpha = src->channels > COLOURS;
     if ((unsigned)x >= (unsigned)src->width)
-        xi = gi_border_index(x, src->width, src->border);
-    if ((unsigned)y >= (unsigned)src->height)
-        yi = gi_border_index(y, src->height, src->border);
-    bool outside = xi < 0 || yi<0, alpha = src->channels> COLOURS;
-    const T *at = (const T *)(src->data + (size_t)max(yi, 0) * src->stride) +
-                  (size_t)max(xi, 0) * src->channels;
+        x = gi_border_index(x, src->width, src->border);
+    bool outside = !row || x < 0;
+    const T *at = row + (outside ? 0 : x * src->channels);
 #pragma unroll
     for (int c = 0; c < COLOURS; c++)
         p.v[c] = outside ? src->value[c] : (float)at[c];
     p.a = !alpha ? 1.0f : outside ? src->value[COLOURS] : (float)at[COLOURS];
     return p;
+}
+
+template <typename T>
+static __device__ __forceinline__ const T *row_at(const struct source *src, int y)
+{
+    int yi = gi_border_index(y, src->height, src->border);
+    return yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
 }
 
 /* The weight of the neighbour q of p; false where it is left out. */
@@ -238,26 +244,26 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
         return;
     for (int y = (int)(blockIdx.y * PLAIN_Y + threadIdx.x / PLAIN_X); y < args.src.height;
          y += (int)gridDim.y * PLAIN_Y) {
-        struct pixel<COLOURS> p = pixel_at<T, COLOURS>(&args.src, x, y);
+        struct pixel<COLOURS> p = pixel_at<T, COLOURS>(&args.src, row_at<T>(&args.src, y), x);
         float sums[COLOURS] = {0}, weights = 0;
         for (int j = -half; j <= half; j++) {
-            float row[COLOURS] = {0}, a = 0;
+            float sum[COLOURS] = {0}, a = 0;
             const float *space = args.space + abs(j) * (half + 1);
-            for (int i = -half; i <= half; i++) {
+            const T *row = row_at<T>(&args.src, y + j);
+            int reach = args.reach[abs(j)];
+            for (int i = -reach; i <= reach; i++) {
                 float w, s = __ldg(space + abs(i));
-                if (s == 0)
-                    continue;
-                struct pixel<COLOURS> q = pixel_at<T, COLOURS>(&args.src, x + i, y + j);
+                struct pixel<COLOURS> q = pixel_at<T, COLOURS>(&args.src, row, x + i);
                 if (!weight_of(&w, &args, table, p, q, s))
                     continue;
 #pragma unroll
                 for (int c = 0; c < COLOURS; c++)
-                    row[c] = __fmaf_rn(w, q.v[c], row[c]);
+                    sum[c] = __fmaf_rn(w, q.v[c], sum[c]);
                 a = __fadd_rn(a, w);
             }
 #pragma unroll
             for (int c = 0; c < COLOURS; c++)
-                sums[c] = __fadd_rn(sums[c], row[c]);
+                sums[c] = __fadd_rn(sums[c], sum[c]);
             weights = __fadd_rn(weights, a);
         }
         T *to = (T *)(args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * args.src.channels;
@@ -377,6 +383,11 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
     args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
     args.half = spec->k / 2;
+    for (int j = 0; j <= args.half; j++) {
+        args.reach[j] = (int16_t)args.half;
+        while (args.reach[j] >= 0 && spec->space[j * (args.half + 1) + args.reach[j]] == 0)
+            args.reach[j]--;
+    }
     args.n = spec->n;
     args.scale = spec->scale;
     args.whole = !spec->slope;
