@@ -7,7 +7,7 @@
 
 /* Options at their ends may be slow: these run on images of at most so many pixels, and so much
  * work where k rows of border stand under k taps. */
-enum { HEAVY_PIXELS = 31 * 33, HEAVY_WORK = 20000000, VARIANTS_MAX = 64 };
+enum { HEAVY_PIXELS = 31 * 33, HEAVY_WORK = 20000000, HEAVY_OTHER = 6000000, VARIANTS_MAX = 64 };
 
 /* Under a sanitizer one case of so many: each takes ten times as long there. */
 #ifdef __SANITIZE_ADDRESS__
@@ -184,15 +184,17 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
     return status != GI_E_UNSUPPORTED;
 }
 
-static bool too_heavy(const struct gi_filter *filter, const void *params,
-                      const struct gi_image *shape)
+static bool too_heavy(const struct gi_filter *filter, const struct variant *variant,
+                      const void *params, const struct gi_image *shape)
 {
     struct gi_image shapes[GI_SOURCES_MAX] = {*shape, *shape, *shape, *shape};
     struct gi_plan plan = fc_plan(filter, params, shapes);
-    double taps = 2.0 * plan.halo + 1;
+    double taps = 2.0 * plan.halo + 1, pixels = (double)shape->width * shape->height;
+    double other = plan.cost.other * pixels * shape->channels;
     gi_plan_free(&plan);
-    return shape->width * shape->height > HEAVY_PIXELS ||
-           taps * taps * shape->width * shape->channels > HEAVY_WORK;
+    return other > HEAVY_OTHER ||
+           (variant->row &&
+            (pixels > HEAVY_PIXELS || taps * taps * shape->width * shape->channels > HEAVY_WORK));
 }
 
 /* All types, channels and sizes under one border and one set of options. */
@@ -208,7 +210,7 @@ static int walk_images(const struct gi_filter *filter, const struct variant *var
         const int *size = fc_sizes[i / (3 * GI_MAX_CHANNELS)];
         struct gi_image shape = {
             .width = size[0], .height = size[1], .channels = channels, .type = type};
-        if (!takes(filter, params, &shape) || (variant->row && too_heavy(filter, params, &shape)) ||
+        if (!takes(filter, params, &shape) || too_heavy(filter, variant, params, &shape) ||
             met++ % EVERY != 0)
             continue;
         char where[128];
