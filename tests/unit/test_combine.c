@@ -158,14 +158,15 @@ static void check(const struct gi_combine *spec, const struct gi_image *src,
                 assert_int_equal(k->upload(queue, &beside[j], &others[j], NULL, &err), GI_OK);
             here.other = spec->other ? &beside[0] : NULL;
             here.dark = spec->dark ? &beside[1] : NULL;
-            walk_ran(queue, "combine", way, k->combine(queue, &dst, &in, &here, &err), &err);
-            assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
+            enum gi_status status = k->combine(queue, &dst, &in, &here, &err);
+            bool ran = walk_ran(queue, "combine", way, status, &err);
             for (int j = 0; j < 2; j++)
                 k->release(queue, &beside[j]);
             k->release(queue, &in);
-            if (want.data) {
+            assert_int_equal(k->download(queue, &back, &dst, NULL, &err), GI_OK);
+            if (want.data && ran) {
                 case_equal(&back, &want, walk_what(queue, "combine", way));
-            } else {
+            } else if (ran) {
                 assert_int_equal(gi_image_convert(&want, &back, back.type, NULL), GI_OK);
                 check_meant(&want, src, spec);
             }
@@ -174,7 +175,7 @@ static void check(const struct gi_combine *spec, const struct gi_image *src,
             guard_free(&got);
         }
         if (queue)
-            walk_force(queue, "combine", -1), gi_queue_force_ways(queue, "", NULL);
+            gi_queue_force_ways(queue, "", NULL);
     }
     gi_image_free(&want);
 }
@@ -195,11 +196,13 @@ static void random_spec(struct gi_combine *spec, const struct gi_image *src, uin
     memcpy(spec->below, mode->below, sizeof spec->below);
     if (mode == modes)
         spec->blend = (enum gi_combine_blend)case_between(seed, 0, GI_BLEND_DIFFERENCE);
+    bool alike = case_between(seed, 0, 1);
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         float scale = spec->op == GI_COMBINE_MULTIPLY ? 1 / full
                       : spec->op == GI_COMBINE_DIVIDE ? full / 4
                                                       : 1;
         spec->factor[c] = scale * (case_between(seed, 0, 1) ? 1 : 2 * case_real(seed));
+        spec->factor[c] = alike ? spec->factor[0] : spec->factor[c];
         spec->value[c] = rintf((case_real(seed) + 1) / 2 * full);
     }
     if (spec->op == GI_COMBINE_MASK) {
@@ -217,11 +220,14 @@ static void random_others(struct guard others[2], struct gi_combine *spec,
     int w = src->width, h = src->height;
     int width = layer ? case_between(seed, 1, 2 * w) : w;
     int height = layer ? case_between(seed, 1, 2 * h) : h;
+    bool alike = !layer && case_between(seed, 0, 1);
     for (int j = 0; j < 2; j++) {
         int most = spec->op < GI_COMBINE_LAYER ? gi_colour_channels(src) : 3;
         int colours = case_between(seed, 0, 1) ? most : 1;
-        guard_alloc(&others[j], width, height, colours + case_between(seed, 0, 1),
-                    (enum gi_type)case_between(seed, 0, 2), 16);
+        int channels = colours + case_between(seed, 0, 1);
+        enum gi_type type = (enum gi_type)case_between(seed, 0, 2);
+        guard_alloc(&others[j], width, height, alike ? src->channels : channels,
+                    alike ? src->type : type, 16);
         case_fill(&others[j].image, seed);
     }
     if (layer) {

@@ -1,6 +1,7 @@
-/* Two images made one: a thread makes some pixels of a row, all read before the first is made.
+/* Two images made one: a thread makes 16 bytes of a row where samples stand beside each other, else
+ * some pixels, all read before the first is made.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/common/sample.cuh"
+#include "kernels/cuda/point/point.cuh"
 
 enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 
@@ -52,7 +53,7 @@ static __device__ __forceinline__ void read_beside(float v[GI_MAX_CHANNELS],
                                                    const struct gi_combine *spec, int x, int y)
 {
     const struct gi_image *image = &beside->image;
-    int64_t ox = x - spec->x, oy = y - spec->y;
+    int ox = x - (int)spec->x, oy = y - (int)spec->y;
     if (beside->constant) {
 #pragma unroll
         for (int c = 0; c < GI_MAX_CHANNELS; c++)
@@ -109,9 +110,10 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
         read_beside(d, &args->dark, spec, x, y);
 #pragma unroll
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        if (c == ALPHA ? !spec->alpha_too : c > 0 && args->src.channels < 3)
+            continue;
         float f = gi_combine_sample(spec->op, a[c], b[c], d[c], spec->t);
-        if (c < ALPHA || spec->alpha_too)
-            a[c] = __fmaf_rn(spec->factor[c], f, spec->offset);
+        a[c] = __fmaf_rn(spec->factor[c], f, spec->offset);
     }
 }
 
@@ -173,6 +175,124 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* ---- samples beside each other ---- */
+
+struct pieces_args {
+    struct gi_image dst, src, other, dark; /* of one shape; `dark` without data is 0 */
+    enum gi_combine_op op;
+    float factor, offset, t;
+    int pieces;
+    unsigned keep[WORDS];
+};
+
+#define EACH_SAMPLE(constant)                                                                      \
+    case constant:                                                                                 \
+        _Pragma("unroll") for (int i = 0; i < S; i++) v[i] =                                       \
+            __fmaf_rn(args.factor,                                                                 \
+                      gi_combine_sample(constant, sample_unpack<T>(&a, i),                         \
+                                        sample_unpack<T>(&b, i), sample_unpack<T>(&d, i), args.t), \
+                      args.offset);                                                                \
+        break
+
+template <typename T>
+static __device__ __forceinline__ unsigned make_word(unsigned a, unsigned b, unsigned d,
+                                                     unsigned keep, const struct pieces_args &args)
+{
+    enum { S = 4 / (int)sizeof(T) };
+    float v[S];
+    switch (args.op) {
+        EACH_SAMPLE(GI_COMBINE_ADD);
+        EACH_SAMPLE(GI_COMBINE_SUBTRACT);
+        EACH_SAMPLE(GI_COMBINE_MULTIPLY);
+        EACH_SAMPLE(GI_COMBINE_DIFFERENCE);
+        EACH_SAMPLE(GI_COMBINE_MIX);
+    default:
+        EACH_SAMPLE(GI_COMBINE_DIVIDE);
+    }
+    if (sizeof(T) == 4 && keep)
+        v[0] = __uint_as_float(a);
+    unsigned word = sample_pack<T>(v);
+    return sizeof(T) == 4 ? word : (word & ~keep) | (a & keep);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(POINT_THREADS)
+    pieces(const __grid_constant__ struct pieces_args args)
+{
+    int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
+    if (x >= args.pieces)
+        return;
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
+        uint4 a = *piece_at(args.src, x, y), b = *piece_at(args.other, x, y);
+        uint4 d = make_uint4(0, 0, 0, 0);
+        if (args.dark.data)
+            d = *piece_at(args.dark, x, y);
+        *piece_at(args.dst, x, y) = make_uint4(make_word<T>(a.x, b.x, d.x, args.keep[0], args),
+                                               make_word<T>(a.y, b.y, d.y, args.keep[1], args),
+                                               make_word<T>(a.z, b.z, d.z, args.keep[2], args),
+                                               make_word<T>(a.w, b.w, d.w, args.keep[3], args));
+    }
+}
+
+static bool is_alike(const struct gi_image *a, const struct gi_image *b)
+{
+    return a->type == b->type && a->channels == b->channels && a->width == b->width &&
+           a->height == b->height;
+}
+
+static bool pieces_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_combine *spec)
+{
+    (void)queue;
+    if (spec->op >= GI_COMBINE_LAYER || !spec->other || !is_alike(src, spec->other) ||
+        (spec->dark && !is_alike(src, spec->dark)) || spec->x || spec->y || spec->tile)
+        return false;
+    for (int c = 1; c < GI_MAX_CHANNELS; c++)
+        if (spec->factor[c] != spec->factor[0])
+            return false;
+    return true;
+}
+
+static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_combine *spec,
+                                struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct pieces_args args = {};
+    args.dst = *dst;
+    args.src = *src;
+    args.other = *spec->other;
+    if (spec->dark)
+        args.dark = *spec->dark;
+    args.op = spec->op;
+    args.factor = spec->factor[0];
+    args.offset = spec->offset;
+    args.t = spec->t;
+    args.pieces = pieces_of(src);
+    keep_bits(args.keep, src, !spec->alpha_too);
+    dim3 grid = point_grid(args.pieces, src->height);
+    if (src->type == GI_U8)
+        pieces<uint8_t><<<grid, POINT_THREADS, 0, cu->stream>>>(args);
+    else if (src->type == GI_U16)
+        pieces<uint16_t><<<grid, POINT_THREADS, 0, cu->stream>>>(args);
+    else
+        pieces<float><<<grid, POINT_THREADS, 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* ---- pixels ---- */
+
+/* A place along a side of n pixels, so that differences of places fit in 32 bits: what is farther
+ * away is out of the image all the same. */
+static int64_t nearer(int64_t at, int n, bool tile)
+{
+    const int64_t most = 1 << 30;
+    if (tile)
+        return at % n;
+    return at < -most ? -most : at > most ? most : at;
+}
+
 template <typename T> static void launch(struct gi_cuda_queue *cu, const struct combine_args &args)
 {
     bool layers = args.spec.op >= GI_COMBINE_LAYER;
@@ -206,6 +326,10 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     args.dst = *dst;
     args.src = *src;
     args.spec = *spec;
+    if (spec->other) {
+        args.spec.x = nearer(spec->x, spec->other->width, spec->tile);
+        args.spec.y = nearer(spec->y, spec->other->height, spec->tile);
+    }
     args.other = beside_of(spec->other, full, full);
     args.dark = beside_of(spec->dark, full, 0);
     args.has_dark = spec->dark != NULL;
@@ -224,6 +348,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_combine_way ways[] = {
+    {{"pieces", "arithmetic on images of one type and as many channels"}, pieces_takes, by_pieces},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
 
