@@ -16,6 +16,7 @@ enum {
     TABLE_THREADS = 256,
     LOOK_THREADS = 128,
     LOOK_ROWS = 64,
+    LOOK_AHEAD = 8,
     EACH_THREADS = 256,
 };
 
@@ -69,12 +70,15 @@ static __device__ void count_pieces(const struct clahe_args &args, char *table, 
         if (i < pieces.n)
             next = *(const uint4 *)piece_of(args, pieces, i, &next_x);
         const unsigned *words = (const unsigned *)&piece;
-        bool whole = x >= pieces.x0 && x + 16 <= pieces.x1;
+        if (x >= pieces.x0 && x + 16 <= pieces.x1) {
 #pragma unroll
-        for (int k = 0; k < 16; k++)
-            if (whole || (x + k >= pieces.x0 && x + k < pieces.x1))
+            for (int k = 0; k < 16; k++)
                 atomicAdd(
                     (unsigned *)(table + __byte_perm(words[k / 4], slot, 0x5504 | k % 4 << 4)), 1u);
+        } else {
+            for (int k = max(0, pieces.x0 - x); k < min(16, pieces.x1 - x); k++)
+                count8(table, words[k / 4] >> k % 4 * 8 & 255, slot);
+        }
         piece = next;
         x = next_x;
     }
@@ -287,7 +291,7 @@ look_up(const struct clahe_look &look, const char *tables, unsigned word, float 
     float made[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        unsigned v = word >> 8 * i & 255;
+        unsigned v = __byte_perm(word, 0, 0x4440 | i);
         unsigned four = *(const unsigned *)(tables + look.table[i] + v * 4);
         float up = __fadd_rn(__fmaf_rn(byte_float<0>(four), look.before[i], look.before_bulk[i]),
                              __fmaf_rn(byte_float<1>(four), look.after[i], look.after_bulk[i]));
@@ -323,6 +327,35 @@ static __device__ void look_tables(const struct clahe_args &args, unsigned *tabl
     __syncthreads();
 }
 
+/* A thread's words of rows y0 to y1 - 1, LOOK_AHEAD of them asked for at a time. */
+static __device__ __forceinline__ void look_rows(const struct clahe_look &look,
+                                                 const struct clahe_args &args, const char *tables,
+                                                 const float2 *weights, int first, int y0, int y1)
+{
+    const char *in = (const char *)args.src.data + (size_t)y0 * args.src.stride + first;
+    char *out = (char *)args.dst.data + (size_t)y0 * args.dst.stride + first;
+    int n = y1 - y0, y = 0;
+    unsigned words[LOOK_AHEAD];
+    for (; look.writes == ~0u && y + LOOK_AHEAD <= n; y += LOOK_AHEAD) {
+#pragma unroll
+        for (int k = 0; k < LOOK_AHEAD; k++, in += args.src.stride)
+            words[k] = *(const unsigned *)in;
+#pragma unroll
+        for (int k = 0; k < LOOK_AHEAD; k++, out += args.dst.stride) {
+            unsigned made = look_up(look, tables, words[k], weights[y + k].x, weights[y + k].y);
+            *(unsigned *)out = (made & look.changes) | (words[k] & ~look.changes);
+        }
+    }
+    for (; y < n; y++, in += args.src.stride, out += args.dst.stride) {
+        unsigned word = *(const unsigned *)in;
+        unsigned made = look_up(look, tables, word, weights[y].x, weights[y].y);
+        made = (made & look.changes) | (word & ~look.changes);
+        for (int i = 0; i < 4; i++)
+            if (look.writes >> 8 * i & 255)
+                out[i] = (char)(made >> 8 * i);
+    }
+}
+
 static __global__ void __launch_bounds__(LOOK_THREADS)
     clahe_look8(const __grid_constant__ struct clahe_args args,
                 const __grid_constant__ struct spans across,
@@ -341,21 +374,7 @@ static __global__ void __launch_bounds__(LOOK_THREADS)
          first += LOOK_THREADS * 4) {
         struct clahe_look look;
         look_start(&look, args, first, x0, x1);
-        const char *in = (const char *)args.src.data + (size_t)y0 * args.src.stride + first;
-        char *out = (char *)args.dst.data + (size_t)y0 * args.dst.stride + first;
-#pragma unroll 8
-        for (int y = 0; y < y1 - y0; y++, in += args.src.stride, out += args.dst.stride) {
-            unsigned word = *(const unsigned *)in;
-            unsigned made = look_up(look, (const char *)tables, word, weights[y].x, weights[y].y);
-            made = (made & look.changes) | (word & ~look.changes);
-            if (look.writes == ~0u) {
-                *(unsigned *)out = made;
-                continue;
-            }
-            for (int i = 0; i < 4; i++)
-                if (look.writes >> 8 * i & 255)
-                    out[i] = (char)(made >> 8 * i);
-        }
+        look_rows(look, args, (const char *)tables, weights, first, y0, y1);
     }
 }
 
