@@ -86,6 +86,11 @@ struct gi_colours {
 typedef enum gi_status gi_count_colours_fn(struct gi_queue *queue, struct gi_colours *found,
                                            const struct gi_image *src, struct gi_err *err);
 
+/* The same of `n` colours of that many bits, 1 or more, one a pixel, in any order; takes `colours`,
+ * malloc()ed. Errors: GI_E_MEMORY. */
+enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
+                               struct gi_err *err);
+
 enum { GI_RECOLOUR_SIDE = 4096, GI_RECOLOUR_MOST = 256 };
 
 /* GI_U8 of 3 or 4 channels: the colour c of a pixel, red highest, becomes colours[entry], the entry

@@ -1,5 +1,5 @@
-/* Colours counted: those of 24 bits at most in a table of all there are, others sorted, as numbers,
- * by their bytes from the lowest on. SPDX-License-Identifier: MIT */
+/* Colours counted: those of 24 bits at most in a table of all there are, others sorted as
+ * numbers. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,66 +83,19 @@ static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
 
 /* ---- by sorting ---- */
 
-/* `from` to `to` by byte `byte`; false where all have the same. */
-static bool sort_byte(uint64_t *to, const uint64_t *from, size_t n, unsigned byte)
-{
-    size_t counts[256] = {0}, at = 0;
-    for (size_t i = 0; i < n; i++)
-        counts[from[i] >> 8 * byte & 255]++;
-    if (counts[from[0] >> 8 * byte & 255] == n)
-        return false;
-    for (int d = 0; d < 256; d++) {
-        size_t count = counts[d];
-        counts[d] = at;
-        at += count;
-    }
-    for (size_t i = 0; i < n; i++)
-        to[counts[from[i] >> 8 * byte & 255]++] = from[i];
-    return true;
-}
-
-static enum gi_status list_sorted(struct gi_colours *found, const uint64_t *colours, size_t n,
-                                  struct gi_err *err)
-{
-    size_t all = 0;
-    for (size_t i = 0; i < n; i++)
-        all += i == 0 || colours[i] != colours[i - 1];
-    found->each = malloc(all * sizeof *found->each);
-    if (!found->each)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", all);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || colours[i] != colours[i - 1])
-            found->each[found->n++] = (struct gi_colour_count){colours[i], 0};
-        found->each[found->n - 1].count++;
-    }
-    return GI_OK;
-}
-
 static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
                               const struct gi_image *src, struct gi_err *err)
 {
     size_t width = (size_t)src->width, n = width * (size_t)src->height;
-    uint64_t *colours = malloc(n * sizeof *colours), *other = malloc(n * sizeof *colours);
-    enum gi_status status = GI_OK;
+    uint64_t *colours = malloc(n * sizeof *colours);
     (void)queue;
-    *found = (struct gi_colours){0};
-    if (!colours || !other)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
-    for (int y = 0; y < src->height && !status; y++)
+    if (!colours)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+    for (int y = 0; y < src->height; y++)
         for (size_t x = 0; x < width; x++)
             colours[(size_t)y * width + x] =
                 colour_at(gi_row(src, y), x, (size_t)src->channels, src->type);
-    for (unsigned byte = 0; byte < bits_of(src) / 8 && !status; byte++)
-        if (sort_byte(other, colours, n, byte)) {
-            uint64_t *sorted = other;
-            other = colours;
-            colours = sorted;
-        }
-    if (!status)
-        status = list_sorted(found, colours, n, err);
-    free(colours);
-    free(other);
-    return status;
+    return gi_colours_sort(found, colours, n, bits_of(src), err);
 }
 
 static const struct gi_count_colours_way ways[] = {

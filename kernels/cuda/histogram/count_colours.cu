@@ -1,8 +1,6 @@
 /* Colours counted: those of 24 bits at most in a table of all there are, whose counts above 0 are
- * then selected in order; others sorted as numbers by CUB's radix sort.
+ * then selected in order; others listed, and sorted by the host.
  * SPDX-License-Identifier: MIT */
-#include <cub/device/device_radix_sort.cuh>
-
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/sample.cuh"
 
@@ -102,55 +100,27 @@ static __global__ void __launch_bounds__(THREADS) list(uint64_t *colours, const 
         colours[(size_t)y * src.width + x] = colour_at(src, x, y);
 }
 
-/* The pixels' colours in order, host memory that the caller frees; NULL with `err`. */
-static uint64_t *sorted(struct gi_cuda_queue *cu, const struct gi_image *src, struct gi_err *err)
-{
-    size_t n = (size_t)src->width * (size_t)src->height, nbytes = n * sizeof(uint64_t), more = 0;
-    uint64_t *host = (uint64_t *)malloc(nbytes);
-    char *scratch;
-    cub::DoubleBuffer<uint64_t> colours((uint64_t *)NULL, (uint64_t *)NULL);
-    if (!host) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
-        return NULL;
-    }
-    cudaError_t error =
-        cub::DeviceRadixSort::SortKeys(NULL, more, colours, (int)n, 0, bits_of(src), cu->stream);
-    size_t aligned = (nbytes + 255) / 256 * 256;
-    enum gi_status status = gi_cuda_scratch(cu, (void **)&scratch, 2 * aligned + more, err);
-    if (!status && error == cudaSuccess) {
-        colours = cub::DoubleBuffer<uint64_t>((uint64_t *)scratch, (uint64_t *)(scratch + aligned));
-        list<<<grid_of(src), THREADS, 0, cu->stream>>>(colours.Current(), *src);
-        error = cub::DeviceRadixSort::SortKeys(scratch + 2 * aligned, more, colours, (int)n, 0,
-                                               bits_of(src), cu->stream);
-    }
-    if (!status && error != cudaSuccess)
-        status = gi_fail(err, GI_E_DEVICE, "%s", cudaGetErrorString(error));
-    if (!status)
-        status = gi_cuda_copy_to_host(cu, host, nbytes, colours.Current(), nbytes, nbytes, 1, err);
-    if (!status)
-        return host;
-    free(host);
-    return NULL;
-}
-
 static enum gi_status by_sort(struct gi_queue *queue, struct gi_colours *found,
                               const struct gi_image *src, struct gi_err *err)
 {
-    size_t n = (size_t)src->width * (size_t)src->height, all = 0;
-    *found = {};
-    uint64_t *colours = sorted(gi_cuda(queue), src, err);
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    size_t n = (size_t)src->width * (size_t)src->height, nbytes = n * sizeof(uint64_t);
+    uint64_t *colours = (uint64_t *)malloc(nbytes);
+    void *scratch;
     if (!colours)
-        return err ? err->status : GI_E_DEVICE;
-    for (size_t i = 0; i < n; i++)
-        all += i == 0 || colours[i] != colours[i - 1];
-    found->each = (struct gi_colour_count *)malloc(all * sizeof *found->each);
-    for (size_t i = 0; i < n && found->each; i++) {
-        if (i == 0 || colours[i] != colours[i - 1])
-            found->each[found->n++] = {colours[i], 0};
-        found->each[found->n - 1].count++;
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", n);
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
+    if (!status) {
+        list<<<grid_of(src), THREADS, 0, cu->stream>>>((uint64_t *)scratch, *src);
+        cudaError_t error = cudaGetLastError();
+        status = error == cudaSuccess
+                     ? gi_cuda_copy_to_host(cu, colours, nbytes, scratch, nbytes, nbytes, 1, err)
+                     : gi_fail(err, GI_E_DEVICE, "%s", cudaGetErrorString(error));
     }
+    if (!status)
+        return gi_colours_sort(found, colours, n, (unsigned)bits_of(src), err);
     free(colours);
-    return found->each ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: %zu colours", all);
+    return status;
 }
 
 static const struct gi_count_colours_way ways[] = {
