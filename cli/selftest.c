@@ -16,6 +16,7 @@ enum {
     BACKENDS_MAX = 32,
     THREADS = 3,             /* so that an image is cut where no single thread cuts it */
     BAND_NBYTES = 256 << 10, /* device memory at most: the largest images go in bands */
+    WORK_MAX = 20000000, /* of a case, by gi_cost.other: the largest images of the slowest pass */
 };
 
 struct backend {
@@ -248,7 +249,7 @@ static bool make_sources(struct test *test, int width, int height, int channels,
     return made;
 }
 
-/* Some operations take one sample type only, and say so when they plan. */
+/* Some operations take one sample type only, and say so when they plan; or would take minutes. */
 static bool takes(const struct test *test, int width, int height, int channels, enum gi_type type)
 {
     struct gi_image sources[GI_SOURCES_MAX];
@@ -259,9 +260,10 @@ static bool takes(const struct test *test, int width, int height, int channels, 
             (struct gi_image){.width = width, .height = height, .channels = channels, .type = type};
     enum gi_status status =
         gi_plan_make(&plan, test->filter, test->variant->params, sources, n, NULL);
+    double other = status ? 0 : plan.cost.other * width * height * channels;
     if (!status)
         gi_plan_free(&plan);
-    return status != GI_E_UNSUPPORTED;
+    return status != GI_E_UNSUPPORTED && other <= WORK_MAX;
 }
 
 static bool test_image(struct test *test, int width, int height, int channels, enum gi_type type)
