@@ -91,4 +91,14 @@ gpuimg convert in.pgm deep.pgm --depth 16
 expect_error 2 'clahe: --tiles: 4160 tiles: want at most 4096 for 16 bits' clahe deep.pgm made.pgm --tiles 65x64
 check "no file" test ! -e made.pgm
 
+# Match; tests/filters/match_oracle.py holds its samples to scikit-image's.
+expect 0 gpuimg match in.pgm out.pgm --reference in.pgm
+check "match: its own tones" cmp out.pgm <(gpuimg convert in.pgm pgm:-)
+expect 0 gpuimg run 'match --reference rgb.ppm | invert' rgb.ppm out.ppm
+expect_error 2 'match: --reference: missing: want an image' match in.pgm made.pgm
+expect_error 1 'match: a reference of 3 colours: want 1, as the image' match in.pgm made.pgm --reference rgb.ppm
+expect_error 1 'match: a reference of 8-bit samples: want 16 bits, as the image' match deep.pgm made.pgm --reference in.pgm
+expect_error 1 'match: samples are float: want 8 or 16 bits*' match float.pfm made.pfm --reference float.pfm
+check "no file" test ! -e made.pgm
+
 finish
