@@ -34,7 +34,7 @@ enum {
     GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits its
                               sum, 255 * 4001^2, fits in 32 bits unsigned */
     GI_TAPS_BLOCK = 32,    /* of a separable kernel in one chain of fmaf: longer ones drift */
-    GI_MEDIAN_MAX = 1001,  /* k of a median: the copies of the CPU's tiles stay small */
+    GI_MEDIAN_MAX = 1001,  /* side of a median's: copies of the CPU's tiles stay small */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
 };
@@ -123,15 +123,22 @@ struct gi_extreme {
     struct gi_edge edge;
 };
 
-/* The median of k x k samples, each channel by itself: of the samples src(y + j - k / 2, x + i - k
- * / 2), 0 <= i, j < k, in ascending order the one in the middle. Floats are ordered as by
- * gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere. Border values are
- * rounded to integers (half to even, saturated) first. */
+/* The sample of a rank in a rectangle, each channel by itself: of src(y + j - height / 2, x + i -
+ * width / 2), 0 <= i < width, 0 <= j < height, in ascending order the one at place `rank`. Floats
+ * are ordered as by gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere.
+ * Border values are rounded to integers (half to even, saturated) first. */
 struct gi_median {
-    int k;          /* odd, 1 to GI_MEDIAN_MAX */
-    bool alpha_too; /* alpha is a channel like the others; else it is copied */
+    int width, height; /* 1 to GI_MEDIAN_MAX */
+    int rank;          /* 0 to width * height - 1; width * height / 2: the median */
+    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
     struct gi_edge edge;
 };
+
+/* Is it the median of k x k samples? */
+static inline bool gi_median_is(const struct gi_median *spec, int k)
+{
+    return spec->width == k && spec->height == k && spec->rank == k * k / 2;
+}
 
 /* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = smooth, each as in
  * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D;

@@ -379,7 +379,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .edge = edge};
     struct gi_box box = {k, request->alpha, edge};
     struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
-    struct gi_median median = {k, false, edge};
+    struct gi_median median = {k, k, k * k / 2, false, edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)

@@ -24,6 +24,9 @@ check "a chain" test "$(samples 5 out.pgm)" = '245 225 215 215 205'
 
 expect_error 2 "median: --k 4: want odd, 1 to 1001 px" median row.pgm made.pgm --k 4
 expect_error 2 "median: --k 1003: want odd, 1 to 1001 px" median row.pgm made.pgm --k 1003
+expect_error 2 "median: --k 3 and --size: want one of them" median row.pgm made.pgm --k 3 --size 3x3
+expect_error 2 "rank: --percent 101: want 0 to 100 %" rank row.pgm made.pgm --percent 101
+expect_error 2 "rank: --size: want at most 1001 px a side" rank row.pgm made.pgm --size 1002x1 --device cpu
 check "no file" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg median place.pgm place.pgm --device cpu

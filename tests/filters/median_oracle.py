@@ -39,6 +39,17 @@ c.check("several tiles", np.array_equal(c.filter(image, "median", "--k", 13), pe
 small = random_image(c.rng, (12, 10), np.uint8)
 c.check("wider than the image", np.array_equal(c.filter(small, "median", "--k", 301), peer(small, 301)))
 
+# Rectangles, also even ones, and other ranks: scipy's percentile_filter() has the same places.
+for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 3, 0), (3, 3, 100), (10, 7, 90), (5, 5, 33.3)]):
+    for dtype in (np.uint8, np.uint16, np.float32):
+        image = random_image(c.rng, (33, 47), dtype)
+        border, mode = list(SCIPY_MODES.items())[turn % len(SCIPY_MODES)]
+        want = ndimage.percentile_filter(image, percent, size=(h, w), mode=mode)
+        args = ["--size", f"{w}x{h}", "--border", border, "--device", "cpu"]
+        c.check(f"rank {percent} {w}x{h} {border} {dtype.__name__}", np.array_equal(c.filter(image, "rank", "--percent", percent, *args), want))
+        if percent == 50:
+            c.check(f"median {w}x{h} {dtype.__name__}", np.array_equal(c.filter(image, "median", *args), want))
+
 # NaN is above all: the window's median as a sort has it.
 for k in (3, 5, 7):
     holes = random_image(c.rng, (20, 30), np.float32)

@@ -127,10 +127,11 @@ static int exact_order(const void *one, const void *other)
     return a > b ? 1 : -1;
 }
 
-/* Sorts as little as it needs: partitions about a sample until the middle is the pivot. */
-static float exact_middle(float *v, int n)
+/* Sorts as little as it needs: partitions about a sample until the one of that rank is the pivot.
+ */
+static float exact_rank(float *v, int n, int middle)
 {
-    int low = 0, high = n - 1, middle = n / 2;
+    int low = 0, high = n - 1;
     while (low < high) {
         float pivot = v[middle];
         int i = low, j = high;
@@ -156,9 +157,9 @@ static float exact_middle(float *v, int n)
 static void exact_median(struct gi_image *dst, const struct gi_image *src,
                          const struct gi_median *spec)
 {
-    int n = src->channels, k = spec->k;
+    int n = src->channels, w = spec->width, h = spec->height;
     struct gi_edge edge = spec->edge;
-    float *window = calloc((size_t)k * (size_t)k, sizeof *window);
+    float *window = calloc((size_t)w * (size_t)h, sizeof *window);
     for (int c = 0; src->type != GI_F32 && c < n; c++)
         edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
     for (int y = 0; y < src->height; y++)
@@ -168,10 +169,10 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
                     exact_put(dst, y, x, c, exact_sample(src, y, x, c));
                     continue;
                 }
-                for (int i = 0; i < k * k; i++)
-                    window[i] = exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / k - k / 2,
-                                         (long long)x + i % k - k / 2, c);
-                exact_put(dst, y, x, c, exact_middle(window, k * k));
+                for (int i = 0; i < w * h; i++)
+                    window[i] = exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
+                                         (long long)x + i % w - w / 2, c);
+                exact_put(dst, y, x, c, exact_rank(window, w * h, spec->rank));
             }
     free(window);
 }
@@ -338,9 +339,15 @@ static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border 
 static void random_median(struct operation *op, uint64_t *seed, enum gi_border border,
                           enum gi_type type, int most)
 {
-    op->median = (struct gi_median){.k = 2 * case_between(seed, 0, most / 2) + 1,
-                                    .alpha_too = case_between(seed, 0, 1),
-                                    .edge = case_edge(seed, border, type)};
+    bool square = case_between(seed, 0, 1);
+    struct gi_median *m = &op->median;
+    *m = (struct gi_median){.alpha_too = case_between(seed, 0, 1),
+                            .edge = case_edge(seed, border, type)};
+    m->width = square ? 2 * case_between(seed, 0, most / 2) + 1 : case_between(seed, 1, most);
+    m->height = square ? m->width : case_between(seed, 1, most);
+    m->rank = m->width * m->height / 2;
+    if (!square)
+        m->rank = case_between(seed, 0, m->width * m->height - 1);
 }
 
 static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,

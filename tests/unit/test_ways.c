@@ -354,7 +354,7 @@ static void labels_are_no_samples(void **state)
                            .dense = {.weights = op.row, .width = 1, .height = 1},
                            .box = {.k = 3},
                            .extreme = {.width = 1, .height = 1},
-                           .median = {.k = 1},
+                           .median = {.width = 1, .height = 1},
                            .bilateral = {.k = 1, .n = 1},
                            .nlmeans = {.patch = 1, .search = 1, .n = 1}};
     for (int q = 0; q < WALK_QUEUES; q++)

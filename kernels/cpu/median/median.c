@@ -91,12 +91,12 @@ static void number(struct worker *w, size_t n)
 static void load(struct worker *w, int c)
 {
     const struct sliding *s = w->s;
-    int half = s->spec->k / 2, channels = s->src->channels;
+    int left = s->spec->width / 2, above = s->spec->height / 2, channels = s->src->channels;
     for (int y = 0; y < w->ny; y++) {
         uint32_t *bins = w->bins + (size_t)y * (size_t)w->nx;
         GI_CPU(row_copy)
-        (w->row, s->src, &s->spec->edge, (long long)w->tile.y0 - half + y,
-         (long long)w->tile.x0 - half, (size_t)w->nx);
+        (w->row, s->src, &s->spec->edge, (long long)w->tile.y0 - above + y,
+         (long long)w->tile.x0 - left, (size_t)w->nx);
         for (int x = 0; x < w->nx; x++) {
             size_t i = (size_t)x * (size_t)channels + (size_t)c;
             if (s->src->type == GI_U8)
@@ -111,11 +111,11 @@ static void load(struct worker *w, int c)
         number(w, (size_t)w->nx * (size_t)w->ny);
 }
 
-/* k samples that are `step` apart come into the window, or go out of it. */
-static inline void move(struct worker *w, const uint32_t *bins, size_t step, bool in)
+/* n samples that are `step` apart come into the window, or go out of it. */
+static inline void move(struct worker *w, const uint32_t *bins, int n, size_t step, bool in)
 {
     uint32_t one = in ? 1 : UINT32_MAX, at = w->at, below = w->below;
-    for (int i = 0; i < w->s->spec->k; i++, bins += step) {
+    for (int i = 0; i < n; i++, bins += step) {
         w->fine[*bins] += one;
         w->coarse[*bins / BLOCK] += one;
         below += *bins < at ? one : 0;
@@ -123,19 +123,19 @@ static inline void move(struct worker *w, const uint32_t *bins, size_t step, boo
     w->below = below;
 }
 
-/* The bin of the median. */
+/* The bin of the sample of that rank. */
 static uint32_t find(struct worker *w)
 {
-    uint32_t half = (uint32_t)w->s->spec->k * (uint32_t)w->s->spec->k / 2;
+    uint32_t rank = (uint32_t)w->s->spec->rank;
     uint32_t at = w->at, below = w->below;
-    while (below > half) {
-        if (at % BLOCK == 0 && below - w->coarse[at / BLOCK - 1] > half)
+    while (below > rank) {
+        if (at % BLOCK == 0 && below - w->coarse[at / BLOCK - 1] > rank)
             below -= w->coarse[(at -= BLOCK) / BLOCK];
         else
             below -= w->fine[--at];
     }
-    while (below + w->fine[at] <= half) {
-        if (at % BLOCK == 0 && below + w->coarse[at / BLOCK] <= half) {
+    while (below + w->fine[at] <= rank) {
+        if (at % BLOCK == 0 && below + w->coarse[at / BLOCK] <= rank) {
             below += w->coarse[at / BLOCK];
             at += BLOCK;
         } else {
@@ -162,28 +162,29 @@ static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
 /* To the right in even rows, to the left in odd ones. */
 static void slide(struct worker *w, int c)
 {
-    int k = w->s->spec->k, width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0, x = 0;
+    int across = w->s->spec->width, down = w->s->spec->height, x = 0;
+    int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
     size_t stride = (size_t)w->nx;
     memset(w->fine, 0, w->s->nbins * 4);
     memset(w->coarse, 0, (w->s->nbins / BLOCK + 1) * 4);
     w->at = w->below = 0;
-    for (int j = 0; j < k; j++)
-        move(w, w->bins + (size_t)j * stride, 1, true);
+    for (int j = 0; j < down; j++)
+        move(w, w->bins + (size_t)j * stride, across, 1, true);
     for (int y = 0; y < height; y++) {
         const uint32_t *row = w->bins + (size_t)y * stride;
         for (int i = 0; i < width; i++) {
             if (i && y % 2 == 0) {
-                move(w, row + x, stride, false);
-                move(w, row + k + x++, stride, true);
+                move(w, row + x, down, stride, false);
+                move(w, row + across + x++, down, stride, true);
             } else if (i) {
-                move(w, row + k - 1 + x--, stride, false);
-                move(w, row + x, stride, true);
+                move(w, row + across - 1 + x--, down, stride, false);
+                move(w, row + x, down, stride, true);
             }
             store(w, w->tile.x0 + x, w->tile.y0 + y, c, find(w));
         }
         if (y + 1 < height) {
-            move(w, row + x, 1, false);
-            move(w, row + (size_t)k * stride + x, 1, true);
+            move(w, row + x, across, 1, false);
+            move(w, row + (size_t)down * stride + x, across, 1, true);
         }
     }
 }
@@ -198,11 +199,11 @@ static void sliding_tile(void *arg, int index, void *scratch)
     const struct sliding *s = arg;
     struct worker w = {0};
     lay_out(&w, s, scratch);
-    int x0 = index % s->across * SIDE, y0 = index / s->across * SIDE, k = s->spec->k;
+    int x0 = index % s->across * SIDE, y0 = index / s->across * SIDE;
     w.tile =
         (struct gi_tile){x0, less(x0 + SIDE, s->src->width), y0, less(y0 + SIDE, s->src->height)};
-    w.nx = w.tile.x1 - x0 + k - 1;
-    w.ny = w.tile.y1 - y0 + k - 1;
+    w.nx = w.tile.x1 - x0 + s->spec->width - 1;
+    w.ny = w.tile.y1 - y0 + s->spec->height - 1;
     bool keep = gi_has_alpha(s->src) && !s->spec->alpha_too;
     for (int c = 0; c < s->src->channels - keep; c++) {
         load(&w, c);
@@ -218,8 +219,8 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 {
     struct sliding s = {.dst = dst, .src = src, .spec = spec};
     struct worker w = {0};
-    s.width = less(src->width, SIDE) + spec->k - 1;
-    s.height = less(src->height, SIDE) + spec->k - 1;
+    s.width = less(src->width, SIDE) + spec->width - 1;
+    s.height = less(src->height, SIDE) + spec->height - 1;
     s.samples = (size_t)s.width * (size_t)s.height;
     s.nbins = src->type == GI_U8 ? 256 : src->type == GI_U16 ? 65536 : s.samples;
     s.across = (src->width - 1) / SIDE + 1;
@@ -228,8 +229,8 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_median_way ways[] = {
-    {{"network", "k 3 and 5"}, GI_CPU(median_network_takes), GI_CPU(median_network)},
-    {{"columns", "8 bits, k to 255"}, GI_CPU(median_columns_takes), GI_CPU(median_columns)},
+    {{"network", "medians, k 3 and 5"}, GI_CPU(median_network_takes), GI_CPU(median_network)},
+    {{"columns", "8 bits, to 65535 samples"}, GI_CPU(median_columns_takes), GI_CPU(median_columns)},
     {{"sliding", "everything"}, NULL, sliding},
 };
 

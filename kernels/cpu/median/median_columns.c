@@ -97,7 +97,8 @@ static const uint8_t *load(const struct worker *w, uint8_t *out, int c, long lon
     const struct gi_median *spec = w->job->spec;
     size_t channels = (size_t)src->channels;
     char *row = channels == 1 ? (char *)out : w->row;
-    GI_CPU(row_copy)(row, src, &spec->edge, y, (long long)w->tile.x0 - spec->k / 2, (size_t)w->n);
+    GI_CPU(row_copy)
+    (row, src, &spec->edge, y, (long long)w->tile.x0 - spec->width / 2, (size_t)w->n);
     for (size_t x = 0; channels > 1 && x < (size_t)w->n; x++)
         out[x] = (uint8_t)row[x * channels + (size_t)c];
     return out;
@@ -106,8 +107,9 @@ static const uint8_t *load(const struct worker *w, uint8_t *out, int c, long lon
 static void begin(struct worker *w, int c)
 {
     memset(w->upper, 0, (DIGIT + 1) * w->job->n * sizeof(counts));
-    for (int j = 0; j < w->job->spec->k - 1; j++) {
-        const uint8_t *in = load(w, w->in[0], c, (long long)w->tile.y0 - w->job->spec->k / 2 + j);
+    int height = w->job->spec->height;
+    for (int j = 0; j < height - 1; j++) {
+        const uint8_t *in = load(w, w->in[0], c, (long long)w->tile.y0 - height / 2 + j);
         for (int x = 0; x < w->n; x++) {
             come(&w->upper[x], in[x] / DIGIT);
             come(&w->lower[(size_t)(in[x] / DIGIT) * w->job->n + (size_t)x], in[x] % DIGIT);
@@ -119,10 +121,10 @@ static void begin(struct worker *w, int c)
 static void step_down(struct worker *w, int c, int y)
 {
     size_t n = w->job->n;
-    int half = w->job->spec->k / 2;
-    const uint8_t *in = load(w, w->in[0], c, (long long)y + half), *out = NULL;
+    int height = w->job->spec->height, above = height / 2;
+    const uint8_t *in = load(w, w->in[0], c, (long long)y - above + height - 1), *out = NULL;
     if (y > w->tile.y0)
-        out = load(w, w->in[1], c, (long long)y - half - 1);
+        out = load(w, w->in[1], c, (long long)y - above - 1);
     for (size_t x = 0; x < (size_t)w->n; x++) {
         counts upper = w->upper[x];
         come(&upper, in[x] / DIGIT);
@@ -155,8 +157,8 @@ static inline void catch_up(counts *sum, int *at, const counts *columns, int x, 
 static void go_along(const struct worker *w, int c, int y)
 {
     const struct gi_median *spec = w->job->spec;
-    int width = spec->k, count = w->tile.x1 - w->tile.x0, at[DIGIT];
-    unsigned rank = (unsigned)spec->k * (unsigned)spec->k / 2;
+    int width = spec->width, count = w->tile.x1 - w->tile.x0, at[DIGIT];
+    unsigned rank = (unsigned)spec->rank;
     size_t channels = (size_t)w->job->src->channels;
     uint8_t *out = (uint8_t *)gi_row(w->job->dst, y) + (size_t)w->tile.x0 * channels + (size_t)c;
     counts sums[DIGIT], all = w->upper[0];
@@ -180,7 +182,7 @@ static void columns_tile(void *arg, int index, void *scratch)
     struct worker w = {0};
     lay_out(&w, job, scratch);
     w.tile = GI_CPU(tile)(&job->tiling, job->src, index);
-    w.n = w.tile.x1 - w.tile.x0 + job->spec->k - 1;
+    w.n = w.tile.x1 - w.tile.x0 + job->spec->width - 1;
     bool keep = gi_has_alpha(job->src) && !job->spec->alpha_too;
     for (int c = 0; c < job->src->channels - keep; c++) {
         begin(&w, c);
@@ -197,7 +199,7 @@ bool GI_CPU(median_columns_takes)(const struct gi_queue *queue, const struct gi_
                                   const struct gi_median *spec)
 {
     (void)queue;
-    return src->type == GI_U8 && spec->k * spec->k <= COUNTS_MAX;
+    return src->type == GI_U8 && spec->width * spec->height <= COUNTS_MAX;
 }
 
 enum gi_status GI_CPU(median_columns)(struct gi_queue *queue, struct gi_image *dst,
@@ -207,8 +209,8 @@ enum gi_status GI_CPU(median_columns)(struct gi_queue *queue, struct gi_image *d
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct columns job = {.dst = dst, .src = src, .spec = spec};
     struct worker w = {0};
-    job.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP, spec->k - 1);
-    job.n = (size_t)(job.tiling.strip + spec->k - 1);
+    job.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP, spec->height - 1);
+    job.n = (size_t)(job.tiling.strip + spec->width - 1);
     return gi_pool_run(pool, job.tiling.nstrips * job.tiling.nbands, columns_tile, &job,
                        lay_out(&w, &job, NULL), err);
 }

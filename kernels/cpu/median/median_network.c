@@ -174,7 +174,7 @@ static void to_bits(uint32_t *bits, size_t n)
 /* The tile's part of the row at position p, with the window's columns, to compare. */
 static void load(const struct network *net, const struct gi_tile *tile, long long p, void *to)
 {
-    int half = net->spec->k / 2;
+    int half = net->spec->height / 2;
     size_t count = (size_t)(tile->x1 - tile->x0 + 2 * half);
     GI_CPU(row_copy)(to, net->src, &net->spec->edge, p, (long long)tile->x0 - half, count);
     if (net->src->type == GI_F32)
@@ -185,7 +185,7 @@ static void network_tile(void *arg, int index, void *scratch)
 {
     const struct network *net = arg;
     struct gi_tile tile = GI_CPU(tile)(&net->tiling, net->src, index);
-    int k = net->spec->k, half = k / 2;
+    int k = net->spec->height, half = k / 2;
     size_t n = (size_t)(tile.x1 - tile.x0) * (size_t)net->src->channels;
     char *ring = scratch;
     void *rows[ROWS_MAX], *sorted[ROWS_MAX];
@@ -210,7 +210,7 @@ bool GI_CPU(median_network_takes)(const struct gi_queue *queue, const struct gi_
                                   const struct gi_median *spec)
 {
     (void)queue, (void)src;
-    return spec->k == 3 || spec->k == 5;
+    return gi_median_is(spec, 3) || gi_median_is(spec, 5);
 }
 
 enum gi_status GI_CPU(median_network)(struct gi_queue *queue, struct gi_image *dst,
@@ -221,10 +221,11 @@ enum gi_status GI_CPU(median_network)(struct gi_queue *queue, struct gi_image *d
                                               {medians_5_8, medians_5_16, medians_5_32}};
     struct gi_pool *pool = gi_cpu_pool(queue);
     struct network net = {.dst = dst, .src = src, .spec = spec};
-    net.medians = medians[spec->k == 5][src->type];
+    net.medians = medians[spec->height == 5][src->type];
     net.pixel = gi_type_nbytes(src->type) * (size_t)src->channels;
-    net.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_NBYTES / net.pixel, spec->k - 1);
-    net.nbytes = ((size_t)(net.tiling.strip + spec->k) * net.pixel + 127) / 64 * 64;
+    net.tiling =
+        GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_NBYTES / net.pixel, spec->height - 1);
+    net.nbytes = ((size_t)(net.tiling.strip + spec->height) * net.pixel + 127) / 64 * 64;
     return gi_pool_run(pool, net.tiling.nstrips * net.tiling.nbands, network_tile, &net,
-                       2 * (size_t)spec->k * net.nbytes, err);
+                       2 * (size_t)spec->height * net.nbytes, err);
 }

@@ -238,8 +238,10 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_median_way ways[] = {
-    {{"near", "8 bits, k 3, from 9.0 on"}, gi_cuda_median_near_takes, gi_cuda_median_near},
-    {{"network", "k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
+    {{"near", "medians of 8 bits, k 3, from 9.0 on"},
+     gi_cuda_median_near_takes,
+     gi_cuda_median_near},
+    {{"network", "medians, k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
     {{"sliding", "everything"}, NULL, sliding},
 };
 

@@ -9,7 +9,7 @@
 struct median_args {
     struct source src; /* border values are samples */
     struct target dst;
-    int width, height; /* of the window, odd */
+    int width, height; /* of the window */
     unsigned rank;     /* of the window's samples in ascending order, from 0 */
     bool keep_alpha;
 };
@@ -20,9 +20,9 @@ static inline struct median_args median_args_of(struct gi_image *dst, const stru
     struct gi_edge edge = src->type == GI_F32 ? spec->edge : box_edge(src, &spec->edge);
     return {source_of(src, &edge, GI_ALPHA_PLAIN),
             target_of(dst),
-            spec->k,
-            spec->k,
-            (unsigned)(spec->k * spec->k) / 2,
+            spec->width,
+            spec->height,
+            (unsigned)spec->rank,
             gi_has_alpha(src) && !spec->alpha_too};
 }
 

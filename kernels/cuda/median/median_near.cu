@@ -230,7 +230,7 @@ bool gi_cuda_median_near_takes(const struct gi_queue *queue, const struct gi_ima
 {
     cudaFuncAttributes code;
     gi_cuda((struct gi_queue *)queue);
-    return spec->k == 3 && src->type == GI_U8 &&
+    return gi_median_is(spec, 3) && src->type == GI_U8 &&
            cudaFuncGetAttributes(&code, median_near<1>) == cudaSuccess && code.ptxVersion >= 90;
 }
 

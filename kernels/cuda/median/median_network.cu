@@ -455,7 +455,7 @@ bool gi_cuda_median_network_takes(const struct gi_queue *queue, const struct gi_
                                   const struct gi_median *spec)
 {
     (void)queue, (void)src;
-    return spec->k == 3 || spec->k == 5 || spec->k == 7;
+    return gi_median_is(spec, 3) || gi_median_is(spec, 5) || gi_median_is(spec, 7);
 }
 
 enum gi_status gi_cuda_median_network(struct gi_queue *queue, struct gi_image *dst,
