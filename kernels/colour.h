@@ -180,10 +180,11 @@ GI_HOST_DEVICE static inline float gi_around(float x, float n)
     return x - n * floorf(x / n);
 }
 
+/* Cut off at 0 first: NaN is 0 then, as it is where a GPU cuts off at 0 and 1 in one go. */
 GI_HOST_DEVICE static inline float gi_from_hsv(float turn, float chroma, float value, float n)
 {
-    float k = gi_around(turn + n, 6.0f), part = gi_least(gi_least(k, 4.0f - k), 1.0f);
-    return fmaf(-chroma, gi_most(part, 0.0f), value);
+    float k = gi_around(turn + n, 6.0f), part = gi_most(gi_least(k, 4.0f - k), 0.0f);
+    return fmaf(-chroma, gi_least(part, 1.0f), value);
 }
 
 GI_HOST_DEVICE static inline void gi_mix_from_hsv(float *h, float *s, float *v, float full)
