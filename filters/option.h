@@ -70,8 +70,8 @@ struct gi_option {
     const char *unit; /* "px", "samples"; NULL: none */
     bool picture;     /* IMAGE: is light as the input is, so that --gray and --linear hold for it */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
-    const char *example; /* for an option that must be given: a value that selftest and tests give
-                            it, "" for a flag; NULL: the default serves */
+    const char *example; /* for an option that must be given, or one of several: a value that
+                            selftest and tests give it, "" for a flag; NULL: the default serves */
     const char *metavar; /* how help names the argument: "N"; NULL: by type */
     const char *help;    /* one sentence; no range, default, unit or choices: those are printed
                             from the columns above */

@@ -144,7 +144,7 @@ const struct gi_filter gi_filter_quantize = {
     .summary = "Make do with few colours",
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
-                "gpuimg run 'quantize --colors 8 | median --k 5' in.png flat.png",
+                "gpuimg quantize --colors 8 --out-dir few *.png",
     .manual =
         "The colours of the image are counted, and parted in boxes by median cut (P. Heckbert, "
         "\"Color image quantization for frame buffer display\", SIGGRAPH 1982): again and again "

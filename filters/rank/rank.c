@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "%",
-     .help = "How many of the samples are passed: 0 takes the least, 100 the greatest"},
+     .help = "How many of the samples are passed: none takes the least, all the greatest"},
     GI_RANK_OPTIONS,
 };
 
