@@ -39,6 +39,7 @@ scene tophat --k 15
 scene blackhat --k 15
 scene median --k 9
 scene rank --percent 80 --k 7
+scene midpoint --k 7
 scene bilateral --sigma 4 --range 12%
 scene nlmeans --strength 12
 coins threshold --at otsu

@@ -52,6 +52,14 @@ for k in (1, 5, 61):
 c.check("--k by default", np.array_equal(c.filter(image, "erode"), peer("erode", image, (3, 3), "nearest", 0, 0)))
 c.check("per cent", np.array_equal(c.filter(image, "erode", "--size", "10%x5%"), peer("erode", image, (3, 8), "nearest", 0, 0)))
 
+for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
+    for j, (border, mode) in enumerate(SCIPY_MODES.items()):
+        image, size = random_image(c.rng, (33, 41, 3), dtype), SIZES[(5 * i + j) % len(SIZES)]
+        args = ["--size", f"{size[1]}x{size[0]}", "--border", border]
+        low, high = (f(image.astype(np.float64), size=(*size, 1), mode=mode) for f in (ndimage.minimum_filter, ndimage.maximum_filter))
+        want = ((low + high) / 2 if dtype == np.float32 else np.rint((low + high) / 2)).astype(dtype)
+        c.check(f"midpoint {size} {border} {dtype.__name__}", np.array_equal(c.filter(image, "midpoint", *args), want))
+
 holes = random_image(c.rng, (40, 50), np.float32)
 holes[20, 30] = np.nan
 for name in ("erode", "dilate"):

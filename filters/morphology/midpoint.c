@@ -1,0 +1,53 @@
+/* Midpoint: half way between the least and the greatest sample.
+ * SPDX-License-Identifier: MIT */
+#include "filters/morphology/flat.h"
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    enum gi_status status = gi_flat_plan_one(plan, err);
+    plan->cost.other *= 2;
+    return status;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_point half = {.op = GI_POINT_BLEND, .alpha_too = true, .t = 0.5f};
+    const struct gi_flat *flat = plan->tables;
+    struct gi_extreme greatest = flat->erode; /* of the same window: dilate's is mirrored */
+    struct gi_image eroded;
+    const struct gi_image *src = work->srcs;
+    greatest.greatest = true;
+    enum gi_status status = queue->k->extreme(queue, work->dst, src, &greatest, err);
+    if (!status)
+        status =
+            queue->k->alloc(queue, &eroded, src->width, src->height, src->channels, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->extreme(queue, &eroded, src, &flat->erode, err);
+    if (!status)
+        status = queue->k->pointwise(queue, work->dst, work->dst, &eroded, &half, err);
+    queue->k->release(queue, &eroded);
+    return status;
+}
+
+const struct gi_filter gi_filter_midpoint = {
+    .name = "midpoint",
+    .summary = "Even out noise: half way between the darkest and brightest nearby",
+    .examples = "gpuimg midpoint in.png out.png\n"
+                "gpuimg midpoint scan.png level.png --k 15\n"
+                "gpuimg midpoint frame.tif out.tif --size 9x3 --border mirror",
+    .manual =
+        "Half the sum of the least and the greatest sample in a rectangle, rounded once, half to "
+        "even: the middle of "
+        "their range, each channel by itself, which is the best "
+        "guess where noise is uniform (R. C. Gonzalez, R. E. Woods, Digital Image Processing, "
+        "5.3).\n\n"
+        "The rectangle and what it does to NaN, borders and alpha are those of erode and "
+        "dilate.",
+    .options = gi_flat_options,
+    .params_nbytes = sizeof(struct gi_flat_params),
+    .check = gi_flat_check,
+    .plan = plan,
+    .run = run,
+};
