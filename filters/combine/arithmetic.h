@@ -24,7 +24,7 @@ struct gi_arithmetic_params {
      .metavar = "IMAGE",                                                                           \
      .help = "The second image, of the first one's size; a gray one serves all colours"},          \
     {                                                                                              \
-        .name = "value", .letter = 'v', .type = GI_OPT_COLOUR,                                     \
+        .name = "value", .type = GI_OPT_COLOUR,                                                    \
         .offset = offsetof(struct gi_arithmetic_params, value), .help = what                       \
     }
 

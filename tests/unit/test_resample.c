@@ -217,6 +217,8 @@ static void check_way(struct gi_queue *queue, const struct gi_resample *spec, in
 static void check(const struct gi_resample *spec, int width, int height, int channels,
                   enum gi_type type, bool odd)
 {
+    if (case_is_left_out())
+        return;
     struct guard src, want;
     guard_alloc(&src, width, height, channels, type, gi_type_nbytes(type) * 5);
     guard_alloc(&want, spec->row.n, spec->col.n, channels, type, 0);
