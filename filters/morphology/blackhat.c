@@ -25,7 +25,7 @@ const struct gi_filter gi_filter_blackhat = {
               "make it, is 0; floats keep the sign.",
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_flat_check,
+    .check = gi_window_check,
     .plan = gi_flat_plan_both,
     .run = run,
 };

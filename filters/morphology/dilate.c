@@ -28,7 +28,7 @@ const struct gi_filter gi_filter_dilate = {
         "has one gives NaN; -0 is less than 0.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_flat_check,
+    .check = gi_window_check,
     .plan = gi_flat_plan_one,
     .run = run,
 };

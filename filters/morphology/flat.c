@@ -3,7 +3,7 @@
 #include "filters/morphology/flat.h"
 
 const struct gi_option gi_flat_options[] = {
-    GI_FLAT_WINDOW_OPTIONS,
+    GI_WINDOW_OPTIONS(GI_TAPS_MAX, "4001"),
     {.name = "alpha",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_flat_params, alpha),
@@ -13,40 +13,20 @@ const struct gi_option gi_flat_options[] = {
 };
 
 const struct gi_option gi_flat_difference_options[] = {
-    GI_FLAT_WINDOW_OPTIONS,
+    GI_WINDOW_OPTIONS(GI_TAPS_MAX, "4001"),
     GI_BORDER_OPTIONS(struct gi_flat_params),
     {.name = NULL},
 };
-
-enum gi_status gi_flat_check(void *params, struct gi_err *err)
-{
-    struct gi_flat_params *p = params;
-    bool sized = gi_extent_is_set(&p->size);
-    if (sized && p->k)
-        return gi_fail(err, GI_E_USAGE, "--k %d and --size: want one of them", p->k);
-    if (sized && (gi_length_is_open(&p->size.width) || gi_length_is_open(&p->size.height)))
-        return gi_fail(err, GI_E_USAGE, "--size: want both sides, WIDTHxHEIGHT");
-    if (!sized && !p->k)
-        p->k = 3;
-    return GI_OK;
-}
-
-/* A side in pixels; 0 where it is too long. */
-static int side(const struct gi_flat_params *p, const struct gi_length *length, int whole)
-{
-    int n = gi_extent_is_set(&p->size) ? gi_side_pixels(length, whole) : p->k;
-    return n <= GI_TAPS_MAX ? n : 0;
-}
 
 /* For one of the two after the other `passes` times. */
 static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_err *err)
 {
     const struct gi_flat_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    int width = side(p, &p->size.width, src->width);
-    int height = side(p, &p->size.height, src->height);
-    if (!width || !height)
-        return gi_fail(err, GI_E_USAGE, "--size: want at most %d px a side", GI_TAPS_MAX);
+    int width, height;
+    enum gi_status status = gi_window_sides(&width, &height, &p->window, src, GI_TAPS_MAX, err);
+    if (status)
+        return status;
     struct gi_flat *flat = gi_plan_tables(plan, sizeof *flat, err);
     if (!flat)
         return GI_E_MEMORY;

@@ -3,30 +3,13 @@
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
 
-#include "filters/filter.h"
+#include "filters/window.h"
 
 struct gi_flat_params {
-    int k;                 /* pixels; 0: unset, until the check */
-    struct gi_extent size; /* unset: k x k */
+    struct gi_window_params window;
     bool alpha;
     struct gi_border_params edge;
 };
-
-/* Of a struct gi_flat_params. */
-#define GI_FLAT_WINDOW_OPTIONS                                                                     \
-    {.name = "k",                                                                                  \
-     .letter = 'k',                                                                                \
-     .type = GI_OPT_ODD,                                                                           \
-     .offset = offsetof(struct gi_flat_params, k),                                                 \
-     .min = 1,                                                                                     \
-     .max = GI_TAPS_MAX,                                                                           \
-     .unit = "px",                                                                                 \
-     .help = "Side of a square with the pixel in its middle; 3 where --size says nothing else"},   \
-    {                                                                                              \
-        .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(struct gi_flat_params, size),    \
-        .help = "Width and height of a rectangle, odd or even, at most 4001 px each, or per cent " \
-                "of the image"                                                                     \
-    }
 
 /* --k, --size, --alpha and the border's; those of a difference have no --alpha. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
@@ -35,9 +18,6 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 struct gi_flat {
     struct gi_extreme erode, dilate;
 };
-
-/* The check of all of them. */
-enum gi_status gi_flat_check(void *params, struct gi_err *err);
 
 /* The filters' plans, of one of the two halves and of one after the other: plan->tables becomes a
  * struct gi_flat. Errors: GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */

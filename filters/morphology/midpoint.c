@@ -47,7 +47,7 @@ const struct gi_filter gi_filter_midpoint = {
         "dilate.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_flat_check,
+    .check = gi_window_check,
     .plan = plan,
     .run = run,
 };

@@ -23,7 +23,7 @@ const struct gi_filter gi_filter_open = {
               "--border makes of the image that it gets, as in scipy.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
-    .check = gi_flat_check,
+    .check = gi_window_check,
     .plan = gi_flat_plan_both,
     .run = run,
 };

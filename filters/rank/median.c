@@ -31,7 +31,7 @@ const struct gi_filter gi_filter_median = {
         "1979).",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
-    .check = gi_rank_check,
+    .check = gi_window_check,
     .plan = plan,
     .run = gi_rank_run,
 };

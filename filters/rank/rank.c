@@ -37,7 +37,7 @@ const struct gi_filter gi_filter_rank = {
         "Alpha, NaN and what it costs are those of median.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
-    .check = gi_rank_check,
+    .check = gi_window_check,
     .plan = plan,
     .run = gi_rank_run,
 };

@@ -2,26 +2,6 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 
-enum gi_status gi_rank_check(void *params, struct gi_err *err)
-{
-    struct gi_rank_params *p = params;
-    bool sized = gi_extent_is_set(&p->size);
-    if (sized && p->k)
-        return gi_fail(err, GI_E_USAGE, "--k %d and --size: want one of them", p->k);
-    if (sized && (gi_length_is_open(&p->size.width) || gi_length_is_open(&p->size.height)))
-        return gi_fail(err, GI_E_USAGE, "--size: want both sides, WIDTHxHEIGHT");
-    if (!sized && !p->k)
-        p->k = 3;
-    return GI_OK;
-}
-
-/* A side in pixels; 0 where it is too long. */
-static int side(const struct gi_rank_params *p, const struct gi_length *length, int whole)
-{
-    int n = gi_extent_is_set(&p->size) ? gi_side_pixels(length, whole) : p->k;
-    return n <= GI_MEDIAN_MAX ? n : 0;
-}
-
 /* Of comparing pairs, of histograms of columns, or of those that slide. */
 static double cost_of(const struct gi_median *m, enum gi_type type)
 {
@@ -34,9 +14,10 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
 {
     const struct gi_rank_params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    int width = side(p, &p->size.width, src->width), height = side(p, &p->size.height, src->height);
-    if (!width || !height)
-        return gi_fail(err, GI_E_USAGE, "--size: want at most %d px a side", GI_MEDIAN_MAX);
+    int width, height;
+    enum gi_status status = gi_window_sides(&width, &height, &p->window, src, GI_MEDIAN_MAX, err);
+    if (status)
+        return status;
     struct gi_median *median = gi_plan_tables(plan, sizeof *median, err);
     if (!median)
         return GI_E_MEMORY;
