@@ -72,6 +72,25 @@ enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
     return status;
 }
 
+enum gi_status gi_flat_pair(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_extreme *a,
+                            const struct gi_extreme *b, const struct gi_point *point,
+                            struct gi_err *err)
+{
+    struct gi_image other;
+    enum gi_status status = queue->k->extreme(queue, dst, src, a, err);
+    if (!status)
+        status =
+            queue->k->alloc(queue, &other, src->width, src->height, src->channels, src->type, err);
+    if (status)
+        return status;
+    status = queue->k->extreme(queue, &other, src, b, err);
+    if (!status)
+        status = queue->k->pointwise(queue, dst, dst, &other, point, err);
+    queue->k->release(queue, &other);
+    return status;
+}
+
 enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err)

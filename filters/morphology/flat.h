@@ -30,6 +30,13 @@ enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, const struct gi_extreme *first,
                             const struct gi_extreme *second, struct gi_err *err);
 
+/* dst = `point` of `a` of `src` and of `b` of `src`, the latter in an image that is made and
+ * released here. Errors: those of the primitives. */
+enum gi_status gi_flat_pair(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_extreme *a,
+                            const struct gi_extreme *b, const struct gi_point *point,
+                            struct gi_err *err);
+
 /* dst = a - b, alpha as in `a`; either may be `dst`. Errors: those of the primitive. */
 enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,

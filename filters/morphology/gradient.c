@@ -5,20 +5,9 @@
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
+    const struct gi_point less = {.op = GI_POINT_SUBTRACT};
     const struct gi_flat *flat = plan->tables;
-    struct gi_image eroded;
-    const struct gi_image *src = work->srcs;
-    enum gi_status status = queue->k->extreme(queue, work->dst, src, &flat->dilate, err);
-    if (!status)
-        status =
-            queue->k->alloc(queue, &eroded, src->width, src->height, src->channels, src->type, err);
-    if (status)
-        return status;
-    status = queue->k->extreme(queue, &eroded, src, &flat->erode, err);
-    if (!status)
-        status = gi_flat_subtract(queue, work->dst, work->dst, &eroded, err);
-    queue->k->release(queue, &eroded);
-    return status;
+    return gi_flat_pair(queue, work->dst, work->srcs, &flat->dilate, &flat->erode, &less, err);
 }
 
 const struct gi_filter gi_filter_gradient = {

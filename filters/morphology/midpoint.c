@@ -15,20 +15,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_point half = {.op = GI_POINT_BLEND, .alpha_too = true, .t = 0.5f};
     const struct gi_flat *flat = plan->tables;
     struct gi_extreme greatest = flat->erode; /* of the same window: dilate's is mirrored */
-    struct gi_image eroded;
-    const struct gi_image *src = work->srcs;
     greatest.greatest = true;
-    enum gi_status status = queue->k->extreme(queue, work->dst, src, &greatest, err);
-    if (!status)
-        status =
-            queue->k->alloc(queue, &eroded, src->width, src->height, src->channels, src->type, err);
-    if (status)
-        return status;
-    status = queue->k->extreme(queue, &eroded, src, &flat->erode, err);
-    if (!status)
-        status = queue->k->pointwise(queue, work->dst, work->dst, &eroded, &half, err);
-    queue->k->release(queue, &eroded);
-    return status;
+    return gi_flat_pair(queue, work->dst, work->srcs, &greatest, &flat->erode, &half, err);
 }
 
 const struct gi_filter gi_filter_midpoint = {
