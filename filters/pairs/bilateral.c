@@ -49,11 +49,7 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct params *p = params;
-    if (p->range.kind == GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE, "--range otsu: want a number or a per cent");
-    if (!(p->range.value > 0))
-        return gi_fail(err, GI_E_USAGE, "--range %g: want more than 0", p->range.value);
-    return GI_OK;
+    return gi_level_check_positive(&p->range, "range", err);
 }
 
 struct tables {

@@ -49,11 +49,7 @@ static const struct gi_option options[] = {
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct params *p = params;
-    if (p->strength.kind == GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE, "--strength otsu: want a number or a per cent");
-    if (!(p->strength.value > 0))
-        return gi_fail(err, GI_E_USAGE, "--strength %g: want more than 0", p->strength.value);
-    return GI_OK;
+    return gi_level_check_positive(&p->strength, "strength", err);
 }
 
 struct tables {

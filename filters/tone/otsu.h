@@ -8,6 +8,11 @@
 #include "filters/statistics/order.h"
 #include "kernels/kernels.h"
 
+/* For an option --`name` that no level is found for: a number or a per cent above 0. Errors:
+ * GI_E_USAGE. */
+enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
+                                       struct gi_err *err);
+
 /* The level in sample units. `otsu` is the value found for GI_LEVEL_OTSU. GI_LEVEL_UNSET: 0. */
 double gi_level_number(const struct gi_level *level, enum gi_type type, double otsu);
 
