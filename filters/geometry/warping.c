@@ -123,8 +123,10 @@ struct gi_span gi_warp_needs(const struct gi_plan *plan, int y0, int y1)
     if (!mapped_rows(plan, y0, y1, &low, &high))
         return all;
     bool past = low < 0 || high >= height;
-    if (past && border == GI_BORDER_WRAP)
-        return high - low + 1 < height ? (struct gi_span){low, high + 1} : all;
+    if (past && border == GI_BORDER_WRAP) { /* from a row of the image on */
+        int top = gi_border_index(low, height, border), bottom = top + (high - low) + 1;
+        return (long long)high - low + 1 < height ? (struct gi_span){top, bottom} : all;
+    }
     if (past && (border == GI_BORDER_MIRROR || border == GI_BORDER_REFLECT101)) {
         int from_below = 2 * height - 2 - high, from_above = -low;
         if (low < -height || high > 2 * height)

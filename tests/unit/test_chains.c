@@ -2,8 +2,7 @@
  * own type, whole and in bands, at every level, on CUDA too; and so do what its analyses find and
  * what is tapped on the way. SPDX-License-Identifier: MIT */
 #include "host_filters.h"
-
-#include <time.h>
+#include "test_seed.h"
 
 enum { STEPS_MAX = 6, CHAINS = 220, BACKENDS_MAX = 8 };
 
@@ -44,7 +43,7 @@ static void random_option(struct chain *chain, const struct gi_filter *filter, v
         snprintf(text, sizeof text, "%u", 1 + 2 * (fc_random(seed) % 8));
     } else if (row->type == GI_OPT_REAL && row->max > row->min) {
         double most = row->max < 5 ? row->max : 5;
-        snprintf(text, sizeof text, "%.3f",
+        snprintf(text, sizeof text, "%.4g",
                  row->min + (most - row->min) * (fc_random(seed) % 64) / 64);
     } else if (row->type != GI_OPT_FLAG) {
         return;
@@ -335,10 +334,8 @@ static void random_image(struct gi_image *image, uint64_t *seed)
 static void test_random(void **unused)
 {
     (void)unused;
-    const char *given = getenv("SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    uint64_t seed = test_seed();
     int bands = 0;
-    printf("SEED=%llu\n", (unsigned long long)seed);
     for (int i = 0; i < CHAINS; i++) {
         struct chain chain;
         struct gi_image src;
@@ -407,6 +404,39 @@ static void test_wrap_after_clamp(void **unused)
 }
 
 /* One upload, one download, and what each step reads and writes. */
+/* A result that wraps more than once below and above its source. */
+static void test_wrap_over_and_over(void **unused)
+{
+    (void)unused;
+    static const char *const below[] = {"matrix=1 0 0; 0.1 1 0", "size=33x97", "border=wrap", NULL};
+    static const char *const above[] = {"matrix=1 0 0; 0.1 1 80.5", "size=33x97", "border=wrap",
+                                        NULL};
+    const struct gi_filter *affine = gi_filter_find("affine");
+    for (int i = 0; i < 2; i++) {
+        struct chain chain = {.n = 1, .text = "affine"};
+        note(&chain, "from", i ? "above" : "below");
+        chain.steps[0] =
+            (struct gi_step){.filter = affine, .params = fc_params(affine, i ? above : below)};
+        struct gi_image src;
+        uint64_t seed = FC_SEED;
+        assert_int_equal(gi_image_alloc(&src, 40, 22, 3, GI_U8, NULL), GI_OK);
+        fc_fill(&src, &seed);
+        struct outcome want, got;
+        run_singly(&want, backends[0].queue, &chain, &src);
+        for (int b = 0; b < nbackends; b++)
+            for (most_rows = 12; most_rows < 22; most_rows += 3)
+                if (run_together(&got, backends[b].queue, &chain, &src)) {
+                    compare(&chain, &want, &got, backends[b].name, &src);
+                    free_outcome(&got, &chain);
+                } else {
+                    fail_msg("%s: %s: fits nowhere", backends[b].name, chain.text);
+                }
+        free_outcome(&want, &chain);
+        free_chain(&chain);
+        gi_image_free(&src);
+    }
+}
+
 static void test_times(void **unused)
 {
     (void)unused;
@@ -441,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_wrap_after_clamp),
+        cmocka_unit_test(test_wrap_over_and_over),
         cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, open_backends, close_backends);

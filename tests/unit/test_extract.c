@@ -1,11 +1,11 @@
 /* Regions of a picture drawn in letters, their choice and order, and a flood fill as oracle.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
+#include "test_seed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "filters/pipeline.h"
 #include "filters/regions/extract.h"
@@ -238,9 +238,6 @@ int main(void)
         cmocka_unit_test(test_most_pixels), cmocka_unit_test(test_mask),
         cmocka_unit_test(test_floats),      cmocka_unit_test(test_random),
     };
-    const char *text = getenv("SEED");
-    unsigned seed = text ? (unsigned)strtoul(text, NULL, 10) : (unsigned)time(NULL);
-    printf("SEED=%u\n", seed);
-    srand(seed);
+    srand((unsigned)test_seed());
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

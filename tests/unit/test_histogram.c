@@ -1,11 +1,11 @@
 /* The histogram against sorting and adding in double.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
+#include "test_seed.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "filters/statistics/histogram.h"
 #include "filters/pipeline.h"
@@ -196,8 +196,6 @@ int main(void)
         cmocka_unit_test(test_odd_floats),
         cmocka_unit_test(test_bad_range),
     };
-    const char *seed = getenv("SEED");
-    state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
-    printf("SEED=%llu\n", (unsigned long long)state);
+    state = test_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
