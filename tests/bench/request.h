@@ -76,6 +76,9 @@ struct bench_request {
     char save[256]; /* where the input goes as raw samples without padding; "": nowhere */
 };
 
+/* The work of that name; -1: none. */
+int bench_work_of(const char *name);
+
 /* Whether the work makes an image from an image by bench_filter_run(). */
 static inline bool bench_is_filter(enum bench_work work)
 {

@@ -1,0 +1,364 @@
+/* What the bench programs time: works by name, their weights and what they cost.
+ * SPDX-License-Identifier: MIT */
+#include "filters/filter.h"
+#include "tests/bench/request.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A work and the primitive that does it, the last one where it takes several. */
+static const struct {
+    const char *name, *primitive;
+} works[] = {
+    [BENCH_GAUSSIAN] = {"gaussian", "convolve_separable"},
+    [BENCH_DENSE] = {"dense", "convolve_2d"},
+    [BENCH_BOX] = {"box", "box"},
+    [BENCH_ERODE] = {"erode", "extreme"},
+    [BENCH_MEDIAN] = {"median", "median"},
+    [BENCH_CLAHE] = {"clahe", "clahe"},
+    [BENCH_BILATERAL] = {"bilateral", "bilateral"},
+    [BENCH_NLMEANS] = {"nlmeans", "nlmeans"},
+    [BENCH_SOBEL] = {"sobel", "gradient"},
+    [BENCH_SOBEL_X] = {"sobel_x", "convolve_separable"},
+    [BENCH_THRESHOLD] = {"threshold", "threshold"},
+    [BENCH_LOCAL_MEAN] = {"local_mean", "local_threshold"},
+    [BENCH_SAUVOLA] = {"sauvola", "local_threshold"},
+    [BENCH_INTEGRAL] = {"integral", "scan"},
+    [BENCH_AFFINE] = {"affine", "pointwise"},
+    [BENCH_TABLE] = {"table", "pointwise"},
+    [BENCH_ADD] = {"add", "pointwise"},
+    [BENCH_BLEND] = {"blend", "pointwise"},
+    [BENCH_FLIP_H] = {"flip_h", "turn"},
+    [BENCH_FLIP_V] = {"flip_v", "turn"},
+    [BENCH_TRANSPOSE] = {"transpose", "turn"},
+    [BENCH_TURN_90] = {"turn_90", "turn"},
+    [BENCH_WINDOW] = {"window", "window"},
+    [BENCH_SWAP] = {"swap", "shuffle"},
+    [BENCH_ROTATE] = {"rotate", "warp"},
+    [BENCH_PERSPECTIVE] = {"perspective", "warp"},
+    [BENCH_POLAR] = {"polar", "warp"},
+    [BENCH_RESIZE] = {"resize", "resample"},
+    [BENCH_LUMA] = {"luma", "luma"},
+    [BENCH_HISTOGRAM] = {"histogram", "histogram"},
+    [BENCH_SUM] = {"sum", "moments"},
+    [BENCH_REDUCE] = {"reduce", "reduce"},
+    [BENCH_SELECT] = {"select", "select"},
+    [BENCH_LABEL] = {"label", "label"},
+    [BENCH_REGION_STATS] = {"region_stats", "region_stats"},
+    [BENCH_COMPONENTS] = {"components", "region_stats"},
+};
+
+int bench_work_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        if (strcmp(works[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+struct gi_image bench_dst_shape(const struct bench_request *request)
+{
+    const struct bench_picture *picture = &request->picture;
+    bool resize = request->work == BENCH_RESIZE, integral = request->work == BENCH_INTEGRAL;
+    int64_t rows = (int64_t)picture->height * request->to / picture->width;
+    return (struct gi_image){.width = (resize ? request->to : picture->width) << integral,
+                             .height = resize ? (int)rows : picture->height,
+                             .channels = request->work == BENCH_LUMA ? 1 : request->channels,
+                             .type = integral ? GI_U32 : request->type};
+}
+
+const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work)
+{
+    const struct gi_ways *const *ways = k->ways;
+    while (*ways && strcmp((*ways)->primitive, works[work].primitive))
+        ways++;
+    return *ways;
+}
+
+enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_request *request, int i,
+                               struct gi_err *err)
+{
+    const struct gi_ways *ways = bench_ways(queue->k, request->work);
+    const char *name = i < 0 ? request->way : gi_way_at(ways, i)->name;
+    char text[64] = "";
+    if (name[0])
+        snprintf(text, sizeof text, "%s:%s", ways->primitive, name);
+    return gi_queue_force_ways(queue, text, err);
+}
+
+static enum gi_status fill_resize(struct bench_weights *weights,
+                                  const struct bench_request *request, struct gi_err *err)
+{
+    struct gi_image dst = bench_dst_shape(request);
+    struct gi_resample_places row = gi_resample_all(request->picture.width, dst.width);
+    struct gi_resample_places col = gi_resample_all(request->picture.height, dst.height);
+    struct gi_resample *tables =
+        gi_resample_tables(&weights->plan, request->filter, &row, &col, false, err);
+    if (tables && request->alpha == GI_ALPHA_PLAIN)
+        tables->alpha = GI_ALPHA_PLAIN;
+    return tables ? GI_OK : err->status;
+}
+
+static enum gi_status set(void *params, const struct gi_filter *filter, const char *name,
+                          double value, struct gi_err *err)
+{
+    const struct gi_option *row = filter->options;
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    while (strcmp(row->name, name))
+        row++;
+    return gi_option_read(params, row, text, err);
+}
+
+/* The plan of the operation that the work is named after. */
+static enum gi_status fill_plan(struct bench_weights *weights, const struct bench_request *request,
+                                struct gi_err *err)
+{
+    const struct gi_filter *filter = gi_filter_find(works[request->work].name);
+    struct gi_image src = bench_dst_shape(request);
+    bool bilateral = request->work == BENCH_BILATERAL;
+    assert(filter->params_nbytes <= sizeof weights->params);
+    gi_options_default(weights->params, filter->options);
+    enum gi_status status =
+        set(weights->params, filter, bilateral ? "k" : "patch", request->k, err);
+    if (!status && bilateral)
+        status = set(weights->params, filter, "sigma", request->k / 3.0, err);
+    return status ? status : gi_plan_make(&weights->plan, filter, weights->params, &src, 1, err);
+}
+
+void bench_weights_free(struct bench_weights *weights)
+{
+    gi_plan_free(&weights->plan);
+}
+
+enum gi_status bench_weights_fill(struct bench_weights *weights,
+                                  const struct bench_request *request, struct gi_err *err)
+{
+    int k = request->k;
+    double sum = 0, sigma = k / 6.0, at;
+    for (int i = 0; i < k; i++) {
+        at = i - k / 2;
+        sum += weights->taps[i] = (float)exp(-at * at / (2 * sigma * sigma));
+    }
+    for (int i = 0; i < k; i++)
+        weights->taps[i] = (float)(weights->taps[i] / sum);
+    /* No two rows alike: of full rank as far as anybody can tell. */
+    for (int i = 0; i < k * k && k <= BENCH_DENSE_MAX; i++)
+        weights->dense[i] = (float)bench_hash((uint64_t)i) / 4294967296.0f / (float)(k * k);
+    for (int i = 0; i < 256; i++)
+        weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
+    for (int i = 0; i < 65536; i++)
+        weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
+    if (request->work == BENCH_BILATERAL || request->work == BENCH_NLMEANS)
+        return fill_plan(weights, request, err);
+    return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
+}
+
+static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_image *other,
+                                const struct bench_request *request,
+                                const struct bench_weights *weights, struct gi_err *err)
+{
+    struct gi_point point = {.op = request->work == BENCH_AFFINE  ? GI_POINT_AFFINE
+                                   : request->work == BENCH_TABLE ? GI_POINT_TABLE
+                                   : request->work == BENCH_ADD   ? GI_POINT_ADD
+                                                                  : GI_POINT_BLEND,
+                             .alpha_too = request->alpha == GI_ALPHA_PLAIN,
+                             .t = 0.3f};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++) {
+        point.scale[c] = -0.9f;
+        point.offset[c] = gi_type_full_scale(src->type);
+        point.table[c] = src->type == GI_U8 ? (const void *)weights->table8 : weights->table16;
+    }
+    return queue->k->pointwise(queue, dst, src, bench_has_other(request->work) ? other : NULL,
+                               &point, err);
+}
+
+static enum gi_status run_move(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, enum bench_work work, struct gi_err *err)
+{
+    struct gi_window window = {.left = 13, .top = 7};
+    struct gi_shuffle swap = {.nsources = 1};
+    for (int c = 0; c < src->channels; c++)
+        swap.from[c].channel = src->channels - 1 - c;
+    switch (work) {
+    case BENCH_FLIP_H:
+        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_X, err);
+    case BENCH_FLIP_V:
+        return queue->k->turn(queue, dst, src, GI_TURN_MIRROR_Y, err);
+    case BENCH_TRANSPOSE:
+        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE, err);
+    case BENCH_TURN_90:
+        return queue->k->turn(queue, dst, src, GI_TURN_TRANSPOSE | GI_TURN_MIRROR_Y, err);
+    case BENCH_WINDOW:
+        return queue->k->window(queue, dst, src, &window, err);
+    default:
+        return queue->k->shuffle(queue, dst, src, &swap, err);
+    }
+}
+
+static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct bench_request *request,
+                               struct gi_err *err)
+{
+    const double one = (double)((int64_t)1 << GI_AFFINE_BITS), pi = 3.14159265358979323846;
+    double x = (src->width - 1) / 2.0, y = (src->height - 1) / 2.0, w = src->width;
+    double c = cos(request->degrees * pi / 180), s = sin(request->degrees * pi / 180);
+    double turn[6] = {c, s, x - c * x - s * y, -s, c, y + s * x - c * y};
+    double keystone[9] = {1, 0.1, -0.025 * w, 0.08, 1, -0.018 * w, 0.16 / w, 0.08 / w, 1};
+    struct gi_warp warp = {.interpolation = request->cubic ? GI_CUBIC : GI_LINEAR,
+                           .cubic = -0.5f,
+                           .alpha = request->alpha,
+                           .edge = {GI_BORDER_VALUE, {0}},
+                           .height = src->height};
+    struct gi_map *map = &warp.map;
+    map->kind = request->work == BENCH_ROTATE        ? GI_MAP_AFFINE
+                : request->work == BENCH_PERSPECTIVE ? GI_MAP_PROJECTIVE
+                                                     : GI_MAP_RINGS;
+    for (int i = 0; i < 6; i++)
+        map->affine[i] = llrint(turn[i] * one);
+    memcpy(map->m, keystone, sizeof keystone);
+    map->rings = (struct gi_rings){
+        .center_x = x, .center_y = y, .radial = 1.4, .angular = src->height / (2 * pi)};
+    return queue->k->warp(queue, dst, src, &warp, err);
+}
+
+static enum gi_status run_local(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct bench_request *request,
+                                struct gi_err *err)
+{
+    double n = (double)request->k * request->k, full = (double)gi_type_full_scale(src->type);
+    struct gi_local local = {.k = request->k, .scale = GI_LOCAL_LEVELS - 1};
+    double most = src->type == GI_F32 ? local.scale : full;
+    local.mean = request->work == BENCH_LOCAL_MEAN;
+    local.shift = local.mean ? n * rint(most * 10 / 255) : 0;
+    local.part = 0.2;
+    local.slope = 0.2 / (n * most / 2);
+    return queue->k->local_threshold(queue, dst, src, &local, err);
+}
+
+enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_image *other,
+                                const struct bench_request *request,
+                                const struct bench_weights *weights, struct gi_err *err)
+{
+    static const float difference[3] = {-1, 0, 1}, smooth[3] = {1, 2, 1};
+    const float *taps = weights->taps;
+    int k = request->k;
+    struct gi_edge edge = {GI_BORDER_CLAMP, {0}};
+    struct gi_separable gaussian = {.row = taps,
+                                    .col = taps,
+                                    .nrow = k,
+                                    .ncol = k,
+                                    .row_anchor = k / 2,
+                                    .col_anchor = k / 2,
+                                    .sum = 1,
+                                    .alpha = request->alpha,
+                                    .edge = edge};
+    struct gi_separable sobel_x = {.row = difference,
+                                   .col = smooth,
+                                   .nrow = 3,
+                                   .ncol = 3,
+                                   .row_anchor = 1,
+                                   .col_anchor = 1,
+                                   .alpha = GI_ALPHA_PLAIN,
+                                   .edge = edge,
+                                   .finish = {.kind = GI_FINISH_ABS}};
+    struct gi_dense dense = {.weights = weights->dense,
+                             .width = k,
+                             .height = k,
+                             .anchor_x = k / 2,
+                             .anchor_y = k / 2,
+                             .sum = 1,
+                             .alpha = request->alpha,
+                             .edge = edge};
+    struct gi_box box = {k, request->alpha, edge};
+    struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
+    struct gi_median median = {k, k, k * k / 2, false, edge};
+    struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+    struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
+    if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
+        return run_move(queue, dst, src, request->work, err);
+    if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
+        return run_warp(queue, dst, src, request, err);
+    switch (request->work) {
+    case BENCH_RESIZE:
+        return queue->k->resample(queue, dst, src, weights->plan.tables, err);
+    case BENCH_GAUSSIAN:
+        return queue->k->convolve_separable(queue, dst, src, &gaussian, err);
+    case BENCH_SOBEL_X:
+        return queue->k->convolve_separable(queue, dst, src, &sobel_x, err);
+    case BENCH_DENSE:
+        return queue->k->convolve_2d(queue, dst, src, &dense, err);
+    case BENCH_BOX:
+        return queue->k->box(queue, dst, src, &box, err);
+    case BENCH_ERODE:
+        return queue->k->extreme(queue, dst, src, &erode, err);
+    case BENCH_MEDIAN:
+        return queue->k->median(queue, dst, src, &median, err);
+    case BENCH_CLAHE:
+        return queue->k->clahe(queue, dst, src, NULL, &(struct gi_clahe){8, 8, 2}, err);
+    case BENCH_BILATERAL:
+    case BENCH_NLMEANS:
+        return weights->plan.filter->run(&weights->plan, queue,
+                                         &(struct gi_work){.dst = dst, .srcs = src}, err);
+    case BENCH_SOBEL:
+        return queue->k->gradient(queue, dst, src, &gradient, err);
+    case BENCH_THRESHOLD:
+        return queue->k->threshold(queue, dst, src, gi_type_full_scale(src->type) / 2, false, err);
+    case BENCH_LOCAL_MEAN:
+    case BENCH_SAUVOLA:
+        return run_local(queue, dst, src, request, err);
+    case BENCH_INTEGRAL:
+        return queue->k->scan(queue, dst, src, &integral, err);
+    case BENCH_LUMA:
+        return queue->k->luma(queue, dst, src, err);
+    default:
+        return run_point(queue, dst, src, other, request, weights, err);
+    }
+}
+
+struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request)
+{
+    struct gi_histogram_spec range = {.key = GI_KEY_RANGE, .nbins = 256, .lo = 0, .hi = 1};
+    struct gi_histogram_spec values = {.key = GI_KEY_VALUE,
+                                       .nbins = request->type == GI_U8 ? 256 : 65536};
+    return request->type == GI_F32 ? range : values;
+}
+
+struct bench_cost bench_cost_of(const struct bench_request *request, double kept)
+{
+    double pixels = (double)request->picture.width * request->picture.height, k = request->k;
+    double samples = pixels * request->channels, size = (double)gi_type_nbytes(request->type);
+    double regions = kept * (double)sizeof(struct gi_region_sums), labels = pixels * 4;
+    struct bench_cost cost = {samples * size, 0};
+    struct gi_image dst = bench_dst_shape(request);
+    if (bench_is_filter(request->work))
+        cost.bytes +=
+            (double)dst.width * dst.height * dst.channels * (double)gi_type_nbytes(dst.type);
+    if (bench_has_other(request->work))
+        cost.bytes += samples * size;
+    switch (request->work) {
+    case BENCH_GAUSSIAN:
+        cost.fmas = 2 * k * samples;
+        break;
+    case BENCH_DENSE:
+        cost.fmas = k * k * samples;
+        break;
+    case BENCH_SELECT:
+        cost.bytes += kept * (4 + size);
+        break;
+    case BENCH_LABEL:
+        cost.bytes += labels;
+        break;
+    case BENCH_REGION_STATS:
+    case BENCH_COMPONENTS:
+        cost.bytes += labels + regions;
+        break;
+    default:
+        break;
+    }
+    return cost;
+}
