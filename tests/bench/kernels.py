@@ -58,7 +58,7 @@ def expand(rows, inputs, worst):
 
 
 def request_of(row, size, **more):
-    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "cubic", "to", "filter")
+    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter")
     return {**{k: row[k] for k in keys if k in row}, "width": size, "height": size, **more}
 
 

@@ -91,15 +91,42 @@ def table(request, src):
     return lambda: cv2.LUT(src, lut, dst=dst)
 
 
-def add(request, src):
-    other, dst = src[::-1].copy(), np.empty_like(src)
-    return lambda: cv2.add(src, other, dst=dst)
+def pair(call, **of_type):
+    """Of two images, alpha too, which ours keeps; `of_type`: arguments made of full scale."""
+    def peer(request, src):
+        other, dst = src[::-1].copy(), np.empty_like(src)
+        full = 1 if src.dtype == np.float32 else np.iinfo(src.dtype).max
+        more = {name: make(full) for name, make in of_type.items()}
+        return lambda: getattr(cv2, call)(src, other, dst=dst, **more)
+    return peer
 
 
-def blend(request, src):
-    """Alpha too; ours keeps it."""
-    other, dst = src[::-1].copy(), np.empty_like(src)
-    return lambda: cv2.addWeighted(src, 0.7, other, 0.3, 0, dst=dst)
+def weighted(a, b):
+    def peer(request, src):
+        other, dst = src[::-1].copy(), np.empty_like(src)
+        return lambda: cv2.addWeighted(src, a, other, b, 0, dst=dst)
+    return peer
+
+
+def warp(call, matrix):
+    """By the same map as run_warp() in work.c, what is outside being 0."""
+    def peer(request, src):
+        height, width = src.shape[:2]
+        how = {"nearest": cv2.INTER_NEAREST, "linear": cv2.INTER_LINEAR, "cubic": cv2.INTER_CUBIC}
+        flags = how[request.get("interpolation", "linear")] | cv2.WARP_INVERSE_MAP
+        dst, m = np.empty_like(src), matrix(request, width, height)
+        return lambda: getattr(cv2, call)(src, m, (width, height), dst=dst, flags=flags)
+    return peer
+
+
+def turn(request, width, height):
+    angle = np.radians(request.get("degrees", 7))
+    c, s, x, y = np.cos(angle), np.sin(angle), (width - 1) / 2, (height - 1) / 2
+    return np.array([[c, s, x - c * x - s * y], [-s, c, y + s * x - c * y]])
+
+
+def keystone(request, width, height):
+    return np.array([[1, 0.1, -0.025 * width], [0.08, 1, -0.018 * width], [0.16 / width, 0.08 / width, 1]])
 
 
 def luma(request, src):
@@ -135,5 +162,8 @@ def components(request, src):
 
 WORK = {} if MISSING else {
     "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "bilateral": bilateral, "nlmeans": nlmeans, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
-    "table": table, "add": add, "blend": blend, "luma": luma, "histogram": histogram, "sum": sums, "select": select,
+    "table": table, "add": pair("add"), "subtract": pair("subtract"), "absdiff": pair("absdiff"),
+    "multiply": pair("multiply", scale=lambda full: 1 / full), "divide": pair("divide", scale=lambda full: full),
+    "blend": weighted(0.7, 0.3), "mean": weighted(0.5, 0.5), "rotate": warp("warpAffine", turn), "perspective": warp("warpPerspective", keystone),
+    "luma": luma, "histogram": histogram, "sum": sums, "select": select,
     "components": components}

@@ -7,6 +7,8 @@
 
 static const char *const types[] = {[GI_U8] = "u8", [GI_U16] = "u16", [GI_F32] = "f32", NULL};
 static const char *const alphas[] = {[GI_ALPHA_PLAIN] = "plain", [GI_ALPHA_WEIGH] = "weigh", NULL};
+static const char *const interpolations[] = {
+    [GI_NEAREST] = "nearest", [GI_LINEAR] = "linear", [GI_CUBIC] = "cubic", NULL};
 static const char *const filters[] = {
     [GI_RESAMPLE_NEAREST] = "nearest",   [GI_RESAMPLE_BOX] = "box",
     [GI_RESAMPLE_TRIANGLE] = "triangle", [GI_RESAMPLE_HAMMING] = "hamming",
@@ -37,8 +39,8 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
-    const char *way = "", *filter = "triangle";
-    int peers = 1, ways = 0, cubic = 0;
+    const char *way = "", *filter = "triangle", *interpolation = "linear";
+    int peers = 1, ways = 0;
     memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
     request->picture.width = request->picture.height = 8192;
     request->k = 5;
@@ -49,22 +51,24 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     request->to = 4096;
     if (json_unpack(
             json,
-            "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?b, "
+            "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?s, "
             "s?i, s?s}",
             "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
             &request->picture.width, "height", &request->picture.height, "k", &request->k,
             "channels", &request->channels, "connectivity", &request->connectivity, "threads",
             &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way,
-            "degrees", &request->degrees, "cubic", &cubic, "to", &request->to, "filter", &filter))
+            "degrees", &request->degrees, "interpolation", &interpolation, "to", &request->to,
+            "filter", &filter))
         return refuse(err, "a member has the wrong type");
     int w = bench_work_of(work), t = index_of(types, type), c = index_of(contents, input);
-    int a = index_of(alphas, alpha), f = index_of(filters, filter);
-    if (w < 0 || t < 0 || c < 0 || a < 0 || f < 0)
-        return refuse(err, "unknown work, type, input, alpha or filter");
+    int a = index_of(alphas, alpha), f = index_of(filters, filter),
+        i = index_of(interpolations, interpolation);
+    if (w < 0 || t < 0 || c < 0 || a < 0 || f < 0 || i < 0)
+        return refuse(err, "unknown work, type, input, alpha, filter or interpolation");
     request->filter = (enum gi_resample_filter)f;
     request->peers = peers != 0;
     request->ways = ways != 0;
-    request->cubic = cubic != 0;
+    request->interpolation = (enum gi_interpolation)i;
     snprintf(request->way, sizeof request->way, "%s", way);
     request->work = (enum bench_work)w;
     request->type = (enum gi_type)t;

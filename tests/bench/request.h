@@ -26,13 +26,20 @@ enum bench_work {
     BENCH_SOBEL,     /* magnitude of both gradients */
     BENCH_SOBEL_X,   /* |gradient| along x */
     BENCH_THRESHOLD,
-    BENCH_LOCAL_MEAN,   /* above the mean of k x k less 10 / 255 of full scale */
-    BENCH_SAUVOLA,      /* above the level of k x k, with the deviation */
-    BENCH_INTEGRAL,     /* sums of all samples above and left, in 64 bits */
-    BENCH_AFFINE,       /* a factor and an offset */
-    BENCH_TABLE,        /* a table for all channels; u8 and u16 */
-    BENCH_ADD,          /* two images */
+    BENCH_LOCAL_MEAN, /* above the mean of k x k less 10 / 255 of full scale */
+    BENCH_SAUVOLA,    /* above the level of k x k, with the deviation */
+    BENCH_INTEGRAL,   /* sums of all samples above and left, in 64 bits */
+    BENCH_AFFINE,     /* a factor and an offset */
+    BENCH_TABLE,      /* a table for all channels; u8 and u16 */
+    BENCH_ADD,        /* two images, as the next eight */
+    BENCH_SUBTRACT,
+    BENCH_MULTIPLY, /* white being 1 */
+    BENCH_ABSDIFF,
     BENCH_BLEND,        /* 0.7 of one and 0.3 of another */
+    BENCH_MEAN,         /* half of the sum */
+    BENCH_DIVIDE,       /* white being 1 */
+    BENCH_COMPOSITE,    /* one over another */
+    BENCH_MASK,         /* one by the luma of another */
     BENCH_FLIP_H,       /* left and right */
     BENCH_FLIP_V,       /* top and bottom */
     BENCH_TRANSPOSE,    /* of square images */
@@ -56,8 +63,8 @@ enum bench_work {
 /* The members of a request, each with its default:
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
- *  "way": "", "ways": false, "save": "", "degrees": 7, "cubic": false, "to": 4096,
- *  "filter": "triangle"} */
+ *  "way": "", "ways": false, "save": "", "degrees": 7,
+ *  "interpolation": "linear", "to": 4096, "filter": "triangle"} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -66,9 +73,9 @@ struct bench_request {
     int k, channels, connectivity;
     int threads; /* CPU */
     int runs;
-    int degrees; /* BENCH_ROTATE */
-    bool cubic;  /* maps: bicubic, not bilinear */
-    int to;      /* BENCH_RESIZE: pixels in a row of the result, and rows in proportion */
+    int degrees;                         /* BENCH_ROTATE */
+    enum gi_interpolation interpolation; /* maps */
+    int to; /* BENCH_RESIZE: pixels in a row of the result, and rows in proportion */
     enum gi_resample_filter filter;
     bool peers;     /* whether they are timed too (CUDA) */
     bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
@@ -88,7 +95,7 @@ static inline bool bench_is_filter(enum bench_work work)
 /* Whether it takes a second image of the same shape. */
 static inline bool bench_has_other(enum bench_work work)
 {
-    return work == BENCH_ADD || work == BENCH_BLEND;
+    return work >= BENCH_ADD && work <= BENCH_MASK;
 }
 
 /* The ways of the work's primitive, its last one's where it takes several. */
@@ -111,7 +118,7 @@ struct bench_weights {
     uint16_t table16[65536];
     struct gi_plan
         plan;          /* of BENCH_RESIZE, whose tables are a struct gi_resample; of an operation */
-    double params[32]; /* the operation's */
+    double params[64]; /* the operation's */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);

@@ -29,7 +29,14 @@ static const struct {
     [BENCH_AFFINE] = {"affine", "pointwise"},
     [BENCH_TABLE] = {"table", "pointwise"},
     [BENCH_ADD] = {"add", "pointwise"},
+    [BENCH_SUBTRACT] = {"subtract", "pointwise"},
+    [BENCH_MULTIPLY] = {"multiply", "pointwise"},
+    [BENCH_ABSDIFF] = {"absdiff", "pointwise"},
     [BENCH_BLEND] = {"blend", "pointwise"},
+    [BENCH_MEAN] = {"mean", "combine"},
+    [BENCH_DIVIDE] = {"divide", "combine"},
+    [BENCH_COMPOSITE] = {"composite", "combine"},
+    [BENCH_MASK] = {"mask", "combine"},
     [BENCH_FLIP_H] = {"flip_h", "turn"},
     [BENCH_FLIP_V] = {"flip_v", "turn"},
     [BENCH_TRANSPOSE] = {"transpose", "turn"},
@@ -102,30 +109,53 @@ static enum gi_status fill_resize(struct bench_weights *weights,
 }
 
 static enum gi_status set(void *params, const struct gi_filter *filter, const char *name,
-                          double value, struct gi_err *err)
+                          const char *text, struct gi_err *err)
 {
     const struct gi_option *row = filter->options;
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
     while (strcmp(row->name, name))
         row++;
     return gi_option_read(params, row, text, err);
 }
 
-/* The plan of the operation that the work is named after. */
+static bool is_operation(enum bench_work work)
+{
+    return work == BENCH_BILATERAL || work == BENCH_NLMEANS || bench_has_other(work);
+}
+
+static enum gi_status set_all(void *params, const struct gi_filter *filter,
+                              const struct bench_request *request, struct gi_err *err)
+{
+    char k[32], sigma[32];
+    snprintf(k, sizeof k, "%d", request->k);
+    snprintf(sigma, sizeof sigma, "%.17g", request->k / 3.0);
+    enum gi_status status = GI_OK;
+    if (request->work == BENCH_NLMEANS)
+        return set(params, filter, "patch", k, err);
+    if (request->work == BENCH_BILATERAL) {
+        status = set(params, filter, "k", k, err);
+        return status ? status : set(params, filter, "sigma", sigma, err);
+    }
+    status = set(params, filter, "with", "other", err);
+    if (!status && request->work == BENCH_MEAN)
+        status = set(params, filter, "scale", "0.5", err);
+    if (!status && request->work == BENCH_BLEND)
+        status = set(params, filter, "amount", "0.3", err);
+    return status ? status : filter->check(params, err);
+}
+
+/* The plan of the operation that the work is. */
 static enum gi_status fill_plan(struct bench_weights *weights, const struct bench_request *request,
                                 struct gi_err *err)
 {
-    const struct gi_filter *filter = gi_filter_find(works[request->work].name);
-    struct gi_image src = bench_dst_shape(request);
-    bool bilateral = request->work == BENCH_BILATERAL;
+    bool mean = request->work == BENCH_MEAN;
+    const struct gi_filter *filter = gi_filter_find(mean ? "add" : works[request->work].name);
+    struct gi_image srcs[2] = {bench_dst_shape(request), bench_dst_shape(request)};
     assert(filter->params_nbytes <= sizeof weights->params);
     gi_options_default(weights->params, filter->options);
-    enum gi_status status =
-        set(weights->params, filter, bilateral ? "k" : "patch", request->k, err);
-    if (!status && bilateral)
-        status = set(weights->params, filter, "sigma", request->k / 3.0, err);
-    return status ? status : gi_plan_make(&weights->plan, filter, weights->params, &src, 1, err);
+    enum gi_status status = set_all(weights->params, filter, request, err);
+    return status ? status
+                  : gi_plan_make(&weights->plan, filter, weights->params, srcs,
+                                 1 + bench_has_other(request->work), err);
 }
 
 void bench_weights_free(struct bench_weights *weights)
@@ -151,29 +181,23 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
         weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
     for (int i = 0; i < 65536; i++)
         weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
-    if (request->work == BENCH_BILATERAL || request->work == BENCH_NLMEANS)
+    if (is_operation(request->work))
         return fill_plan(weights, request, err);
     return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
 }
 
 static enum gi_status run_point(struct gi_queue *queue, struct gi_image *dst,
-                                const struct gi_image *src, const struct gi_image *other,
-                                const struct bench_request *request,
+                                const struct gi_image *src, const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err)
 {
-    struct gi_point point = {.op = request->work == BENCH_AFFINE  ? GI_POINT_AFFINE
-                                   : request->work == BENCH_TABLE ? GI_POINT_TABLE
-                                   : request->work == BENCH_ADD   ? GI_POINT_ADD
-                                                                  : GI_POINT_BLEND,
-                             .alpha_too = request->alpha == GI_ALPHA_PLAIN,
-                             .t = 0.3f};
+    struct gi_point point = {.op = request->work == BENCH_AFFINE ? GI_POINT_AFFINE : GI_POINT_TABLE,
+                             .alpha_too = request->alpha == GI_ALPHA_PLAIN};
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         point.scale[c] = -0.9f;
         point.offset[c] = gi_type_full_scale(src->type);
         point.table[c] = src->type == GI_U8 ? (const void *)weights->table8 : weights->table16;
     }
-    return queue->k->pointwise(queue, dst, src, bench_has_other(request->work) ? other : NULL,
-                               &point, err);
+    return queue->k->pointwise(queue, dst, src, NULL, &point, err);
 }
 
 static enum gi_status run_move(struct gi_queue *queue, struct gi_image *dst,
@@ -208,7 +232,7 @@ static enum gi_status run_warp(struct gi_queue *queue, struct gi_image *dst,
     double c = cos(request->degrees * pi / 180), s = sin(request->degrees * pi / 180);
     double turn[6] = {c, s, x - c * x - s * y, -s, c, y + s * x - c * y};
     double keystone[9] = {1, 0.1, -0.025 * w, 0.08, 1, -0.018 * w, 0.16 / w, 0.08 / w, 1};
-    struct gi_warp warp = {.interpolation = request->cubic ? GI_CUBIC : GI_LINEAR,
+    struct gi_warp warp = {.interpolation = request->interpolation,
                            .cubic = -0.5f,
                            .alpha = request->alpha,
                            .edge = {GI_BORDER_VALUE, {0}},
@@ -278,11 +302,15 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
     struct gi_median median = {k, k, k * k / 2, false, edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
+    const struct gi_image srcs[2] = {*src, bench_has_other(request->work) ? *other : *src};
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_move(queue, dst, src, request->work, err);
     if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
         return run_warp(queue, dst, src, request, err);
+    if (is_operation(request->work))
+        return weights->plan.filter->run(&weights->plan, queue,
+                                         &(struct gi_work){.dst = dst, .srcs = srcs}, err);
     switch (request->work) {
     case BENCH_RESIZE:
         return queue->k->resample(queue, dst, src, weights->plan.tables, err);
@@ -300,10 +328,6 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
         return queue->k->median(queue, dst, src, &median, err);
     case BENCH_CLAHE:
         return queue->k->clahe(queue, dst, src, NULL, &(struct gi_clahe){8, 8, 2}, err);
-    case BENCH_BILATERAL:
-    case BENCH_NLMEANS:
-        return weights->plan.filter->run(&weights->plan, queue,
-                                         &(struct gi_work){.dst = dst, .srcs = src}, err);
     case BENCH_SOBEL:
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:
@@ -316,7 +340,7 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     case BENCH_LUMA:
         return queue->k->luma(queue, dst, src, err);
     default:
-        return run_point(queue, dst, src, other, request, weights, err);
+        return run_point(queue, dst, src, request, weights, err);
     }
 }
 
