@@ -267,6 +267,35 @@ static void test_random(void **state)
             }
 }
 
+/* Rows that end anywhere in a vector, at strides of their own. */
+static void test_widths(void **state)
+{
+    (void)state;
+    uint64_t seed = SEED + 1;
+    for (int width = 1; width <= 70; width++)
+        for (int op = GI_COMBINE_ADD; op <= GI_COMBINE_MASK; op++) {
+            struct guard src, others[2];
+            struct gi_combine spec;
+            enum gi_type type = (enum gi_type)((width + op) % 3);
+            int channels = 1 + (width + op) / 3 % 4;
+            guard_alloc(&src, width, 2, channels, type, 4 + 4 * (size_t)(width % 5));
+            case_fill(&src.image, &seed);
+            random_spec(&spec, &src.image, &seed);
+            spec.op = (enum gi_combine_op)op;
+            for (int j = 0; j < 2; j++) {
+                guard_alloc(&others[j], width, 2, channels, type, 4);
+                case_fill(&others[j].image, &seed);
+            }
+            spec.other = &others[0].image;
+            spec.dark = op == GI_COMBINE_DIVIDE && width % 2 ? &others[1].image : NULL;
+            struct gi_image hosts[2] = {others[0].image, others[1].image};
+            check(&spec, &src.image, hosts, channels);
+            guard_free(&src);
+            for (int j = 0; j < 2; j++)
+                guard_free(&others[j]);
+        }
+}
+
 /* A layer that has no rows here is transparent. */
 static void test_no_rows(void **state)
 {
@@ -313,9 +342,8 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_random),    cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_no_rows),   cmocka_unit_test(test_types),
         cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);

@@ -1,10 +1,10 @@
 /* Two images made one: blocks of a row in planes of floats, in loops that compilers make vectors
  * of.
  * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/combine/combine.h"
 #include "kernels/cpu/common/simd.h"
-#include "kernels/cpu/cpu.h"
 
-enum { BLOCK = 256, ALPHA = 3 };
+enum { BLOCK = 256, ALPHA = COMBINE_ALPHA };
 
 /* Pixels of a block: colours, then alpha. */
 struct planes {
@@ -44,12 +44,6 @@ write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
     }
 }
 
-/* Where the channel c of an image lies among the planes. */
-static int plane_of(const struct gi_image *image, int c)
-{
-    return gi_has_alpha(image) && c == image->channels - 1 ? ALPHA : c;
-}
-
 /* Pixels x to x + n - 1 of row y become those from `at` on, their samples times `unit`. */
 static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
                  float unit)
@@ -59,7 +53,7 @@ static void load(struct planes *to, int at, const struct gi_image *image, int y,
     GI_CPU_TYPES(image->type,
                  read_type(samples, gi_row(image, y), first, (size_t)n * channels, TYPE));
     for (int c = 0; c < image->channels; c++) {
-        float *plane = to->c[plane_of(image, c)] + at;
+        float *plane = to->c[combine_channel(image, c)] + at;
         const float *from = samples + c;
         for (int i = 0; i < n; i++)
             plane[i] = from[(size_t)i * channels] * unit;
@@ -121,7 +115,7 @@ static void store(const struct work *work, const struct planes *from, int y, int
     const struct gi_image *dst = work->dst;
     size_t channels = (size_t)dst->channels;
     for (int c = 0; c < dst->channels; c++) {
-        const float *plane = from->c[plane_of(dst, c)];
+        const float *plane = from->c[combine_channel(dst, c)];
         for (int i = 0; i < n; i++)
             samples[(size_t)i * channels + (size_t)c] = plane[i];
     }
@@ -277,6 +271,9 @@ static enum gi_status by_blocks(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_combine_way ways[] = {
+    {{"samples", "arithmetic on images alike, or a value"},
+     GI_CPU(combine_by_samples_takes),
+     GI_CPU(combine_by_samples)},
     {{"blocks", "everything"}, NULL, by_blocks},
 };
 
