@@ -8,7 +8,7 @@ pgm plain.pgm 40 30
 gpuimg convert plain.pgm plain.ppm 2>/dev/null
 cat >proper.py <<'PY'
 # proper.py KIND FILE...: what is wrong with files, if anything.
-import json, re, sys, xml.dom.minidom
+import json, re, sys
 for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
     data = open(name, "rb").read()
     if kind == "text":
@@ -24,6 +24,7 @@ for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
         for line in data.decode().splitlines():
             json.loads(line)
     else:
+        import xml.dom.minidom
         xml.dom.minidom.parseString(data)
         if re.search(b"[\x00-\x08\x0b-\x1f]", data):
             sys.exit("holds a control character")
@@ -33,9 +34,9 @@ proper() {
     local kind=$1 what=$2
     shift 2
     timeout 60 "$GPUIMG" "$@" >out 2>err <plain.pgm
-    check "$what" python3 proper.py "$kind" out text err
+    check "$what" python3 -IS proper.py "$kind" out text err
 }
-file() { check "$2" python3 proper.py "$1" "$3"; }
+file() { check "$2" python3 -IS proper.py "$1" "$3"; }
 
 n=0
 for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r' $'two\nlines' 'a<b>&"quo'\''te"' '-%s%n{stem},;\' $'ü日本\xfc'; do
@@ -86,7 +87,7 @@ for name in $'esc\x1b[2J\x07\x7f' $'c1\x9b2J\xed\xa0\x80' $'utf8\xc2\x9b2J\tcr\r
         continue
     fi
     timeout 60 script -qec "$(printf '%q ' "$GPUIMG" info --files-from list -0 --table -)" /dev/null </dev/null 2>&1 | tr -d '\r' >out
-    check "$what: a table on a terminal" python3 proper.py text out
+    check "$what: a table on a terminal" python3 -IS proper.py text out
     cd ..
 done
 check "something was tested" test "$n" = 7

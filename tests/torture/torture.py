@@ -32,7 +32,7 @@ TABLES = (".csv", ".json", ".jsonl", ".npy", ".svg", ".txt", ".yml")
 SECONDS = 40  # a drawing has 20
 # Fonts take tens of thousands of allocations.
 ALL = [*range(1, 1500), *range(1500, 100000, 97)]
-SAMPLE = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, 6765]
+SAMPLE = [1, 2, 3, 5, 9, 17, 33, 65, 129, 257, 513, 1025, 2049, 4097]
 
 # Commands whose output is another each time, and what stands for the examples of those that work for long.
 MOODY = ("devices", "bench", "selftest")

@@ -42,10 +42,12 @@ static void check(const struct operation *op, const int *size, int channels, enu
     guard_free(&want);
 }
 
-/* Every type, number of channels, border and size, each with a new random operation. */
+/* Every type, number of channels, border and size, each with a new random operation; of those whose
+ * definitions take long one border on the large size. */
 static void walk(struct operation *op)
 {
     uint64_t seed = SEED;
+    bool slow = op->which == MEDIAN || op->which == NLMEANS || op->which == BILATERAL;
     printf("%s: seed %d\n", op->name, SEED);
     for (int type = GI_U8; type <= GI_F32; type++)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
@@ -54,6 +56,8 @@ static void walk(struct operation *op)
                     if (op->which == BOX && type == GI_F32)
                         continue;
                     bool large = i == CASE_SIZES - 1;
+                    if (slow && large && border != channels)
+                        continue;
                     random_separable(op, &seed, (enum gi_border)border, (enum gi_type)type, !large);
                     if (op->which == DENSE)
                         random_dense(op, &seed, (enum gi_border)border, (enum gi_type)type);
@@ -139,7 +143,7 @@ static void large_box(void **state)
         for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++)
             for (int border = 0; border < CASE_BORDERS; border++)
                 for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-                    if (cases[i][0] > 1000 && border % 2 != (int)i % 2)
+                    if (cases[i][0] > 100 && border != (channels + (int)i) % CASE_BORDERS)
                         continue;
                     random_rest(&op, &seed, (enum gi_border)border, (enum gi_type)type);
                     op.box.k = cases[i][2];
