@@ -1,0 +1,135 @@
+/* Calls of the system that fail where a test wants it, instead of the C library's.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_TESTS_FAILING_CALLS_H
+#define GI_TESTS_FAILING_CALLS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The call of that name (NULL: none) that fails, by number, with `why`; 0: it takes but a byte.
+ * `on`: all later ones too. */
+static struct {
+    const char *name;
+    int at, why, calls;
+    bool on;
+} fault;
+
+static bool fails(const char *name)
+{
+    if (!fault.name || strcmp(fault.name, name) != 0)
+        return false;
+    fault.calls++;
+    if (fault.calls != fault.at && !(fault.on && fault.calls > fault.at))
+        return false;
+    errno = fault.why;
+    return true;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
+    va_end(args);
+    return fails("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* What fails to close is closed. */
+int close(int fd)
+{
+    int got = (int)syscall(SYS_close, fd);
+    return fails("close") ? -1 : got;
+}
+
+int fstat(int fd, struct stat *st)
+{
+    return fails("fstat") ? -1 : (int)syscall(SYS_fstat, fd, st);
+}
+
+int lstat(const char *path, struct stat *st)
+{
+    return fails("lstat") ? -1
+                          : (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+ssize_t read(int fd, void *bytes, size_t n)
+{
+    bool fault_now = fails("read");
+    return fault_now && fault.why ? -1 : syscall(SYS_read, fd, bytes, fault_now && n ? 1 : n);
+}
+
+/* What _FORTIFY_SOURCE makes of it. */
+ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room);
+ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room)
+{
+    return read(fd, bytes, n < room ? n : room);
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    bool fault_now = fails("write");
+    return fault_now && fault.why ? -1 : syscall(SYS_write, fd, bytes, fault_now && n ? 1 : n);
+}
+
+int fsync(int fd)
+{
+    return fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int fchmod(int fd, mode_t mode)
+{
+    return fails("fchmod") ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    return fails("fchown") ? -1 : (int)syscall(SYS_fchown, fd, owner, group);
+}
+
+int linkat(int from_at, const char *from, int to_at, const char *to, int flags)
+{
+    return fails("linkat") ? -1 : (int)syscall(SYS_linkat, from_at, from, to_at, to, flags);
+}
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    return fails("renameat2") ? -1 : (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+}
+
+int rename(const char *from, const char *to)
+{
+    return fails("rename") ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return fails("mkdir") ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+ssize_t getrandom(void *bytes, size_t n, unsigned flags)
+{
+    return fails("getrandom") ? -1 : syscall(SYS_getrandom, bytes, n, flags);
+}
+
+off_t lseek(int fd, off_t by, int from)
+{
+    return fails("lseek") ? -1 : syscall(SYS_lseek, fd, by, from);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+void *mmap(void *at, size_t n, int rights, int flags, int fd, off_t from)
+{
+    return fails("mmap") ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, rights, flags, fd, from);
+}
+#endif
+
+#endif

@@ -1,0 +1,266 @@
+/* Every call of the system that fails while files are written or read, one by one: an error and all
+ * as it was, or the right bytes. SPDX-License-Identifier: MIT */
+#include "failing_calls.h"
+#include "imgio_util.h"
+
+static char folder[64], *in[8];
+static struct gi_image image;
+static struct bytes want;
+static const char older[] = "what was there before";
+
+static const struct gi_save_options plainly = {.format = "pgm"},
+                                    durably = {.format = "pgm", .durable = true},
+                                    carefully = {.format = "pgm", .no_clobber = true};
+
+static enum gi_status save(int name, const struct gi_save_options *options, struct gi_err *err)
+{
+    return gi_save(&image, NULL, in[name], options, NULL, err);
+}
+
+static void nothing(void)
+{
+    for (int i = 0; i < 8; i++)
+        if (in[i])
+            rmdir(in[i]), unlink(in[i]);
+}
+
+/* An older file of another owner, where that can be. */
+static void stands(int name)
+{
+    write_file(in[name], older, sizeof older);
+    assert_int_equal(chmod(in[name], 0604), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(in[name], 1, 1), 0);
+}
+
+static void older_file(void)
+{
+    stands(0);
+}
+
+static void older_by_link(void)
+{
+    stands(1);
+    assert_int_equal(symlink("b", in[0]), 0);
+}
+
+static void older_of_two(void)
+{
+    stands(0);
+    assert_int_equal(mkdir(in[2], 0705), 0);
+}
+
+static enum gi_status save_plainly(struct gi_err *err)
+{
+    return save(0, &plainly, err);
+}
+
+static enum gi_status save_durably(struct gi_err *err)
+{
+    return save(0, &durably, err);
+}
+
+static enum gi_status save_carefully(struct gi_err *err)
+{
+    return save(0, &carefully, err);
+}
+
+/* Two files, one of which replaces another, and a folder with a third. */
+static enum gi_status save_together(struct gi_err *err)
+{
+    struct gi_save_options options = durably;
+    enum gi_status status = gi_bundle_new(&options.bundle, err);
+    if (!status)
+        status = save(0, &options, err);
+    if (!status)
+        status = save(1, &options, err);
+    if (!status)
+        status = gi_bundle_folder(options.bundle, in[2], NULL, err);
+    if (!status)
+        status = save(3, &options, err);
+    if (!status)
+        return gi_bundle_commit(&options.bundle, err);
+    gi_bundle_abandon(&options.bundle);
+    return status;
+}
+
+static const struct work {
+    const char *name;
+    void (*before)(void);
+    enum gi_status (*run)(struct gi_err *err);
+    int files[4], n; /* that it writes */
+    int more;        /* names in the folder */
+} works[] = {
+    {"a new file", nothing, save_plainly, {0}, 1, 1},
+    {"a new file, never over another", nothing, save_carefully, {0}, 1, 1},
+    {"over an older file", older_file, save_durably, {0}, 1, 0},
+    {"through a link", older_by_link, save_plainly, {1}, 1, 0},
+    {"together", older_of_two, save_together, {0, 1, 3}, 3, 1},
+};
+
+/* What may fail, how, and whether the work must be done all the same. */
+static const struct {
+    const char *name;
+    int why;
+    bool on, works;
+} faults[] = {
+    {"open", EMFILE, false, false},
+    {"open", EOPNOTSUPP, false, false},
+    {"close", EIO, false, false},
+    {"close", EINTR, false, true},
+    {"fstat", EIO, false, false},
+    {"lstat", EIO, false, false},
+    {"read", EIO, false, false},
+    {"read", EINTR, false, true},
+    {"read", 0, true, true},
+    {"write", ENOSPC, false, false},
+    {"write", EINTR, false, true},
+    {"write", 0, true, true},
+    {"fsync", EIO, false, false},
+    {"fsync", EINVAL, false, true},
+    {"fchmod", EPERM, false, false},
+    {"fchown", EIO, false, false},
+    {"fchown", EPERM, false, true},
+    {"linkat", EIO, false, false},
+    {"linkat", EEXIST, false, false},
+    {"renameat2", EACCES, false, false},
+    {"renameat2", ENOSYS, true, true},
+    {"rename", EIO, false, false},
+    {"mkdir", EACCES, false, false},
+    {"mkdir", EEXIST, false, true},
+    {"getrandom", EAGAIN, false, false},
+    {"lseek", ESPIPE, false, true},
+    {"mmap", ENOMEM, false, true},
+};
+
+static void assert_bytes(const char *path, const void *at, size_t n)
+{
+    struct bytes file = read_file(path);
+    assert_int_equal(file.n, n);
+    assert_memory_equal(file.at, at, n);
+    free(file.at);
+}
+
+static int open_files(void)
+{
+    return count_files("/proc/self/fd");
+}
+
+/* All files are what they were before (where there was one: at its place), or what they are to be,
+ * and nothing else lies there. */
+static void check_files(const struct work *work, bool done, int before)
+{
+    struct stat st;
+    for (int i = 0; i < work->n; i++) {
+        const char *path = in[work->files[i]];
+        if (done)
+            assert_bytes(path, want.at, want.n);
+        else if (i > 0 || work->before == nothing)
+            assert_int_equal(access(path, F_OK), -1);
+        else
+            assert_bytes(path, older, sizeof older);
+        if (i == 0 && work->before != nothing) {
+            assert_int_equal(stat(path, &st), 0);
+            assert_int_equal(st.st_mode & 07777, 0604);
+        }
+    }
+    assert_int_equal(count_files(folder), before + (done ? work->more : 0));
+}
+
+static void writing(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++)
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+            for (int n = 1, done = 0; !done; n++) {
+                const struct work *work = &works[w];
+                struct gi_err err = {0};
+                unlink(in[3]);
+                nothing();
+                work->before();
+                int files = count_files(folder), fds = open_files();
+                memset(&fault, 0, sizeof fault);
+                fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
+                fault.name = faults[f].name;
+                enum gi_status status = work->run(&err);
+                fault.name = NULL;
+                done = fault.calls < n;
+                if (status != err.status || (status && (faults[f].works || !*err.text)))
+                    fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work->name, n,
+                             faults[f].name, strerror(faults[f].why), status, err.text);
+                failed += status != GI_OK;
+                check_files(work, !status, files);
+                assert_int_equal(open_files(), fds);
+            }
+    unlink(in[3]);
+    nothing();
+    print_message("%d calls failed the work\n", failed);
+    assert_in_range(failed, 40, 1000);
+}
+
+/* Standard input is a pipe that holds `n` bytes. */
+static void feed(const void *bytes, size_t n)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, n), n);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+}
+
+static void reading(void **state)
+{
+    (void)state;
+    struct gi_image large = random_image(1100, 1000, 1, GI_U8, 9);
+    int failed = 0, standard = dup(STDIN_FILENO);
+    assert_int_equal(save(0, &plainly, NULL), GI_OK);
+    assert_int_equal(gi_save(&large, NULL, in[1], &plainly, NULL, NULL), GI_OK);
+    const char *const paths[] = {in[0], in[1], "-"};
+    for (int w = 0; w < 3; w++)
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+            for (int n = 1, done = 0; !done; n++) {
+                struct gi_image got;
+                struct gi_err err = {0};
+                feed(want.at, want.n);
+                int fds = open_files();
+                memset(&fault, 0, sizeof fault);
+                /* a byte at a time is for the small ones, and once for the large */
+                fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on && w != 1;
+                fault.name = faults[f].name;
+                enum gi_status status = gi_load(&got, NULL, NULL, paths[w], &strictly, NULL, &err);
+                fault.name = NULL;
+                done = fault.calls < n;
+                if (status != err.status || (status && (faults[f].works || !*err.text)))
+                    fail_msg("%s: call %d of %s() fails (%s): status %d, %s", paths[w], n,
+                             faults[f].name, strerror(faults[f].why), status, err.text);
+                failed += status != GI_OK;
+                if (!status)
+                    assert_same_image(w == 1 ? &large : &image, &got);
+                gi_image_free(&got);
+                assert_int_equal(open_files(), fds);
+            }
+    dup2(standard, STDIN_FILENO);
+    close(standard);
+    nothing();
+    gi_image_free(&large);
+    print_message("%d calls failed the work\n", failed);
+    assert_in_range(failed, 6, 1000);
+}
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    static const char *const names[] = {"a", "b", "c", "c/d"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(asprintf(&in[i], "%s/%s", folder, names[i]) > 0);
+    image = random_image(20, 10, 1, GI_U8, 7);
+    save(0, &plainly, NULL);
+    want = read_file(in[0]);
+    nothing();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(writing), cmocka_unit_test(reading)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
