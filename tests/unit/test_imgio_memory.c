@@ -4,12 +4,58 @@
 #include "imgio_util.h"
 
 static const char *path;
+static const struct gi_load_options linearly = {
+    .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .linear = true};
 
-static enum gi_status save(const char *format, const struct gi_image *image)
+/* A profile for colour, EXIF with a copyright and no orientation (TIFF 6.0, section 2), XMP, a text
+ * in Latin-1, one that is not, one of many bytes. */
+static char icc[200], long_text[3000];
+static char exif[] = "II*\0\10\0\0\0\1\0\x98\x82\2\0\4\0\0\0abc\0\0\0\0";
+static char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>";
+static char title[] = "Title", author[] = "Author", comment[] = "Comment";
+static struct gi_text texts[] = {{title, "", "", "caf\u00e9"},
+                                 {author, "pl", "autor", "Stanis\u0142aw"},
+                                 {comment, "", "", long_text}};
+static const struct gi_metadata said = {.icc = icc,
+                                        .icc_nbytes = sizeof icc,
+                                        .exif = exif,
+                                        .exif_nbytes = sizeof exif - 1,
+                                        .dpi_x = 100,
+                                        .dpi_y = 100,
+                                        .xmp = xmp,
+                                        .xmp_nbytes = sizeof xmp - 1,
+                                        .texts = texts,
+                                        .ntexts = 3,
+                                        .texts_nbytes = sizeof long_text + 100};
+
+static void assert_same_bytes(const void *a, size_t n, const void *b, size_t m)
 {
+    assert_int_equal(n, m);
+    if (n)
+        assert_memory_equal(a, b, n);
+}
+
+static void assert_same_metadata(const struct gi_metadata *a, const struct gi_metadata *b)
+{
+    assert_same_bytes(a->icc, a->icc_nbytes, b->icc, b->icc_nbytes);
+    assert_same_bytes(a->exif, a->exif_nbytes, b->exif, b->exif_nbytes);
+    assert_same_bytes(a->xmp, a->xmp_nbytes, b->xmp, b->xmp_nbytes);
+    assert_int_equal(a->ntexts, b->ntexts);
+    for (int i = 0; i < a->ntexts; i++) {
+        assert_string_equal(a->texts[i].keyword, b->texts[i].keyword);
+        assert_string_equal(a->texts[i].text, b->texts[i].text);
+    }
+    assert_true(a->dpi_x == b->dpi_x && !a->light == !b->light);
+}
+
+static enum gi_status save(const char *format, const struct gi_image *image, bool profile)
+{
+    struct gi_metadata metadata = said;
+    if (!profile) /* which is no real one: nobody knows its light */
+        metadata.icc = NULL, metadata.icc_nbytes = 0;
     struct gi_save_options options = {.format = format, .quality = 90, .compression = 1};
     struct gi_err err = {0};
-    enum gi_status status = gi_save(image, NULL, path, &options, NULL, &err);
+    enum gi_status status = gi_save(image, &metadata, path, &options, NULL, &err);
     assert_int_equal(status, err.status);
     return status;
 }
@@ -37,14 +83,14 @@ static void saving(void **state)
         if (!format->writes)
             continue;
         struct gi_image image = image_for(format->name);
-        assert_int_equal(save(format->name, &image), GI_OK);
+        assert_int_equal(save(format->name, &image, true), GI_OK);
         struct bytes want = read_file(path);
         int failed = 0;
         for (int n = 1; n < 10000; n++) {
             unlink(path);
             calls = 0;
             fails_at = n;
-            enum gi_status status = save(format->name, &image);
+            enum gi_status status = save(format->name, &image, true);
             bool done = calls < n;
             fails_at = 0;
             if (status) {
@@ -66,6 +112,36 @@ static void saving(void **state)
     }
 }
 
+/* Each allocation of a load fails once: an error, or the image with all that goes with it. */
+static int load_without(const struct gi_load_options *options)
+{
+    struct gi_image want, got;
+    struct gi_metadata all, back;
+    int failed = 0;
+    struct gi_err why;
+    if (gi_load(&want, &all, NULL, path, options, NULL, &why))
+        fail_msg("%s", why.text);
+    for (int n = 1, done = 0; n < 10000 && !done; n++) {
+        struct gi_err err = {0};
+        calls = 0;
+        fails_at = n;
+        enum gi_status status = gi_load(&got, &back, NULL, path, options, NULL, &err);
+        done = calls < n;
+        fails_at = 0;
+        assert_int_equal(status, err.status);
+        failed += status != GI_OK;
+        if (!status) {
+            assert_same_image(&want, &got);
+            assert_same_metadata(&all, &back);
+        }
+        gi_metadata_free(&back);
+        gi_image_free(&got);
+    }
+    gi_metadata_free(&all);
+    gi_image_free(&want);
+    return failed;
+}
+
 /* The same for reading what was written. */
 static void loading(void **state)
 {
@@ -80,27 +156,14 @@ static void loading(void **state)
             print_message("skipped: libtiff crashes where a small allocation fails\n");
             continue;
         }
-        struct gi_image image = image_for(format->name), want;
-        assert_int_equal(save(format->name, &image), GI_OK);
-        want = load_or_fail(path);
-        int failed = 0;
-        for (int n = 1, done = 0; n < 10000 && !done; n++) {
-            struct gi_image got;
-            struct gi_err err = {0};
-            calls = 0;
-            fails_at = n;
-            enum gi_status status = gi_load(&got, NULL, NULL, path, &strictly, NULL, &err);
-            done = calls < n;
-            fails_at = 0;
-            assert_int_equal(status, err.status);
-            failed += status != GI_OK;
-            if (!status)
-                assert_same_image(&want, &got);
-            gi_image_free(&got);
-        }
-        print_message("%s: %d allocations failed the load\n", format->name, failed);
-        assert_true(failed > 0);
-        gi_image_free(&want);
+        struct gi_image image = image_for(format->name);
+        assert_int_equal(save(format->name, &image, true), GI_OK);
+        int failed = load_without(&strictly);
+        assert_int_equal(save(format->name, &image, false), GI_OK);
+        int light = load_without(&linearly);
+        print_message("%s: %d allocations failed the load, %d as light\n", format->name, failed,
+                      light);
+        assert_true(failed > 0 && light > 0);
         gi_image_free(&image);
     }
 }
@@ -111,6 +174,8 @@ int main(void)
     const char *folder = make_folder();
     snprintf(file, sizeof file, "%s/file", folder);
     path = file;
+    memcpy(icc + 16, "RGB ", 4);
+    memset(long_text, 'x', sizeof long_text - 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(saving), cmocka_unit_test(loading)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
