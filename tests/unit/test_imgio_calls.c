@@ -1,6 +1,7 @@
 /* Every call of the system that fails while files are written or read, one by one: an error and all
  * as it was, or the right bytes. SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
+#include "failing_memory.h"
 #include "imgio_util.h"
 
 static char folder[64], *in[8];
@@ -131,6 +132,7 @@ static const struct {
     {"getrandom", EAGAIN, false, false},
     {"lseek", ESPIPE, false, true},
     {"mmap", ENOMEM, false, true},
+    {"malloc", ENOMEM, false, false},
 };
 
 static void assert_bytes(const char *path, const void *at, size_t n)
@@ -167,6 +169,28 @@ static void check_files(const struct work *work, bool done, int before)
     assert_int_equal(count_files(folder), before + (done ? work->more : 0));
 }
 
+/* From here on the n-th call of fault f fails; `on`: and later ones, where it says so. */
+static void arm(size_t f, int n, bool on)
+{
+    memset(&fault, 0, sizeof fault);
+    fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on && on;
+    calls = 0;
+    if (strcmp(faults[f].name, "malloc") == 0)
+        fails_at = n;
+    else
+        fault.name = faults[f].name;
+}
+
+/* Whether there was no such call. */
+static bool disarm(void)
+{
+    bool of_memory = fails_at > 0;
+    int n = of_memory ? calls : fault.calls, at = fault.at;
+    fails_at = 0;
+    fault.name = NULL;
+    return n < at;
+}
+
 static void writing(void **state)
 {
     (void)state;
@@ -180,12 +204,9 @@ static void writing(void **state)
                 nothing();
                 work->before();
                 int files = count_files(folder), fds = open_files();
-                memset(&fault, 0, sizeof fault);
-                fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
-                fault.name = faults[f].name;
+                arm(f, n, true);
                 enum gi_status status = work->run(&err);
-                fault.name = NULL;
-                done = fault.calls < n;
+                done = disarm();
                 if (status != err.status || (status && (faults[f].works || !*err.text)))
                     fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work->name, n,
                              faults[f].name, strerror(faults[f].why), status, err.text);
@@ -225,13 +246,9 @@ static void reading(void **state)
                 struct gi_err err = {0};
                 feed(want.at, want.n);
                 int fds = open_files();
-                memset(&fault, 0, sizeof fault);
-                /* a byte at a time is for the small ones, and once for the large */
-                fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on && w != 1;
-                fault.name = faults[f].name;
+                arm(f, n, w != 1); /* a byte at a time would take long */
                 enum gi_status status = gi_load(&got, NULL, NULL, paths[w], &strictly, NULL, &err);
-                fault.name = NULL;
-                done = fault.calls < n;
+                done = disarm();
                 if (status != err.status || (status && (faults[f].works || !*err.text)))
                     fail_msg("%s: call %d of %s() fails (%s): status %d, %s", paths[w], n,
                              faults[f].name, strerror(faults[f].why), status, err.text);
