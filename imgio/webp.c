@@ -19,6 +19,8 @@
     X(WebPIUpdate)                                                                                 \
     X(WebPIDecGetRGB)                                                                              \
     X(WebPIDelete)                                                                                 \
+    X(WebPDecodeRGBInto)                                                                           \
+    X(WebPDecodeRGBAInto)                                                                          \
     X(WebPConfigInitInternal)                                                                      \
     X(WebPPictureInitInternal)                                                                     \
     X(WebPPictureImportRGB)                                                                        \
@@ -214,6 +216,23 @@ static enum gi_status write_extended(struct gi_sink *sink, const struct gi_image
     return status;
 }
 
+/* Whether what was made without loss holds the image. libwebp 1.2.4 says so, and leaves out the
+ * pixels, where memory runs out for the smallest of its tables. */
+static bool holds(const WebPMemoryWriter *made, const struct gi_image *image)
+{
+    struct gi_image back;
+    if (gi_image_alloc(&back, image->width, image->height, image->channels, GI_U8, NULL))
+        return false;
+    uint8_t *(*decode)(const uint8_t *, size_t, uint8_t *, size_t, int) =
+        image->channels == 4 ? webp.WebPDecodeRGBAInto : webp.WebPDecodeRGBInto;
+    bool same = decode(made->mem, made->size, back.data, back.stride * (size_t)back.height,
+                       (int)back.stride);
+    for (int y = 0; y < image->height && same; y++)
+        same = memcmp(gi_row(&back, y), gi_row(image, y), gi_row_nbytes(image)) == 0;
+    gi_image_free(&back);
+    return same;
+}
+
 /* Fills `writer`, whose memory the caller clears. */
 static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int quality)
 {
@@ -238,7 +257,7 @@ static bool compress(WebPMemoryWriter *writer, const struct gi_image *image, int
                   : webp.WebPPictureImportRGB(&picture, image->data, (int)image->stride);
     ok = ok && webp.WebPEncode(&config, &picture);
     webp.WebPPictureFree(&picture);
-    return ok;
+    return ok && (!config.lossless || holds(writer, image));
 }
 
 static enum gi_status encode_webp(struct gi_sink *sink, const struct gi_image *image,

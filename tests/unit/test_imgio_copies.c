@@ -1,0 +1,313 @@
+/* Streams, videos, tars and files with much beside the picture, copied while each call of the
+ * system and of memory fails, one by one: an error, or all of it. SPDX-License-Identifier: MIT */
+#include "failing_calls.h"
+#include "failing_memory.h"
+#include "imgio_util.h"
+
+#include "imgio/pnm_stream.h"
+#include "imgio/tar/tar.h"
+#include "imgio/y4m.h"
+
+static char folder[64], *from, *to;
+static struct gi_image picture;
+
+static enum gi_status copy_images(struct gi_err *err)
+{
+    struct gi_reader *reader;
+    struct gi_sink *sink = NULL;
+    struct gi_buffer buffer = {0};
+    bool more = true, end = false, over = false;
+    enum gi_status status = gi_reader_open(&reader, from, err);
+    if (!status)
+        status = gi_sink_open(&sink, to, false, err);
+    while (!status && more) {
+        status = gi_pnm_has_more(&more, reader, err);
+        if (!status)
+            status = gi_pnm_next(&buffer, &end, reader, &strictly.limits, err);
+        if (!status)
+            status = gi_sink_write(sink, buffer.at, buffer.nbytes, err);
+    }
+    if (!status)
+        status = gi_pnm_is_over(&over, reader, err);
+    if (!status) {
+        assert_true(over);
+        status = gi_sink_commit(&sink, false, err);
+    }
+    gi_sink_abandon(&sink);
+    gi_reader_close(&reader);
+    free(buffer.at);
+    return status;
+}
+
+static enum gi_status copy_plane(struct gi_sink *sink, const struct gi_y4m *video, int number,
+                                 struct gi_reader *reader, struct gi_err *err)
+{
+    struct gi_image shape = gi_y4m_plane(video, number), plane;
+    enum gi_status status = gi_image_alloc(&plane, shape.width, shape.height, 1, shape.type, err);
+    if (status)
+        return status;
+    status = gi_y4m_read_plane(&plane, reader, err);
+    if (!status)
+        status = gi_y4m_widen(&plane, video->bits, err);
+    if (!status) {
+        gi_y4m_narrow(&plane, video->bits);
+        status = gi_y4m_write_plane(sink, &plane, err);
+    }
+    gi_image_free(&plane);
+    return status;
+}
+
+static enum gi_status copy_video(struct gi_err *err)
+{
+    char line[GI_Y4M_LINE_MAX];
+    struct gi_y4m video;
+    struct gi_reader *reader;
+    struct gi_sink *sink = NULL;
+    bool end = false;
+    enum gi_status status = gi_reader_open(&reader, from, err);
+    if (!status)
+        status = gi_sink_open(&sink, to, false, err);
+    if (!status)
+        status = gi_y4m_read_head(&video, reader, &strictly.limits, err);
+    if (!status)
+        status = gi_y4m_write_head(sink, &video, err);
+    while (!status && !(status = gi_y4m_read_frame(line, &end, reader, err)) && !end) {
+        status = gi_sink_printf(sink, err, "%s\n", line);
+        for (int p = 0; p < video.nplanes && !status; p++)
+            status = copy_plane(sink, &video, p, reader, err);
+    }
+    if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    gi_reader_close(&reader);
+    return status;
+}
+
+static enum gi_status copy_member(struct gi_tar_writer *writer, struct gi_tar_reader *reader,
+                                  struct gi_tar_entry *entry, struct gi_err *err)
+{
+    struct gi_buffer bytes = {0};
+    enum gi_status status = gi_tar_read(reader, &bytes, gi_tar_entry_nbytes(entry), err);
+    if (!status) {
+        gi_tar_entry_resize(entry, bytes.nbytes);
+        status = gi_tar_write_entry(writer, entry, err);
+    }
+    if (!status)
+        status = gi_tar_write(writer, bytes.at, bytes.nbytes, err);
+    if (!status)
+        status = gi_tar_write_end(writer, err);
+    free(bytes.at);
+    return status;
+}
+
+static enum gi_status copy_tar(struct gi_err *err)
+{
+    struct gi_tar_reader *reader = NULL;
+    struct gi_tar_writer *writer = NULL;
+    struct gi_tar_entry *entry = NULL;
+    enum gi_status status = gi_tar_reader_open(&reader, from, err);
+    if (!status)
+        status = gi_tar_writer_open(&writer, to, false, err);
+    while (!status && !(status = gi_tar_next(reader, &entry, err)) && entry) {
+        status = copy_member(writer, reader, entry, err);
+        gi_tar_entry_free(&entry);
+    }
+    if (!status)
+        status = gi_tar_writer_commit(&writer, false, err);
+    gi_tar_entry_free(&entry);
+    gi_tar_writer_abandon(&writer);
+    gi_tar_reader_close(&reader);
+    return status;
+}
+
+static enum gi_status save_much(const char *format, struct gi_err *err)
+{
+    enum { MUCH = (1 << 20) + 100 }; /* more than a sink gathers */
+    static char icc[MUCH], xmp[MUCH], exif[MUCH] = "II*\0\10\0\0", first[] = "Title",
+                                      second[] = "X", text[MUCH];
+    static struct gi_text texts[] = {{first, "", "", text}, {second, "", "", "of one word"}};
+    struct gi_metadata metadata = {.icc = icc,
+                                   .icc_nbytes = MUCH,
+                                   .exif = exif,
+                                   .exif_nbytes = MUCH,
+                                   .xmp = xmp,
+                                   .xmp_nbytes = MUCH,
+                                   .texts = texts,
+                                   .ntexts = 2,
+                                   .texts_nbytes = MUCH + 100,
+                                   .dpi_x = 96,
+                                   .dpi_y = 96};
+    uint64_t seed = 3;
+    for (size_t i = 0; i + 1 < MUCH && !*icc; i++)
+        text[i] = xmp[i] = (char)('a' + next_random(&seed) % 26);
+    for (size_t i = 0; i < MUCH && icc[MUCH - 1] == 0; i++)
+        icc[i] = (char)(1 + next_random(&seed) % 255);
+    memcpy(icc + 16, "RGB ", 4);
+    struct gi_save_options options = {.format = format, .compression = 0, .quality = 100};
+    return gi_save(&picture, &metadata, to, &options, NULL, err);
+}
+
+static enum gi_status save_png(struct gi_err *err)
+{
+    return save_much("png", err);
+}
+
+static enum gi_status save_tiff(struct gi_err *err)
+{
+    return save_much("tiff", err);
+}
+
+static enum gi_status save_webp(struct gi_err *err)
+{
+    return save_much("webp", err);
+}
+
+static void make_images(void)
+{
+    static const char images[] =
+        "P5 3 2 255\nabcdefP2 2 2 9\n1 2 # 3\n3 4\nP4\n9 2\nabcdP5 1 1 1023\n\3\377";
+    write_file(from, images, sizeof images - 1);
+}
+
+static void make_video(void)
+{
+    static const char video[] = "YUV4MPEG2 W2 H2 C420p10 XA=1\nFRAME Ip\n1\0002\0003\0000\1"
+                                "a\0b\0FRAME\nA\0B\0C\0D\0E\0F\0";
+    write_file(from, video, sizeof video - 1);
+}
+
+static void make_tar(void)
+{
+    char command[512];
+    snprintf(
+        command, sizeof command,
+        "cd %s && printf abc >one && printf %%9000d 7 >two && tar -cf %s one two && rm one two",
+        folder, from);
+    assert_int_equal(system(command), 0);
+}
+
+static void make_nothing(void)
+{
+    write_file(from, "", 0);
+}
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+    enum gi_status (*run)(struct gi_err *err);
+} works[] = {
+    {"images", make_images, copy_images}, {"a video", make_video, copy_video},
+    {"a tar", make_tar, copy_tar},        {"PNG", make_nothing, save_png},
+    {"TIFF", make_nothing, save_tiff},    {"WebP", make_nothing, save_webp},
+};
+
+/* What fails, how, and whether the work must be done all the same. */
+static const struct {
+    const char *name;
+    int why;
+    bool on, works;
+} faults[] = {
+    {"open", EMFILE, false, false},   {"read", EIO, false, false},
+    {"read", EINTR, false, true},     {"read", 0, true, true},
+    {"write", ENOSPC, true, false},   {"write", EINTR, false, true},
+    {"fstat", EIO, false, false},     {"lseek", EIO, false, false},
+    {"malloc", ENOMEM, false, false},
+};
+
+/* How many allocations of a work may fail: of libraries that crash by themselves none. libwebp's
+ * decoder, by which what was made is looked at last, does. */
+static int allocations(size_t w)
+{
+    if (!can_fail || works[w].run == copy_tar) {
+        print_message("skipped: libarchive crashes where a small allocation fails, and a "
+                      "sanitizer's memory does not\n");
+        return 0;
+    }
+    if (works[w].run != save_webp)
+        return 10000;
+    calls = 0;
+    assert_int_equal(save_webp(NULL), GI_OK);
+    int all = calls;
+    struct gi_image image = load_or_fail(to);
+    gi_image_free(&image);
+    return all - (calls - all);
+}
+
+/* The file is as it was without a fault, or what libwebp found with less memory shows the same. */
+static void check_file(size_t w, struct bytes want, bool memory)
+{
+    struct bytes got = read_file(to);
+    if (memory && works[w].run == save_webp) {
+        struct gi_image image = load_or_fail(to);
+        assert_same_image(&picture, &image);
+        gi_image_free(&image);
+    } else {
+        assert_int_equal(got.n, want.n);
+        assert_memory_equal(got.at, want.at, want.n);
+    }
+    free(got.at);
+}
+
+/* Each call of fault f fails once. Returns how many times the work was not done. */
+static int walk(size_t w, size_t f, struct bytes want)
+{
+    bool memory = strcmp(faults[f].name, "malloc") == 0, done = false;
+    int failed = 0, most = memory ? allocations(w) : 10000;
+    for (int n = 1; n <= most && !done; n++) {
+        struct gi_err err = {0};
+        unlink(to);
+        memset(&fault, 0, sizeof fault);
+        fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
+        calls = 0;
+        fault.name = memory ? NULL : faults[f].name;
+        fails_at = memory ? n : 0;
+        enum gi_status status = works[w].run(&err);
+        done = (memory ? calls : fault.calls) < n;
+        fails_at = 0;
+        fault.name = NULL;
+        failed += status != GI_OK;
+        if (status != err.status || (status && (faults[f].works || !*err.text)))
+            fail_msg("%s: call %d of %s() fails (%s): status %d, %s", works[w].name, n,
+                     faults[f].name, strerror(faults[f].why), status, err.text);
+        if (status)
+            assert_int_equal(access(to, F_OK), -1);
+        else
+            check_file(w, want, memory);
+    }
+    return failed;
+}
+
+static void each_call(void **state)
+{
+    (void)state;
+    struct gi_err err;
+    if (gi_tar_load(&err))
+        fail_msg("%s", err.text);
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        int failed = 0;
+        works[w].make();
+        unlink(to);
+        if (works[w].run(&err))
+            fail_msg("%s: %s", works[w].name, err.text);
+        struct bytes want = read_file(to);
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+            failed += walk(w, f, want);
+        print_message("%s: %d calls failed the work\n", works[w].name, failed);
+        assert_in_range(failed, 5, 1000);
+        free(want.at);
+    }
+    unlink(to);
+    unlink(from);
+    assert_int_equal(count_files(folder), 0);
+}
+
+int main(void)
+{
+    strcpy(folder, make_folder());
+    assert_true(asprintf(&from, "%s/from", folder) > 0 && asprintf(&to, "%s/to", folder) > 0);
+    picture = random_image(3, 2, 3, GI_U8, 5);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
