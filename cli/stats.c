@@ -62,7 +62,46 @@ struct view {
     const struct gi_stats *stats;
     const struct gi_stats_params *asked;
     const struct gi_report *report;
+    int zone; /* of the parts of the image; 0 where it is not parted */
 };
+
+static int zones_of(const struct view *view)
+{
+    return view->stats->nzones ? view->stats->nzones : 1;
+}
+
+static const struct gi_stats_channel *channel_at(const struct view *view, int c)
+{
+    const struct gi_stats *stats = view->stats;
+    return stats->nzones ? &stats->of_zones[view->zone * stats->nchannels + c]
+                         : &stats->channels[c];
+}
+
+/* What a zone is told by: its row, its column, or where its tile lies; as columns of tables. */
+static const char *const zone_names[] = {"x", "y", "width", "height"};
+
+static int zone_columns(int parts[4], const struct view *view)
+{
+    const char *by = view->asked->by;
+    int n = 0;
+    for (int i = 0; by && i < 4; i++)
+        if (strcmp(by, "row") == 0 ? i == 1 : strcmp(by, "column") == 0 ? i == 0 : true)
+            parts[n++] = i;
+    return n;
+}
+
+static const char *zone_name(const struct view *view, int column)
+{
+    const char *by = view->asked->by;
+    return strcmp(by, "row") == 0 || strcmp(by, "column") == 0 ? by : zone_names[column];
+}
+
+static int zone_number(const struct view *view, int column)
+{
+    const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
+    const int numbers[] = {zone->x, zone->y, zone->width, zone->height};
+    return numbers[column];
+}
 
 static int columns_of(const struct view *view)
 {
@@ -89,7 +128,7 @@ struct value {
 
 static struct value value_at(const struct view *view, const struct column *column, int c)
 {
-    const struct gi_stats_channel *channel = &view->stats->channels[c];
+    const struct gi_stats_channel *channel = channel_at(view, c);
     const char *at = (const char *)channel + column->offset;
     struct value value = {0};
     if (column->kind == WHOLE) {
@@ -152,12 +191,22 @@ static void text_place(FILE *out, const struct view *view, const struct column *
     putc('\n', out);
 }
 
-static void print_text(FILE *out, const struct view *view)
+/* "row 12", "at 64,128: 64 x 32". */
+static void print_zone(FILE *out, const struct view *view)
 {
-    gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
+    const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
+    int parts[4];
+    if (zone_columns(parts, view) == 1)
+        fprintf(out, "\n%s %d", zone_name(view, parts[0]), zone_number(view, parts[0]));
+    else
+        fprintf(out, "\nat %d,%d: %d x %d", zone->x, zone->y, zone->width, zone->height);
+}
+
+static void print_channels(FILE *out, const struct view *view)
+{
     fprintf(out, "\n\n%-*s", CELL, "");
     for (int c = 0; c < view->stats->nchannels; c++)
-        fprintf(out, "%*s", CELL, view->stats->channels[c].name);
+        fprintf(out, "%*s", CELL, channel_at(view, c)->name);
     putc('\n', out);
     for (int i = 0; i < columns_of(view); i++) {
         char name[NAME_NBYTES];
@@ -166,6 +215,16 @@ static void print_text(FILE *out, const struct view *view)
             text_row(out, view, &column);
         else if (column.kind == PLACE && columns[i - 1].kind == REAL)
             text_place(out, view, &columns[i]);
+    }
+}
+
+static void print_text(FILE *out, struct view *view)
+{
+    gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++) {
+        if (view->stats->nzones)
+            print_zone(out, view);
+        print_channels(out, view);
     }
 }
 
@@ -184,35 +243,48 @@ static void print_real(FILE *out, double value)
     fputs(text, out);
 }
 
-static void print_csv(FILE *out, const struct view *view)
+static void csv_row(FILE *out, const struct view *view, int c)
 {
     char name[NAME_NBYTES];
+    int parts[4], n = zone_columns(parts, view);
+    putc('\n', out);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%d,", zone_number(view, parts[i]));
+    fputs(channel_at(view, c)->name, out);
+    for (int i = 0; i < columns_of(view); i++) {
+        struct column column = column_at(name, view, i);
+        struct value value = value_at(view, &column, c);
+        putc(',', out);
+        if (value.none)
+            continue;
+        if (column.kind == REAL)
+            print_real(out, value.real);
+        else if (column.kind == WHOLE)
+            fprintf(out, "%llu", (unsigned long long)value.whole);
+        else
+            fprintf(out, "%d", value.place);
+    }
+}
+
+static void print_csv(FILE *out, struct view *view)
+{
+    char name[NAME_NBYTES];
+    int parts[4], n = zone_columns(parts, view);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%s,", zone_name(view, parts[i]));
     fputs("channel", out);
     for (int i = 0; i < columns_of(view); i++)
         fprintf(out, ",%s", column_at(name, view, i).name);
-    for (int c = 0; c < view->stats->nchannels; c++) {
-        fprintf(out, "\n%s", view->stats->channels[c].name);
-        for (int i = 0; i < columns_of(view); i++) {
-            struct column column = column_at(name, view, i);
-            struct value value = value_at(view, &column, c);
-            putc(',', out);
-            if (value.none)
-                continue;
-            if (column.kind == REAL)
-                print_real(out, value.real);
-            else if (column.kind == WHOLE)
-                fprintf(out, "%llu", (unsigned long long)value.whole);
-            else
-                fprintf(out, "%d", value.place);
-        }
-    }
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++)
+        for (int c = 0; c < view->stats->nchannels; c++)
+            csv_row(out, view, c);
     putc('\n', out);
 }
 
 static json_t *channel_json(const struct view *view, int c)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "name", json_string(view->stats->channels[c].name));
+    json_object_set_new(object, "name", json_string(channel_at(view, c)->name));
     for (int i = 0; i < columns_of(view); i++) {
         char name[NAME_NBYTES];
         struct column column = column_at(name, view, i);
@@ -226,51 +298,100 @@ static json_t *channel_json(const struct view *view, int c)
     return object;
 }
 
-static enum gi_status print_json(FILE *out, const struct view *view, struct gi_err *err)
+static json_t *channels_json(const struct view *view)
 {
-    const struct gi_report *report = view->report;
     json_t *channels = json_array();
-    json_t *object = gi_report_json(report->file, report->image, report->maxval);
     for (int c = 0; c < view->stats->nchannels; c++)
         json_array_append_new(channels, channel_json(view, c));
-    json_object_set_new(object, "channels", channels);
+    return channels;
+}
+
+static json_t *zone_json(const struct view *view)
+{
+    json_t *object = json_object();
+    int parts[4], n = zone_columns(parts, view);
+    for (int i = 0; i < n; i++)
+        json_object_set_new(object, zone_name(view, parts[i]),
+                            json_integer(zone_number(view, parts[i])));
+    json_object_set_new(object, "channels", channels_json(view));
+    return object;
+}
+
+static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *err)
+{
+    const struct gi_report *report = view->report;
+    json_t *object = gi_report_json(report->file, report->image, report->maxval);
+    if (!view->stats->nzones) {
+        json_object_set_new(object, "channels", channels_json(view));
+        return gi_json_print(out, object, 0, err);
+    }
+    json_t *zones = json_array();
+    for (view->zone = 0; view->zone < view->stats->nzones; view->zone++)
+        json_array_append_new(zones, zone_json(view));
+    json_object_set_new(object, "by", json_string(view->asked->by));
+    json_object_set_new(object, "zones", zones);
     return gi_json_print(out, object, 0, err);
 }
 
-/* Rows of a name of 9 bytes, then whole numbers and reals of 8 and places of 4; -1 and NaN where
- * there is none. */
-static enum gi_status write_npy(struct gi_sink *sink, const struct view *view, struct gi_err *err)
+/* Places of zones of 4 bytes, a name of 9, then whole numbers and reals of 8 and places of 4; -1
+ * and NaN where there is none. */
+static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
-    static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
-    char type[ALL_MAX * (NAME_NBYTES + 16)] = "[('channel', 'S9')", name[NAME_NBYTES];
-    size_t used = strlen(type);
+    char name[NAME_NBYTES];
+    int parts[4], n = zone_columns(parts, view);
+    size_t used = (size_t)snprintf(type, nbytes, "[");
+    for (int i = 0; i < n; i++)
+        used += (size_t)snprintf(type + used, nbytes - used, "('%s', '%s'), ",
+                                 zone_name(view, parts[i]), types[PLACE]);
+    used += (size_t)snprintf(type + used, nbytes - used, "('channel', 'S9')");
     for (int i = 0; i < columns_of(view); i++) {
         struct column column = column_at(name, view, i);
-        used += (size_t)snprintf(type + used, sizeof type - used, ", ('%s', '%s')", column.name,
+        used += (size_t)snprintf(type + used, nbytes - used, ", ('%s', '%s')", column.name,
                                  types[column.kind]);
     }
-    strcpy(type + used, "]");
-    const uint64_t rows = (uint64_t)view->stats->nchannels;
-    enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
-    for (int c = 0; c < view->stats->nchannels && !status; c++) {
-        const struct gi_stats_channel *channel = &view->stats->channels[c];
-        char word[9] = "";
-        memcpy(word, channel->name, strlen(channel->name));
-        status = gi_sink_write(sink, word, sizeof word, err);
-        for (int i = 0; i < columns_of(view) && !status; i++) {
-            struct column column = column_at(name, view, i);
-            status = gi_sink_write(sink, (const char *)channel + column.offset, nbytes[column.kind],
-                                   err);
-        }
+    snprintf(type + used, nbytes - used, "]");
+}
+
+static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int c,
+                              struct gi_err *err)
+{
+    static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
+    const struct gi_stats_channel *channel = channel_at(view, c);
+    char word[9] = "", name[NAME_NBYTES];
+    int parts[4], n = zone_columns(parts, view);
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < n && !status; i++) {
+        int32_t number = zone_number(view, parts[i]);
+        status = gi_sink_write(sink, &number, sizeof number, err);
     }
+    memcpy(word, channel->name, strlen(channel->name));
+    if (!status)
+        status = gi_sink_write(sink, word, sizeof word, err);
+    for (int i = 0; i < columns_of(view) && !status; i++) {
+        struct column column = column_at(name, view, i);
+        status =
+            gi_sink_write(sink, (const char *)channel + column.offset, nbytes[column.kind], err);
+    }
+    return status;
+}
+
+static enum gi_status write_npy(struct gi_sink *sink, struct view *view, struct gi_err *err)
+{
+    char type[(ALL_MAX + 5) * (NAME_NBYTES + 16)];
+    const uint64_t rows = (uint64_t)zones_of(view) * (uint64_t)view->stats->nchannels;
+    npy_type(type, sizeof type, view);
+    enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
+    for (view->zone = 0; view->zone < zones_of(view); view->zone++)
+        for (int c = 0; c < view->stats->nchannels && !status; c++)
+            status = npy_row(sink, view, c, err);
     return status;
 }
 
 static enum gi_status print(FILE *out, struct gi_sink *sink, enum gi_table_format format,
                             const struct gi_report *report, struct gi_err *err)
 {
-    struct view view = {report->result, report->params, report};
+    struct view view = {report->result, report->params, report, 0};
     if (format == GI_TABLE_NPY)
         return write_npy(sink, &view, err);
     if (format == GI_TABLE_JSON)
@@ -300,6 +421,7 @@ const struct gi_command gi_command_stats = {
     .examples = "gpuimg stats photo.png\n"
                 "gpuimg stats scan.tif --percentiles 0.1,50,99.9 --json\n"
                 "gpuimg stats sprite.png sprite.npy --opaque\n"
+                "gpuimg stats scan.png profile.csv --by row\n"
                 "gpuimg stats *.png --table all.csv",
     .min_operands = 1,
     .max_operands = 2,

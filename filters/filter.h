@@ -58,9 +58,9 @@ struct gi_filter {
     enum gi_status (*settle)(struct gi_plan *plan, const void *state, struct gi_err *err);
 
     /* Analysis: images to a result, `result_nbytes`, zeroed, filled here and owned by the caller,
-     * who frees it with result_free (also after an error). An analysis has either `analyse`, which
-     * takes the whole images, or `measure` and `conclude`, which works in bands: it makes the
-     * result on the host from what was measured. `result_equal`: the same to the bit; used by
+     * who frees it with result_free (also after an error). An analysis has `analyse`, which takes
+     * the whole images, or `measure` and `conclude`, which works in bands: it makes the result on
+     * the host from what was measured; with both, `analyse` is for plans that are on_host. `result_equal`: the same to the bit; used by
      * selftest and tests. `ask_all` asks for the parts of the result that no option names. */
     size_t result_nbytes;
     enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,

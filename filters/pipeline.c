@@ -11,7 +11,7 @@ enum { START, STOP, MARKS }; /* of the stopwatch */
 
 static bool wants_all(const struct gi_plan *plan)
 {
-    return plan->reach == GI_REACH_ALL || plan->filter->analyse;
+    return plan->reach == GI_REACH_ALL || (plan->filter->analyse && !plan->filter->conclude);
 }
 
 double gi_image_nbytes(const struct gi_image *image)

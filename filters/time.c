@@ -103,7 +103,7 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
     struct gi_work work = {.dst = dst, .srcs = srcs, .state = plan->passes ? state : NULL};
     if (!status && filter->run)
         return filter->run(plan, queue, &work, err);
-    if (!status && filter->conclude)
+    if (!status && filter->conclude && !plan->on_host)
         status = filter->conclude(plan, result, state, err);
     else if (!status)
         status = filter->analyse(plan, queue, result, srcs, err);

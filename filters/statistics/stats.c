@@ -1,11 +1,11 @@
 /* Stats: exact sums and extremes through the backend, order statistics from counts; of floats by
  * two looks at the image, as in the histogram. SPDX-License-Identifier: MIT */
-#include "filters/statistics/stats.h"
+#include "filters/statistics/stats_channel.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "filters/statistics/exact.h"
 #include "filters/statistics/histogram.h"
 #include "filters/statistics/order.h"
 
@@ -37,6 +37,13 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if ((uint64_t)src->width * (uint64_t)src->height > UINT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^32 pixels", src->width,
                        src->height);
+    if (p->by) {
+        int width, height;
+        plan->on_host = true;
+        plan->reach = GI_REACH_ALL;
+        plan->cost.other = src->type == GI_F32 ? 4000 : 1000;
+        return gi_zones_size(&width, &height, p->by, src->width, src->height, err);
+    }
     size_t tables = (size_t)values_of(src->type);
     if (src->type == GI_F32)
         tables += (size_t)ranks_a_channel(p) * GI_KEY_HALF;
@@ -91,8 +98,9 @@ static void ask_ranks(struct state *state, int nchannels, const struct gi_stats_
         for (int i = 0; i <= p->percentiles.n; i++) {
             const struct gi_reduction *found = &state->found[c];
             struct gi_rank *ranks = &state->ranks[c * each + 2 * i];
-            double t, percent = i ? p->percentiles.v[i - 1] : 50;
-            uint64_t rank = found->n ? gi_percentile_rank(&t, percent, found->n) : UINT32_MAX;
+            double t;
+            uint64_t rank =
+                found->n ? gi_percentile_rank(&t, gi_stats_percent(p, i), found->n) : UINT32_MAX;
             uint64_t next = rank + (rank + 1 < found->n);
             ranks[0] = (struct gi_rank){.channel = c, .rank = found->below + rank};
             ranks[1] = (struct gi_rank){.channel = c, .rank = found->below + next};
@@ -141,12 +149,6 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 
 /* ---- concluding ---- */
 
-/* Where what is asked for by percent stands between two samples. */
-static double *answer_at(struct gi_stats_channel *channel, int i)
-{
-    return i == 0 ? &channel->median : &channel->percentiles[i - 1];
-}
-
 static void from_counts(struct gi_stats_channel *channel, const uint64_t *counts, int nvalues,
                         const struct gi_stats_params *p)
 {
@@ -158,10 +160,11 @@ static void from_counts(struct gi_stats_channel *channel, const uint64_t *counts
         }
     channel->entropy = entropy + 0.0;
     for (int i = 0; i <= p->percentiles.n; i++) {
-        double t, percent = i ? p->percentiles.v[i - 1] : 50;
-        uint64_t rank = gi_percentile_rank(&t, percent, channel->count);
+        double t;
+        uint64_t rank = gi_percentile_rank(&t, gi_stats_percent(p, i), channel->count);
         int v = gi_counts_value(counts, rank);
-        *answer_at(channel, i) = gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
+        *gi_stats_answer(channel, i) =
+            gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
     }
 }
 
@@ -170,34 +173,10 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
 {
     for (int i = 0; i <= p->percentiles.n; i++) {
         double t;
-        gi_percentile_rank(&t, i ? p->percentiles.v[i - 1] : 50, channel->count);
-        *answer_at(channel, i) =
+        gi_percentile_rank(&t, gi_stats_percent(p, i), channel->count);
+        *gi_stats_answer(channel, i) =
             gi_between((double)ranks[2 * i].value + 0.0, (double)ranks[2 * i + 1].value + 0.0, t);
     }
-}
-
-static void from_sums(struct gi_stats_channel *channel, const struct gi_reduction *found,
-                      const struct gi_image *src)
-{
-    int sums = src->type == GI_F32 ? GI_EXACT_SUM : 0;
-    int squares = src->type == GI_F32 ? GI_EXACT_SQUARES : 0;
-    channel->sum = gi_exact_quotient(&found->sum, sums, 1);
-    channel->l1 = gi_exact_quotient(&found->magnitude, sums, 1);
-    channel->l2 = sqrt(gi_exact_quotient(&found->square, squares, 1));
-    if (!found->n)
-        return;
-    struct gi_exact spread = gi_exact_spread(found);
-    channel->mean = gi_exact_quotient(&found->sum, sums, found->n);
-    channel->variance = gi_exact_quotient(&spread, squares, found->n * found->n);
-    channel->deviation = sqrt(channel->variance);
-    channel->rms = sqrt(gi_exact_quotient(&found->square, squares, found->n));
-    channel->min = (double)found->min;
-    channel->max = (double)found->max;
-    channel->range = channel->max - channel->min;
-    channel->min_x = (int)(found->min_at % (uint64_t)src->width);
-    channel->min_y = (int)(found->min_at / (uint64_t)src->width);
-    channel->max_x = (int)(found->max_at % (uint64_t)src->width);
-    channel->max_y = (int)(found->max_at / (uint64_t)src->width);
 }
 
 /* The counts of a channel without what keep_opaque() made 0. */
@@ -231,27 +210,7 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     for (int c = 0; c < src->channels; c++) {
         const struct gi_reduction *found = &state->found[c];
         struct gi_stats_channel *channel = &stats->channels[c];
-        *channel = (struct gi_stats_channel){.name = gi_channel_name(src, c),
-                                             .count = found->n,
-                                             .nan = found->nan,
-                                             .positive_infinity = found->above,
-                                             .negative_infinity = found->below,
-                                             .mean = NAN,
-                                             .variance = NAN,
-                                             .deviation = NAN,
-                                             .min = NAN,
-                                             .max = NAN,
-                                             .min_x = -1,
-                                             .min_y = -1,
-                                             .max_x = -1,
-                                             .max_y = -1,
-                                             .range = NAN,
-                                             .rms = NAN,
-                                             .median = NAN,
-                                             .entropy = NAN};
-        for (int i = 0; i < p->percentiles.n; i++)
-            channel->percentiles[i] = NAN;
-        from_sums(channel, found, src);
+        gi_stats_from_sums(channel, found, src, c, p);
         if (src->type != GI_F32)
             conclude_integers(channel, found, src,
                               state->counts + (size_t)c * (size_t)values_of(src->type), p);
@@ -259,6 +218,28 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
             from_ranks(channel, &ranks[c * each], p);
     }
     return GI_OK;
+}
+
+/* The parts of an image, without primitives: what is asked of so few samples is soon found. */
+static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
+                              const struct gi_image *srcs, struct gi_err *err)
+{
+    (void)queue;
+    return gi_zones_measure(result, &srcs[0], plan->params, err);
+}
+
+static void result_free(void *result)
+{
+    struct gi_stats *stats = result;
+    free(stats->zones);
+    free(stats->of_zones);
+}
+
+static enum gi_status check(void *arg, struct gi_err *err)
+{
+    const struct gi_stats_params *p = arg;
+    int width, height;
+    return p->by ? gi_zones_size(&width, &height, p->by, 1, 1, err) : GI_OK;
 }
 
 /* The same to the bit; NaN has one here. */
@@ -290,9 +271,13 @@ static bool result_equal(const void *a, const void *b)
 {
     const struct gi_stats *x = a, *y = b;
     bool equal = x->nchannels == y->nchannels && x->npercentiles == y->npercentiles;
-    for (int c = 0; c < x->nchannels && equal; c++)
+    equal = equal && x->nzones == y->nzones;
+    for (int c = 0; c < x->nchannels && equal && !x->nzones; c++)
         equal = same_channels(&x->channels[c], &y->channels[c], x->npercentiles);
-    return equal;
+    for (int i = 0; equal && i < x->nzones * x->nchannels; i++)
+        equal = same_channels(&x->of_zones[i], &y->of_zones[i], x->npercentiles);
+    return equal &&
+           (!x->nzones || !memcmp(x->zones, y->zones, (size_t)x->nzones * sizeof *x->zones));
 }
 
 static const struct gi_option options[] = {{.name = "percentiles",
@@ -307,6 +292,12 @@ static const struct gi_option options[] = {{.name = "percentiles",
                                             .type = GI_OPT_FLAG,
                                             .offset = offsetof(struct gi_stats_params, opaque),
                                             .help = "Leave out pixels that are fully transparent"},
+                                           {.name = "by",
+                                            .type = GI_OPT_TEXT,
+                                            .offset = offsetof(struct gi_stats_params, by),
+                                            .metavar = "row|column|WxH",
+                                            .help = "Statistics of each row, each column or each "
+                                                    "tile of W x H pixels (or per cent)"},
                                            {0}};
 
 const struct gi_filter gi_filter_stats = {
@@ -322,6 +313,10 @@ const struct gi_filter gi_filter_stats = {
         "straight line between its neighbours (numpy's default).\n\n"
         "NaN and infinities of float images are counted and left out of everything else; -0 is "
         "0.\n\n"
+        "--by row, --by column or --by WxH gives the same of each row, column or tile (those at "
+        "the "
+        "right and at the bottom may be smaller), 262144 at most; places count in the whole image."
+        "\n\n"
         "Sums of samples and of their squares are exact whatever the order, in integers, those of "
         "floats in whole numbers of 640 bits (after R. Neal, \"Fast exact summation using small "
         "and large superaccumulators\", arXiv:1505.05571, 2015). What is printed of them is "
@@ -330,7 +325,10 @@ const struct gi_filter gi_filter_stats = {
     .params_nbytes = sizeof(struct gi_stats_params),
     .plan = plan,
     .result_nbytes = sizeof(struct gi_stats),
+    .check = check,
     .measure = measure,
     .conclude = conclude,
+    .analyse = analyse,
+    .result_free = result_free,
     .result_equal = result_equal,
 };

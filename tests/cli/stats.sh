@@ -48,6 +48,20 @@ check 'what does not occur is not listed' test "$(grep -c negative out)" = 0
 expect 0 gpuimg stats low.pgm
 check 'samples of 0 to 100 are said to be read as 0 to 255' grep -q '8-bit, 0 to 100 read as 0 to 255$' out
 
+# Parts of an image.
+expect_stdout 'row,channel,sum
+0,gray,30
+1,gray,60' bash -c '"$0" stats six.pgm --by row --format csv | cut -d, -f1,2,7' "$GPUIMG"
+expect_stdout 'file,x,y,width,height,channel,sum
+six.pgm,0,0,2,1,gray,10
+six.pgm,2,0,1,1,gray,20
+six.pgm,0,1,2,1,gray,40
+six.pgm,2,1,1,1,gray,20' bash -c '"$0" stats six.pgm --by 2x1 --table - | cut -d, -f1-6,11' "$GPUIMG"
+expect 0 gpuimg stats six.pgm --by column
+check 'a table a column' test "$(grep -cE '^(column [012]|sum +[0-9]+)$' out)" = 6
+expect 0 gpuimg run 'invert | stats --by row --to rows.json' six.pgm
+check 'a step of a chain' jq -e '.by == "row" and [.zones[].channels[0].sum] == [735, 705]' rows.json
+
 # Where it goes.
 for suffix in csv json txt npy; do
     expect 0 gpuimg stats six.pgm "table.$suffix"
@@ -71,6 +85,10 @@ expect_error 2 'stats: made.png: want a name that ends in .csv, .json, .npy or .
 expect_error 2 'stats: --percentiles 101: want *' stats six.pgm --percentiles 101
 expect_error 1 'stats: table.csv: exists, and --no-clobber was given' stats six.pgm table.csv --no-clobber
 expect_error 2 'stats: six.pgm: would be written over the input six.pgm, want another file' stats six.pgm six.pgm --format csv
+expect_error 2 'stats: --by rows: want row, column or the size of a tile, WxH' stats none.png --by rows
+expect_error 2 'stats: --by 0x4: want row, column or *' stats six.pgm --by 0x4
+head -c 600000 /dev/zero | cat <(printf 'P5 1000 600 255\n') - >large.pgm
+expect_error 1 'stats: --by 1x1: 600000 parts: want at most 262144' stats large.pgm --by 1x1
 full() { "$GPUIMG" stats six.pgm >/dev/full; }
 expect 75 full
 check 'a full disk is said' test "$(<err)" = 'gpuimg: stats: standard output: No space left on device'

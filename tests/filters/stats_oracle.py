@@ -99,6 +99,54 @@ def test_floats():
     check_image("odd opaque", alpha, opaque=True)
 
 
+def zones_of(by, height, width):
+    """What --by should part an image of that shape into: a name and the rows and columns of each."""
+    if by in ("row", "column"):
+        for i in range(height if by == "row" else width):
+            yield {by: i}, (slice(i, i + 1), slice(0, width)) if by == "row" else (slice(0, height), slice(i, i + 1))
+        return
+    w, h = {"50%": ((width + 1) // 2, (height + 1) // 2)}.get(by) or map(int, by.split("x"))
+    for y in range(0, height, h):
+        for x in range(0, width, w):
+            yield ({"x": x, "y": y, "width": min(w, width - x), "height": min(h, height - y)},
+                   (slice(y, y + h), slice(x, x + w)))
+
+
+def test_zones():
+    odd = wide((13, 11))
+    odd[2] = np.nan
+    odd[3, 3], odd[4, 4:6] = np.inf, -np.inf
+    images = {"u8": random_image(c.rng, (13, 7, 3), np.uint8), "u16": random_image(c.rng, (9, 12, 2), np.uint16),
+              "one": random_image(c.rng, (1, 1), np.uint8), "f32": odd}
+    for name, image in images.items():
+        height, width = image.shape[:2]
+        planes = image.reshape(height, width, -1)
+        path = c.path("in" + (".npy" if image.dtype == np.float32 else suffix(image)))
+        save(path, image)
+        for by in ("row", "column", "4x5", "50%", "100x1"):
+            opaque = name == "u16"
+            answer = json.loads(c.run("stats", path, "--json", "--percentiles", ",".join(map(str, P)), "--by", by,
+                                      *["--opaque"] * opaque))
+            want = list(zones_of(by, height, width))
+            got = answer["zones"]
+            c.check(f"{name} by {by}: zones", answer["by"] == by and len(got) == len(want))
+            for (place, at), zone in zip(want, got):
+                what = f"{name} by {by} {place}"
+                c.check(f"{what}: where", {k: zone[k] for k in place} == place and len(zone) == len(place) + 1)
+                kept = np.zeros((height, width), bool)
+                kept[at] = True
+                if opaque:
+                    kept &= planes[:, :, -1] > 0
+                for i, channel in enumerate(zone["channels"]):
+                    if (kept & np.isfinite(planes[:, :, i])).any():
+                        check_channel(f"{what} {i}", channel, planes[:, :, i], kept)
+                    else:
+                        c.check(f"{what} {i}: nothing", channel["count"] == channel["sum"] == 0 and
+                                channel["min_x"] is channel["mean"] is channel["median"] is channel["p90"] is None)
+        whole, one = (json.loads(c.run("stats", path, "--json", *a)) for a in ((), ("--by", "100%")))
+        c.check(f"{name}: one zone is the image, to the bit", whole["channels"] == one["zones"][0]["channels"])
+
+
 def test_one_number():
     """Any threads, levels and bands give it."""
     image = wide((257, 131))
@@ -117,9 +165,15 @@ def test_npy():
     c.check("npy names", rows["channel"].tolist() == [b"red", b"green", b"blue"])
     c.check("npy sums", rows["sum"].tolist() == image.reshape(-1, 3).sum(0).tolist())
     c.check("npy counts and places", rows["count"].tolist() == [63] * 3 and rows["max_y"].dtype == np.int32)
+    c.run("stats", path, table, "--by", "3x9")
+    rows = np.load(table)
+    c.check("npy of zones", rows["x"].tolist() == [0] * 3 + [3] * 3 + [6] * 3 and rows["width"][8] == 1)
+    c.check("npy sums of zones", rows["sum"][:3].tolist() == image[:, :3].reshape(-1, 3).sum(0).tolist())
+    c.run("stats", path, table, "--percentiles", "10,90")
+    rows = np.load(table)
     c.check("npy percentiles", np.allclose(rows["p90"], np.percentile(image.reshape(-1, 3), 90, axis=0), 1e-12))
 
 
-for test in (test_integers, test_floats, test_one_number, test_npy):
+for test in (test_integers, test_floats, test_zones, test_one_number, test_npy):
     test()
 c.end()

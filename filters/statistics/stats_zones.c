@@ -1,0 +1,227 @@
+/* Statistics of each row, column or tile: samples are put together zone by zone and sorted there.
+ * SPDX-License-Identifier: MIT */
+#include "filters/statistics/stats_channel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filters/statistics/order.h"
+
+static long long parts(int whole, int each)
+{
+    return (whole - 1LL) / each + 1;
+}
+
+enum gi_status gi_zones_size(int *zone_width, int *zone_height, const char *by, int width,
+                             int height, struct gi_err *err)
+{
+    struct gi_extent extent;
+    bool row = strcmp(by, "row") == 0, column = strcmp(by, "column") == 0;
+    *zone_width = column ? 1 : width;
+    *zone_height = row ? 1 : height;
+    if (!row && !column) {
+        if (!gi_extent_read(&extent, by))
+            return gi_fail(err, GI_E_USAGE, "--by %s: want row, column or the size of a tile, WxH",
+                           by);
+        gi_extent_pixels(&extent, zone_width, zone_height);
+    }
+    long long n = parts(width, *zone_width) * parts(height, *zone_height);
+    if (n > GI_STATS_ZONES_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--by %s: %lld parts: want at most %d", by, n,
+                       GI_STATS_ZONES_MAX);
+    return GI_OK;
+}
+
+/* ---- one channel of one zone ---- */
+
+/* A sample as a number that orders as it does. */
+static uint32_t key_of(float v, enum gi_type type)
+{
+    uint32_t bits;
+    if (type != GI_F32)
+        return (uint32_t)v;
+    v += 0.0f; /* -0 is 0 */
+    memcpy(&bits, &v, sizeof bits);
+    return gi_float_key(bits);
+}
+
+static double value_of(uint32_t key, enum gi_type type)
+{
+    float v;
+    uint32_t bits = gi_float_key_bits(key);
+    memcpy(&v, &bits, sizeof v);
+    return type == GI_F32 ? v : key;
+}
+
+static float sample_at(const struct gi_image *src, const char *row, size_t i)
+{
+    return src->type == GI_U8    ? ((const uint8_t *)row)[i]
+           : src->type == GI_U16 ? ((const uint16_t *)row)[i]
+                                 : ((const float *)row)[i];
+}
+
+/* Adds a finite float to the sums: mantissa and exponent as whole numbers of their units. */
+static void add_float(struct gi_reduction *found, float v)
+{
+    int exponent;
+    uint64_t m = (uint64_t)ldexp(frexp(fabs((double)v), &exponent), 24);
+    int shift = exponent - 24 - GI_EXACT_SUM;
+    if (shift < 0) { /* subnormal: the bits that go are zeros */
+        m >>= -shift;
+        shift = 0;
+    }
+    gi_exact_add(&found->sum, m, (unsigned)shift, v < 0);
+    gi_exact_add(&found->magnitude, m, (unsigned)shift, false);
+    gi_exact_add(&found->square, m * m, 2 * (unsigned)shift, false);
+}
+
+/* Whole numbers, of up to 2^32 pixels. */
+struct whole {
+    uint64_t sum, square;
+};
+
+static void add_sample(struct gi_reduction *found, struct whole *whole, float v, uint64_t at,
+                       enum gi_type type)
+{
+    if (found->n == 0 || v < found->min) {
+        found->min = v;
+        found->min_at = at;
+    }
+    if (found->n == 0 || v > found->max) {
+        found->max = v;
+        found->max_at = at;
+    }
+    found->n++;
+    if (type == GI_F32) {
+        add_float(found, v);
+    } else {
+        whole->sum += (uint64_t)v;
+        whole->square += (uint64_t)v * (uint64_t)v;
+    }
+}
+
+/* What is found of channel c in a zone, and the keys of its finite samples. */
+static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, int c,
+                                  const struct gi_stats_zone *zone, bool opaque)
+{
+    struct gi_reduction found = {0};
+    struct whole whole = {0};
+    size_t channels = (size_t)src->channels;
+    for (int y = zone->y; y < zone->y + zone->height; y++) {
+        const char *row = gi_row(src, y);
+        for (int x = zone->x; x < zone->x + zone->width; x++) {
+            size_t i = (size_t)x * channels;
+            float v = sample_at(src, row, i + (size_t)c);
+            if (opaque && !(sample_at(src, row, i + channels - 1) > 0))
+                continue;
+            if (isnan(v)) {
+                found.nan++;
+            } else if (isinf(v)) {
+                *(v > 0 ? &found.above : &found.below) += 1;
+            } else {
+                keys[found.n] = key_of(v, src->type);
+                add_sample(&found, &whole, v + 0.0f,
+                           (uint64_t)y * (uint64_t)src->width + (uint64_t)x, src->type);
+            }
+        }
+    }
+    if (src->type != GI_F32) {
+        gi_exact_add(&found.sum, whole.sum, 0, false);
+        gi_exact_add(&found.magnitude, whole.sum, 0, false);
+        gi_exact_add(&found.square, whole.square, 0, false);
+    }
+    return found;
+}
+
+/* Radix sort, a byte at a time; `other` is as large as `keys`. Returns where the sorted ones are.
+ */
+static uint32_t *sort(uint32_t *keys, uint32_t *other, size_t n, enum gi_type type)
+{
+    for (unsigned shift = 0; shift < 8 * gi_type_nbytes(type); shift += 8) {
+        size_t at[256] = {0}, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            at[keys[i] >> shift & 255]++;
+        for (int v = 0; v < 256; v++) {
+            size_t here = at[v];
+            at[v] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            other[at[keys[i] >> shift & 255]++] = keys[i];
+        uint32_t *sorted = other;
+        other = keys;
+        keys = sorted;
+    }
+    return keys;
+}
+
+static void from_sorted(struct gi_stats_channel *channel, const uint32_t *keys, enum gi_type type,
+                        const struct gi_stats_params *p)
+{
+    uint64_t n = channel->count, same = 0;
+    double entropy = 0;
+    for (uint64_t i = 0; i < n && type != GI_F32; i++) {
+        same++;
+        if (i + 1 < n && keys[i + 1] == keys[i])
+            continue;
+        entropy -= (double)same / (double)n * log2((double)same / (double)n);
+        channel->unique++;
+        same = 0;
+    }
+    if (type != GI_F32)
+        channel->entropy = entropy + 0.0;
+    for (int i = 0; i <= p->percentiles.n; i++) {
+        double t;
+        uint64_t rank = gi_percentile_rank(&t, gi_stats_percent(p, i), n);
+        uint64_t next = rank + (t > 0);
+        *gi_stats_answer(channel, i) =
+            gi_between(value_of(keys[rank], type), value_of(keys[next], type), t);
+    }
+}
+
+/* ---- all of them ---- */
+
+static enum gi_status make_zones(struct gi_stats *stats, const struct gi_image *src,
+                                 const struct gi_stats_params *p, struct gi_err *err)
+{
+    int width, height;
+    enum gi_status status = gi_zones_size(&width, &height, p->by, src->width, src->height, err);
+    if (status)
+        return status;
+    size_t n = (size_t)(parts(src->width, width) * parts(src->height, height));
+    stats->zones = calloc(n, sizeof *stats->zones);
+    stats->of_zones = calloc(n * (size_t)src->channels, sizeof *stats->of_zones);
+    if (!stats->zones || !stats->of_zones)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: statistics of %zu parts", n);
+    for (int y = 0; y < src->height; y += height < src->height - y ? height : src->height - y)
+        for (int x = 0; x < src->width; x += width < src->width - x ? width : src->width - x)
+            stats->zones[stats->nzones++] =
+                (struct gi_stats_zone){x, y, width < src->width - x ? width : src->width - x,
+                                       height < src->height - y ? height : src->height - y};
+    return GI_OK;
+}
+
+enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
+                                const struct gi_stats_params *p, struct gi_err *err)
+{
+    *stats = (struct gi_stats){.nchannels = src->channels, .npercentiles = p->percentiles.n};
+    enum gi_status status = make_zones(stats, src, p, err);
+    if (status)
+        return status;
+    size_t most = (size_t)stats->zones[0].width * (size_t)stats->zones[0].height;
+    uint32_t *keys = malloc(2 * most * sizeof *keys);
+    if (!keys)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: sorting %zu samples", most);
+    bool opaque = p->opaque && gi_has_alpha(src);
+    for (int i = 0; i < stats->nzones * src->channels; i++) {
+        int c = i % src->channels;
+        struct gi_reduction found = reduce(keys, src, c, &stats->zones[i / src->channels], opaque);
+        gi_stats_from_sums(&stats->of_zones[i], &found, src, c, p);
+        if (found.n)
+            from_sorted(&stats->of_zones[i], sort(keys, keys + most, found.n, src->type), src->type,
+                        p);
+    }
+    free(keys);
+    return GI_OK;
+}
