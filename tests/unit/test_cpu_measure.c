@@ -114,6 +114,24 @@ static void test_histogram(void **state)
             }
 }
 
+/* Flat pieces are counted at once: all of them, each broken at one place, and again and again. */
+static void test_histogram_of_flat_pieces(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 4; channels++)
+        for (int width = 20; width <= 220; width += width < 110 ? 45 : 110) {
+            struct guard g;
+            guard_alloc(&g, width, 230, channels, GI_U8, 12);
+            for (int y = 0; y < g.image.height; y++)
+                for (int x = 0; x < width; x++)
+                    for (int c = 0; c < channels; c++)
+                        put(&g.image, x, y, c, 60 * c + (x == y ? 200 : x > y + 100 ? 3 : 7));
+            histograms_of(&g);
+            guard_check(&g);
+            guard_free(&g);
+        }
+}
+
 /* NaN lies beside infinity in the keys, and a table of 1500 bins is of the large kind. */
 static void test_float_keys(void **state)
 {
@@ -342,10 +360,11 @@ static void test_any_labels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histogram),      cmocka_unit_test(test_float_keys),
-        cmocka_unit_test(test_range_edges),    cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_full_scale_row), cmocka_unit_test(test_select),
-        cmocka_unit_test(test_regions),        cmocka_unit_test(test_any_labels),
+        cmocka_unit_test(test_histogram),  cmocka_unit_test(test_histogram_of_flat_pieces),
+        cmocka_unit_test(test_float_keys), cmocka_unit_test(test_range_edges),
+        cmocka_unit_test(test_moments),    cmocka_unit_test(test_full_scale_row),
+        cmocka_unit_test(test_select),     cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_any_labels),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

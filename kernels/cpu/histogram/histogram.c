@@ -7,13 +7,18 @@
 #include "kernels/cpu/histogram/planes.h"
 #endif
 
-/* Sample i of a row counts in table i % tables: a channel's own, or one of two for gray. Two tables
- * are enough for equal neighbours, and more of them cost: a counter's store takes one cycle, two
- * stores into one cache line take one too, and fewer tables are fewer lines. Gray of 16 bits has
- * one, which fits in less of the second cache. */
-enum { BLOCK = 480 /* samples; a multiple of all numbers of tables */ };
+/* Sample i of a row counts in table i % tables: one of a channel's own. Of large tables there are
+ * two for gray, but for 16 bits one, which fits in less of the second cache; of those of bytes
+ * there are 8, or 6 for 3 channels, since an increment of what was stored just before waits for it.
+ */
+enum {
+    BLOCK = 480, /* samples; a multiple of all numbers of tables */
+    STEP = 96,   /* bytes; likewise, and of 8 */
+    BYTES_TABLES_MAX = 8,
+    BYTES_SIZE = 257, /* table_size() of bytes */
+};
 
-/* How samples are counted: by bin numbers, in counters of 16 bits, by bit planes. */
+/* How samples are counted: by bin numbers, bytes as they are, by bit planes. */
 enum kind { BINS, BYTES, PLANES };
 
 struct histogram_job {
@@ -120,6 +125,11 @@ static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins
         table[(size_t)t * size + bins[i]]++;
 }
 
+static int bytes_tables(int channels)
+{
+    return channels == 3 ? 6 : 8;
+}
+
 /* In one table: of two equal neighbours the first counts for both, the second in bin `nobody`, so
  * that it does not wait for the other's store. */
 static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *bins, int n)
@@ -134,36 +144,35 @@ static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *b
         table[bins[i]]++;
 }
 
-/* 8 bits are counted in 16, in half as many cache lines. */
-struct bytes_count {
-    uint16_t counters[GI_MAX_CHANNELS][256];
-    size_t room; /* samples until a counter may be full */
-};
-
-static void bytes_flush(struct bytes_count *bytes, uint32_t *table, int tables)
+/* Whether the STEP samples after the first pixel repeat it. */
+static inline bool is_repeated(const uint8_t *row, int channels)
 {
-    for (int t = 0; t < tables; t++)
-        for (int i = 0; i < 256; i++)
-            table[t * 257 + i] += bytes->counters[t][i];
-    memset(bytes->counters, 0, sizeof bytes->counters);
-    bytes->room = UINT16_MAX / BLOCK * BLOCK;
+    uint64_t here, there;
+    memcpy(&here, row, sizeof here);
+    memcpy(&there, row + channels, sizeof there);
+    return here == there && memcmp(row, row + channels, STEP) == 0;
 }
 
-static inline void count_bytes(struct bytes_count *bytes, uint32_t *table, const uint8_t *row,
-                               size_t n, const int tables)
+/* Neighbours count in different tables, and flat pieces of the image all at once. */
+static inline __attribute__((always_inline)) void
+count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
 {
-    enum { STEP = 12 }; /* a multiple of 2, 3 and 4 tables */
-    for (size_t at = 0; at < n;) {
-        if (bytes->room < BLOCK)
-            bytes_flush(bytes, table, tables);
-        size_t end = n - at < bytes->room ? n : at + bytes->room;
-        bytes->room -= end - at;
-        for (; at + STEP <= end; at += STEP)
-            for (int k = 0; k < STEP; k++)
-                bytes->counters[k % tables][row[at + (size_t)k]]++;
-        for (int k = 0; at < end; at++, k++)
-            bytes->counters[k % tables][row[at]]++;
+    size_t at = 0;
+    for (; at + STEP + GI_MAX_CHANNELS <= n; at += STEP) {
+        if (is_repeated(row + at, channels))
+            for (int c = 0; c < channels; c++)
+                table[c * BYTES_SIZE + row[at + (size_t)c]] += (uint32_t)(STEP / channels);
+        else
+            for (size_t k = at; k < at + STEP; k += (size_t)tables) {
+                uint32_t bins[BYTES_TABLES_MAX]; /* all read before a counter is written */
+                for (int t = 0; t < tables; t++)
+                    bins[t] = row[k + (size_t)t];
+                for (int t = 0; t < tables; t++)
+                    table[t * BYTES_SIZE + (int)bins[t]]++;
+            }
     }
+    for (int t = 0; at < n; at++, t = t + 1 == tables ? 0 : t + 1)
+        table[t * BYTES_SIZE + row[at]]++;
 }
 
 #if GI_LEVEL_avx512
@@ -171,15 +180,14 @@ static inline void count_bytes(struct bytes_count *bytes, uint32_t *table, const
 enum { PLANES_LEAST = 1 << 16 /* pixels of a band that are worth clearing and adding up */ };
 
 /* Rows of gray bytes by bit planes, and what is left over one by one. */
-static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
-                              const struct histogram_job *job, int y0, int y1)
+static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
     struct planes planes;
     memset(&planes, 0, sizeof planes);
     for (int y = y0; y < y1; y++)
         planes_add(&planes, gi_row(job->src, y), gi_row_samples(job->src));
     planes_flush(&planes, table);
-    count_bytes(bytes, table, planes.held, planes.nheld, 2);
+    count_bytes(table, planes.held, planes.nheld, 1, 1);
 }
 
 static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -193,10 +201,9 @@ static bool planes_takes(const struct gi_queue *queue, const struct gi_image *sr
 
 #else
 
-static void count_rows_planes(uint32_t *table, struct bytes_count *bytes,
-                              const struct histogram_job *job, int y0, int y1)
+static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
-    (void)table, (void)bytes, (void)job, (void)y0, (void)y1;
+    (void)table, (void)job, (void)y0, (void)y1;
 }
 
 static bool planes_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -208,17 +215,18 @@ static bool planes_takes(const struct gi_queue *queue, const struct gi_image *sr
 
 #endif
 
-static void count_row_bytes(struct bytes_count *bytes, uint32_t *table,
-                            const struct histogram_job *job, int y)
+static void count_row_bytes(uint32_t *table, const struct histogram_job *job, int y)
 {
     const uint8_t *row = gi_row(job->src, y);
     size_t n = gi_row_samples(job->src);
-    if (job->tables == 2)
-        count_bytes(bytes, table, row, n, 2);
-    else if (job->tables == 3)
-        count_bytes(bytes, table, row, n, 3);
+    if (job->src->channels == 1)
+        count_bytes(table, row, n, 1, 8);
+    else if (job->src->channels == 2)
+        count_bytes(table, row, n, 2, 8);
+    else if (job->src->channels == 3)
+        count_bytes(table, row, n, 3, 6);
     else
-        count_bytes(bytes, table, row, n, 4);
+        count_bytes(table, row, n, 4, 8);
 }
 
 /* Few samples have one of the prefixes, so they are listed first. */
@@ -263,17 +271,19 @@ static void count_row(uint32_t *table, const struct histogram_job *job, int y)
     }
 }
 
-static void add_tables(const struct histogram_job *job, const uint32_t *table)
+/* A channel's tables are joined; those of further prefixes are not. */
+static void add_tables(const struct histogram_job *job, uint32_t *table)
 {
     size_t nbins = (size_t)job->spec->nbins;
-    for (int t = 0; t < job->tables; t++) {
-        /* The second table of gray joins the first; those of further prefixes do not. */
-        int histogram = job->slots ? t : t % job->src->channels;
-        uint64_t *counts = job->counts + (size_t)histogram * nbins;
+    int histograms = job->slots ? job->tables : job->src->channels;
+    for (int t = 0; t < histograms; t++) {
+        uint32_t *sums = table + (size_t)t * (nbins + 1);
+        for (int more = t + histograms; more < job->tables; more += histograms)
+            for (size_t i = 0; i < nbins; i++)
+                sums[i] += table[(size_t)more * (nbins + 1) + i];
         for (size_t i = 0; i < nbins; i++)
-            if (table[(size_t)t * (nbins + 1) + i])
-                __atomic_fetch_add(&counts[i], table[(size_t)t * (nbins + 1) + i],
-                                   __ATOMIC_RELAXED);
+            if (sums[i])
+                __atomic_fetch_add(&job->counts[(size_t)t * nbins + i], sums[i], __ATOMIC_RELAXED);
     }
 }
 
@@ -283,23 +293,21 @@ static void histogram_band(void *arg, int index, void *scratch)
     const struct histogram_job *job = arg;
     uint32_t *table = scratch;
     size_t nbytes = (size_t)job->tables * table_size(job->spec) * sizeof *table;
-    struct bytes_count bytes = {.room = 0};
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = band_start(job->src, index, job->bands); y < y1;) {
         memset(table, 0, nbytes);
         int rows = (int)(INT32_MAX / job->src->width), end = rows < y1 - y ? y + rows : y1;
         if (job->kind == PLANES) {
-            count_rows_planes(table, &bytes, job, y, end);
+            count_rows_planes(table, job, y, end);
             y = end;
         }
         for (; y < end; y++)
             if (job->kind == BYTES)
-                count_row_bytes(&bytes, table, job, y);
+                count_row_bytes(table, job, y);
             else if (job->slots)
                 count_row_low(table, job, y);
             else
                 count_row(table, job, y);
-        bytes_flush(&bytes, table, job->kind == BINS ? 0 : job->tables);
         add_tables(job, table);
     }
 }
@@ -311,6 +319,8 @@ static enum gi_status run(struct gi_queue *queue, uint64_t *counts, const struct
     struct histogram_job job = {.kind = kind, .src = src, .spec = spec, .counts = counts};
     uint8_t slots[65536];
     job.tables = src->channels == 1 && src->type != GI_U16 ? 2 : src->channels;
+    if (kind == BYTES)
+        job.tables = bytes_tables(src->channels);
     if (spec->key == GI_KEY_FLOAT_LOW) {
         job.tables = spec->nprefixes * src->channels;
         job.slots = slots;
