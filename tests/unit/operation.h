@@ -318,7 +318,8 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
     for (int c = 0; type != GI_F32 && c < GI_MAX_CHANNELS; c++)
         s->edge.value[c] = rintf(s->edge.value[c]);
     s->finish.kind = case_between(seed, 0, 1) ? GI_FINISH_STORE : GI_FINISH_ABS;
-    s->finish.bias = whole ? 0 : case_real(seed) * gi_type_full_scale(type);
+    bool biased = !whole && case_between(seed, 0, 1);
+    s->finish.bias = biased ? case_real(seed) * gi_type_full_scale(type) : 0;
 }
 
 /* A rectangle of sides up to `most`. */

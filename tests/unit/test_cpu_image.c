@@ -116,6 +116,27 @@ static void whole(void **state)
     walk_small("convolve_separable of whole taps", true);
 }
 
+/* Sums of bytes that lie half-way between integers, far outside the samples, and beyond 2^31. */
+static void ties_and_ends(void **state)
+{
+    (void)state;
+    static const float units[] = {0.125f, 40, 3e5f, 1e30f};
+    uint64_t seed = SEED;
+    struct operation op = {.name = "ties and ends", .which = SEPARABLE};
+    for (int width = 1; width <= 70; width++)
+        for (int i = 0; i < 4; i++) {
+            int channels = 1 + (width + i) % GI_MAX_CHANNELS;
+            random_small(&op, &seed, GI_BORDER_CLAMP, GI_U8, false);
+            for (int t = 0; t < op.separable.nrow; t++) {
+                op.row[t] = (float)case_between(&seed, -2, 4) * units[i];
+                op.col[t] = (float)case_between(&seed, -1, 4) * 0.25f;
+            }
+            op.separable.finish = (struct gi_finish){.kind = GI_FINISH_STORE};
+            op.step = width % 7 == 0;
+            check(&op, (int[]){width, 1 + width % 9}, channels, GI_U8, &seed, false);
+        }
+}
+
 static void dense(void **state)
 {
     (void)state;
@@ -243,14 +264,14 @@ static void luma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separable), cmocka_unit_test(small),
-        cmocka_unit_test(whole),     cmocka_unit_test(dense),
-        cmocka_unit_test(box),       cmocka_unit_test(large_box),
-        cmocka_unit_test(extreme),   cmocka_unit_test(large_extreme),
-        cmocka_unit_test(median),    cmocka_unit_test(large_median),
-        cmocka_unit_test(bilateral), cmocka_unit_test(nlmeans),
-        cmocka_unit_test(gradient),  cmocka_unit_test(threshold),
-        cmocka_unit_test(luma),
+        cmocka_unit_test(separable),     cmocka_unit_test(small),
+        cmocka_unit_test(whole),         cmocka_unit_test(ties_and_ends),
+        cmocka_unit_test(dense),         cmocka_unit_test(box),
+        cmocka_unit_test(large_box),     cmocka_unit_test(extreme),
+        cmocka_unit_test(large_extreme), cmocka_unit_test(median),
+        cmocka_unit_test(large_median),  cmocka_unit_test(bilateral),
+        cmocka_unit_test(nlmeans),       cmocka_unit_test(gradient),
+        cmocka_unit_test(threshold),     cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@
 
 /* GI_VEC holds GI_LANES floats, a multiple of 4, so that whole pixels with alpha fit in it. Loads
  * and stores take any alignment. The stores to integers round half to even; NaN and below 0 become
- * 0, above full scale becomes full scale. vec_store_f32 stores every NaN as the quiet NaN
+ * 0, above full scale becomes full scale. vec_store_u8_rows stores v[r] to p[r], values between
+ * -2^31 and 2^31. vec_store_f32 stores every NaN as the quiet NaN
  * 0x7fc00000. vec_alpha spreads the alpha of each pixel of `channels` (2 or 4) samples over its
  * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. vec_third gives samples channel,
  * channel + 3, channel + 6, ... of the row of samples a, b, c: 3 is prime to the number of lanes,

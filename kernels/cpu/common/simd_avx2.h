@@ -41,10 +41,10 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
 }
 
-/* To 16 bits; `full` keeps the value within what converts to 32 bits. */
+/* To 16 bits; what does not convert to 32 bits, NaN or far below 0, becomes their least. */
 static inline __m128i vec_round(GI_VEC v, float full)
 {
-    v = _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), _mm256_set1_ps(full));
+    v = _mm256_min_ps(_mm256_set1_ps(full), v);
     __m256i i = _mm256_cvtps_epi32(v);
     return _mm_packus_epi32(_mm256_castsi256_si128(i), _mm256_extracti128_si256(i, 1));
 }
@@ -53,6 +53,19 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
 {
     __m128i i = vec_round(v, 255.0f);
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(i, i));
+}
+
+static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
+{
+    __m256i low = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
+    __m256i high = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]), _mm256_cvtps_epi32(v[3]));
+    const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+    __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+    __m128i first = _mm256_castsi256_si128(all), last = _mm256_extracti128_si256(all, 1);
+    _mm_storel_epi64((__m128i *)p[0], first);
+    _mm_storeh_pd((double *)p[1], _mm_castsi128_pd(first));
+    _mm_storel_epi64((__m128i *)p[2], last);
+    _mm_storeh_pd((double *)p[3], _mm_castsi128_pd(last));
 }
 
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)

@@ -48,6 +48,18 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
     _mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(i));
 }
 
+static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
+{
+    __m512i low = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
+    __m512i high = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    __m512i all = _mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+    _mm_storeu_si128((__m128i *)p[0], _mm512_castsi512_si128(all));
+    _mm_storeu_si128((__m128i *)p[1], _mm512_extracti32x4_epi32(all, 1));
+    _mm_storeu_si128((__m128i *)p[2], _mm512_extracti32x4_epi32(all, 2));
+    _mm_storeu_si128((__m128i *)p[3], _mm512_extracti32x4_epi32(all, 3));
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));

@@ -73,6 +73,12 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
     vst1_u8(p, vqmovn_u16(vec_round(v)));
 }
 
+static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
+{
+    for (int r = 0; r < 4; r++)
+        vec_store_u8(p[r], v[r]);
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     vst1q_u16(p, vec_round(v));

@@ -62,6 +62,12 @@ static inline void vec_store_u8(uint8_t *p, GI_VEC v)
         p[l] = (uint8_t)vec_round(v.x[l], 255.0f);
 }
 
+static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
+{
+    for (int r = 0; r < 4; r++)
+        vec_store_u8(p[r], v[r]);
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     for (int l = 0; l < GI_LANES; l++)

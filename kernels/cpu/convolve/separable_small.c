@@ -8,7 +8,8 @@
 enum {
     ROWS = GI_ROWS_AT_ONCE,
     TAPS_MAX = GI_MARCH_ROWS_MAX,
-    STEP_MAX = 4, /* samples from a pixel to the next; 4: with alpha */
+    STEP_MAX = 4,       /* samples from a pixel to the next; 4: with alpha */
+    QUICK = GI_F32 + 1, /* in the place of a type: bytes whose sums are stored as they are */
     SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
 };
 
@@ -55,13 +56,13 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], 
 static inline __attribute__((always_inline)) void filter_rows(const struct gi_march *march,
                                                               const struct gi_march_rows *rows,
                                                               size_t n, int k, int step,
-                                                              enum gi_type type)
+                                                              enum gi_type type, bool quick)
 {
     const struct small *small = march->spec;
     const struct gi_separable *spec = small->spec;
     int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
     bool absolute = spec->finish.kind == GI_FINISH_ABS;
-    bool weighed = step == 4 && spec->alpha == GI_ALPHA_WEIGH;
+    bool weighed = step == 4 && !quick && spec->alpha == GI_ALPHA_WEIGH;
     GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
     GI_VEC inverse_sum = vec_set(1 / spec->sum), alpha_scale = vec_set(small->alpha_scale);
     for (int i = 0; i < k; i++) {
@@ -90,7 +91,13 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
             vec_store((float *)rows->kept[r] + x, s);
             column_step(sum, s, k - 1 + r, col, k);
         }
-        for (int r = 0; r < ROWS; r++) {
+        if (quick) {
+            uint8_t *out[ROWS];
+            for (int r = 0; r < ROWS; r++)
+                out[r] = (uint8_t *)rows->out[r] + x;
+            vec_store_u8_rows(out, sum);
+        }
+        for (int r = 0; r < ROWS && !quick; r++) {
             GI_VEC all = weighed ? unweigh(sum[r], inverse_sum, step) : sum[r];
             GI_VEC f = vec_add(absolute ? vec_abs(all) : all, bias);
             if (step == 4)
@@ -100,16 +107,17 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
     }
 }
 
-#define FILTER(name, k, step, type)                                                                \
+#define FILTER(name, k, step, type, quick)                                                         \
     static void name(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)     \
     {                                                                                              \
-        filter_rows(march, rows, n, k, step, type);                                                \
+        filter_rows(march, rows, n, k, step, type, quick);                                         \
     }
 #define FILTERS(k, step)                                                                           \
-    FILTER(u8_##k##_##step, k, step, GI_U8)                                                        \
-    FILTER(u16_##k##_##step, k, step, GI_U16)                                                      \
-    FILTER(f32_##k##_##step, k, step, GI_F32)
-#define NAMES(k, step) u8_##k##_##step, u16_##k##_##step, f32_##k##_##step
+    FILTER(quick_##k##_##step, k, step, GI_U8, true)                                               \
+    FILTER(u8_##k##_##step, k, step, GI_U8, false)                                                 \
+    FILTER(u16_##k##_##step, k, step, GI_U16, false)                                               \
+    FILTER(f32_##k##_##step, k, step, GI_F32, false)
+#define NAMES(k, step) u8_##k##_##step, u16_##k##_##step, f32_##k##_##step, quick_##k##_##step
 
 FILTERS(3, 1)
 FILTERS(5, 1)
@@ -131,15 +139,30 @@ bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi
            k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
 }
 
+/* Whether the sums are all there is to store, and of a size that vec_store_u8_rows() takes. */
+static bool is_quick(const struct small *small, const struct gi_image *src)
+{
+    const struct gi_separable *spec = small->spec;
+    bool alike = !gi_has_alpha(src) || (spec->alpha == GI_ALPHA_PLAIN && small->alpha_scale == 1);
+    double row = 0, col = 0;
+    for (int i = 0; i < spec->nrow; i++) {
+        row += fabs((double)spec->row[i]);
+        col += fabs((double)spec->col[i]);
+    }
+    return src->type == GI_U8 && alike && spec->finish.kind == GI_FINISH_STORE &&
+           spec->finish.bias == 0 && row < 0x1p30 && 256 * row * col < 0x1p30;
+}
+
 static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
                           const struct small *small, struct gi_err *err)
 {
-    static void (*const filters[3][3][3])(const struct gi_march *, const struct gi_march_rows *,
+    static void (*const filters[3][3][4])(const struct gi_march *, const struct gi_march_rows *,
                                           size_t) = {{{NAMES(3, 1)}, {NAMES(5, 1)}, {NAMES(7, 1)}},
                                                      {{NAMES(3, 3)}, {NAMES(5, 3)}, {NAMES(7, 3)}},
                                                      {{NAMES(3, 4)}, {NAMES(5, 4)}, {NAMES(7, 4)}}};
     const struct gi_separable *spec = small->spec;
     int k = spec->nrow, channels = src->channels;
+    int kind = is_quick(small, src) ? QUICK : (int)src->type;
     struct gi_march march = {.dst = dst,
                              .src = src,
                              .edge = &spec->edge,
@@ -149,8 +172,7 @@ static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const st
                              .above = spec->col_anchor,
                              .nrows = k,
                              .kept_nbytes = sizeof(float),
-                             .step =
-                                 filters[channels == 1 ? 0 : channels - 2][(k - 3) / 2][src->type]};
+                             .step = filters[channels == 1 ? 0 : channels - 2][(k - 3) / 2][kind]};
     return GI_CPU(march)(queue, &march, err);
 }
 
