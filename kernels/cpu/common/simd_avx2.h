@@ -25,6 +25,18 @@ static inline GI_VEC vec_load_u8(const uint8_t *p)
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 }
 
+static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
+{
+    const __m256i first = _mm256_broadcastsi128_si256(_mm_set_epi32(9, 6, 3, 0));
+    const __m256i empty = _mm256_set1_epi32((int)0x80808000);
+    __m256i four = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)p));
+    __m256i all = _mm256_inserti128_si256(four, _mm_loadu_si128((const __m128i *)(p + 12)), 1);
+    for (int c = 0; c < 3; c++) {
+        __m256i from = _mm256_or_si256(_mm256_add_epi32(first, _mm256_set1_epi32(c)), empty);
+        v[c] = _mm256_cvtepi32_ps(_mm256_shuffle_epi8(all, from));
+    }
+}
+
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)));

@@ -25,6 +25,18 @@ static inline GI_VEC vec_load_u8(const uint8_t *p)
     return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
 }
 
+static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
+{
+    const __m512i fours = _mm512_set_epi32(12, 11, 10, 9, 9, 8, 7, 6, 6, 5, 4, 3, 3, 2, 1, 0);
+    const __m512i first = _mm512_broadcast_i32x4(_mm_set_epi32(9, 6, 3, 0));
+    const __m512i empty = _mm512_set1_epi32((int)0x80808000);
+    __m512i all = _mm512_permutexvar_epi32(fours, _mm512_loadu_si512(p));
+    for (int c = 0; c < 3; c++) {
+        __m512i from = _mm512_or_si512(_mm512_add_epi32(first, _mm512_set1_epi32(c)), empty);
+        v[c] = _mm512_cvtepi32_ps(_mm512_shuffle_epi8(all, from));
+    }
+}
+
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)));

@@ -51,6 +51,13 @@ static inline GI_VEC vec_load_u8(const uint8_t *p)
     return vec_of_u16(vmovl_u8(vld1_u8(p)));
 }
 
+static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
+{
+    uint8x8x3_t all = vld3_u8(p);
+    for (int c = 0; c < 3; c++)
+        v[c] = vec_of_u16(vmovl_u8(all.val[c]));
+}
+
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     return vec_of_u16(vld1q_u16(p));

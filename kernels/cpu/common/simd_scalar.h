@@ -35,6 +35,13 @@ static inline GI_VEC vec_load_u8(const uint8_t *p)
     GI_EACH_LANE(p[l]);
 }
 
+static inline void vec_load_u8_thirds(GI_VEC v[3], const uint8_t *p)
+{
+    for (int l = 0; l < GI_LANES; l++)
+        for (int c = 0; c < 3; c++)
+            v[c].x[l] = p[3 * l + c];
+}
+
 static inline GI_VEC vec_load_u16(const uint16_t *p)
 {
     GI_EACH_LANE(p[l]);

@@ -19,17 +19,40 @@ static void gray_row(void *out, const void *in, size_t pixels, size_t channels, 
         memcpy(to + x * nbytes, from + x * channels * nbytes, nbytes);
 }
 
+static inline GI_VEC luma_of(GI_VEC r, GI_VEC g, GI_VEC b)
+{
+    GI_VEC luma = vec_fma(vec_set(0.7152f), g, vec_mul(vec_set(0.2126f), r));
+    return vec_fma(vec_set(0.0722f), b, luma);
+}
+
+/* Pixels of 3 bytes, four vectors at a time, but for some at the end; returns how many. */
+static inline size_t luma_bytes(uint8_t *out, const uint8_t *in, size_t pixels)
+{
+    enum { STEP = 4 * GI_LANES, AFTER = 64 / 3 /* pixels that the last load may read more */ };
+    size_t x = 0;
+    for (; x + STEP + AFTER <= pixels; x += STEP) {
+        GI_VEC luma[4], v[3];
+        uint8_t *to[4];
+        for (int i = 0; i < 4; i++) {
+            size_t at = x + (size_t)(i * GI_LANES);
+            vec_load_u8_thirds(v, in + 3 * at);
+            luma[i] = luma_of(v[0], v[1], v[2]);
+            to[i] = out + at;
+        }
+        vec_store_u8_rows(to, luma);
+    }
+    return x;
+}
+
 /* As many pixels of 3 channels as whole vectors hold; returns how many. */
 static inline size_t luma_vectors(void *out, const void *in, size_t pixels, enum gi_type type)
 {
-    size_t x = 0;
+    size_t x = type == GI_U8 ? luma_bytes(out, in, pixels) : 0;
     for (; x + GI_LANES <= pixels; x += GI_LANES) {
         GI_VEC p = vec_load_samples(in, 3 * x, type);
         GI_VEC q = vec_load_samples(in, 3 * x + GI_LANES, type);
         GI_VEC s = vec_load_samples(in, 3 * x + 2 * GI_LANES, type);
-        GI_VEC luma = vec_mul(vec_set(0.2126f), vec_third(p, q, s, 0));
-        luma = vec_fma(vec_set(0.7152f), vec_third(p, q, s, 1), luma);
-        luma = vec_fma(vec_set(0.0722f), vec_third(p, q, s, 2), luma);
+        GI_VEC luma = luma_of(vec_third(p, q, s, 0), vec_third(p, q, s, 1), vec_third(p, q, s, 2));
         vec_store_samples(out, x, luma, type);
     }
     return x;
