@@ -1,7 +1,7 @@
 """Measures gpuimg beside what else people use. Every row and its target stands in rows.json.
 
     bench.py [TABLE...] [OPTION...]      TABLE: gpu cpu ways commands png auto startup growth; all unless named
-    bench.py gpu cpu --only gaussian     the rows whose name holds the word
+    bench.py gpu cpu --only gaussian     the rows whose name holds the word (a regular expression)
     bench.py --quick --json out.json     tiny images, every row: does it all run?
 
 `make bench` builds what this needs and runs it. What is missing here (a GPU, a peer) is skipped and said.
@@ -9,6 +9,7 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -34,7 +35,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=" ".join(TABLES))
     parser.add_argument("--build", default="build/cpu", help="folder of the build (default %(default)s)")
-    parser.add_argument("--only", default="", help="rows whose name holds this")
+    parser.add_argument("--only", default="", help="rows whose name holds this regular expression")
     parser.add_argument("--size", type=int, help="side of the images, in place of each table's own")
     parser.add_argument("--sizes", type=sizes, default="256..16384",
                         help="sides for growth and auto (default %(default)s)")
@@ -68,7 +69,7 @@ class Bench:
         commands.write_kernels(self.folder)
 
     def wants(self, row):
-        return self.only in row["name"]
+        return re.search(self.only, row["name"]) is not None
 
     def note(self, result):
         """Says on standard error that a row is done."""

@@ -1,4 +1,10 @@
-"""OpenCV on the work of the CPU table: each takes the request and its image, and returns a call to time."""
+"""OpenCV on the work of the CPU table: each takes the request and its image, and returns a call to time.
+
+Where GPUIMG_CPU holds ours to AVX2, OpenCV is held to it too: it reads OPENCV_CPU_DISABLE as it is loaded."""
+import os
+
+if os.environ.get("GPUIMG_CPU") == "avx2":
+    os.environ.setdefault("OPENCV_CPU_DISABLE", "AVX512-SKX")
 try:
     import cv2
     import numpy as np
@@ -6,6 +12,11 @@ try:
 except ImportError as error:
     cv2 = np = None
     MISSING = str(error)
+
+
+def features():
+    """What instructions it picks at run time; it marks with a query what is not here or is disabled."""
+    return " ".join(f[1:] for f in cv2.getCPUFeaturesLine().split() if f[0] == "*" and f[-1] != "?")
 
 
 def image(request):

@@ -86,7 +86,8 @@ def cpu(results):
              f"{r['ratio_min']:.2f}" if "peers" in r else "", f"{r['ratio_median']:.2f}" if "peers" in r else "",
              r.get("target_ratio", ""), verdict(r), f"{r['of_floor']:.2f}"] for r in results]
     size, level = results[0]["size"], results[0]["device"]
-    return [f"{size} x {size}, milliseconds, median; ratios of the least times, then of the medians. {level}."] + \
+    return [f"{size} x {size}, milliseconds, median; ratios of the least times, then of the medians. "
+            f"Ours {level}, OpenCV's {'none' if opencv.MISSING else opencv.features()}."] + \
         ([f"No OpenCV here: {opencv.MISSING}."] if opencv.MISSING else []) + [""] + \
         markdown_table(["work", "threads", "ms", "OpenCV ms", "ms / OpenCV, least", "median", "target", "",
                         "ms / floor"], rows)
