@@ -65,15 +65,20 @@ static enum gi_status load(struct gi_image *image, struct gi_file_info *info,
     return status;
 }
 
-static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter *reporter,
+/* `further`: with the images that its options name. */
+static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_step *further,
                               void *const *params, void *result, const char *path, const char *to,
                               struct gi_err *err)
 {
     const struct gi_device_params *device = params[GI_SET_DEVICE];
+    const struct gi_reporter *reporter = further->reporter;
     struct gi_image image = {0}, other = {0};
     struct gi_file_info info = {0};
-    struct gi_step step = {.filter = reporter->filter, .params = params[GI_SET_FILTER]};
-    struct gi_side side = {.others = &other, .result = result};
+    struct gi_step step = {.filter = reporter->filter,
+                           .params = params[GI_SET_FILTER],
+                           .others = further->others,
+                           .nothers = further->nothers};
+    struct gi_side side = {.others = further->nothers ? further->others : &other, .result = result};
     enum gi_status status = load(&image, &info, &other, &step, runner, reporter, params, path, err);
     if (!status)
         status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
@@ -101,35 +106,54 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_reporter
     return status;
 }
 
-enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
-                               char **operands, int noperands, struct gi_err *err)
+static enum gi_status run_one(const struct gi_chain *chain, void *const *params, const char *path,
+                              const char *to, bool progress, struct gi_err *err)
 {
-    const struct gi_reporter *reporter = gi_reporter_find(command->filter);
-    if (gi_batch_is_wanted(gi_batch_params_of(command, params))) {
-        struct gi_chain_step step = {.filter = command->filter, .reporter = reporter};
-        struct gi_chain chain = {.steps = &step, .n = 1};
-        step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_FILTER];
-        step.args.params[GI_SET_STEP_OUTPUT] = params[GI_SET_OUTPUT];
-        struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
-        return gi_batch_tables(&job, operands, noperands, err);
-    }
-    const char *to = noperands > 1 ? operands[1] : "-";
+    const struct gi_filter *filter = chain->steps[0].filter;
     struct gi_runner *runner = NULL;
-    enum gi_status status =
-        reporter->check(operands[0], to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
-    if (!status)
-        status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
+    enum gi_status status = gi_runner_new(&runner, params[GI_SET_DEVICE], err);
     if (status)
         return status;
-    gi_runner_watch(runner, gi_batch_params_of(command, params)->progress, 1);
-    void *result = calloc(1, command->filter->result_nbytes);
-    status = result ? analyse(runner, reporter, params, result, operands[0], to, err)
+    gi_runner_watch(runner, progress, 1);
+    void *result = calloc(1, filter->result_nbytes);
+    status = result ? analyse(runner, &chain->steps[0], params, result, path, to, err)
                     : gi_fail(err, GI_E_MEMORY, "out of memory: a result");
-    if (result && command->filter->result_free)
-        command->filter->result_free(result);
+    if (result && filter->result_free)
+        filter->result_free(result);
     free(result);
     if (!status)
         gi_runner_report(runner);
     gi_runner_free(&runner);
+    return status;
+}
+
+enum gi_status gi_analysis_run(const struct gi_command *command, void *const *params,
+                               char **operands, int noperands, struct gi_err *err)
+{
+    const struct gi_reporter *reporter = gi_reporter_find(command->filter);
+    const struct gi_batch_params *batch = gi_batch_params_of(command, params);
+    const struct gi_device_params *device = params[GI_SET_DEVICE];
+    bool many = gi_batch_is_wanted(batch);
+    struct gi_chain_step step = {.filter = command->filter, .reporter = reporter};
+    struct gi_chain chain = {.steps = &step, .n = 1};
+    step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_FILTER];
+    step.args.params[GI_SET_STEP_OUTPUT] = params[GI_SET_OUTPUT];
+    const char *to = noperands > 1 ? operands[1] : "-";
+    const char *const outputs[] = {to, NULL};
+    enum gi_status status = GI_OK;
+    if (!many)
+        status =
+            reporter->check(operands[0], to, params[GI_SET_OUTPUT], params[GI_SET_FILTER], err);
+    if (!many && !status)
+        status = gi_chain_check_outputs(&chain, outputs, err);
+    if (!status)
+        status = gi_chain_load(&chain, params[GI_SET_INPUT], gi_thread_count(device->threads), err);
+    if (!status && many) {
+        struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
+        status = gi_batch_tables(&job, operands, noperands, err);
+    } else if (!status) {
+        status = run_one(&chain, params, operands[0], to, batch->progress, err);
+    }
+    gi_chain_unload(&chain);
     return status;
 }

@@ -67,40 +67,50 @@ struct view {
 
 static int zones_of(const struct view *view)
 {
-    return view->stats->nzones ? view->stats->nzones : 1;
+    return view->stats->parted ? view->stats->nzones : 1;
 }
 
 static const struct gi_stats_channel *channel_at(const struct view *view, int c)
 {
     const struct gi_stats *stats = view->stats;
-    return stats->nzones ? &stats->of_zones[view->zone * stats->nchannels + c]
+    return stats->parted ? &stats->of_zones[view->zone * stats->nchannels + c]
                          : &stats->channels[c];
 }
 
-/* What a zone is told by: its row, its column, or where its tile lies; as columns of tables. */
-static const char *const zone_names[] = {"x", "y", "width", "height"};
+/* What a zone is told by: its row, its column, where its tile lies, or its label and the box around
+ * it; as columns of tables. */
+enum { PARTS_MAX = 5 };
+static const char *const part_names[PARTS_MAX] = {"label", "x", "y", "width", "height"};
 
-static int zone_columns(int parts[4], const struct view *view)
+static bool is_row(const struct view *view)
 {
-    const char *by = view->asked->by;
+    return view->asked->by && strcmp(view->asked->by, "row") == 0;
+}
+
+static bool is_column(const struct view *view)
+{
+    return view->asked->by && strcmp(view->asked->by, "column") == 0;
+}
+
+static int zone_parts(int parts[PARTS_MAX], const struct view *view)
+{
     int n = 0;
-    for (int i = 0; by && i < 4; i++)
-        if (strcmp(by, "row") == 0 ? i == 1 : strcmp(by, "column") == 0 ? i == 0 : true)
+    for (int i = 0; view->stats->parted && i < PARTS_MAX; i++)
+        if (is_row(view) ? i == 2 : is_column(view) ? i == 1 : view->asked->by ? i > 0 : true)
             parts[n++] = i;
     return n;
 }
 
-static const char *zone_name(const struct view *view, int column)
+static const char *zone_name(const struct view *view, int part)
 {
-    const char *by = view->asked->by;
-    return strcmp(by, "row") == 0 || strcmp(by, "column") == 0 ? by : zone_names[column];
+    return is_row(view) || is_column(view) ? view->asked->by : part_names[part];
 }
 
-static int zone_number(const struct view *view, int column)
+static long zone_number(const struct view *view, int part)
 {
     const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
-    const int numbers[] = {zone->x, zone->y, zone->width, zone->height};
-    return numbers[column];
+    const long numbers[] = {zone->label, zone->x, zone->y, zone->width, zone->height};
+    return numbers[part];
 }
 
 static int columns_of(const struct view *view)
@@ -191,15 +201,19 @@ static void text_place(FILE *out, const struct view *view, const struct column *
     putc('\n', out);
 }
 
-/* "row 12", "at 64,128: 64 x 32". */
+/* "row 12", "at 64,128: 64 x 32", "label 3 at 64,128: 64 x 32". */
 static void print_zone(FILE *out, const struct view *view)
 {
     const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
-    int parts[4];
-    if (zone_columns(parts, view) == 1)
-        fprintf(out, "\n%s %d", zone_name(view, parts[0]), zone_number(view, parts[0]));
-    else
-        fprintf(out, "\nat %d,%d: %d x %d", zone->x, zone->y, zone->width, zone->height);
+    int parts[PARTS_MAX];
+    if (zone_parts(parts, view) == 1) {
+        fprintf(out, "\n%s %ld", zone_name(view, parts[0]), zone_number(view, parts[0]));
+        return;
+    }
+    putc('\n', out);
+    if (zone->label)
+        fprintf(out, "label %lu ", (unsigned long)zone->label);
+    fprintf(out, "at %d,%d: %d x %d", zone->x, zone->y, zone->width, zone->height);
 }
 
 static void print_channels(FILE *out, const struct view *view)
@@ -222,7 +236,7 @@ static void print_text(FILE *out, struct view *view)
 {
     gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
     for (view->zone = 0; view->zone < zones_of(view); view->zone++) {
-        if (view->stats->nzones)
+        if (view->stats->parted)
             print_zone(out, view);
         print_channels(out, view);
     }
@@ -246,10 +260,10 @@ static void print_real(FILE *out, double value)
 static void csv_row(FILE *out, const struct view *view, int c)
 {
     char name[NAME_NBYTES];
-    int parts[4], n = zone_columns(parts, view);
+    int parts[PARTS_MAX], n = zone_parts(parts, view);
     putc('\n', out);
     for (int i = 0; i < n; i++)
-        fprintf(out, "%d,", zone_number(view, parts[i]));
+        fprintf(out, "%ld,", zone_number(view, parts[i]));
     fputs(channel_at(view, c)->name, out);
     for (int i = 0; i < columns_of(view); i++) {
         struct column column = column_at(name, view, i);
@@ -269,7 +283,7 @@ static void csv_row(FILE *out, const struct view *view, int c)
 static void print_csv(FILE *out, struct view *view)
 {
     char name[NAME_NBYTES];
-    int parts[4], n = zone_columns(parts, view);
+    int parts[PARTS_MAX], n = zone_parts(parts, view);
     for (int i = 0; i < n; i++)
         fprintf(out, "%s,", zone_name(view, parts[i]));
     fputs("channel", out);
@@ -309,7 +323,7 @@ static json_t *channels_json(const struct view *view)
 static json_t *zone_json(const struct view *view)
 {
     json_t *object = json_object();
-    int parts[4], n = zone_columns(parts, view);
+    int parts[PARTS_MAX], n = zone_parts(parts, view);
     for (int i = 0; i < n; i++)
         json_object_set_new(object, zone_name(view, parts[i]),
                             json_integer(zone_number(view, parts[i])));
@@ -321,14 +335,14 @@ static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *er
 {
     const struct gi_report *report = view->report;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    if (!view->stats->nzones) {
+    if (!view->stats->parted) {
         json_object_set_new(object, "channels", channels_json(view));
         return gi_json_print(out, object, 0, err);
     }
     json_t *zones = json_array();
     for (view->zone = 0; view->zone < view->stats->nzones; view->zone++)
         json_array_append_new(zones, zone_json(view));
-    json_object_set_new(object, "by", json_string(view->asked->by));
+    json_object_set_new(object, "by", json_string(view->asked->by ? view->asked->by : "label"));
     json_object_set_new(object, "zones", zones);
     return gi_json_print(out, object, 0, err);
 }
@@ -339,7 +353,7 @@ static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
     char name[NAME_NBYTES];
-    int parts[4], n = zone_columns(parts, view);
+    int parts[PARTS_MAX], n = zone_parts(parts, view);
     size_t used = (size_t)snprintf(type, nbytes, "[");
     for (int i = 0; i < n; i++)
         used += (size_t)snprintf(type + used, nbytes - used, "('%s', '%s'), ",
@@ -359,10 +373,10 @@ static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int
     static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
     const struct gi_stats_channel *channel = channel_at(view, c);
     char word[9] = "", name[NAME_NBYTES];
-    int parts[4], n = zone_columns(parts, view);
+    int parts[PARTS_MAX], n = zone_parts(parts, view);
     enum gi_status status = GI_OK;
     for (int i = 0; i < n && !status; i++) {
-        int32_t number = zone_number(view, parts[i]);
+        int32_t number = (int32_t)zone_number(view, parts[i]);
         status = gi_sink_write(sink, &number, sizeof number, err);
     }
     memcpy(word, channel->name, strlen(channel->name));
@@ -378,7 +392,7 @@ static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int
 
 static enum gi_status write_npy(struct gi_sink *sink, struct view *view, struct gi_err *err)
 {
-    char type[(ALL_MAX + 5) * (NAME_NBYTES + 16)];
+    char type[(ALL_MAX + PARTS_MAX + 1) * (NAME_NBYTES + 16)];
     const uint64_t rows = (uint64_t)zones_of(view) * (uint64_t)view->stats->nchannels;
     npy_type(type, sizeof type, view);
     enum gi_status status = gi_npy_head(sink, type, &rows, 1, err);
@@ -422,6 +436,7 @@ const struct gi_command gi_command_stats = {
                 "gpuimg stats scan.tif --percentiles 0.1,50,99.9 --json\n"
                 "gpuimg stats sprite.png sprite.npy --opaque\n"
                 "gpuimg stats scan.png profile.csv --by row\n"
+                "gpuimg stats green.tif cells.csv --labels cells.png\n"
                 "gpuimg stats *.png --table all.csv",
     .min_operands = 1,
     .max_operands = 2,

@@ -8,7 +8,8 @@
 struct gi_stats_params {
     struct gi_reals percentiles;
     bool opaque;
-    const char *by; /* "row", "column" or "WxH"; NULL: the image is not parted */
+    const char *by;     /* "row", "column" or "WxH"; NULL: the image is not parted so */
+    const char *labels; /* an image of the label of each pixel; NULL: nor so */
 };
 
 /* One channel. All but the three last counts is of its finite samples; where there is none, sums
@@ -28,19 +29,22 @@ struct gi_stats_channel {
     uint64_t unique;                  /* values that occur; 0 for GI_F32: not counted */
 };
 
-/* A part of the image, in pixels; places in its statistics are counted in the image. */
+/* A part of the image, in pixels: all of a rectangle, or those of one label within it. Places in
+ * its statistics are counted in the image. */
 struct gi_stats_zone {
+    uint32_t label; /* 0: none */
     int x, y, width, height;
 };
 
-enum { GI_STATS_ZONES_MAX = 1 << 18 };
+enum { GI_STATS_ZONES_MAX = 1 << 18, GI_STATS_LABEL_MAX = (1 << 24) - 1 };
 
 struct gi_stats {
     int nchannels, npercentiles;
     struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, where it is not parted */
-    int nzones;                                        /* 0: it is not; else in raster order */
-    struct gi_stats_zone *zones;                       /* owned */
-    struct gi_stats_channel *of_zones;                 /* nchannels of each zone; owned */
+    bool parted;
+    int nzones;                        /* 0: it is not; else in raster order */
+    struct gi_stats_zone *zones;       /* owned */
+    struct gi_stats_channel *of_zones; /* nchannels of each zone; owned */
 };
 
 /* Result: struct gi_stats. */

@@ -28,9 +28,12 @@ static inline double gi_stats_percent(const struct gi_stats_params *p, int i)
 enum gi_status gi_zones_size(int *zone_width, int *zone_height, const char *by, int width,
                              int height, struct gi_err *err);
 
-/* Statistics of each zone of the host image `src`, into `stats`, zeroed. Errors: GI_E_MEMORY, and
- * as gi_zones_size(). */
+/* Statistics of each zone of the host image `src`, into `stats`, zeroed: of the rectangles of
+ * p->by, or where that is NULL of the labels in the host image `labels` of src's size and one
+ * channel, from 1 on (0 is no zone). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED where there are too many
+ * zones or a label is no whole number from 0 to GI_STATS_LABEL_MAX. */
 enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
-                                const struct gi_stats_params *p, struct gi_err *err);
+                                const struct gi_image *labels, const struct gi_stats_params *p,
+                                struct gi_err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Statistics of each row, column or tile: samples are put together zone by zone and sorted there.
+/* Statistics of each row, column, tile or label: samples are put together zone by zone and sorted
+ * there.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 
@@ -101,29 +102,28 @@ static void add_sample(struct gi_reduction *found, struct whole *whole, float v,
     }
 }
 
-/* What is found of channel c in a zone, and the keys of its finite samples. */
+/* What is found of channel c in n pixels, y * width + x each, in raster order; and the keys of its
+ * finite samples. */
 static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, int c,
-                                  const struct gi_stats_zone *zone, bool opaque)
+                                  const uint32_t *pixels, size_t n, bool opaque)
 {
     struct gi_reduction found = {0};
     struct whole whole = {0};
     size_t channels = (size_t)src->channels;
-    for (int y = zone->y; y < zone->y + zone->height; y++) {
-        const char *row = gi_row(src, y);
-        for (int x = zone->x; x < zone->x + zone->width; x++) {
-            size_t i = (size_t)x * channels;
-            float v = sample_at(src, row, i + (size_t)c);
-            if (opaque && !(sample_at(src, row, i + channels - 1) > 0))
-                continue;
-            if (isnan(v)) {
-                found.nan++;
-            } else if (isinf(v)) {
-                *(v > 0 ? &found.above : &found.below) += 1;
-            } else {
-                keys[found.n] = key_of(v, src->type);
-                add_sample(&found, &whole, v + 0.0f,
-                           (uint64_t)y * (uint64_t)src->width + (uint64_t)x, src->type);
-            }
+    uint32_t width = (uint32_t)src->width;
+    for (size_t i = 0; i < n; i++) {
+        const char *row = gi_row(src, (int)(pixels[i] / width));
+        size_t first = pixels[i] % width * channels;
+        float v = sample_at(src, row, first + (size_t)c);
+        if (opaque && !(sample_at(src, row, first + channels - 1) > 0))
+            continue;
+        if (isnan(v)) {
+            found.nan++;
+        } else if (isinf(v)) {
+            *(v > 0 ? &found.above : &found.below) += 1;
+        } else {
+            keys[found.n] = key_of(v, src->type);
+            add_sample(&found, &whole, v + 0.0f, pixels[i], src->type);
         }
     }
     if (src->type != GI_F32) {
@@ -180,43 +180,162 @@ static void from_sorted(struct gi_stats_channel *channel, const uint32_t *keys, 
     }
 }
 
-/* ---- all of them ---- */
+/* ---- which pixels ---- */
 
-static enum gi_status make_zones(struct gi_stats *stats, const struct gi_image *src,
-                                 const struct gi_stats_params *p, struct gi_err *err)
+/* Zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster order. */
+struct members {
+    uint32_t *pixels;
+    size_t *first;
+};
+
+static enum gi_status alloc(struct gi_stats *stats, struct members *members, size_t n,
+                            size_t npixels, struct gi_err *err)
 {
-    int width, height;
-    enum gi_status status = gi_zones_size(&width, &height, p->by, src->width, src->height, err);
-    if (status)
-        return status;
-    size_t n = (size_t)(parts(src->width, width) * parts(src->height, height));
-    stats->zones = calloc(n, sizeof *stats->zones);
-    stats->of_zones = calloc(n * (size_t)src->channels, sizeof *stats->of_zones);
-    if (!stats->zones || !stats->of_zones)
+    stats->zones = calloc(n + 1, sizeof *stats->zones);
+    stats->of_zones = calloc(n * (size_t)stats->nchannels + 1, sizeof *stats->of_zones);
+    members->first = calloc(n + 1, sizeof *members->first);
+    members->pixels = malloc((npixels + 1) * sizeof *members->pixels);
+    if (!stats->zones || !stats->of_zones || !members->first || !members->pixels)
         return gi_fail(err, GI_E_MEMORY, "out of memory: statistics of %zu parts", n);
-    for (int y = 0; y < src->height; y += height < src->height - y ? height : src->height - y)
-        for (int x = 0; x < src->width; x += width < src->width - x ? width : src->width - x)
-            stats->zones[stats->nzones++] =
-                (struct gi_stats_zone){x, y, width < src->width - x ? width : src->width - x,
-                                       height < src->height - y ? height : src->height - y};
+    stats->nzones = (int)n;
     return GI_OK;
 }
 
-enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
-                                const struct gi_stats_params *p, struct gi_err *err)
+static enum gi_status find_tiles(struct gi_stats *stats, struct members *members,
+                                 const struct gi_image *src, const char *by, struct gi_err *err)
 {
-    *stats = (struct gi_stats){.nchannels = src->channels, .npercentiles = p->percentiles.n};
-    enum gi_status status = make_zones(stats, src, p, err);
+    int width, height;
+    enum gi_status status = gi_zones_size(&width, &height, by, src->width, src->height, err);
     if (status)
         return status;
-    size_t most = (size_t)stats->zones[0].width * (size_t)stats->zones[0].height;
+    int across = (int)parts(src->width, width), down = (int)parts(src->height, height);
+    size_t n = 0, pixels = (size_t)src->width * (size_t)src->height;
+    status = alloc(stats, members, (size_t)across * (size_t)down, pixels, err);
+    for (int i = 0; i < stats->nzones && !status; i++) {
+        int x = i % across * width, y = i / across * height;
+        struct gi_stats_zone *zone = &stats->zones[i];
+        *zone =
+            (struct gi_stats_zone){.x = x,
+                                   .y = y,
+                                   .width = width < src->width - x ? width : src->width - x,
+                                   .height = height < src->height - y ? height : src->height - y};
+        for (int v = y; v < y + zone->height; v++)
+            for (int u = x; u < x + zone->width; u++)
+                members->pixels[n++] = (uint32_t)v * (uint32_t)src->width + (uint32_t)u;
+        members->first[i + 1] = n;
+    }
+    return status;
+}
+
+static uint32_t label_at(const struct gi_image *labels, int x, int y)
+{
+    return (uint32_t)sample_at(labels, gi_row(labels, y), (size_t)x);
+}
+
+static enum gi_status largest_label(uint32_t *largest, const struct gi_image *labels,
+                                    struct gi_err *err)
+{
+    *largest = 0;
+    for (int y = 0; y < labels->height; y++)
+        for (int x = 0; x < labels->width; x++) {
+            float v = sample_at(labels, gi_row(labels, y), (size_t)x);
+            if (!(v >= 0 && v <= GI_STATS_LABEL_MAX && v == floorf(v)))
+                return gi_fail(err, GI_E_UNSUPPORTED,
+                               "--labels: has %.9g at %d,%d: want whole numbers from 0 to %d",
+                               (double)v, x, y, GI_STATS_LABEL_MAX);
+            *largest = (uint32_t)v > *largest ? (uint32_t)v : *largest;
+        }
+    return GI_OK;
+}
+
+static void grow(struct gi_stats_zone *zone, int x, int y)
+{
+    if (!zone->height)
+        *zone = (struct gi_stats_zone){zone->label, x, y, 1, 1};
+    int right = x + 1 > zone->x + zone->width ? x + 1 : zone->x + zone->width;
+    zone->x = x < zone->x ? x : zone->x;
+    zone->width = right - zone->x;
+    zone->height = y + 1 - zone->y;
+}
+
+/* A counting sort of the pixels by their labels: counts[label], pixels of each up to `largest`,
+ * becomes 1 + its zone. */
+static enum gi_status sort_labels(struct gi_stats *stats, struct members *members, uint32_t *counts,
+                                  uint32_t largest, const struct gi_image *labels,
+                                  struct gi_err *err)
+{
+    size_t n = 0, npixels = 0, at = 0;
+    for (uint32_t label = 1; label <= largest; label++) {
+        n += counts[label] > 0;
+        npixels += counts[label];
+    }
+    if (n > GI_STATS_ZONES_MAX)
+        return gi_fail(err, GI_E_UNSUPPORTED, "--labels: %zu labels: want at most %d", n,
+                       GI_STATS_ZONES_MAX);
+    enum gi_status status = alloc(stats, members, n, npixels, err);
+    if (status)
+        return status;
+    n = 0;
+    for (uint32_t label = 1; label <= largest; label++)
+        if (counts[label]) {
+            stats->zones[n].label = label;
+            members->first[n++] = at; /* moves on to the next zone's below */
+            at += counts[label];
+            counts[label] = (uint32_t)n;
+        }
+    for (int y = 0; y < labels->height; y++)
+        for (int x = 0; x < labels->width; x++) {
+            uint32_t zone = counts[label_at(labels, x, y)];
+            if (!zone)
+                continue;
+            grow(&stats->zones[zone - 1], x, y);
+            members->pixels[members->first[zone - 1]++] =
+                (uint32_t)y * (uint32_t)labels->width + (uint32_t)x;
+        }
+    memmove(members->first + 1, members->first, n * sizeof *members->first);
+    members->first[0] = 0;
+    return GI_OK;
+}
+
+static enum gi_status find_labels(struct gi_stats *stats, struct members *members,
+                                  const struct gi_image *labels, struct gi_err *err)
+{
+    uint32_t largest;
+    enum gi_status status = largest_label(&largest, labels, err);
+    if (status)
+        return status;
+    uint32_t *counts = calloc((size_t)largest + 1, sizeof *counts);
+    if (!counts)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: counting labels");
+    for (int y = 0; y < labels->height; y++)
+        for (int x = 0; x < labels->width; x++)
+            counts[label_at(labels, x, y)]++;
+    counts[0] = 0;
+    status = sort_labels(stats, members, counts, largest, labels, err);
+    free(counts);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static enum gi_status measure(struct gi_stats *stats, const struct members *members,
+                              const struct gi_image *src, const struct gi_stats_params *p,
+                              struct gi_err *err)
+{
+    size_t most = 1;
+    for (int i = 0; i < stats->nzones; i++) {
+        size_t n = members->first[i + 1] - members->first[i];
+        most = n > most ? n : most;
+    }
     uint32_t *keys = malloc(2 * most * sizeof *keys);
     if (!keys)
         return gi_fail(err, GI_E_MEMORY, "out of memory: sorting %zu samples", most);
     bool opaque = p->opaque && gi_has_alpha(src);
     for (int i = 0; i < stats->nzones * src->channels; i++) {
         int c = i % src->channels;
-        struct gi_reduction found = reduce(keys, src, c, &stats->zones[i / src->channels], opaque);
+        const size_t *first = &members->first[i / src->channels];
+        struct gi_reduction found =
+            reduce(keys, src, c, members->pixels + first[0], first[1] - first[0], opaque);
         gi_stats_from_sums(&stats->of_zones[i], &found, src, c, p);
         if (found.n)
             from_sorted(&stats->of_zones[i], sort(keys, keys + most, found.n, src->type), src->type,
@@ -224,4 +343,20 @@ enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *s
     }
     free(keys);
     return GI_OK;
+}
+
+enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
+                                const struct gi_image *labels, const struct gi_stats_params *p,
+                                struct gi_err *err)
+{
+    struct members members = {0};
+    *stats = (struct gi_stats){
+        .nchannels = src->channels, .npercentiles = p->percentiles.n, .parted = true};
+    enum gi_status status = p->by ? find_tiles(stats, &members, src, p->by, err)
+                                  : find_labels(stats, &members, labels, err);
+    if (!status)
+        status = measure(stats, &members, src, p, err);
+    free(members.pixels);
+    free(members.first);
+    return status;
 }

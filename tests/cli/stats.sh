@@ -62,6 +62,22 @@ check 'a table a column' test "$(grep -cE '^(column [012]|sum +[0-9]+)$' out)" =
 expect 0 gpuimg run 'invert | stats --by row --to rows.json' six.pgm
 check 'a step of a chain' jq -e '.by == "row" and [.zones[].channels[0].sum] == [735, 705]' rows.json
 
+printf 'P2\n3 2\n255\n0 2 2\n7 0 2\n' >labels.pgm
+expect_stdout 'label,x,y,width,height,channel,sum
+2,1,0,2,2,gray,50
+7,0,1,1,1,gray,30' bash -c '"$0" stats six.pgm --labels labels.pgm --format csv | cut -d, -f1-6,11' "$GPUIMG"
+expect_stdout 'file,label,sum
+six.pgm,2,50
+six.pgm,7,30
+other.pgm,2,50
+other.pgm,7,30' bash -c 'cp six.pgm other.pgm; "$0" stats six.pgm other.pgm --labels labels.pgm --table - | cut -d, -f1,2,12' "$GPUIMG"
+expect 0 gpuimg run 'invert | stats --labels labels.pgm --to - --format json' six.pgm
+check 'labels in a chain' jq -e '.by == "label" and [.zones[].channels[0].sum] == [715, 225]' out
+expect 0 gpuimg stats six.pgm --labels labels.pgm
+check 'a table a label' test "$(grep -cE '^label [27] at [01],[01]: [12] x [12]$' out)" = 2
+printf 'P2\n3 2\n255\n0 0 0 0 0 0\n' >none.pgm
+expect_stdout 'label,x,y,width,height,channel,count' bash -c '"$0" stats six.pgm --labels none.pgm --format csv | cut -d, -f1-7' "$GPUIMG"
+
 # Where it goes.
 for suffix in csv json txt npy; do
     expect 0 gpuimg stats six.pgm "table.$suffix"
@@ -89,6 +105,11 @@ expect_error 2 'stats: --by rows: want row, column or the size of a tile, WxH' s
 expect_error 2 'stats: --by 0x4: want row, column or *' stats six.pgm --by 0x4
 head -c 600000 /dev/zero | cat <(printf 'P5 1000 600 255\n') - >large.pgm
 expect_error 1 'stats: --by 1x1: 600000 parts: want at most 262144' stats large.pgm --by 1x1
+expect_error 2 'stats: --by and --labels: want one of them' stats six.pgm --by row --labels labels.pgm
+expect_error 1 'stats: --labels: is 2 x 1, 1 channel: want 3 x 2, 1 channel' stats six.pgm --labels low.pgm
+expect_error 1 'stats: --labels: has nan at 0,0: want whole numbers from 0 to 16777215' stats low.pgm --labels odd.pfm
+expect_error 1 'stats: --labels: gone.pgm: *' stats six.pgm --labels gone.pgm
+expect_error 2 'stats: labels.pgm: *' stats six.pgm labels.pgm --labels labels.pgm --format csv
 full() { "$GPUIMG" stats six.pgm >/dev/full; }
 expect 75 full
 check 'a full disk is said' test "$(<err)" = 'gpuimg: stats: standard output: No space left on device'

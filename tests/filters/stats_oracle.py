@@ -147,6 +147,30 @@ def test_zones():
         c.check(f"{name}: one zone is the image, to the bit", whole["channels"] == one["zones"][0]["channels"])
 
 
+def test_labels():
+    image = random_image(c.rng, (23, 31, 3), np.uint8)
+    path = c.path("in.ppm")
+    write(path, image)
+    labels = c.rng.choice(np.array([0, 0, 1, 2, 5, 900, 70000]), (23, 31))
+    labels[4, 7] = 3
+    for dtype, file in ((np.uint8, "labels.pgm"), (np.uint16, "labels.png"), (np.float32, "labels.pfm")):
+        own = np.where(labels > np.iinfo(dtype).max, 0, labels) if dtype != np.float32 else labels
+        write(c.path(file), own.astype(dtype))
+        answer = json.loads(c.run("stats", path, "--json", "--percentiles", ",".join(map(str, P)), "--labels", c.path(file)))
+        want = [v for v in np.unique(own) if v]
+        c.check(f"{file}: labels", answer["by"] == "label" and [z["label"] for z in answer["zones"]] == want)
+        for zone, label in zip(answer["zones"], want):
+            ys, xs = np.nonzero(own == label)
+            box = {"x": xs.min(), "y": ys.min(), "width": np.ptp(xs) + 1, "height": np.ptp(ys) + 1}
+            c.check(f"{file} {label}: box", {k: zone[k] for k in box} == box)
+            for i, channel in enumerate(zone["channels"]):
+                check_channel(f"{file} {label} {i}", channel, image[:, :, i], own == label)
+    table = c.path("labels.npy")
+    c.run("stats", path, table, "--labels", c.path("labels.pfm"))
+    rows = np.load(table)
+    c.check("npy of labels", rows["label"].tolist() == np.repeat(want, 3).tolist() and rows["label"].dtype == np.int32)
+
+
 def test_one_number():
     """Any threads, levels and bands give it."""
     image = wide((257, 131))
@@ -174,6 +198,6 @@ def test_npy():
     c.check("npy percentiles", np.allclose(rows["p90"], np.percentile(image.reshape(-1, 3), 90, axis=0), 1e-12))
 
 
-for test in (test_integers, test_floats, test_zones, test_one_number, test_npy):
+for test in (test_integers, test_floats, test_zones, test_labels, test_one_number, test_npy):
     test()
 c.end()

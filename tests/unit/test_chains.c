@@ -108,6 +108,16 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
     }
 }
 
+/* Whole numbers, which analyses want. */
+static void make_labels(struct gi_image *image)
+{
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = 0; i < gi_row_samples(image); i++) {
+            float *v = (float *)gi_row(image, y) + i;
+            *v = floorf(fminf(fabsf(*v), 1) * 9);
+        }
+}
+
 /* Further sources: shaped as the first source of all, or a little less. */
 static void add_others(struct chain *chain, const struct gi_image *src, uint64_t *seed)
 {
@@ -123,6 +133,8 @@ static void add_others(struct chain *chain, const struct gi_image *src, uint64_t
                                             src->channels, src->type, NULL),
                              GI_OK);
             fc_fill(other, seed);
+            if (!step->filter->run && other->type == GI_F32)
+                make_labels(other);
         }
     }
 }
