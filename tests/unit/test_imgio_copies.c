@@ -218,9 +218,10 @@ static const struct {
  * decoder, by which what was made is looked at last, does. */
 static int allocations(size_t w)
 {
-    if (!can_fail || works[w].run == copy_tar) {
-        print_message("skipped: libarchive crashes where a small allocation fails, and a "
-                      "sanitizer's memory does not\n");
+    if (!can_fail)
+        return 0;
+    if (works[w].run == copy_tar) {
+        print_message("skipped: libarchive crashes where a small allocation fails\n");
         return 0;
     }
     if (works[w].run != save_webp)
@@ -293,7 +294,7 @@ static void each_call(void **state)
         for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
             failed += walk(w, f, want);
         print_message("%s: %d calls failed the work\n", works[w].name, failed);
-        assert_in_range(failed, 5, 1000);
+        assert_in_range(failed, 2, 1000);
         free(want.at);
     }
     unlink(to);
