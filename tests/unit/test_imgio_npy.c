@@ -1,0 +1,155 @@
+/* .npy: headers as NumPy writes them (NEP 1) and as it does not, byte by byte.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+enum { HEAD = 200, DATA = 24 };
+
+/* A file of version `version` whose header is `words`, and DATA samples 1, 2, 3... Returns its
+ * length. */
+static size_t make_file(unsigned char file[HEAD + DATA], int version, const char *words)
+{
+    size_t start = version == 1 ? 10 : 12, n = strlen(words);
+    memset(file, 0, HEAD + DATA);
+    memcpy(file, "\x93NUMPY", 6);
+    file[6] = (unsigned char)version;
+    file[8] = (unsigned char)n;
+    memcpy(file + start, words, n);
+    for (size_t i = 0; i < DATA; i++)
+        file[start + n + i] = (unsigned char)(i + 1);
+    return start + n + DATA;
+}
+
+static void headers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *says; /* NULL: it is an image of the shape */
+        int width, height, channels;
+        enum gi_type type;
+        unsigned first, second; /* samples of the first row */
+    } cases[] = {
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6), }\n", NULL, 6, 4, 1, GI_U8, 1,
+         2},
+        {"{'shape':(2,3,4),'descr':\"<u1\",'fortran_order':False}", NULL, 3, 2, 4, GI_U8, 1, 2},
+        {"{'descr' : '=u1', 'fortran_order': True, 'shape': ( 4 , 6 )}", NULL, 6, 4, 1, GI_U8, 1,
+         5},
+        {"{'descr': '>u2', 'fortran_order': False, 'shape': (3, 4)}", NULL, 4, 3, 1, GI_U16, 0x102,
+         0x304},
+        {"{'descr': '<u2', 'fortran_order': False, 'shape': (3, 4)}", NULL, 4, 3, 1, GI_U16, 0x201,
+         0x403},
+        {"{'descr': '>u2', 'fortran_order': True, 'shape': (3, 4)}", NULL, 4, 3, 1, GI_U16, 0x102,
+         0x708},
+        {"{'descr': '!u1', 'fortran_order': False, 'shape': (4, 6)}", "want u1, u2 or f4", 0, 0, 0,
+         0, 0, 0},
+        {"{'descr': '<u1x', 'fortran_order': False, 'shape': (4, 6)}", "want u1, u2 or f4", 0, 0, 0,
+         0, 0, 0},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4, 6)}", "'<f8'", 0, 0, 0, 0, 0, 0},
+        {"{'descr': [('a', '<u1')], 'fortran_order': False, 'shape': (4, 6)}", "want u1", 0, 0, 0,
+         0, 0, 0},
+        {"{'descr'; '|u1', 'fortran_order': False, 'shape': (4, 6)}", "want descr, shape", 0, 0, 0,
+         0, 0, 0},
+        {"{'descr': '|u1', 'shape': (4, 6)}", "want descr, shape, fortran_order", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False}", "want descr, shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': 24}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (24,)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (-4, 6)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4; 6)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 4, 6)}", "shape", 0, 0, 0, 0, 0,
+         0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1, 5)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6, 0)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 0)}", "pixels", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999, 6)}", "shape",
+         0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (5, 6)}", "ends early", 0, 0, 0, 0, 0,
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int version = 1; version <= 3; version++) {
+            unsigned char file[HEAD + DATA];
+            size_t n = make_file(file, version, cases[i].words);
+            struct gi_image image;
+            struct gi_err err;
+            enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
+            if (cases[i].says ? !status || !strstr(err.text, cases[i].says) : status)
+                fail_msg("%s: %d %s", cases[i].words, status, err.text);
+            if (status)
+                continue;
+            assert_int_equal(image.width, cases[i].width);
+            assert_int_equal(image.height, cases[i].height);
+            assert_int_equal(image.channels, cases[i].channels);
+            assert_int_equal(image.type, cases[i].type);
+            const uint8_t *bytes = (const uint8_t *)gi_row(&image, 0);
+            const uint16_t *words = (const uint16_t *)gi_row(&image, 0);
+            assert_int_equal(image.type == GI_U8 ? bytes[0] : words[0], cases[i].first);
+            assert_int_equal(image.type == GI_U8 ? bytes[1] : words[1], cases[i].second);
+            gi_image_free(&image);
+        }
+}
+
+/* Lengths that are none, versions that are none, and files cut in the middle of their first bytes.
+ */
+static void preamble(void **state)
+{
+    (void)state;
+    static const char words[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6), }\n";
+    static const struct {
+        size_t at;
+        int value;
+        const char *says;
+    } cases[] = {
+        {6, 0, "damaged header"},  {6, 4, "damaged header"}, {8, 0, "want descr"},
+        {8, 255, "in its header"}, {9, 15, "in its header"}, {9, 16, "in its header"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[HEAD + DATA];
+        size_t n = make_file(file, 1, words);
+        struct gi_image image;
+        struct gi_err err;
+        file[cases[i].at] = (unsigned char)cases[i].value;
+        assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_E_FORMAT);
+        if (!strstr(err.text, cases[i].says))
+            fail_msg("%zu: %s", i, err.text);
+    }
+    unsigned char file[HEAD + DATA];
+    size_t n = make_file(file, 1, words);
+    check_truncations((struct bytes){file, n}, n);
+    n = make_file(file, 2, words);
+    file[10] = 1; /* 65,536 bytes more */
+    struct gi_image image;
+    struct gi_err err;
+    assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "in its header"));
+}
+
+/* What is missing in Fortran order is missing in every row; in the other the first rows are there.
+ */
+static void parts(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (8, 6)}",
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (8, 6)}",
+    };
+    for (int i = 0; i < 2; i++) {
+        unsigned char file[HEAD + DATA];
+        size_t n = make_file(file, 1, words[i]);
+        struct gi_image image;
+        struct gi_err err, warning = {0};
+        assert_int_equal(load_bytes(&image, file, n, &partially, &warning, &err), GI_OK);
+        assert_int_equal(warning.status, GI_E_FORMAT);
+        for (int y = 0; y < 8; y++)
+            assert_int_equal(((uint8_t *)gi_row(&image, y))[5], i == 0 && y < 4 ? 6 * y + 6 : 0);
+        gi_image_free(&image);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headers),
+        cmocka_unit_test(preamble),
+        cmocka_unit_test(parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
