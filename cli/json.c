@@ -105,11 +105,17 @@ char *gi_json_name(const json_t *object, const char *key)
     hex_key(full, key);
     const char *text = json_string_value(json_object_get(object, key));
     const char *hex = json_string_value(json_object_get(object, full));
-    char *name = hex ? malloc(strlen(hex) / 2 + 1) : NULL;
+    char *name = hex ? allocate(strlen(hex) / 2 + 1) : NULL;
     if (name && unhex(name, hex))
         return name;
     free(name);
-    return text ? strdup(text) : NULL;
+    name = text ? allocate(strlen(text) + 1) : NULL;
+    return name ? strcpy(name, text) : NULL;
+}
+
+bool gi_json_starved(void)
+{
+    return memory_ran_out;
 }
 
 json_t *gi_json_real(double value)

@@ -4,6 +4,7 @@
 #define GI_CLI_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "imgio/status.h"
@@ -20,6 +21,9 @@ json_t *gi_json_text(const char *text);
 void gi_json_set_name(json_t *object, const char *key, const char *name);
 /* That name, for the caller to free. NULL: there is none, or out of memory. */
 char *gi_json_name(const json_t *object, const char *key);
+
+/* Whether memory ran out since gi_json_start(), for names too. */
+bool gi_json_starved(void);
 
 /* A number; NaN and infinity become null. */
 json_t *gi_json_real(double value);

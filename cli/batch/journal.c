@@ -88,11 +88,16 @@ static bool is_done(const json_t *line, const char *input, const char *output)
            is_as(output, line, "output_bytes", "output_mtime_ns");
 }
 
+static enum gi_status fail_memory(struct gi_err *err)
+{
+    return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+}
+
 /* Notes what is done. Returns its key; 0: it was noted before. */
 static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *err)
 {
     if (2 * journal->n >= journal->room && !grow(journal)) {
-        gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+        fail_memory(err);
         return 0;
     }
     uint64_t *place = place_of(journal, key), before = *place;
@@ -167,7 +172,7 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
         size_t room = 2 * lines->room + 1024;
         uint64_t *grown = realloc(lines->keys, room * sizeof *grown);
         if (!grown)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: the report of an earlier run");
+            return fail_memory(err);
         lines->keys = grown;
         lines->room = room;
     }
@@ -183,6 +188,13 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
     return err->status;
 }
 
+/* Whether getline(), which returned n, found a line, the end or an error of the file: else it was
+ * memory. */
+static bool is_read(ssize_t n, FILE *old)
+{
+    return n >= 0 || feof(old) || ferror(old);
+}
+
 static enum gi_status read_done(struct gi_journal *journal, struct lines *lines, FILE *old,
                                 const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -193,7 +205,7 @@ static enum gi_status read_done(struct gi_journal *journal, struct lines *lines,
     while (!status && n > 0 && (n = getline(&text, &room, old)) > 0)
         status = add_line(journal, lines, text, text[n - 1] == '\n', err);
     free(text);
-    return status;
+    return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
 }
 
 /* Copies the lines of what is done from the earlier report: a tar's may stand behind those of its
@@ -210,9 +222,11 @@ static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink
         rewind(old);
         n = getline(&text, &room, old);
     }
-    for (size_t i = 0; i < lines.n && !status && (n = getline(&text, &room, old)) > 0; i++)
+    for (size_t i = 0; n > 0 && i < lines.n && !status && (n = getline(&text, &room, old)) > 0; i++)
         if (lines.keys[i] && *place_of(journal, lines.keys[i]))
             status = gi_sink_write(sink, text, (size_t)n, err);
+    if (!status && !is_read(n, old))
+        status = fail_memory(err);
     if (!status && ferror(old))
         status = gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", journal->path,
                          strerror(errno));

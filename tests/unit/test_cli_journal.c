@@ -1,0 +1,198 @@
+/* The report of a batch while each call of the system and of memory fails, one by one: an error, or
+ * whole lines that say everything. SPDX-License-Identifier: MIT */
+#include "failing_calls.h"
+#include "failing_memory.h"
+#include "imgio_util.h"
+
+#include "cli/batch/claims.h"
+#include "cli/batch/journal.h"
+#include "cli/json.h"
+
+enum { ITEMS = 3 };
+
+static char folder[64], *report, *paths[2 * ITEMS];
+static struct bytes older; /* a report of the first two items */
+
+static bool all(void *arg, const char *input, const char *output)
+{
+    (void)arg;
+    return input && output;
+}
+
+static const struct gi_journal_wants wants = {.are = all};
+static const struct gi_journal_head head = {.chain = "blur --k 3", .list = 7, .files = ITEMS};
+
+/* A report of the items from `from` to `to`, behind those of an earlier run. */
+static enum gi_status write_report(bool resume, int from, int to, struct gi_err *err)
+{
+    struct gi_journal *journal;
+    enum gi_status status = gi_journal_open(&journal, report, resume ? &wants : NULL, &head, err);
+    for (int i = 0; i < ITEMS && !status; i++)
+        assert_int_equal(gi_journal_has(journal, paths[2 * i], paths[2 * i + 1]), resume && i < 2);
+    for (int i = from; i < to && !status; i++) {
+        struct gi_item item = {.input = paths[2 * i],
+                               .output = paths[2 * i + 1],
+                               .shape = {.width = 3, .height = 2, .channels = 1},
+                               .status = i == 2 ? GI_E_FORMAT : GI_OK};
+        gi_item_note_input(&item);
+        gi_item_note_output(&item);
+        strcpy(item.err.text, "is damaged");
+        status = gi_journal_add(journal, &item, err);
+    }
+    gi_journal_close(&journal);
+    return status;
+}
+
+static enum gi_status anew(struct gi_err *err)
+{
+    return write_report(false, 0, ITEMS, err);
+}
+
+static enum gi_status resumed(struct gi_err *err)
+{
+    return write_report(true, 2, ITEMS, err);
+}
+
+/* The same file by four names, one that is not there, and one of another folder. */
+static enum gi_status claimed(struct gi_err *err)
+{
+    char names[5][256];
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    enum gi_status status = GI_OK;
+    snprintf(names[0], sizeof names[0], "%s", paths[0]);
+    snprintf(names[1], sizeof names[1], "%s/./in0", folder);
+    snprintf(names[2], sizeof names[2], "%s/../%s/link", folder, strrchr(folder, '/') + 1);
+    snprintf(names[3], sizeof names[3], "%s/missing", folder);
+    snprintf(names[4], sizeof names[4], "/dev/null");
+    for (size_t i = 0; i < 5 && !status; i++)
+        status = gi_claim(&claims, i ? GI_CLAIM_INPUT : GI_CLAIM_OUTPUT, i, names[i], err);
+    if (!status)
+        status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, 9, names[3], err);
+    if (!status) {
+        assert_in_range(claims.n, 5, 6); /* what can't be looked at counts as a file */
+        assert_true(gi_claims_clash(&claims, false, &a, &b));
+        assert_int_equal(a.kind, GI_CLAIM_OUTPUT);
+        assert_int_equal(b.index, 1);
+        assert_true(gi_claims_clash(&claims, true, &a, &b));
+    }
+    gi_claims_free(&claims);
+    return status;
+}
+
+static const struct work {
+    const char *name;
+    enum gi_status (*run)(struct gi_err *err);
+    bool resumes, reports;
+} works[] = {
+    {"a report", anew, false, true},
+    {"a report that goes on", resumed, true, true},
+    {"claims", claimed, false, false},
+};
+
+/* What fails, how, and whether the work must be done all the same. */
+static const struct {
+    const char *name;
+    int why;
+    bool on, works;
+} faults[] = {
+    {"open", EMFILE, false, false},   {"write", ENOSPC, false, false},
+    {"write", EINTR, false, true},    {"write", 0, true, true},
+    {"fstat", EIO, false, false},     {"linkat", EIO, false, false},
+    {"rename", EACCES, false, false}, {"close", EIO, false, false},
+    {"lstat", EIO, false, false},     {"malloc", ENOMEM, false, false},
+};
+
+/* After a fault whole lines stand there, or what stood there before. */
+static void check_report(const struct work *work, bool done, struct bytes want)
+{
+    if (access(report, F_OK) != 0) {
+        assert_false(done || work->resumes);
+        return;
+    }
+    struct bytes got = read_file(report);
+    bool before = work->resumes && got.n == older.n && memcmp(got.at, older.at, got.n) == 0;
+    if (done)
+        assert_int_equal(got.n, want.n);
+    if (!before) {
+        assert_true(got.n <= want.n && got.n > 0);
+        assert_memory_equal(got.at, want.at, got.n);
+    }
+    free(got.at);
+}
+
+static void prepare(const struct work *work)
+{
+    unlink(report);
+    if (work->resumes)
+        write_file(report, older.at, older.n);
+    gi_json_start();
+}
+
+/* Returns how often the work was not done. */
+static int walk(const struct work *work, size_t f, struct bytes want)
+{
+    bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;
+    int failed = 0;
+    for (int n = 1; !done; n++) {
+        struct gi_err err = {0};
+        prepare(work);
+        memset(&fault, 0, sizeof fault);
+        fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
+        calls = 0;
+        fault.name = memory ? NULL : faults[f].name;
+        fails_at = memory ? n : 0;
+        enum gi_status status = work->run(&err);
+        done = (memory ? calls : fault.calls) < n;
+        fails_at = 0;
+        fault.name = NULL;
+        failed += status != GI_OK;
+        if (status != err.status || (status && (faults[f].works || !*err.text)))
+            fail_msg("%s: call %d of %s() fails (%s): status %d, %s", work->name, n, faults[f].name,
+                     strerror(faults[f].why), status, err.text);
+        if (work->reports)
+            check_report(work, !status, want);
+    }
+    return failed;
+}
+
+static void each_call(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        struct gi_err err = {0};
+        struct bytes want = {NULL, 0};
+        int failed = 0, files = count_files("/proc/self/fd");
+        prepare(&works[w]);
+        if (works[w].run(&err))
+            fail_msg("%s: %s", works[w].name, err.text);
+        if (works[w].reports)
+            want = read_file(report);
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+            failed += walk(&works[w], f, want);
+        print_message("%s: %d calls failed the work\n", works[w].name, failed);
+        assert_true(failed > (can_fail ? 2 : -1));
+        assert_int_equal(count_files("/proc/self/fd"), files);
+        free(want.at);
+    }
+}
+
+int main(void)
+{
+    char *link;
+    strcpy(folder, make_folder());
+    assert_true(asprintf(&report, "%s/report", folder) > 0);
+    for (int i = 0; i < 2 * ITEMS; i++) {
+        assert_true(asprintf(&paths[i], "%s/%s%d", folder, i % 2 ? "out" : "in", i / 2) > 0);
+        write_file(paths[i], "some", 4);
+    }
+    assert_true(asprintf(&link, "%s/link", folder) > 0);
+    assert_int_equal(symlink("in0", link), 0);
+    gi_json_start();
+    assert_int_equal(write_report(false, 0, 2, NULL), GI_OK);
+    older = read_file(report);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
