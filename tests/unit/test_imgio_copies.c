@@ -179,10 +179,9 @@ static void make_video(void)
 static void make_tar(void)
 {
     char command[512];
-    snprintf(
-        command, sizeof command,
-        "cd %s && printf abc >one && printf %%9000d 7 >two && tar -cf %s one two && rm one two",
-        folder, from);
+    snprintf(command, sizeof command,
+             "cd %s && printf abc >one && seq 300000 >two && tar -cf %s one two && rm one two",
+             folder, from);
     assert_int_equal(system(command), 0);
 }
 
@@ -207,11 +206,9 @@ static const struct {
     int why;
     bool on, works;
 } faults[] = {
-    {"open", EMFILE, false, false},   {"read", EIO, false, false},
-    {"read", EINTR, false, true},     {"read", 0, true, true},
-    {"write", ENOSPC, true, false},   {"write", EINTR, false, true},
-    {"fstat", EIO, false, false},     {"lseek", EIO, false, false},
-    {"malloc", ENOMEM, false, false},
+    {"open", EMFILE, true, false}, {"read", EIO, false, false},    {"read", EINTR, false, true},
+    {"read", 0, true, true},       {"write", ENOSPC, true, false}, {"write", EINTR, false, true},
+    {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
 };
 
 /* How many allocations of a work may fail: of libraries that crash by themselves none. libwebp's
@@ -258,7 +255,9 @@ static int walk(size_t w, size_t f, struct bytes want)
         struct gi_err err = {0};
         unlink(to);
         memset(&fault, 0, sizeof fault);
-        fault.at = n, fault.why = faults[f].why, fault.on = faults[f].on;
+        fault.at = n, fault.why = faults[f].why;
+        /* a byte at a time would take long for a tar */
+        fault.on = faults[f].on && (fault.why || works[w].run != copy_tar);
         calls = 0;
         fault.name = memory ? NULL : faults[f].name;
         fails_at = memory ? n : 0;

@@ -112,6 +112,44 @@ static void saving(void **state)
     }
 }
 
+/* The same into memory. */
+static void saving_in_memory(void **state)
+{
+    (void)state;
+    if (!can_fail)
+        skip();
+    const struct gi_format_info *format;
+    for (int f = 0; (format = gi_format_at(f)); f++) {
+        if (!format->writes)
+            continue;
+        struct gi_image image = image_for(format->name);
+        assert_int_equal(save(format->name, &image, true), GI_OK);
+        struct bytes want = read_file(path);
+        int failed = 0;
+        for (int n = 1, done = 0; n < 10000 && !done; n++) {
+            struct gi_save_options options = {
+                .format = format->name, .quality = 90, .compression = 1};
+            struct gi_err err = {0};
+            void *bytes = NULL;
+            size_t nbytes = 0;
+            calls = 0;
+            fails_at = n;
+            enum gi_status status =
+                gi_save_memory(&bytes, &nbytes, &image, &said, "test", &options, NULL, &err);
+            done = calls < n;
+            fails_at = 0;
+            assert_int_equal(status, err.status);
+            failed += status != GI_OK;
+            if (!status)
+                assert_same_bytes(bytes, nbytes, want.at, want.n);
+            free(bytes);
+        }
+        assert_true(failed > 0);
+        free(want.at);
+        gi_image_free(&image);
+    }
+}
+
 /* Each allocation of a load fails once: an error, or the image with all that goes with it. */
 static int load_without(const struct gi_load_options *options)
 {
@@ -176,7 +214,8 @@ int main(void)
     path = file;
     memcpy(icc + 16, "RGB ", 4);
     memset(long_text, 'x', sizeof long_text - 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(saving), cmocka_unit_test(loading)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(saving), cmocka_unit_test(saving_in_memory),
+                                       cmocka_unit_test(loading)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
     return failed;
