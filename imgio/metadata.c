@@ -255,14 +255,6 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
     return true;
 }
 
-const char *gi_metadata_text(const struct gi_metadata *metadata, const char *keyword)
-{
-    for (int i = 0; metadata && i < metadata->ntexts; i++)
-        if (strcmp(metadata->texts[i].keyword, keyword) == 0)
-            return metadata->texts[i].text;
-    return NULL;
-}
-
 /* Cuts the elements of that name out of the packet. */
 static void cut_elements(struct gi_metadata *metadata, const char *start, const char *end)
 {

@@ -23,9 +23,6 @@ bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const cha
 void gi_metadata_keep(struct gi_metadata *metadata, void **block, size_t *nbytes, const void *bytes,
                       size_t n);
 
-/* The text of that keyword; NULL where there is none. */
-const char *gi_metadata_text(const struct gi_metadata *metadata, const char *keyword);
-
 /* Drops thumbnails, which show the picture as it was, and says orientation 1. */
 void gi_metadata_settle(struct gi_metadata *metadata);
 
