@@ -58,9 +58,21 @@ static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
     return _mm256_sub_epi32(a, b);
 }
 
+/* Steps that divide 4 first within each half, then the lower half's last ones into the upper. */
 static inline GI_INTS ints_prefix(GI_INTS v, int step)
 {
     const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    if (4 % step == 0) {
+        if (step == 1)
+            v = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
+        if (step <= 2)
+            v = _mm256_add_epi32(v, _mm256_slli_si256(v, 8));
+        __m256i low = _mm256_permute2x128_si256(v, v, 0x08);
+        low = step == 1   ? _mm256_shuffle_epi32(low, 0xff)
+              : step == 2 ? _mm256_shuffle_epi32(low, 0xee)
+                          : low;
+        return _mm256_add_epi32(v, low);
+    }
     for (int by = step; by < GI_LANES; by *= 2) {
         __m256i from = _mm256_sub_epi32(lanes, _mm256_set1_epi32(by));
         __m256i keep = _mm256_cmpgt_epi32(from, _mm256_set1_epi32(-1));
