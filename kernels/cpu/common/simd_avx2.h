@@ -120,10 +120,20 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
 {
-    __m256i where = _mm256_loadu_si256((const __m256i *)at), low = _mm256_set1_epi32(255);
-    __m256i all = _mm256_i32gather_epi32((const int *)(const void *)p, where, 1);
+    __m256i all = _mm256_i32gather_epi32(p, _mm256_loadu_si256((const __m256i *)at), 1);
+    __m256i low = _mm256_set1_epi32(type == GI_U8 ? 255 : 65535);
+    if (type == GI_F32) {
+        v[0] = _mm256_castsi256_ps(all);
+        return;
+    }
+    if (type == GI_U16) {
+        v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
+        v[1] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 16));
+        return;
+    }
     v[0] = _mm256_cvtepi32_ps(_mm256_and_si256(all, low));
     v[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 8), low));
     v[2] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 16), low));

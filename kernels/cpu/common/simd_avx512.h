@@ -113,10 +113,20 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm512_abs_ps(a);
 }
 
-static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
 {
-    __m512i all = _mm512_i32gather_epi32(_mm512_loadu_si512(at), p, 1),
-            low = _mm512_set1_epi32(255);
+    __m512i all = _mm512_i32gather_epi32(_mm512_loadu_si512(at), p, 1);
+    __m512i low = _mm512_set1_epi32(type == GI_U8 ? 255 : 65535);
+    if (type == GI_F32) {
+        v[0] = _mm512_castsi512_ps(all);
+        return;
+    }
+    if (type == GI_U16) {
+        v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
+        v[1] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 16));
+        return;
+    }
     v[0] = _mm512_cvtepi32_ps(_mm512_and_si512(all, low));
     v[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 8), low));
     v[2] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 16), low));

@@ -141,13 +141,24 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     vec_store(p, vec_if_nan(v, vec_set(NAN), v));
 }
 
-static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
 {
     uint32_t all[GI_LANES];
     for (int l = 0; l < GI_LANES; l++)
-        memcpy(all + l, p + at[l], sizeof *all);
+        memcpy(all + l, (const char *)p + at[l], sizeof *all);
     for (int h = 0; h < 2; h++) {
-        const uint32x4_t four = vld1q_u32(all + 4 * h), low = vdupq_n_u32(255);
+        const uint32x4_t four = vld1q_u32(all + 4 * h);
+        const uint32x4_t low = vdupq_n_u32(type == GI_U8 ? 255 : 65535);
+        if (type == GI_F32) {
+            v[0].half[h] = vreinterpretq_f32_u32(four);
+            continue;
+        }
+        if (type == GI_U16) {
+            v[0].half[h] = vcvtq_f32_u32(vandq_u32(four, low));
+            v[1].half[h] = vcvtq_f32_u32(vshrq_n_u32(four, 16));
+            continue;
+        }
         v[0].half[h] = vcvtq_f32_u32(vandq_u32(four, low));
         v[1].half[h] = vcvtq_f32_u32(vandq_u32(vshrq_n_u32(four, 8), low));
         v[2].half[h] = vcvtq_f32_u32(vandq_u32(vshrq_n_u32(four, 16), low));

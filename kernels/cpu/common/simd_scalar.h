@@ -116,10 +116,11 @@ static inline GI_VEC vec_abs(GI_VEC a)
     GI_EACH_LANE(fabsf(a.x[l]));
 }
 
-static inline void vec_gather(GI_VEC *v, const uint8_t *p, const int32_t *at)
+static inline void vec_gather(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
 {
-    for (int i = 0; i < 4 * GI_LANES; i++)
-        v[i / GI_LANES].x[i % GI_LANES] = p[at[i % GI_LANES] + i / GI_LANES];
+    for (int k = 0; k < 4 / (int)gi_type_nbytes(type); k++)
+        for (int l = 0; l < GI_LANES; l++)
+            v[k].x[l] = (float)gi_sample((const char *)p + at[l], (size_t)k, type);
 }
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)

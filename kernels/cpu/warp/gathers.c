@@ -1,127 +1,330 @@
-/* Bilinear warping of bytes: vectors of pixels all of whose taps are in the source.
+/* Warping by vectors of pixels: those with all taps in the source go together, whatever the others
+ * in their vector do.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/warp/warp.h"
 
-/* Of the pixel at the left and top: where 4 bytes at it, and at the next one, are in their row. */
-struct bounds {
-    int right, top, bottom;
+/* What a loop over pixels knows as constants. */
+struct kind {
+    enum gi_type type;
+    int channels, taps; /* 1, 2 or 4 a row */
+    bool weigh;
 };
 
-static struct bounds bounds_of(const struct warp_work *work)
+static inline size_t pixel_nbytes(struct kind kind)
 {
-    int channels = work->src->channels, first = work->spec->src_y;
-    int last = work->src->width * channels - 4 - (channels > 2 ? channels : 0);
-    int end = first + work->src->height, height = work->spec->height;
-    struct bounds b = {last < 0 ? -1 : last / channels, first > 0 ? first : 0,
-                       (end < height ? end : height) - 2};
-    b.right = b.right < work->src->width - 2 ? b.right : work->src->width - 2;
-    return b;
+    return (size_t)kind.channels * gi_type_nbytes(kind.type);
 }
 
-/* Where pixels i to i + GI_LANES - 1 begin in the source; false where one is out of bounds. */
-static inline bool offsets(int32_t *at, const struct warp_work *work,
-                           const struct warp_places *places, int i, struct bounds b)
+/* Gathers, of 4 bytes each, that bring the taps of a row. */
+static inline int words_of(struct kind kind)
 {
-    int channels = work->src->channels, stride = (int)work->src->stride;
-    int out = 0;
-    for (int l = 0; l < GI_LANES; l++) {
-        int x = places->x[i + l], y = places->y[i + l];
-        out |= x | (b.right - x) | (y - b.top) | (b.bottom - y);
-        at[l] = (int32_t)((uint32_t)(y - work->spec->src_y) * (uint32_t)stride +
-                          (uint32_t)x * (uint32_t)channels);
+    return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
+}
+
+/* Of the places of a run: whether all taps are in the source, where the first one is then, else
+ * where some are; whether the pixel is the background. */
+struct sorted {
+    int32_t at[WARP_RUN], inside[WARP_RUN], beyond[WARP_RUN];
+};
+
+struct range {
+    int first, last;
+};
+
+/* Columns from which the taps of a row can be read. */
+static struct range columns_of(const struct warp_work *work, struct kind kind)
+{
+    int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
+    int nbytes = kind.taps > 1 ? 4 * words_of(kind) : pixel;
+    int last = width * pixel < nbytes ? -1 : (width * pixel - nbytes) / pixel;
+    last = last < width - kind.taps ? last : width - kind.taps;
+    return (struct range){before, last + before};
+}
+
+/* Rows from which all rows of taps are in the source, and in this part of it. */
+static struct range rows_of(const struct warp_work *work, struct kind kind)
+{
+    int before = kind.taps == 4, first = work->spec->src_y, height = work->spec->height;
+    int end = first + work->src->height;
+    first = first > 0 ? first : 0;
+    end = end < height ? end : height;
+    return (struct range){first + before, end - kind.taps + before};
+}
+
+/* Places with a tap among n pixels. */
+static struct range reach_of(int n, struct kind kind)
+{
+    int before = kind.taps == 4;
+    return (struct range){before + 1 - kind.taps, n - 1 + before};
+}
+
+static void sort(struct sorted *sorted, const struct warp_work *work,
+                 const struct warp_places *places, int n, struct kind kind)
+{
+    const struct gi_warp *spec = work->spec;
+    const struct range columns = columns_of(work, kind), rows = rows_of(work, kind);
+    const struct range across = reach_of(work->src->width, kind),
+                       down = reach_of(spec->height, kind);
+    const uint32_t stride = (uint32_t)work->src->stride, pixel = (uint32_t)pixel_nbytes(kind);
+    const int before = kind.taps == 4, top = spec->src_y + before;
+    const int safe = (rows.first - top) * (int)stride + (columns.first - before) * (int)pixel;
+    const bool empty = spec->edge.border == GI_BORDER_VALUE && spec->map.kind != GI_MAP_RINGS;
+    for (int i = 0; i < n; i++) {
+        int x = places->x[i], y = places->y[i];
+        int inside =
+            (x >= columns.first) & (x <= columns.last) & (y >= rows.first) & (y <= rows.last);
+        int at = (int)((uint32_t)(y - top) * stride + (uint32_t)(x - before) * pixel);
+        sorted->at[i] = inside ? at : safe;
+        sorted->inside[i] = inside;
+        sorted->beyond[i] =
+            empty & ((x < across.first) | (x > across.last) | (y < down.first) | (y > down.last));
     }
-    return out >= 0;
-}
-
-static inline GI_VEC mix(GI_VEC a, GI_VEC b, GI_VEC t)
-{
-    return vec_fma(t, vec_sub(b, a), a);
-}
-
-/* A row's pixels, `p`, and those right of them, `q`. */
-static inline void load(GI_VEC *p, GI_VEC *q, const uint8_t *row, const int32_t *at, int channels)
-{
-    GI_VEC more[4];
-    vec_gather(p, row, at);
-    if (channels > 2)
-        vec_gather(more, row + channels, at);
-    for (int c = 0; c < channels; c++)
-        q[c] = channels > 2 ? more[c] : p[channels + c];
-}
-
-/* What the rows of taps p, q and r, s come to, channel by channel. */
-static inline void values(GI_VEC *f, const struct warp_work *work, const int32_t *at, GI_VEC t,
-                          GI_VEC u, int channels, bool weigh)
-{
-    const uint8_t *row = work->src->data;
-    GI_VEC p[4], q[4], r[4], s[4];
-    int last = channels - 1;
-    load(p, q, row, at, channels);
-    load(r, s, row + work->src->stride, at, channels);
-    for (int c = 0; c < channels; c++) {
-        bool by = weigh && c < last;
-        f[c] =
-            mix(mix(by ? vec_mul(p[c], p[last]) : p[c], by ? vec_mul(q[c], q[last]) : q[c], t),
-                mix(by ? vec_mul(r[c], r[last]) : r[c], by ? vec_mul(s[c], s[last]) : s[c], t), u);
+    for (int i = n; i % GI_LANES; i++) {
+        sorted->at[i] = safe;
+        sorted->inside[i] = 0;
+        sorted->beyond[i] = 1;
     }
-    for (int c = 0; weigh && c < last; c++)
-        f[c] = vec_if_greater(f[last], vec_set(0), vec_div(f[c], f[last]), vec_set(0));
 }
 
-static inline void group(const struct warp_work *work, const int32_t *at,
-                         const struct warp_places *places, int i, uint8_t *out, int channels,
-                         bool weigh)
+static inline bool all(const int32_t *flags)
 {
-    uint8_t bytes[4][GI_LANES];
-    GI_VEC f[4];
-    values(f, work, at, vec_load(places->t + i), vec_load(places->u + i), channels, weigh);
-    if (channels == 1) {
-        vec_store_u8(out + i, f[0]);
+    int32_t set = 1;
+    for (int l = 0; l < GI_LANES; l++)
+        set &= flags[l];
+    return set;
+}
+
+static inline bool any(const int32_t *flags)
+{
+    int32_t set = 0;
+    for (int l = 0; l < GI_LANES; l++)
+        set |= flags[l];
+    return set;
+}
+
+/* The samples of taps of a row of each pixel, in order; colours times their alpha. */
+static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
+                                                       const int32_t *at, struct kind kind)
+{
+    int each = 4 / (int)gi_type_nbytes(kind.type), n = kind.channels, last = n - 1;
+#pragma GCC unroll 16
+    for (int k = 0; k < words_of(kind); k++)
+        vec_gather(v + k * each, row + 4 * k, at, kind.type);
+    for (int k = 0; kind.weigh && k < kind.taps; k++)
+        for (int c = 0; c < last; c++)
+            v[k * n + c] = vec_mul(v[k * n + c], v[k * n + last]);
+}
+
+/* A factor of 0 leaves out what it would make NaN of. */
+static inline __attribute__((always_inline)) GI_VEC add_tap(GI_VEC w, GI_VEC v, GI_VEC f,
+                                                            struct kind kind)
+{
+    GI_VEC sum = vec_fma(w, v, f);
+    return kind.type == GI_F32 ? vec_if_greater(vec_abs(w), vec_set(0), sum, f) : sum;
+}
+
+static inline __attribute__((always_inline)) GI_VEC mix(GI_VEC a, GI_VEC b, GI_VEC t,
+                                                        struct kind kind)
+{
+    return add_tap(t, vec_sub(b, a), a, kind);
+}
+
+/* gi_warp_weights(). */
+static inline __attribute__((always_inline)) void weights_of(GI_VEC *w, float a, GI_VEC t)
+{
+    GI_VEC t2 = vec_mul(t, t), va = vec_set(a), b = vec_set(a + 2);
+    w[0] = vec_mul(t, vec_fma(t, vec_fma(va, t, vec_set(-2 * a)), va));
+    w[1] = vec_fma(t2, vec_fma(b, t, vec_set(-(a + 3))), vec_set(1));
+    w[2] = vec_mul(t, vec_fma(t, vec_fma(vec_set(-(a + 2)), t, vec_set(2 * a + 3)), vec_set(-a)));
+    w[3] = vec_mul(t2, vec_fma(vec_set(-a), t, va));
+}
+
+/* What the taps of GI_LANES pixels come to, channel by channel. */
+static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct warp_work *work,
+                                                         const int32_t *at, GI_VEC t, GI_VEC u,
+                                                         struct kind kind)
+{
+    const char *row = work->src->data;
+    GI_VEC v[4 * GI_MAX_CHANNELS + 4], wx[4], wy[4], r;
+    if (kind.taps == 4) {
+        weights_of(wx, work->spec->cubic, t);
+        weights_of(wy, work->spec->cubic, u);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kind.taps; j++, row += work->src->stride) {
+        load(v, row, at, kind);
+#pragma GCC unroll 4
+        for (int c = 0; c < kind.channels; c++) {
+            if (kind.taps == 2) {
+                r = mix(v[c], v[kind.channels + c], t, kind);
+                f[c] = j ? mix(f[c], r, u, kind) : r;
+                continue;
+            }
+            r = vec_set(0);
+#pragma GCC unroll 4
+            for (int k = 0; k < 4; k++)
+                r = add_tap(wx[k], v[k * kind.channels + c], r, kind);
+            f[c] = add_tap(wy[j], r, j ? f[c] : vec_set(0), kind);
+        }
+    }
+    for (int c = 0, last = kind.channels - 1; kind.weigh && c <= last; c++) {
+        GI_VEC colour = c < last ? vec_div(f[c], f[last]) : f[c];
+        f[c] = vec_if_greater(f[last], vec_set(0), colour, vec_set(0));
+    }
+}
+
+/* Rows of samples of each channel to pixels. */
+#define WEAVE(sample)                                                                              \
+    for (int l = 0; l < GI_LANES; l++)                                                             \
+        for (int c = 0; c < kind.channels; c++)                                                    \
+    ((sample *)out)[l * kind.channels + c] = ((const sample *)planes)[c * GI_LANES + l]
+
+/* Three bytes of four, each pixel's fourth being the next one's first. */
+static inline void weave_rgb(uint8_t *out, const uint8_t *planes)
+{
+    uint32_t words[GI_LANES];
+    for (int l = 0; l < GI_LANES; l++)
+        words[l] = (uint32_t)planes[l] | (uint32_t)planes[GI_LANES + l] << 8 |
+                   (uint32_t)planes[2 * GI_LANES + l] << 16;
+    for (int l = 0; l < GI_LANES - 1; l++)
+        memcpy(out + 3 * l, words + l, 4);
+    for (int c = 0; c < 3; c++)
+        out[3 * (GI_LANES - 1) + c] = planes[c * GI_LANES + GI_LANES - 1];
+}
+
+static inline __attribute__((always_inline)) void store(void *out, const GI_VEC *f,
+                                                        struct kind kind)
+{
+    float planes[GI_MAX_CHANNELS * GI_LANES];
+    if (kind.channels == 1) {
+        vec_store_samples(out, 0, f[0], kind.type);
         return;
     }
-    for (int c = 0; c < channels; c++)
-        vec_store_u8(bytes[c], f[c]);
-    for (int l = 0; l < GI_LANES; l++)
-        for (int c = 0; c < channels; c++)
-            out[(i + l) * channels + c] = bytes[c][l];
+#pragma GCC unroll 4
+    for (int c = 0; c < kind.channels; c++)
+        vec_store_samples(planes, (size_t)(c * GI_LANES), f[c], kind.type);
+    if (kind.type == GI_U8 && kind.channels == 3)
+        weave_rgb(out, (const void *)planes);
+    else if (kind.type == GI_U8)
+        WEAVE(uint8_t);
+    else if (kind.type == GI_U16)
+        WEAVE(uint16_t);
+    else
+        WEAVE(float);
 }
 
-static inline void run(const struct warp_work *work, const struct warp_places *places, int first,
-                       int last, void *out, int channels, bool weigh)
+/* GI_LANES pixels as they are, but for NaN. */
+static inline __attribute__((always_inline)) void
+copy(char *out, const struct warp_work *work, const int32_t *at, enum gi_type type, int channels)
 {
-    struct bounds b = bounds_of(work);
-    int32_t at[GI_LANES];
-    int i = first;
-    for (; i + GI_LANES <= last; i += GI_LANES)
-        if (offsets(at, work, places, i, b))
-            group(work, at, places, i, out, channels, weigh);
-        else
-            GI_CPU(warp_pixels)(work, places, i, i + GI_LANES, out);
-    GI_CPU(warp_pixels)(work, places, i, last, out);
+    const char *from = work->src->data;
+    size_t nbytes = (size_t)channels * gi_type_nbytes(type);
+    for (int l = 0; l < GI_LANES; l++)
+        memcpy(out + (size_t)l * nbytes, from + at[l], nbytes);
+    for (int i = 0; type == GI_F32 && i < channels; i++, out += GI_LANES * sizeof(float))
+        vec_store_f32((void *)out, vec_load((const void *)out));
+}
+
+/* Makes GI_LANES pixels, those of places i and on, of what is in the source at `at`. */
+typedef void group_fn(char *out, const struct warp_work *work, const struct warp_places *places,
+                      int i, const int32_t *at);
+
+#define GROUP(name, type, channels, taps, weigh)                                                   \
+    static void name(char *out, const struct warp_work *work, const struct warp_places *places,    \
+                     int i, const int32_t *at)                                                     \
+    {                                                                                              \
+        const struct kind kind = {type, channels, taps, weigh};                                    \
+        GI_VEC f[GI_MAX_CHANNELS];                                                                 \
+        values(f, work, at, vec_load(places->t + i), vec_load(places->u + i), kind);               \
+        store(out, f, kind);                                                                       \
+    }
+#define GROUPS(name, type, taps)                                                                   \
+    GROUP(name##_1, type, 1, taps, false)                                                          \
+    GROUP(name##_2, type, 2, taps, false)                                                          \
+    GROUP(name##_3, type, 3, taps, false)                                                          \
+    GROUP(name##_4, type, 4, taps, false)                                                          \
+    GROUP(name##_2_weighed, type, 2, taps, true)                                                   \
+    GROUP(name##_4_weighed, type, 4, taps, true)
+#define NAMES(name)                                                                                \
+    {                                                                                              \
+        {name##_1, name##_2, name##_3, name##_4},                                                  \
+        {                                                                                          \
+            NULL, name##_2_weighed, NULL, name##_4_weighed                                         \
+        }                                                                                          \
+    }
+
+#if GI_LEVEL_scalar
+enum { MEANS = false }; /* pixel by pixel is quicker */
+static group_fn *const means[2][3][2][GI_MAX_CHANNELS];
+#else
+enum { MEANS = true };
+GROUPS(linear_u8, GI_U8, 2)
+GROUPS(linear_u16, GI_U16, 2)
+GROUPS(linear_f32, GI_F32, 2)
+GROUPS(cubic_u8, GI_U8, 4)
+GROUPS(cubic_u16, GI_U16, 4)
+GROUPS(cubic_f32, GI_F32, 4)
+static group_fn *const means[2][3][2][GI_MAX_CHANNELS] = {
+    {NAMES(linear_u8), NAMES(linear_u16), NAMES(linear_f32)},
+    {NAMES(cubic_u8), NAMES(cubic_u16), NAMES(cubic_f32)},
+};
+#endif
+
+#define COPY(name, type, channels)                                                                 \
+    static void name(char *out, const struct warp_work *work, const struct warp_places *places,    \
+                     int i, const int32_t *at)                                                     \
+    {                                                                                              \
+        (void)places, (void)i;                                                                     \
+        copy(out, work, at, type, channels);                                                       \
+    }
+#define COPIES(name, type)                                                                         \
+    COPY(name##_1, type, 1) COPY(name##_2, type, 2) COPY(name##_3, type, 3) COPY(name##_4, type, 4)
+
+COPIES(nearest_u8, GI_U8)
+COPIES(nearest_u16, GI_U16)
+COPIES(nearest_f32, GI_F32)
+
+static group_fn *group_of(const struct warp_work *work)
+{
+    static group_fn *const copies[3][GI_MAX_CHANNELS] = {
+        {nearest_u8_1, nearest_u8_2, nearest_u8_3, nearest_u8_4},
+        {nearest_u16_1, nearest_u16_2, nearest_u16_3, nearest_u16_4},
+        {nearest_f32_1, nearest_f32_2, nearest_f32_3, nearest_f32_4},
+    };
+    int c = work->src->channels - 1, type = (int)work->src->type;
+    enum gi_interpolation how = work->spec->interpolation;
+    return how == GI_NEAREST ? copies[type][c] : means[how == GI_CUBIC][type][work->weigh][c];
 }
 
 void GI_CPU(warp_gathers)(const struct warp_work *work, const struct warp_places *places, int first,
                           int last, void *out)
 {
-    switch (work->src->channels * 2 + work->weigh) {
-    case 2:
-        run(work, places, first, last, out, 1, false);
-        break;
-    case 4:
-        run(work, places, first, last, out, 2, false);
-        break;
-    case 5:
-        run(work, places, first, last, out, 2, true);
-        break;
-    case 6:
-        run(work, places, first, last, out, 3, false);
-        break;
-    case 8:
-        run(work, places, first, last, out, 4, false);
-        break;
-    default:
-        run(work, places, first, last, out, 4, true);
+    static const int taps[] = {[GI_NEAREST] = 1, [GI_LINEAR] = 2, [GI_CUBIC] = 4};
+    const struct gi_image *src = work->src;
+    struct kind kind = {src->type, src->channels, taps[work->spec->interpolation], work->weigh};
+    group_fn *group = group_of(work);
+    struct sorted sorted;
+    size_t nbytes = pixel_nbytes(kind);
+    assert(first == 0);
+    sort(&sorted, work, places, last, kind);
+    for (int i = 0; i < last; i += GI_LANES) {
+        char *to = (char *)out + (size_t)i * nbytes, some[GI_LANES * WARP_PIXEL_MAX];
+        int end = i + GI_LANES < last ? i + GI_LANES : last;
+        if (all(sorted.inside + i)) {
+            group(to, work, places, i, sorted.at + i);
+        } else if (all(sorted.beyond + i)) {
+            for (int l = i; l < end; l++, to += nbytes)
+                memcpy(to, work->background, nbytes);
+        } else if (!any(sorted.inside + i)) {
+            GI_CPU(warp_pixels)(work, places, i, end, out);
+        } else {
+            group(some, work, places, i, sorted.at + i);
+            memcpy(to, some, (size_t)(end - i) * nbytes);
+            for (int l = i; l < end; l++)
+                if (!sorted.inside[l])
+                    GI_CPU(warp_pixels)(work, places, l, l + 1, out);
+        }
     }
 }
 
@@ -129,6 +332,6 @@ bool GI_CPU(warp_gathers_takes)(const struct gi_queue *queue, const struct gi_im
                                 const struct gi_warp *spec)
 {
     (void)queue;
-    return src->type == GI_U8 && spec->interpolation == GI_LINEAR && GI_LANES > 4 &&
+    return (MEANS || spec->interpolation == GI_NEAREST) &&
            (double)src->stride * src->height < INT32_MAX;
 }

@@ -65,7 +65,7 @@ static enum gi_status by_gathers(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_warp_way ways[] = {
-    {{"gathers", "bytes, bilinear"}, GI_CPU(warp_gathers_takes), by_gathers},
+    {{"gathers", "images below 2 GiB"}, GI_CPU(warp_gathers_takes), by_gathers},
     {{"pixels", "everything"}, NULL, by_pixels},
 };
 
