@@ -120,10 +120,21 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
+/* A gather leaves its register as it was where the mask is 0, so it waits for who wrote there last.
+ * Compilers that see a mask of ones don't clear it first, whatever they are given: they shall not
+ * see it. */
+static inline __m256i vec_all(void)
+{
+    __m256i ones = _mm256_set1_epi32(-1);
+    __asm__("" : "+x"(ones));
+    return ones;
+}
+
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
                                                              const int32_t *at, enum gi_type type)
 {
-    __m256i all = _mm256_i32gather_epi32(p, _mm256_loadu_si256((const __m256i *)at), 1);
+    __m256i from = _mm256_loadu_si256((const __m256i *)at), zero = _mm256_setzero_si256();
+    __m256i all = _mm256_mask_i32gather_epi32(zero, p, from, vec_all(), 1);
     __m256i low = _mm256_set1_epi32(type == GI_U8 ? 255 : 65535);
     if (type == GI_F32) {
         v[0] = _mm256_castsi256_ps(all);
@@ -142,7 +153,8 @@ static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const vo
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
-    return _mm256_i32gather_ps(table, _mm256_cvttps_epi32(at), 4);
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), table, _mm256_cvttps_epi32(at),
+                                    _mm256_castsi256_ps(vec_all()), 4);
 }
 
 static inline GI_VEC vec_if_greater(GI_VEC a, GI_VEC b, GI_VEC x, GI_VEC y)

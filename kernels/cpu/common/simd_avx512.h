@@ -113,10 +113,21 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm512_abs_ps(a);
 }
 
+/* A gather leaves its register as it was where the mask is 0, so it waits for who wrote there last.
+ * Compilers that see a mask of ones don't clear it first, whatever they are given: they shall not
+ * see it. */
+static inline __mmask16 vec_all(void)
+{
+    unsigned ones = 0xffff;
+    __asm__("" : "+r"(ones));
+    return (__mmask16)ones;
+}
+
 static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
                                                              const int32_t *at, enum gi_type type)
 {
-    __m512i all = _mm512_i32gather_epi32(_mm512_loadu_si512(at), p, 1);
+    __m512i all = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), vec_all(),
+                                              _mm512_loadu_si512(at), p, 1);
     __m512i low = _mm512_set1_epi32(type == GI_U8 ? 255 : 65535);
     if (type == GI_F32) {
         v[0] = _mm512_castsi512_ps(all);
@@ -135,7 +146,8 @@ static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const vo
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
-    return _mm512_i32gather_ps(_mm512_cvttps_epi32(at), table, 4);
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), vec_all(), _mm512_cvttps_epi32(at), table,
+                                    4);
 }
 
 /* a > b ? x : y */
