@@ -21,7 +21,8 @@
  * so they lie in different lanes and only want putting in order; vec_load_u8_thirds does so with
  * bytes and reads 64 bytes. vec_slide gives lanes n, n + 1, ... of a followed by b, n a constant
  * from 0 to GI_LANES - 1. vec_gather gives the samples in the 4 bytes at p + at[l] as lane l of
- * v[0], v[1], ...; vec_lookup gives table[at], whole numbers from 0 on. */
+ * v[0], v[1], ..., vec_gather_twice those in 8 bytes; vec_lookup gives table[at], whole numbers
+ * from 0 on. */
 
 #if GI_LEVEL_avx512
 #include "kernels/cpu/common/simd_avx512.h"

@@ -130,11 +130,10 @@ static inline __m256i vec_all(void)
     return ones;
 }
 
-static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
-                                                             const int32_t *at, enum gi_type type)
+/* The samples in 4 bytes a lane. */
+static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m256i all,
+                                                           enum gi_type type)
 {
-    __m256i from = _mm256_loadu_si256((const __m256i *)at), zero = _mm256_setzero_si256();
-    __m256i all = _mm256_mask_i32gather_epi32(zero, p, from, vec_all(), 1);
     __m256i low = _mm256_set1_epi32(type == GI_U8 ? 255 : 65535);
     if (type == GI_F32) {
         v[0] = _mm256_castsi256_ps(all);
@@ -149,6 +148,27 @@ static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const vo
     v[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 8), low));
     v[2] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(all, 16), low));
     v[3] = _mm256_cvtepi32_ps(_mm256_srli_epi32(all, 24));
+}
+
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
+{
+    __m256i from = _mm256_loadu_si256((const __m256i *)at);
+    vec_part(v, _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), p, from, vec_all(), 1), type);
+}
+
+static inline __attribute__((always_inline)) void
+vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    __m128i first = _mm_loadu_si128((const __m128i *)at);
+    __m128i second = _mm_loadu_si128((const __m128i *)(at + 4));
+    __m256 a = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, p, first, vec_all(), 1));
+    __m256 b = _mm256_castsi256_ps(_mm256_mask_i32gather_epi64(zero, p, second, vec_all(), 1));
+    __m256i even = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+    __m256i odd = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+    vec_part(v, _mm256_permute4x64_epi64(even, 0xd8), type);
+    vec_part(v + 4 / gi_type_nbytes(type), _mm256_permute4x64_epi64(odd, 0xd8), type);
 }
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)

@@ -123,11 +123,10 @@ static inline __mmask16 vec_all(void)
     return (__mmask16)ones;
 }
 
-static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
-                                                             const int32_t *at, enum gi_type type)
+/* The samples in 4 bytes a lane. */
+static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m512i all,
+                                                           enum gi_type type)
 {
-    __m512i all = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), vec_all(),
-                                              _mm512_loadu_si512(at), p, 1);
     __m512i low = _mm512_set1_epi32(type == GI_U8 ? 255 : 65535);
     if (type == GI_F32) {
         v[0] = _mm512_castsi512_ps(all);
@@ -142,6 +141,30 @@ static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const vo
     v[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 8), low));
     v[2] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(all, 16), low));
     v[3] = _mm512_cvtepi32_ps(_mm512_srli_epi32(all, 24));
+}
+
+static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const void *p,
+                                                             const int32_t *at, enum gi_type type)
+{
+    vec_part(v,
+             _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), vec_all(), _mm512_loadu_si512(at),
+                                         p, 1),
+             type);
+}
+
+static inline __attribute__((always_inline)) void
+vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+{
+    const __m512i zero = _mm512_setzero_si512(), ones = _mm512_set1_epi32(1);
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m256i first = _mm256_loadu_si256((const __m256i *)at);
+    __m256i second = _mm256_loadu_si256((const __m256i *)(at + 8));
+    __m512i a = _mm512_mask_i32gather_epi64(zero, (__mmask8)vec_all(), first, p, 1);
+    __m512i b = _mm512_mask_i32gather_epi64(zero, (__mmask8)vec_all(), second, p, 1);
+    vec_part(v, _mm512_permutex2var_epi32(a, even, b), type);
+    vec_part(v + 4 / gi_type_nbytes(type),
+             _mm512_permutex2var_epi32(a, _mm512_or_si512(even, ones), b), type);
 }
 
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)

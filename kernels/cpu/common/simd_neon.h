@@ -166,6 +166,13 @@ static inline __attribute__((always_inline)) void vec_gather(GI_VEC *v, const vo
     }
 }
 
+static inline __attribute__((always_inline)) void
+vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+{
+    vec_gather(v, p, at, type);
+    vec_gather(v + 4 / gi_type_nbytes(type), (const char *)p + 4, at, type);
+}
+
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
     float from[GI_LANES];

@@ -123,6 +123,13 @@ static inline void vec_gather(GI_VEC *v, const void *p, const int32_t *at, enum 
             v[k].x[l] = (float)gi_sample((const char *)p + at[l], (size_t)k, type);
 }
 
+static inline __attribute__((always_inline)) void
+vec_gather_twice(GI_VEC *v, const void *p, const int32_t *at, enum gi_type type)
+{
+    vec_gather(v, p, at, type);
+    vec_gather(v + 4 / gi_type_nbytes(type), (const char *)p + 4, at, type);
+}
+
 static inline GI_VEC vec_lookup(const float *table, GI_VEC at)
 {
     GI_EACH_LANE(table[(int)at.x[l]]);

@@ -2,6 +2,9 @@
  * in their vector do.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
+#if !GI_LEVEL_scalar
+#include "kernels/cpu/common/sixteen.h"
+#endif
 #include "kernels/cpu/warp/warp.h"
 
 /* What a loop over pixels knows as constants. */
@@ -22,10 +25,12 @@ static inline int words_of(struct kind kind)
     return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
 }
 
-/* Of the places of a run: whether all taps are in the source, where the first one is then, else
- * where some are; whether the pixel is the background. */
+/* Of the places of a run: where in the source the first tap is, for those that have all taps there,
+ * else where another one's is; who has; who is the background; whether all of them are, and then
+ * nothing else is told. */
 struct sorted {
     int32_t at[WARP_RUN], inside[WARP_RUN], beyond[WARP_RUN];
+    int32_t all_inside, all_beyond;
 };
 
 struct range {
@@ -59,32 +64,92 @@ static struct range reach_of(int n, struct kind kind)
     return (struct range){before + 1 - kind.taps, n - 1 + before};
 }
 
-static void sort(struct sorted *sorted, const struct warp_work *work,
-                 const struct warp_places *places, int n, struct kind kind)
+/* What is known of a source before its places. */
+struct site {
+    struct range columns, rows; /* all taps are in the source */
+    struct range across, down;  /* some are */
+    uint32_t stride, pixel;
+    int left, top; /* the place whose first tap is the first sample */
+    bool empty;    /* places without taps are the background */
+};
+
+static struct site site_of(const struct warp_work *work, struct kind kind)
 {
     const struct gi_warp *spec = work->spec;
-    const struct range columns = columns_of(work, kind), rows = rows_of(work, kind);
-    const struct range across = reach_of(work->src->width, kind),
-                       down = reach_of(spec->height, kind);
-    const uint32_t stride = (uint32_t)work->src->stride, pixel = (uint32_t)pixel_nbytes(kind);
-    const int before = kind.taps == 4, top = spec->src_y + before;
-    const int safe = (rows.first - top) * (int)stride + (columns.first - before) * (int)pixel;
-    const bool empty = spec->edge.border == GI_BORDER_VALUE && spec->map.kind != GI_MAP_RINGS;
+    return (struct site){
+        .columns = columns_of(work, kind),
+        .rows = rows_of(work, kind),
+        .across = reach_of(work->src->width, kind),
+        .down = reach_of(spec->height, kind),
+        .stride = (uint32_t)work->src->stride,
+        .pixel = (uint32_t)pixel_nbytes(kind),
+        .left = kind.taps == 4,
+        .top = spec->src_y + (kind.taps == 4),
+        .empty = spec->edge.border == GI_BORDER_VALUE && spec->map.kind != GI_MAP_RINGS,
+    };
+}
+
+static inline int32_t offset_of(const struct site *site, int x, int y)
+{
+    return (int32_t)((uint32_t)(y - site->top) * site->stride +
+                     (uint32_t)(x - site->left) * site->pixel);
+}
+
+/* The least and the greatest of n. */
+static inline struct range extremes_of(const int32_t *v, int n)
+{
+    struct range r = {v[0], v[0]};
+    for (int i = 1; i < n; i++) {
+        r.first = v[i] < r.first ? v[i] : r.first;
+        r.last = v[i] > r.last ? v[i] : r.last;
+    }
+    return r;
+}
+
+static inline bool within(struct range r, struct range of)
+{
+    return r.first >= of.first && r.last <= of.last;
+}
+
+static inline bool apart(struct range r, struct range of)
+{
+    return r.last < of.first || r.first > of.last;
+}
+
+/* One by one; what is behind n lies nowhere. */
+static void sort_each(struct sorted *sorted, const struct site site,
+                      const struct warp_places *places, int n)
+{
+    int32_t safe = offset_of(&site, site.columns.first, site.rows.first);
     for (int i = 0; i < n; i++) {
         int x = places->x[i], y = places->y[i];
-        int inside =
-            (x >= columns.first) & (x <= columns.last) & (y >= rows.first) & (y <= rows.last);
-        int at = (int)((uint32_t)(y - top) * stride + (uint32_t)(x - before) * pixel);
+        int32_t inside = (x >= site.columns.first) & (x <= site.columns.last) &
+                         (y >= site.rows.first) & (y <= site.rows.last);
+        int32_t beyond = (x < site.across.first) | (x > site.across.last) | (y < site.down.first) |
+                         (y > site.down.last);
+        int32_t at = offset_of(&site, x, y);
         sorted->at[i] = inside ? at : safe;
         sorted->inside[i] = inside;
-        sorted->beyond[i] =
-            empty & ((x < across.first) | (x > across.last) | (y < down.first) | (y > down.last));
+        sorted->beyond[i] = site.empty & beyond;
     }
     for (int i = n; i % GI_LANES; i++) {
         sorted->at[i] = safe;
         sorted->inside[i] = 0;
         sorted->beyond[i] = 1;
     }
+}
+
+static void sort(struct sorted *sorted, const struct site site, const struct warp_places *places,
+                 int n)
+{
+    struct range x = extremes_of(places->x, n), y = extremes_of(places->y, n);
+    sorted->all_beyond = site.empty && (apart(x, site.across) || apart(y, site.down));
+    sorted->all_inside = within(x, site.columns) && within(y, site.rows) && n % GI_LANES == 0;
+    if (sorted->all_inside)
+        for (int i = 0; i < n; i++)
+            sorted->at[i] = offset_of(&site, places->x[i], places->y[i]);
+    else if (!sorted->all_beyond)
+        sort_each(sorted, site, places, n);
 }
 
 static inline bool all(const int32_t *flags)
@@ -103,14 +168,18 @@ static inline bool any(const int32_t *flags)
     return set;
 }
 
+#if !GI_LEVEL_scalar
+
 /* The samples of taps of a row of each pixel, in order; colours times their alpha. */
 static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
                                                        const int32_t *at, struct kind kind)
 {
     int each = 4 / (int)gi_type_nbytes(kind.type), n = kind.channels, last = n - 1;
 #pragma GCC unroll 16
-    for (int k = 0; k < words_of(kind); k++)
-        vec_gather(v + k * each, row + 4 * k, at, kind.type);
+    for (int k = 0; k + 1 < words_of(kind); k += 2)
+        vec_gather_twice(v + k * each, row + 4 * k, at, kind.type);
+    if (words_of(kind) % 2)
+        vec_gather(v + (words_of(kind) - 1) * each, row + 4 * (words_of(kind) - 1), at, kind.type);
     for (int k = 0; kind.weigh && k < kind.taps; k++)
         for (int c = 0; c < last; c++)
             v[k * n + c] = vec_mul(v[k * n + c], v[k * n + last]);
@@ -180,17 +249,32 @@ static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct
         for (int c = 0; c < kind.channels; c++)                                                    \
     ((sample *)out)[l * kind.channels + c] = ((const sample *)planes)[c * GI_LANES + l]
 
-/* Three bytes of four, each pixel's fourth being the next one's first. */
-static inline void weave_rgb(uint8_t *out, const uint8_t *planes)
+/* The same of 3 or 4 bytes. */
+static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, const uint8_t *planes,
+                                                              int channels)
 {
+    static const uint8_t threes[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 128, 128, 128, 128};
     uint32_t words[GI_LANES];
-    for (int l = 0; l < GI_LANES; l++)
+    for (int l = 0; l < GI_LANES; l++) {
         words[l] = (uint32_t)planes[l] | (uint32_t)planes[GI_LANES + l] << 8 |
                    (uint32_t)planes[2 * GI_LANES + l] << 16;
-    for (int l = 0; l < GI_LANES - 1; l++)
-        memcpy(out + 3 * l, words + l, 4);
-    for (int c = 0; c < 3; c++)
-        out[3 * (GI_LANES - 1) + c] = planes[c * GI_LANES + GI_LANES - 1];
+        if (channels == 4)
+            words[l] |= (uint32_t)planes[3 * GI_LANES + l] << 24;
+    }
+    if (channels == 4) {
+        memcpy(out, words, sizeof words);
+        return;
+    }
+    for (int l = 0; l < GI_LANES; l += 4, out += 12) {
+        GI_SIXTEEN v = sixteen_pick(sixteen_load(words + l), sixteen_load(threes));
+        uint8_t last[16];
+        if (l < GI_LANES - 4) { /* the next ones come over what is too much */
+            sixteen_store(out, v);
+        } else {
+            sixteen_store(last, v);
+            memcpy(out, last, 12);
+        }
+    }
 }
 
 static inline __attribute__((always_inline)) void store(void *out, const GI_VEC *f,
@@ -204,8 +288,8 @@ static inline __attribute__((always_inline)) void store(void *out, const GI_VEC 
 #pragma GCC unroll 4
     for (int c = 0; c < kind.channels; c++)
         vec_store_samples(planes, (size_t)(c * GI_LANES), f[c], kind.type);
-    if (kind.type == GI_U8 && kind.channels == 3)
-        weave_rgb(out, (const void *)planes);
+    if (kind.type == GI_U8 && kind.channels > 2)
+        weave_bytes(out, (const void *)planes, kind.channels);
     else if (kind.type == GI_U8)
         WEAVE(uint8_t);
     else if (kind.type == GI_U16)
@@ -213,6 +297,8 @@ static inline __attribute__((always_inline)) void store(void *out, const GI_VEC 
     else
         WEAVE(float);
 }
+
+#endif
 
 /* GI_LANES pixels as they are, but for NaN. */
 static inline __attribute__((always_inline)) void
@@ -297,6 +383,38 @@ static group_fn *group_of(const struct warp_work *work)
     return how == GI_NEAREST ? copies[type][c] : means[how == GI_CUBIC][type][work->weigh][c];
 }
 
+/* Pixels of the background, each step as many again. */
+static void fill(char *out, const struct warp_work *work, size_t nbytes, size_t pixel)
+{
+    memcpy(out, work->background, pixel);
+    for (size_t done = pixel; done < nbytes; done *= 2)
+        memcpy(out + done, out, done < nbytes - done ? done : nbytes - done);
+}
+
+/* Pixels i to end - 1, GI_LANES at most, of any places. */
+static void mixed(group_fn *group, const struct warp_work *work, const struct warp_places *places,
+                  const struct sorted *sorted, int i, int end, char *out, size_t pixel)
+{
+    char some[GI_LANES * WARP_PIXEL_MAX];
+    if (!any(sorted->inside + i)) {
+        GI_CPU(warp_pixels)(work, places, i, end, out);
+        return;
+    }
+    group(some, work, places, i, sorted->at + i);
+    memcpy(out + (size_t)i * pixel, some, (size_t)(end - i) * pixel);
+    for (int l = i; l < end; l++)
+        if (!sorted->inside[l])
+            GI_CPU(warp_pixels)(work, places, l, l + 1, out);
+}
+
+/* Where a row of vectors that are background ends which begins at i. */
+static int background_end(const struct sorted *sorted, int i, int n)
+{
+    while (i < n && all(sorted->beyond + i))
+        i += GI_LANES;
+    return i < n ? i : n;
+}
+
 void GI_CPU(warp_gathers)(const struct warp_work *work, const struct warp_places *places, int first,
                           int last, void *out)
 {
@@ -305,26 +423,25 @@ void GI_CPU(warp_gathers)(const struct warp_work *work, const struct warp_places
     struct kind kind = {src->type, src->channels, taps[work->spec->interpolation], work->weigh};
     group_fn *group = group_of(work);
     struct sorted sorted;
-    size_t nbytes = pixel_nbytes(kind);
+    size_t pixel = pixel_nbytes(kind);
     assert(first == 0);
-    sort(&sorted, work, places, last, kind);
-    for (int i = 0; i < last; i += GI_LANES) {
-        char *to = (char *)out + (size_t)i * nbytes, some[GI_LANES * WARP_PIXEL_MAX];
-        int end = i + GI_LANES < last ? i + GI_LANES : last;
-        if (all(sorted.inside + i)) {
-            group(to, work, places, i, sorted.at + i);
-        } else if (all(sorted.beyond + i)) {
-            for (int l = i; l < end; l++, to += nbytes)
-                memcpy(to, work->background, nbytes);
-        } else if (!any(sorted.inside + i)) {
-            GI_CPU(warp_pixels)(work, places, i, end, out);
-        } else {
-            group(some, work, places, i, sorted.at + i);
-            memcpy(to, some, (size_t)(end - i) * nbytes);
-            for (int l = i; l < end; l++)
-                if (!sorted.inside[l])
-                    GI_CPU(warp_pixels)(work, places, l, l + 1, out);
+    sort(&sorted, site_of(work, kind), places, last);
+    if (sorted.all_inside) {
+        for (int i = 0; i < last; i += GI_LANES)
+            group((char *)out + (size_t)i * pixel, work, places, i, sorted.at + i);
+        return;
+    }
+    for (int i = 0, end; i < last; i = end) {
+        end = sorted.all_beyond ? last : background_end(&sorted, i, last);
+        if (end > i) {
+            fill((char *)out + (size_t)i * pixel, work, (size_t)(end - i) * pixel, pixel);
+            continue;
         }
+        end = i + GI_LANES < last ? i + GI_LANES : last;
+        if (all(sorted.inside + i))
+            group((char *)out + (size_t)i * pixel, work, places, i, sorted.at + i);
+        else
+            mixed(group, work, places, &sorted, i, end, out, pixel);
     }
 }
 

@@ -2,13 +2,40 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/warp/warp.h"
 
-enum { CUT = GI_AFFINE_BITS - GI_PLACE_BITS };
+#define UNIT (1.0f / (1 << GI_PLACE_BITS))
+enum { CUT = GI_AFFINE_BITS - GI_PLACE_BITS, MASK = (1 << GI_PLACE_BITS) - 1 };
 
-static void affine_row(struct gi_place *at, const int64_t *m, int x, int y, int n)
+/* The whole pixels of an affine place: AVX2 shifts no sign into 64 bits, so the upper half is what
+ * is shifted. */
+static inline int32_t whole(uint64_t to)
 {
-    int64_t to_x = m[0] * x + m[1] * y + m[2], to_y = m[3] * x + m[4] * y + m[5];
-    for (int i = 0; i < n; i++, to_x += m[0], to_y += m[3])
-        at[i] = (struct gi_place){to_x >> CUT, to_y >> CUT};
+    return (int32_t)(uint32_t)(to >> 32) >> (GI_AFFINE_BITS - 32);
+}
+
+static inline float part(uint64_t to)
+{
+    return (float)((int32_t)(to >> CUT) & MASK) * UNIT;
+}
+
+static void affine_places(struct warp_places *places, const int64_t *m, bool nearest, int x, int y,
+                          int n)
+{
+    const uint64_t step_x = (uint64_t)m[0], step_y = (uint64_t)m[3];
+    uint64_t to_x = (uint64_t)(m[0] * x + m[1] * y + m[2]);
+    uint64_t to_y = (uint64_t)(m[3] * x + m[4] * y + m[5]);
+    if (nearest) { /* the first bit of the part rounds */
+        for (int i = 0; i < n; i++, to_x += step_x, to_y += step_y) {
+            places->x[i] = whole(to_x) + ((int32_t)(to_x >> (GI_AFFINE_BITS - 1)) & 1);
+            places->y[i] = whole(to_y) + ((int32_t)(to_y >> (GI_AFFINE_BITS - 1)) & 1);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++, to_x += step_x, to_y += step_y) {
+        places->x[i] = whole(to_x);
+        places->y[i] = whole(to_y);
+        places->t[i] = part(to_x);
+        places->u[i] = part(to_y);
+    }
 }
 
 #define ROW(name, type, call)                                                                      \
@@ -27,8 +54,7 @@ ROW(field_row, struct gi_map, gi_map_field(map->field[0], map->field[1], map->re
 static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y, int n)
 {
     switch (map->kind) {
-    case GI_MAP_AFFINE:
-        affine_row(at, map->affine, x, y, n);
+    case GI_MAP_AFFINE: /* has places of its own */
         break;
     case GI_MAP_PROJECTIVE:
         projective_row(at, map->m, x, y, n);
@@ -48,23 +74,31 @@ static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y,
     }
 }
 
+/* Of a place, 2^26 pixels at most: it is made one above 0 for the shift. */
+static inline int32_t floor_of(int64_t place)
+{
+    const int32_t above = 1 << 27;
+    uint64_t moved = (uint64_t)(place + ((int64_t)above << GI_PLACE_BITS));
+    return (int32_t)(moved >> GI_PLACE_BITS) - above;
+}
+
 void GI_CPU(warp_places)(struct warp_places *places, const struct gi_warp *spec, int x, int y,
                          int n)
 {
-    const int32_t mask = (1 << GI_PLACE_BITS) - 1;
+    const bool nearest = spec->interpolation == GI_NEAREST;
+    const int64_t half = nearest ? 1 << (GI_PLACE_BITS - 1) : 0;
     struct gi_place at[WARP_RUN];
-    map_row(at, &spec->map, x, y, n);
-    if (spec->interpolation == GI_NEAREST) {
-        for (int i = 0; i < n; i++) {
-            places->x[i] = (int32_t)((at[i].x + (1 << (GI_PLACE_BITS - 1))) >> GI_PLACE_BITS);
-            places->y[i] = (int32_t)((at[i].y + (1 << (GI_PLACE_BITS - 1))) >> GI_PLACE_BITS);
-        }
+    if (spec->map.kind == GI_MAP_AFFINE) {
+        affine_places(places, spec->map.affine, nearest, x, y, n);
         return;
     }
+    map_row(at, &spec->map, x, y, n);
     for (int i = 0; i < n; i++) {
-        places->x[i] = (int32_t)(at[i].x >> GI_PLACE_BITS);
-        places->y[i] = (int32_t)(at[i].y >> GI_PLACE_BITS);
-        places->t[i] = (float)((int32_t)at[i].x & mask) * (1.0f / (1 << GI_PLACE_BITS));
-        places->u[i] = (float)((int32_t)at[i].y & mask) * (1.0f / (1 << GI_PLACE_BITS));
+        places->x[i] = floor_of(at[i].x + half);
+        places->y[i] = floor_of(at[i].y + half);
+    }
+    for (int i = 0; i < n && !nearest; i++) {
+        places->t[i] = (float)((int32_t)at[i].x & MASK) * UNIT;
+        places->u[i] = (float)((int32_t)at[i].y & MASK) * UNIT;
     }
 }
