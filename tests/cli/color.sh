@@ -45,4 +45,18 @@ for way in matrix steps; do
     GPUIMG_WAY=cpu/mix:$way expect 0 gpuimg color rgb.ppm $way.ppm --matrix half.txt --device cpu
 done
 check "both ways" cmp matrix.ppm steps.ppm
+
+# A matrix of four rows that changes nothing leaves alpha alone, whatever is done before or after it.
+{
+    printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+    printf '\x0a\x14\x1e\x28\xff\x40\x00\xf0'
+} >rgba.pam
+for options in '--to xyz' '--from xyz' '--saturation 1.5'; do
+    # shellcheck disable=SC2086 # words
+    expect 0 gpuimg color rgba.pam one.pam $options
+    # shellcheck disable=SC2086 # words
+    expect 0 gpuimg color rgba.pam two.pam $options --matrix '1 0 0 0 0; 0 1 0 0 0; 0 0 1 0 0; 0 0 0 1 0'
+    check "four rows, $options" cmp one.pam two.pam
+    check "alpha, $options" test "$(samples 8 two.pam | cut -d' ' -f4,8)" = '40 240'
+done
 finish
