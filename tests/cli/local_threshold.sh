@@ -29,4 +29,11 @@ check "no file" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg local-threshold place.pgm place.pgm --k 3 --device cpu
 check "onto itself" test "$(samples 5 place.pgm)" = '0 255 0 0 255'
+
+# Nothing but NaN counts as black, of which no method makes white.
+printf 'Pf\n3 1\n-1.0\n\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f' >nan.pfm
+for method in mean sauvola phansalkar; do
+    expect 0 gpuimg local-threshold nan.pfm none.pfm --method $method --k 3
+    check "NaN, $method" test "$(samples 12 none.pfm)" = '0 0 0 0 0 0 0 0 0 0 0 0'
+done
 finish
