@@ -60,8 +60,9 @@ struct gi_filter {
     /* Analysis: images to a result, `result_nbytes`, zeroed, filled here and owned by the caller,
      * who frees it with result_free (also after an error). An analysis has `analyse`, which takes
      * the whole images, or `measure` and `conclude`, which works in bands: it makes the result on
-     * the host from what was measured; with both, `analyse` is for plans that are on_host. `result_equal`: the same to the bit; used by
-     * selftest and tests. `ask_all` asks for the parts of the result that no option names. */
+     * the host from what was measured; with both, `analyse` is for plans that are on_host.
+     * `result_equal`: the same to the bit; used by selftest and tests. `ask_all` asks for the parts
+     * of the result that no option names. */
     size_t result_nbytes;
     enum gi_status (*analyse)(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err);

@@ -59,8 +59,8 @@ static void headers(void **state)
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1, 5)}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6, 0)}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 0)}", "pixels", 0, 0, 0, 0, 0, 0},
-        {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999, 6)}", "shape",
-         0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999, 6)}", "shape", 0,
+         0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (5, 6)}", "ends early", 0, 0, 0, 0, 0,
          0},
     };
