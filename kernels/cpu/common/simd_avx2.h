@@ -75,9 +75,9 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
     __m128i first = _mm256_castsi256_si128(all), last = _mm256_extracti128_si256(all, 1);
     _mm_storel_epi64((__m128i *)p[0], first);
-    _mm_storeh_pd((double *)p[1], _mm_castsi128_pd(first));
+    _mm_storel_epi64((__m128i *)p[1], _mm_unpackhi_epi64(first, first));
     _mm_storel_epi64((__m128i *)p[2], last);
-    _mm_storeh_pd((double *)p[3], _mm_castsi128_pd(last));
+    _mm_storel_epi64((__m128i *)p[3], _mm_unpackhi_epi64(last, last));
 }
 
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
