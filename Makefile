@@ -4,7 +4,7 @@
 # | CUDA_ARCH=...   GPUs to build for: sm_90, "sm_80 sm_90", or all (default: those that are here, or all)
 # | SANITIZE=1      AddressSanitizer and UndefinedBehaviorSanitizer; SANITIZE=thread: ThreadSanitizer
 # | DEBUG=1         no optimisation on the host, lines of source in CUDA's kernels for profilers
-# | CC=gcc|clang  PREFIX=/usr/local  DESTDIR=
+# | CC=gcc|clang  EXTRA_CFLAGS=  EXTRA_NVCCFLAGS=  PREFIX=/usr/local  DESTDIR=
 
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
   MAKEFLAGS += -j$(shell nproc)
@@ -71,7 +71,7 @@ hardening = $(call accepts,-fstack-protector-strong) $(call accepts,-fstack-clas
 HARDEN = $(eval HARDEN := $(hardening))$(HARDEN)
 HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 NVCCFLAGS = -std=c++17 -O3 $(if $(DEBUG),-lineinfo) $(GENCODE:%=-gencode "%") --compress-mode=size --fmad=false -I. -MMD -MP \
-            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
+            -Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $(EXTRA_NVCCFLAGS)
 # Codecs that are left out where their library is not there: the sources ask __has_include. It is loaded when it is needed.
 optional = $(shell echo '$(hash)include <$1>' | $(CC) $(CPPFLAGS) -E -x c -o /dev/null - 2>/dev/null && echo $2)
 LIBS   = -lpng -ljpeg -ldeflate -ljansson -lyaml -lz -lm -ldl

@@ -188,11 +188,16 @@ int main(void)
     }
     assert_true(asprintf(&link, "%s/link", folder) > 0);
     assert_int_equal(symlink("in0", link), 0);
+    free(link);
     gi_json_start();
     assert_int_equal(write_report(false, 0, 2, NULL), GI_OK);
     older = read_file(report);
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_call)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
+    for (int i = 0; i < 2 * ITEMS; i++)
+        free(paths[i]);
+    free(report);
+    free(older.at);
     return failed;
 }
