@@ -67,43 +67,30 @@ struct view {
 
 static int zones_of(const struct view *view)
 {
-    return view->stats->parted ? view->stats->nzones : 1;
+    return view->stats->by ? view->stats->nzones : 1;
 }
 
 static const struct gi_stats_channel *channel_at(const struct view *view, int c)
 {
     const struct gi_stats *stats = view->stats;
-    return stats->parted ? &stats->of_zones[view->zone * stats->nchannels + c]
-                         : &stats->channels[c];
+    return stats->by ? &stats->of_zones[view->zone * stats->nchannels + c] : &stats->channels[c];
 }
 
-/* What a zone is told by: its row, its column, where its tile lies, or its label and the box around
- * it; as columns of tables. */
+/* What a zone is told by, as columns of tables: its row, its column, where its tile lies, or its
+ * label and the box around it. */
 enum { PARTS_MAX = 5 };
 static const char *const part_names[PARTS_MAX] = {"label", "x", "y", "width", "height"};
-
-static bool is_row(const struct view *view)
-{
-    return view->asked->by && strcmp(view->asked->by, "row") == 0;
-}
-
-static bool is_column(const struct view *view)
-{
-    return view->asked->by && strcmp(view->asked->by, "column") == 0;
-}
-
-static int zone_parts(int parts[PARTS_MAX], const struct view *view)
-{
-    int n = 0;
-    for (int i = 0; view->stats->parted && i < PARTS_MAX; i++)
-        if (is_row(view) ? i == 2 : is_column(view) ? i == 1 : view->asked->by ? i > 0 : true)
-            parts[n++] = i;
-    return n;
-}
+static const struct {
+    int first, end;
+} parts_by[] = {
+    [GI_STATS_WHOLE] = {0, 0}, [GI_STATS_ROW] = {2, 3},   [GI_STATS_COLUMN] = {1, 2},
+    [GI_STATS_TILE] = {1, 5},  [GI_STATS_LABEL] = {0, 5},
+};
 
 static const char *zone_name(const struct view *view, int part)
 {
-    return is_row(view) || is_column(view) ? view->asked->by : part_names[part];
+    enum gi_stats_by by = view->stats->by;
+    return by == GI_STATS_ROW || by == GI_STATS_COLUMN ? view->asked->by : part_names[part];
 }
 
 static long zone_number(const struct view *view, int part)
@@ -205,9 +192,9 @@ static void text_place(FILE *out, const struct view *view, const struct column *
 static void print_zone(FILE *out, const struct view *view)
 {
     const struct gi_stats_zone *zone = &view->stats->zones[view->zone];
-    int parts[PARTS_MAX];
-    if (zone_parts(parts, view) == 1) {
-        fprintf(out, "\n%s %ld", zone_name(view, parts[0]), zone_number(view, parts[0]));
+    enum gi_stats_by by = view->stats->by;
+    if (by == GI_STATS_ROW || by == GI_STATS_COLUMN) {
+        fprintf(out, "\n%s %ld", view->asked->by, zone_number(view, parts_by[by].first));
         return;
     }
     putc('\n', out);
@@ -236,7 +223,7 @@ static void print_text(FILE *out, struct view *view)
 {
     gi_report_print_head(out, view->report->file, view->report->image, view->report->maxval);
     for (view->zone = 0; view->zone < zones_of(view); view->zone++) {
-        if (view->stats->parted)
+        if (view->stats->by)
             print_zone(out, view);
         print_channels(out, view);
     }
@@ -260,10 +247,10 @@ static void print_real(FILE *out, double value)
 static void csv_row(FILE *out, const struct view *view, int c)
 {
     char name[NAME_NBYTES];
-    int parts[PARTS_MAX], n = zone_parts(parts, view);
+    enum gi_stats_by by = view->stats->by;
     putc('\n', out);
-    for (int i = 0; i < n; i++)
-        fprintf(out, "%ld,", zone_number(view, parts[i]));
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        fprintf(out, "%ld,", zone_number(view, i));
     fputs(channel_at(view, c)->name, out);
     for (int i = 0; i < columns_of(view); i++) {
         struct column column = column_at(name, view, i);
@@ -283,9 +270,9 @@ static void csv_row(FILE *out, const struct view *view, int c)
 static void print_csv(FILE *out, struct view *view)
 {
     char name[NAME_NBYTES];
-    int parts[PARTS_MAX], n = zone_parts(parts, view);
-    for (int i = 0; i < n; i++)
-        fprintf(out, "%s,", zone_name(view, parts[i]));
+    enum gi_stats_by by = view->stats->by;
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        fprintf(out, "%s,", zone_name(view, i));
     fputs("channel", out);
     for (int i = 0; i < columns_of(view); i++)
         fprintf(out, ",%s", column_at(name, view, i).name);
@@ -323,10 +310,9 @@ static json_t *channels_json(const struct view *view)
 static json_t *zone_json(const struct view *view)
 {
     json_t *object = json_object();
-    int parts[PARTS_MAX], n = zone_parts(parts, view);
-    for (int i = 0; i < n; i++)
-        json_object_set_new(object, zone_name(view, parts[i]),
-                            json_integer(zone_number(view, parts[i])));
+    enum gi_stats_by by = view->stats->by;
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        json_object_set_new(object, zone_name(view, i), json_integer(zone_number(view, i)));
     json_object_set_new(object, "channels", channels_json(view));
     return object;
 }
@@ -335,7 +321,7 @@ static enum gi_status print_json(FILE *out, struct view *view, struct gi_err *er
 {
     const struct gi_report *report = view->report;
     json_t *object = gi_report_json(report->file, report->image, report->maxval);
-    if (!view->stats->parted) {
+    if (!view->stats->by) {
         json_object_set_new(object, "channels", channels_json(view));
         return gi_json_print(out, object, 0, err);
     }
@@ -353,11 +339,11 @@ static void npy_type(char *type, size_t nbytes, const struct view *view)
 {
     static const char *const types[] = {GI_NPY_ORDER "u8", GI_NPY_ORDER "f8", GI_NPY_ORDER "i4"};
     char name[NAME_NBYTES];
-    int parts[PARTS_MAX], n = zone_parts(parts, view);
+    enum gi_stats_by by = view->stats->by;
     size_t used = (size_t)snprintf(type, nbytes, "[");
-    for (int i = 0; i < n; i++)
-        used += (size_t)snprintf(type + used, nbytes - used, "('%s', '%s'), ",
-                                 zone_name(view, parts[i]), types[PLACE]);
+    for (int i = parts_by[by].first; i < parts_by[by].end; i++)
+        used += (size_t)snprintf(type + used, nbytes - used, "('%s', '%s'), ", zone_name(view, i),
+                                 types[PLACE]);
     used += (size_t)snprintf(type + used, nbytes - used, "('channel', 'S9')");
     for (int i = 0; i < columns_of(view); i++) {
         struct column column = column_at(name, view, i);
@@ -373,10 +359,10 @@ static enum gi_status npy_row(struct gi_sink *sink, const struct view *view, int
     static const size_t nbytes[] = {sizeof(uint64_t), sizeof(double), sizeof(int32_t)};
     const struct gi_stats_channel *channel = channel_at(view, c);
     char word[9] = "", name[NAME_NBYTES];
-    int parts[PARTS_MAX], n = zone_parts(parts, view);
+    enum gi_stats_by by = view->stats->by;
     enum gi_status status = GI_OK;
-    for (int i = 0; i < n && !status; i++) {
-        int32_t number = (int32_t)zone_number(view, parts[i]);
+    for (int i = parts_by[by].first; i < parts_by[by].end && !status; i++) {
+        int32_t number = (int32_t)zone_number(view, i);
         status = gi_sink_write(sink, &number, sizeof number, err);
     }
     memcpy(word, channel->name, strlen(channel->name));

@@ -32,12 +32,12 @@ static enum gi_status plan_zones(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0], *labels = &plan->sources[1];
     const struct gi_stats_params *p = plan->params;
-    int width, height;
+    struct gi_zones zones;
     plan->on_host = true;
     plan->reach = GI_REACH_ALL;
     plan->cost.other = src->type == GI_F32 ? 4000 : 1000;
     if (p->by)
-        return gi_zones_size(&width, &height, p->by, src->width, src->height, err);
+        return gi_zones_read(&zones, p->by, src->width, src->height, err);
     if (labels->width != src->width || labels->height != src->height || labels->channels != 1)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "--labels: is %d x %d, %d channel%s: want %d x %d, 1 channel", labels->width,
@@ -251,10 +251,10 @@ static void result_free(void *result)
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct gi_stats_params *p = arg;
-    int width, height;
+    struct gi_zones zones;
     if (p->by && p->labels)
         return gi_fail(err, GI_E_USAGE, "--by and --labels: want one of them");
-    return p->by ? gi_zones_size(&width, &height, p->by, 1, 1, err) : GI_OK;
+    return p->by ? gi_zones_read(&zones, p->by, 1, 1, err) : GI_OK;
 }
 
 /* The same to the bit; NaN has one here. */
@@ -286,8 +286,8 @@ static bool result_equal(const void *a, const void *b)
 {
     const struct gi_stats *x = a, *y = b;
     bool equal = x->nchannels == y->nchannels && x->npercentiles == y->npercentiles;
-    equal = equal && x->nzones == y->nzones && x->parted == y->parted;
-    for (int c = 0; c < x->nchannels && equal && !x->parted; c++)
+    equal = equal && x->nzones == y->nzones && x->by == y->by;
+    for (int c = 0; c < x->nchannels && equal && !x->by; c++)
         equal = same_channels(&x->channels[c], &y->channels[c], x->npercentiles);
     for (int i = 0; equal && i < x->nzones * x->nchannels; i++)
         equal = same_channels(&x->of_zones[i], &y->of_zones[i], x->npercentiles);

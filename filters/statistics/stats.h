@@ -36,13 +36,16 @@ struct gi_stats_zone {
     int x, y, width, height;
 };
 
+/* What an image is parted by. */
+enum gi_stats_by { GI_STATS_WHOLE, GI_STATS_ROW, GI_STATS_COLUMN, GI_STATS_TILE, GI_STATS_LABEL };
+
 enum { GI_STATS_ZONES_MAX = 1 << 18, GI_STATS_LABEL_MAX = (1 << 24) - 1 };
 
 struct gi_stats {
     int nchannels, npercentiles;
     struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, where it is not parted */
-    bool parted;
-    int nzones;                        /* 0: it is not; else in raster order */
+    enum gi_stats_by by;
+    int nzones; /* in raster order, labels in their own; 0 where the image is not parted */
     struct gi_stats_zone *zones;       /* owned */
     struct gi_stats_channel *of_zones; /* nchannels of each zone; owned */
 };

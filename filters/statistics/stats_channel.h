@@ -22,11 +22,17 @@ static inline double gi_stats_percent(const struct gi_stats_params *p, int i)
     return i == 0 ? 50 : p->percentiles.v[i - 1];
 }
 
-/* The size of a zone of an image of width x height, as `by` asks for it: rows, columns, or tiles,
- * of which those at the right and at the bottom may be smaller. Errors: GI_E_USAGE, and
+/* Zones that are rows, columns or tiles, of which those at the right and at the bottom may be
+ * smaller. */
+struct gi_zones {
+    enum gi_stats_by by;
+    int width, height; /* of one */
+};
+
+/* Those that `text` asks for, of an image of width x height. Errors: GI_E_USAGE, and
  * GI_E_UNSUPPORTED where there are more than GI_STATS_ZONES_MAX. */
-enum gi_status gi_zones_size(int *zone_width, int *zone_height, const char *by, int width,
-                             int height, struct gi_err *err);
+enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width, int height,
+                             struct gi_err *err);
 
 /* Statistics of each zone of the host image `src`, into `stats`, zeroed: of the rectangles of
  * p->by, or where that is NULL of the labels in the host image `labels` of src's size and one

@@ -14,22 +14,24 @@ static long long parts(int whole, int each)
     return (whole - 1LL) / each + 1;
 }
 
-enum gi_status gi_zones_size(int *zone_width, int *zone_height, const char *by, int width,
-                             int height, struct gi_err *err)
+enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width, int height,
+                             struct gi_err *err)
 {
     struct gi_extent extent;
-    bool row = strcmp(by, "row") == 0, column = strcmp(by, "column") == 0;
-    *zone_width = column ? 1 : width;
-    *zone_height = row ? 1 : height;
-    if (!row && !column) {
-        if (!gi_extent_read(&extent, by))
-            return gi_fail(err, GI_E_USAGE, "--by %s: want row, column or the size of a tile, WxH",
-                           by);
-        gi_extent_pixels(&extent, zone_width, zone_height);
+    if (strcmp(text, "row") == 0) {
+        *zones = (struct gi_zones){GI_STATS_ROW, width, 1};
+    } else if (strcmp(text, "column") == 0) {
+        *zones = (struct gi_zones){GI_STATS_COLUMN, 1, height};
+    } else if (gi_extent_read(&extent, text)) {
+        *zones = (struct gi_zones){GI_STATS_TILE, width, height};
+        gi_extent_pixels(&extent, &zones->width, &zones->height);
+    } else {
+        return gi_fail(err, GI_E_USAGE, "--by %s: want row, column or the size of a tile, WxH",
+                       text);
     }
-    long long n = parts(width, *zone_width) * parts(height, *zone_height);
+    long long n = parts(width, zones->width) * parts(height, zones->height);
     if (n > GI_STATS_ZONES_MAX)
-        return gi_fail(err, GI_E_UNSUPPORTED, "--by %s: %lld parts: want at most %d", by, n,
+        return gi_fail(err, GI_E_UNSUPPORTED, "--by %s: %lld parts: want at most %d", text, n,
                        GI_STATS_ZONES_MAX);
     return GI_OK;
 }
@@ -204,10 +206,12 @@ static enum gi_status alloc(struct gi_stats *stats, struct members *members, siz
 static enum gi_status find_tiles(struct gi_stats *stats, struct members *members,
                                  const struct gi_image *src, const char *by, struct gi_err *err)
 {
-    int width, height;
-    enum gi_status status = gi_zones_size(&width, &height, by, src->width, src->height, err);
+    struct gi_zones zones;
+    enum gi_status status = gi_zones_read(&zones, by, src->width, src->height, err);
     if (status)
         return status;
+    int width = zones.width, height = zones.height;
+    stats->by = zones.by;
     int across = (int)parts(src->width, width), down = (int)parts(src->height, height);
     size_t n = 0, pixels = (size_t)src->width * (size_t)src->height;
     status = alloc(stats, members, (size_t)across * (size_t)down, pixels, err);
@@ -301,6 +305,7 @@ static enum gi_status find_labels(struct gi_stats *stats, struct members *member
                                   const struct gi_image *labels, struct gi_err *err)
 {
     uint32_t largest;
+    stats->by = GI_STATS_LABEL;
     enum gi_status status = largest_label(&largest, labels, err);
     if (status)
         return status;
@@ -350,8 +355,7 @@ enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *s
                                 struct gi_err *err)
 {
     struct members members = {0};
-    *stats = (struct gi_stats){
-        .nchannels = src->channels, .npercentiles = p->percentiles.n, .parted = true};
+    *stats = (struct gi_stats){.nchannels = src->channels, .npercentiles = p->percentiles.n};
     enum gi_status status = p->by ? find_tiles(stats, &members, src, p->by, err)
                                   : find_labels(stats, &members, labels, err);
     if (!status)
