@@ -125,9 +125,9 @@ static inline void count_bins(uint32_t *table, size_t size, const uint32_t *bins
         table[(size_t)t * size + bins[i]]++;
 }
 
-static int bytes_tables(int channels)
+static inline int bytes_tables(int channels)
 {
-    return channels == 3 ? 6 : 8;
+    return channels == 3 ? 6 : BYTES_TABLES_MAX;
 }
 
 /* In one table: of two equal neighbours the first counts for both, the second in bin `nobody`, so
@@ -220,13 +220,13 @@ static void count_row_bytes(uint32_t *table, const struct histogram_job *job, in
     const uint8_t *row = gi_row(job->src, y);
     size_t n = gi_row_samples(job->src);
     if (job->src->channels == 1)
-        count_bytes(table, row, n, 1, 8);
+        count_bytes(table, row, n, 1, bytes_tables(1));
     else if (job->src->channels == 2)
-        count_bytes(table, row, n, 2, 8);
+        count_bytes(table, row, n, 2, bytes_tables(2));
     else if (job->src->channels == 3)
-        count_bytes(table, row, n, 3, 6);
+        count_bytes(table, row, n, 3, bytes_tables(3));
     else
-        count_bytes(table, row, n, 4, 8);
+        count_bytes(table, row, n, 4, bytes_tables(4));
 }
 
 /* Few samples have one of the prefixes, so they are listed first. */
