@@ -392,6 +392,21 @@ static void test_random(void **unused)
     assert_true(bands > CHAINS / 8);
 }
 
+/* In bands of `rows` rows, `step` more and so on, all of which fit. */
+static void check_bands(const struct chain *chain, const struct gi_image *src, int rows, int step)
+{
+    struct outcome want, got;
+    run_singly(&want, backends[0].queue, chain, src);
+    for (int b = 0; b < nbackends; b++)
+        for (most_rows = rows; most_rows < src->height; most_rows += step) {
+            if (!run_together(&got, backends[b].queue, chain, src))
+                fail_msg("%s: %s: %d rows do not fit", backends[b].name, chain->text, most_rows);
+            compare(chain, &want, &got, backends[b].name, src);
+            free_outcome(&got, chain);
+        }
+    free_outcome(&want, chain);
+}
+
 /* A border that wraps after one that does not: rows come round from the other end, as the step
  * before made them there. */
 static void test_wrap_after_clamp(void **unused)
@@ -408,20 +423,11 @@ static void test_wrap_after_clamp(void **unused)
     uint64_t seed = FC_SEED;
     assert_int_equal(gi_image_alloc(&src, 23, 97, 3, GI_U16, NULL), GI_OK);
     fc_fill(&src, &seed);
-    struct outcome want, got;
-    run_singly(&want, backends[0].queue, &chain, &src);
-    for (int b = 0; b < nbackends; b++)
-        for (most_rows = 45; most_rows < 97; most_rows += 9) {
-            assert_true(run_together(&got, backends[b].queue, &chain, &src));
-            compare(&chain, &want, &got, backends[b].name, &src);
-            free_outcome(&got, &chain);
-        }
-    free_outcome(&want, &chain);
+    check_bands(&chain, &src, 45, 9);
     free_chain(&chain);
     gi_image_free(&src);
 }
 
-/* One upload, one download, and what each step reads and writes. */
 /* A result that wraps more than once below and above its source. */
 static void test_wrap_over_and_over(void **unused)
 {
@@ -439,22 +445,13 @@ static void test_wrap_over_and_over(void **unused)
         uint64_t seed = FC_SEED;
         assert_int_equal(gi_image_alloc(&src, 40, 22, 3, GI_U8, NULL), GI_OK);
         fc_fill(&src, &seed);
-        struct outcome want, got;
-        run_singly(&want, backends[0].queue, &chain, &src);
-        for (int b = 0; b < nbackends; b++)
-            for (most_rows = 12; most_rows < 22; most_rows += 3)
-                if (run_together(&got, backends[b].queue, &chain, &src)) {
-                    compare(&chain, &want, &got, backends[b].name, &src);
-                    free_outcome(&got, &chain);
-                } else {
-                    fail_msg("%s: %s: fits nowhere", backends[b].name, chain.text);
-                }
-        free_outcome(&want, &chain);
+        check_bands(&chain, &src, 12, 3);
         free_chain(&chain);
         gi_image_free(&src);
     }
 }
 
+/* One upload, one download, and what each step reads and writes. */
 static void test_times(void **unused)
 {
     (void)unused;
