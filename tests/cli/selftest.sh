@@ -2,10 +2,10 @@
 # selftest walks every operation and says which backends took part.
 . "$(dirname "$0")/lib.sh"
 
-# All operations take minutes, and on the CPU test_filters walks the same: all are for a machine with a GPU.
-operations="blur gaussian sharpen convolve edges threshold invert resize histogram extract"
+# All operations take minutes, and on the CPU test_filters walks the same filters: all are for a machine with a GPU.
+operations="blur gaussian sharpen convolve edges threshold invert resize histogram extract stats"
 some=
-gpuimg devices | grep -q '^cuda:' || some="blur invert resize histogram extract"
+gpuimg devices | grep -q '^cuda:' || some="blur invert resize histogram extract stats"
 sanitized && some="invert histogram extract"
 operations=${some:-$operations}
 expect 0 gpuimg selftest $some
