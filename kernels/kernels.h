@@ -25,6 +25,7 @@
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
 #include "kernels/scan.h"
+#include "kernels/scatter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -442,8 +443,9 @@ struct gi_kernels {
     gi_select_fn *select;
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
-    gi_paint_fn *paint;   /* kernels/paint.h */
-    gi_window_fn *window; /* kernels/move.h, as those below */
+    gi_paint_fn *paint;     /* kernels/paint.h */
+    gi_scatter_fn *scatter; /* kernels/scatter.h */
+    gi_window_fn *window;   /* kernels/move.h, as those below */
     gi_turn_fn *turn;
     gi_shuffle_fn *shuffle;
     gi_bounds_fn *bounds;

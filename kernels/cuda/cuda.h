@@ -185,6 +185,7 @@ gi_select_fn gi_cuda_select;
 gi_label_fn gi_cuda_label;
 gi_region_stats_fn gi_cuda_region_stats;
 gi_paint_fn gi_cuda_paint;
+gi_scatter_fn gi_cuda_scatter;
 gi_window_fn gi_cuda_window;
 gi_turn_fn gi_cuda_turn;
 gi_shuffle_fn gi_cuda_shuffle;
@@ -203,8 +204,8 @@ extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cu
     gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_mix_ways,
     gi_cuda_recolour_ways, gi_cuda_count_colours_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways,
     gi_cuda_select_ways, gi_cuda_label_ways, gi_cuda_region_stats_ways;
-extern const struct gi_ways gi_cuda_paint_ways, gi_cuda_window_ways, gi_cuda_turn_ways,
-    gi_cuda_shuffle_ways, gi_cuda_bounds_ways, gi_cuda_reduce_ways, gi_cuda_resample_ways,
-    gi_cuda_warp_ways;
+extern const struct gi_ways gi_cuda_paint_ways, gi_cuda_scatter_ways, gi_cuda_window_ways,
+    gi_cuda_turn_ways, gi_cuda_shuffle_ways, gi_cuda_bounds_ways, gi_cuda_reduce_ways,
+    gi_cuda_resample_ways, gi_cuda_warp_ways;
 
 #endif
