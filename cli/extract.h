@@ -39,6 +39,10 @@ enum gi_status gi_extract_points(struct gi_sink *sink, const struct gi_extract_v
 
 /* Whether a file of a folder of crops is one, by its name. */
 bool gi_extract_is_crop(const char *name);
+/* The path of the crop of a label in `folder`, of that suffix. Errors: GI_E_USAGE. */
+enum { GI_CROP_PATH_NBYTES = 4096 };
+enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
+                                    uint32_t label, const char *suffix, struct gi_err *err);
 
 /* Whether the outputs that are images can be written at all, before any work; and writes those that
  * were asked for (cli/extract_images.c). */

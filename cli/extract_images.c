@@ -14,8 +14,6 @@
 
 #include "imgio/npy.h"
 
-enum { PATH_NBYTES = 4096 };
-
 /* Label images that a file can hold, by suffix or prefix. */
 static const struct label_format {
     const char *name;
@@ -58,16 +56,15 @@ bool gi_extract_is_crop(const char *name)
     return strncmp(name, crop_start, n) == 0 && isdigit((unsigned char)name[n]);
 }
 
-static enum gi_status crop_path(char path[PATH_NBYTES], const struct gi_extract_output *output,
-                                uint32_t label, struct gi_err *err)
+enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,
+                                    uint32_t label, const char *suffix, struct gi_err *err)
 {
-    const char *folder = output->crops;
     size_t n = strlen(folder);
     while (n > 1 && folder[n - 1] == '/')
         n--;
-    int used = snprintf(path, PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, crop_start, label,
-                        output->crop_format);
-    return used < PATH_NBYTES
+    int used = snprintf(path, GI_CROP_PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, crop_start,
+                        label, suffix);
+    return used < GI_CROP_PATH_NBYTES
                ? GI_OK
                : gi_fail(err, GI_E_USAGE, "--crops %.40s...: the name is too long", folder);
 }
@@ -231,10 +228,10 @@ static enum gi_status save_crops(const struct gi_extract_view *view, struct gi_e
     enum gi_status status = gi_bundle_folder(view->bundle, output->crops,
                                              output->force ? gi_extract_is_crop : NULL, err);
     for (uint32_t i = 0; i < view->extract->n && !status; i++) {
-        char path[PATH_NBYTES];
+        char path[GI_CROP_PATH_NBYTES];
         struct gi_image crop =
             crop_of(view->image, &view->extract->regions[i], output->crop_margin);
-        status = crop_path(path, output, i + 1, err);
+        status = gi_extract_crop_path(path, output->crops, i + 1, output->crop_format, err);
         if (!status)
             status = gi_cli_save(&crop, NULL, path, &io, view->threads, err);
     }

@@ -4,6 +4,7 @@
 
 #include "cli/chain.h"
 #include "cli/output.h"
+#include "cli/paste.h"
 
 static const void *params_of(const struct gi_chain_step *step)
 {
@@ -25,23 +26,35 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     return how;
 }
 
+static enum gi_status load_image(struct gi_chain_step *step, int i, const struct gi_option *row,
+                                 const struct gi_io_params *io, int threads, struct gi_err *err)
+{
+    struct gi_io_params how = how_to_load(row, io);
+    step->nothers = i + 1;
+    enum gi_status status =
+        gi_cli_load(&step->others[i], NULL, NULL, gi_option_path(row, params_of(step)), &how,
+                    threads, NULL, err);
+    return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
+}
+
 static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_params *io,
                                 int threads, struct gi_err *err)
 {
-    const struct gi_option *row;
-    for (int i = 0; (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
-        const char *path = gi_option_path(row, params_of(step));
-        struct gi_io_params how = how_to_load(row, io);
-        if (strcmp(path, "-") == 0)
+    const struct gi_option *row, *last = NULL;
+    bool tables = step->filter == &gi_filter_paste;
+    enum gi_status status = GI_OK;
+    for (int i = 0; !status && (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
+        last = row;
+        if (strcmp(gi_option_path(row, params_of(step)), "-") == 0)
             return gi_fail(err, GI_E_USAGE, "--%s -: want a file, standard input is for the input",
                            row->name);
-        enum gi_status status =
-            gi_cli_load(&step->others[i], NULL, NULL, path, &how, threads, NULL, err);
-        if (status)
-            return gi_err_prefix(err, "--%s", row->name);
-        step->nothers = i + 1;
+        if (!tables)
+            status = load_image(step, i, row, io, threads, err);
     }
-    return GI_OK;
+    if (!tables || status)
+        return status;
+    struct gi_io_params how = how_to_load(last, io); /* crops are pictures */
+    return gi_paste_load(step->others, &step->nothers, params_of(step), &how, threads, err);
 }
 
 enum gi_status gi_chain_load(struct gi_chain *chain, const struct gi_io_params *io, int threads,

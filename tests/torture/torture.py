@@ -101,11 +101,17 @@ def npy(channels):
     return floats("\x93NUMPY\x01\x00" + "\x76\x00" + head.ljust(117) + "\n", channels)
 
 
+# Points and regions in one table; a point as extract --points writes it.
+PLACES = b"x,y,value,label,bbox_x,bbox_y,bbox_width,bbox_height\n3,4,200,1,5,6,24,20\n"
+POINTS = "{'descr': [('x', '<u4'), ('y', '<u4'), ('value', '<f4')], 'fortran_order': False, 'shape': (1,), }"
+POINT = b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + POINTS.ljust(117).encode() + b"\n" + struct.pack("<IIf", 3, 4, 200)
+
 # What the files of an example hold that are no pictures, by command and suffix; and its folders.
 CAMERA = b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}'
 CONTENT = {
     "affine": {".txt": b"1 0.1 0\n0 1 2\n"},
     "convolve": {".txt": b"0 1 0\n1 -4 1\n0 1 0\n"},
+    "paste": {".csv": PLACES, ".npy": POINT},
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},
     "remap": {".npy": npy(2), ".pfm": floats("Pf\n24 20\n-1\n", 1)},
     "run": {".txt": b"blur --k 3 # and\n| threshold --at 50%\n"},
@@ -114,7 +120,7 @@ CONTENT = {
 # Examples that want a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
 GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",)}
-FOLDERS = {"before/", "after/", "photos", "darks"}
+FOLDERS = {"before/", "after/", "crops/", "photos", "darks"}
 
 
 def write_all(folder, files):
@@ -173,7 +179,7 @@ class Torture:
                 path.write_bytes(CONTENT[words[0]][path.suffix])
         for name in FOLDERS.intersection(words):
             (folder / name).mkdir()
-            self.picture(folder / name / "a.png")
+            self.picture(folder / name / "region-000001.png")
         return Case(" ".join(words), words, folder)
 
     def examples(self):

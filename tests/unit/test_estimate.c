@@ -20,6 +20,8 @@ static struct gi_estimate estimate(const struct gi_filter *filter, int side, int
         other.channels = 2;
         other.type = GI_F32;
     }
+    if (strcmp(filter->name, "paste") == 0) /* points */
+        other.channels = 3;
     gi_options_example(params, filter->options);
     if (filter->check)
         assert_int_equal(filter->check(params, NULL), GI_OK);
