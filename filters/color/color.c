@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "filters/color/balance.h"
+#include "filters/color/pca.h"
 #include "filters/color/spaces.h"
 #include "filters/convolution/kernel_text.h"
 
@@ -12,9 +13,15 @@ struct params {
     const char *text, *balance_text; /* --matrix, --balance */
     double saturation, hue;
     int from, to;
-    bool sepia, video;
+    bool pca, sepia, video;
     struct gi_matrix4 matrix; /* what check() reads of `text`, and of `balance_text` */
     struct gi_balance balance;
+};
+
+/* What a look at the image has found, where there is one. */
+union found {
+    struct gi_balance_state balance;
+    struct gi_pca_state pca;
 };
 
 /* In the order of enum gi_space. */
@@ -45,6 +52,11 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, balance_text),
      .metavar = "gray|X,Y|WxH+X+Y",
      .help = "Make gray of the mean of all pixels, or of a pixel or rectangle that should be gray"},
+    {.name = "pca",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, pca),
+     .help = "Turn colours so that most of what differs is in the first channel: principal "
+             "components"},
     {.name = "saturation",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, saturation),
@@ -124,10 +136,13 @@ static enum gi_status check(void *arg, struct gi_err *err)
         return status;
     if (p->balance_text && p->from != GI_SPACE_RGB)
         return gi_fail(err, GI_E_USAGE, "--balance: want an image in RGB, without --from");
+    if (p->pca && (p->balance_text || p->from != GI_SPACE_RGB))
+        return gi_fail(err, GI_E_USAGE, "--pca: want it without --%s",
+                       p->balance_text ? "balance" : "from");
     if (p->video && !uses_ycbcr(p))
         return gi_fail(err, GI_E_USAGE, "--video: want --from or --to ycbcr");
     if (!p->text && !p->balance_text && isnan(p->saturation) && isnan(p->hue) && !p->sepia &&
-        p->from == p->to)
+        !p->pca && p->from == p->to)
         return gi_fail(err, GI_E_USAGE,
                        "nothing to do: want --matrix, --to lab or another of its options");
     return GI_OK;
@@ -169,13 +184,17 @@ static struct gi_matrix4 hue(double degrees)
 
 /* All steps for images of the source's type and channels. */
 static void put_together(struct gi_mixing *mixing, const struct params *p,
-                         const struct gi_image *src, const struct gi_balance_state *state)
+                         const struct gi_image *src, const union found *found)
 {
     struct gi_matrix4 matrix;
     gi_mixing_begin(mixing, src->type);
     gi_mixing_to_rgb(mixing, (enum gi_space)p->from, p->video);
     if (p->balance.kind) {
-        matrix = gi_balance_matrix(state);
+        matrix = gi_balance_matrix(&found->balance);
+        gi_mixing_matrix(mixing, &matrix);
+    }
+    if (p->pca) {
+        matrix = gi_pca_matrix(&found->pca);
         gi_mixing_matrix(mixing, &matrix);
     }
     if (!isnan(p->saturation)) {
@@ -205,7 +224,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     const struct params *p = plan->params;
-    static const struct gi_balance_state none;
+    static const union found none;
     struct gi_mixing mixing;
     if (src->channels < 3 && p->from != GI_SPACE_RGB)
         return gi_fail(err, GI_E_UNSUPPORTED, "--from: a gray image: want three channels");
@@ -222,6 +241,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     for (int i = 0; i < GI_POWERS_MAX; i++)
         if (mixing.asks[i])
             gi_power_fill(&powers[i], i);
+    if (p->pca)
+        return gi_pca_plan(plan, err);
     return p->balance.kind ? gi_balance_plan(&p->balance, plan, err) : GI_OK;
 }
 
@@ -230,7 +251,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 {
     const struct params *p = plan->params;
     (void)pass;
-    return gi_balance_measure(&p->balance, queue, state, band, err);
+    return p->pca ? gi_pca_measure(queue, state, band, err)
+                  : gi_balance_measure(&p->balance, queue, state, band, err);
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
@@ -274,6 +296,13 @@ const struct gi_filter gi_filter_color = {
         "--balance: with m the mean of a channel (of all pixels, but fully transparent ones) each "
         "channel is multiplied by (mR + mG + mB) / 3 / m: gray world; of a pixel X,Y or a "
         "rectangle WxH+X+Y that should be gray m is the mean of that.\n\n"
+        "--pca: with v1, v2, v3 the eigenvectors of the covariance matrix of red, green and blue, "
+        "by "
+        "falling eigenvalues, each with its farthest number above 0: channel k of a float image "
+        "becomes vk (c - mean); of 8 and 16 bits vk c, in proportion such that the least and the "
+        "greatest that any colour can have are 0 and full scale: nothing is cut off. Covariances "
+        "are of exact sums, in float images of differences rounded to float; fully transparent "
+        "pixels, and such as are not finite, do not count.\n\n"
         "linear, xyz: sRGB's curve (IEC 61966-2-1), then the matrix of BT.709's primaries and "
         "D65; white is Y = 1. lab: CIE 15, white D65; 8 and 16 bits hold L* of 0 to 100 as 0 to "
         "full scale and a*, b* of -128 to 127 as ICC profiles do, float images the numbers "

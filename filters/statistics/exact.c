@@ -84,3 +84,19 @@ struct gi_exact gi_exact_spread(const struct gi_reduction *found)
         add_product(&spread, &sum, sum.w[i], i, true);
     return spread;
 }
+
+struct gi_exact gi_exact_spread_of_two(const struct gi_reduction *x, const struct gi_reduction *y,
+                                       const struct gi_reduction *difference)
+{
+    bool minus = is_negative(&x->sum) == is_negative(&y->sum);
+    struct gi_exact a = is_negative(&x->sum) ? negated(&x->sum) : x->sum;
+    struct gi_exact b = is_negative(&y->sum) ? negated(&y->sum) : y->sum;
+    struct gi_exact spread = {{0}};
+    add_product(&spread, &x->square, x->n, 0, false);
+    add_product(&spread, &y->square, x->n, 0, false);
+    add_product(&spread, &difference->square, x->n, 0, true);
+    for (int i = 0; i < GI_EXACT_WORDS; i++)
+        for (int twice = 0; twice < 2; twice++)
+            add_product(&spread, &a, b.w[i], i, minus);
+    return spread;
+}

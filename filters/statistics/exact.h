@@ -12,4 +12,9 @@ double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor);
  * `square`. */
 struct gi_exact gi_exact_spread(const struct gi_reduction *found);
 
+/* n * (x^2 + y^2 - d^2) - 2 * sum x * sum y of the sums of n samples of x and y and of their
+ * differences d: 2 n^2 times the covariance. */
+struct gi_exact gi_exact_spread_of_two(const struct gi_reduction *x, const struct gi_reduction *y,
+                                       const struct gi_reduction *difference);
+
 #endif

@@ -45,6 +45,12 @@ for way in matrix steps; do
     GPUIMG_WAY=cpu/mix:$way expect 0 gpuimg color rgb.ppm $way.ppm --matrix half.txt --device cpu
 done
 check "both ways" cmp matrix.ppm steps.ppm
+expect_error 1 'color: --pca: a gray image: want three channels' color in.pgm made.ppm --pca
+expect_error 2 'color: --pca: want it without --balance' color rgb.ppm made.ppm --pca --balance gray
+expect_error 2 'color: --pca: want it without --from' color rgb.ppm made.ppm --pca --from lab
+expect 0 gpuimg color rgb.ppm one.ppm --pca
+expect 0 gpuimg run 'color --pca' rgb.ppm two.ppm
+check "components in a chain" cmp one.ppm two.ppm
 
 # A matrix of four rows that changes nothing leaves alpha alone, whatever is done before or after it.
 {

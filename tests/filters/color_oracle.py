@@ -209,7 +209,41 @@ def test_odd():
         c.check("and back", (np.nan_to_num(np.abs(back / image - 1)) < 2.0**-19).all(), back)
 
 
-for dtype in FULL:
+def components(image, counted, dtype):
+    """Of the colours, of the pixels that count; in parts of full scale."""
+    v = image[..., :3].astype(np.float64) / FULL[dtype]
+    colours = v[counted]
+    values, vectors = np.linalg.eigh(np.cov(colours.T, bias=True))
+    m = vectors[:, np.argsort(-values)].T
+    m *= np.sign(m[range(3), np.abs(m).argmax(1)])[:, None]
+    if dtype == np.float32:
+        return (v - colours.mean(0)) @ m.T
+    low, high = np.minimum(m, 0).sum(1), np.maximum(m, 0).sum(1)
+    return (v @ m.T - low) / (high - low)
+
+
+def test_pca(dtype, shape):
+    mixed = c.rng.random(shape[:2] + (3,)) * (1, 0.3, 0.1) @ c.rng.normal(size=(3, 3))
+    mixed = (mixed - mixed.min()) / (mixed.max() - mixed.min())
+    image = to_type(mixed * FULL[dtype], dtype)
+    counted = np.ones(shape[:2], bool)
+    near("pca", c.filter(image, "color", "--pca"), components(image, counted, dtype), dtype)
+    if dtype == np.float32:
+        image = image * 1000 - 300  # and a pixel that does not count
+        image[3, 4, 1], counted[3, 4] = np.nan, False
+        exact, got = components(image, counted, dtype), c.filter(image, "color", "--pca")
+        near("pca of any float", got[counted], exact[counted], dtype)
+    else:
+        counted = c.rng.random(shape[:2]) < 0.5
+        alpha = np.where(counted, FULL[dtype] // 2, 0).astype(dtype)
+        got = c.filter(np.dstack([image, alpha]), "color", "--pca")
+        near("pca of what is seen", got[..., :3], components(image, counted, dtype), dtype)
+        c.check("pca: alpha", np.array_equal(got[..., 3], alpha))
+    flat = np.full((3, 4, 3), FULL[dtype] / 5).astype(dtype)
+    exact = flat.astype(np.float64) / FULL[dtype] * (dtype != np.float32)
+    near("pca of one colour", c.filter(flat, "color", "--pca"), exact, dtype)
+
+
     for shape in ((1, 1, 3), (37, 53, 3), (5, 701, 3)):
         image = random_image(c.rng, shape, dtype)
         test_spaces(image, dtype)
@@ -221,4 +255,7 @@ test_alpha()
 test_gray()
 test_peers()
 test_odd()
+for dtype in FULL:
+    test_pca(dtype, (37, 53))
+    test_pca(dtype, (5, 701))
 c.end()
