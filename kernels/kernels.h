@@ -54,15 +54,20 @@ enum gi_alpha_rule { GI_ALPHA_PLAIN, GI_ALPHA_WEIGH, GI_ALPHA_KEEP };
  * s is the source sample at the same place. Alpha skips this under every rule, GI_ALPHA_PLAIN too.
  */
 enum gi_finish_kind {
-    GI_FINISH_STORE,   /* f + bias */
-    GI_FINISH_ABS,     /* |f| + bias */
-    GI_FINISH_UNSHARP, /* d = s - f; |d| > threshold ? fmaf(amount, d, s) : s. Alpha: as `src` */
+    GI_FINISH_STORE, /* f + bias */
+    GI_FINISH_ABS,   /* |f| + bias */
+    /* From here on alpha stays as `src` has it. */
+    GI_FINISH_UNSHARP, /* d = s - f; |d| > threshold ? fmaf(amount, d, s) : s */
+    GI_FINISH_ABOVE,   /* d = s - f; d > threshold ? amount : bias */
 };
+
+/* Does it look at the source? */
+#define GI_FINISH_COMPARES(kind) ((kind) >= GI_FINISH_UNSHARP)
 
 struct gi_finish {
     enum gi_finish_kind kind;
     float bias;              /* sample units */
-    float amount, threshold; /* UNSHARP: a factor; sample units */
+    float amount, threshold; /* UNSHARP: a factor, ABOVE: sample units; sample units */
 };
 
 /* The last step, the same everywhere: to an integer type round half to even, below 0 (and NaN) to
@@ -452,6 +457,7 @@ struct gi_kernels {
     gi_reduce_fn *reduce;                   /* kernels/reduce.h */
     gi_local_threshold_fn *local_threshold; /* kernels/local.h */
     gi_local_spread_fn *local_spread;
+    gi_bernsen_fn *bernsen;
     gi_scan_fn *scan; /* kernels/scan.h */
     gi_resample_fn *resample;
     gi_warp_fn *warp;

@@ -1,5 +1,5 @@
-/* Thresholds that follow the mean and the deviation of a window. Included by kernels/kernels.h,
- * whose rules hold here too. SPDX-License-Identifier: MIT */
+/* Thresholds that follow the mean and the deviation of a window, or its extremes. Included by
+ * kernels/kernels.h, whose rules hold here too. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_LOCAL_H
 #define GI_KERNELS_LOCAL_H
 
@@ -48,12 +48,33 @@ typedef enum gi_status gi_local_spread_fn(struct gi_queue *queue, double *most,
                                           const struct gi_image *src, const struct gi_local *spec,
                                           struct gi_err *err);
 
+/* With l and g the least and the greatest sample around a sample v, all in double, v is above its
+ * threshold where, g - l being less than `contrast`, l + g > full scale, or else 2 * v - (l + g) >
+ * `more`; no comparison with NaN holds. */
+struct gi_bernsen {
+    const struct gi_image *least, *greatest; /* shaped as the source, on the backend */
+    double contrast, more;
+    bool invert;
+};
+
+/* As gi_local_threshold_fn. */
+typedef enum gi_status gi_bernsen_fn(struct gi_queue *queue, struct gi_image *dst,
+                                     const struct gi_image *src, const struct gi_bernsen *spec,
+                                     struct gi_err *err);
+
 /* The level of a float. */
 GI_HOST_DEVICE static inline uint32_t gi_local_float(const struct gi_local *spec, float sample)
 {
     double v = ((double)sample - spec->lo) * spec->scale, most = GI_LOCAL_LEVELS - 1;
     v = v > 0 ? v : 0;
     return (uint32_t)((v < most ? v : most) + 0.5);
+}
+
+/* Is a sample above its threshold by gi_bernsen? */
+GI_HOST_DEVICE static inline bool gi_bernsen_above(const struct gi_bernsen *spec, double full,
+                                                   double v, double l, double g)
+{
+    return g - l < spec->contrast ? l + g > full : 2 * v - (l + g) > spec->more;
 }
 
 /* n * squares - sum * sum in 128 bits, then the upper half times 2^64 plus the lower one, each in

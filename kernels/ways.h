@@ -59,6 +59,7 @@ GI_WAY_ROW(combine, const struct gi_image *src, const struct gi_combine *spec);
 GI_WAY_ROW(threshold, const struct gi_image *src);
 GI_WAY_ROW(local_threshold, const struct gi_image *src, const struct gi_local *spec);
 GI_WAY_ROW(local_spread, const struct gi_image *src, const struct gi_local *spec);
+GI_WAY_ROW(bernsen, const struct gi_image *src);
 GI_WAY_ROW(scan, const struct gi_image *src, const struct gi_scan *spec);
 GI_WAY_ROW(luma, const struct gi_image *src);
 GI_WAY_ROW(clahe, const struct gi_image *src);

@@ -2,24 +2,30 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "filters/convolution/weights.h"
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
+#include "filters/tone/otsu.h"
 
-enum method { MEAN, NIBLACK, SAUVOLA, PHANSALKAR };
+enum method { MEAN, GAUSSIAN, NIBLACK, SAUVOLA, PHANSALKAR, WOLF, BERNSEN };
 
 struct params {
     int method; /* enum method */
     int k;      /* pixels */
-    double offset, factor, range;
+    double offset, factor, range, sigma;
+    struct gi_level contrast;
     bool invert, per_channel;
     struct gi_border_params edge;
 };
 
 static const struct gi_choice methods[] = {
     {"mean", NULL, "m - offset"},
+    {"gaussian", NULL, "the mean by a Gaussian - offset"},
     {"niblack", NULL, "m - factor * s - offset"},
     {"sauvola", NULL, "m * (1 + factor * (s / range - 1)) - offset"},
     {"phansalkar", NULL, "m * (1 + 2 * e^(-10 m) + factor * (s / range - 1)) - offset"},
+    {"wolf", NULL, "m + factor * (s / S - 1) * (m - M) - offset"},
+    {"bernsen", NULL, "(least + greatest) / 2 - offset"},
     {0},
 };
 
@@ -52,7 +58,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, factor),
      .min = -100,
      .max = 100,
-     .help = "How much the deviation counts; 0.2 unless given, for phansalkar 0.25"},
+     .help = "How much the deviation counts; 0.2 unless given, for phansalkar 0.25, for wolf "
+             "0.5"},
     {.name = "range",
      .letter = 'r',
      .type = GI_OPT_REAL,
@@ -61,6 +68,19 @@ static const struct gi_option options[] = {
      .max = 1e30,
      .help = "For sauvola and phansalkar: the deviation that leaves the level at the mean, a "
              "sample value; half of full scale unless given"},
+    {.name = "sigma",
+     .letter = 's',
+     .type = GI_OPT_REAL,
+     .offset = offsetof(struct params, sigma),
+     .min = 0.1,
+     .max = 1000,
+     .unit = "px",
+     .help = "For gaussian: the standard deviation; 0.3 ((k - 1) / 2 - 1) + 0.8 unless given"},
+    {.name = "contrast",
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct params, contrast),
+     .help = "For bernsen: where the extremes differ by less, the level is half of full scale and "
+             "their middle is compared; a sample value or a per cent, 15 of 255 unless given"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
@@ -74,20 +94,29 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The finite samples of a float image, to take levels between. */
+/* The finite samples of a float image, to take levels between; for WOLF of every image. */
 struct state {
     struct gi_reduction found[GI_MAX_CHANNELS];
+    double most; /* WOLF: the greatest N * N * s * s, of levels */
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct params *p = params;
     bool ranged = p->method == SAUVOLA || p->method == PHANSALKAR;
-    if (!isnan(p->factor) && p->method == MEAN)
-        return gi_fail(err, GI_E_USAGE, "--factor: want a --method that has one, not mean");
+    bool factored = ranged || p->method == NIBLACK || p->method == WOLF;
+    if (!isnan(p->factor) && !factored)
+        return gi_fail(err, GI_E_USAGE, "--factor: want a --method that has one, not %s",
+                       methods[p->method].name);
     if (!isnan(p->range) && !ranged)
         return gi_fail(err, GI_E_USAGE, "--range: want --method sauvola or phansalkar");
-    return GI_OK;
+    if (!isnan(p->sigma) && p->method != GAUSSIAN)
+        return gi_fail(err, GI_E_USAGE, "--sigma: want --method gaussian");
+    if (p->contrast.kind == GI_LEVEL_UNSET)
+        return GI_OK;
+    if (p->method != BERNSEN)
+        return gi_fail(err, GI_E_USAGE, "--contrast: want --method bernsen");
+    return gi_level_check_positive(&p->contrast, "contrast", err);
 }
 
 static bool by_luma(const struct gi_plan *plan)
@@ -95,37 +124,41 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
+/* The method's own part: its cost, its taps, its looks at the image. */
+static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, struct gi_err *err)
+{
+    plan->cost.other = p->method == MEAN ? 12 : p->method == BERNSEN ? 8 : 25;
+    if (p->method == BERNSEN)
+        return GI_OK;
+    if (p->method == GAUSSIAN) {
+        struct gi_separable_tables *tables = gi_separable_plan(plan, p->k, &p->edge, err);
+        if (!tables)
+            return GI_E_MEMORY;
+        double sigma = isnan(p->sigma) ? gi_gaussian_sigma(p->k) : p->sigma;
+        gi_separable_sum(tables, gi_gaussian_taps(tables->taps, p->k, sigma));
+        tables->spec.alpha = GI_ALPHA_PLAIN;
+        plan->cost.other = 2;
+        return GI_OK;
+    }
+    bool wolf = p->method == WOLF;
+    plan->passes = wolf ? 2 : plan->sources[0].type == GI_F32;
+    plan->state_nbytes = plan->passes ? sizeof(struct state) : 0;
+    if (wolf) /* the windows of the second look reach past a band */
+        plan->reach = GI_REACH_ALL;
+    return GI_OK;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    (void)err;
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
     plan->halo = p->k / 2;
     plan->border = (enum gi_border)p->edge.border;
-    plan->cost.other = p->method == MEAN ? 12 : 25;
     if (by_luma(plan)) {
         plan->result.channels = 1;
         plan->cost.nbytes = 2 * (double)gi_type_nbytes(src->type);
     }
-    if (src->type == GI_F32) {
-        plan->passes = 1;
-        plan->state_nbytes = sizeof(struct state);
-    }
-    return GI_OK;
-}
-
-static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
-{
-    (void)pass;
-    struct gi_image judge;
-    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
-    if (status)
-        return status;
-    status = queue->k->reduce(queue, ((struct state *)state)->found, &judge, &(struct gi_reduce){0},
-                              err);
-    gi_judge_release(queue, &judge, by_luma(plan));
-    return status;
+    return plan_method(plan, p, err);
 }
 
 /* Where levels begin and how far they are apart, in sample units. */
@@ -152,20 +185,52 @@ static struct unit unit_of(const struct gi_image *judge, const struct gi_edge *e
     return (struct unit){lo < INFINITY ? lo : 0, lo < hi ? (hi - lo) / (GI_LOCAL_LEVELS - 1) : 1};
 }
 
-/* The rule as kernels/local.h has it, whose sums are those of levels. */
-static void rule_of(struct gi_local *local, const struct params *p, struct unit unit,
-                    enum gi_type type)
+/* What all rules have. */
+static struct gi_local window_of(const struct params *p, const struct gi_image *judge,
+                                 const struct state *state)
 {
-    double n = (double)p->k * p->k, full = (double)gi_type_full_scale(type);
-    double factor = !isnan(p->factor) ? p->factor : p->method == PHANSALKAR ? 0.25 : 0.2;
+    struct gi_local local = {.k = p->k, .mean = p->method == MEAN, .invert = p->invert};
+    local.edge = gi_edge_from(&p->edge, judge);
+    struct unit unit = unit_of(judge, &local.edge, state);
+    local.lo = unit.lo;
+    local.scale = 1 / unit.step;
+    return local;
+}
+
+/* The level of the least sample of the image. */
+static double least_level(const struct gi_local *local, const struct gi_image *judge,
+                          const struct state *state)
+{
+    double least = INFINITY;
+    for (int c = 0; c < gi_colour_channels(judge); c++)
+        if (state->found[c].n)
+            least = fmin(least, (double)state->found[c].min);
+    if (judge->type == GI_F32)
+        return gi_local_float(local, least < INFINITY ? (float)least : NAN);
+    return least;
+}
+
+/* The rule as kernels/local.h has it, whose sums are those of levels. */
+static void rule_of(struct gi_local *local, const struct params *p, const struct gi_image *judge,
+                    const struct state *state)
+{
+    struct unit unit = {local->lo, 1 / local->scale};
+    double n = (double)p->k * p->k, full = (double)gi_type_full_scale(judge->type);
+    double usual = p->method == PHANSALKAR ? 0.25 : p->method == WOLF ? 0.5 : 0.2;
+    double factor = isnan(p->factor) ? usual : p->factor;
     double range = !isnan(p->range) ? p->range : full / 2;
     double offset = n * p->offset / unit.step, base = -n * unit.lo / unit.step;
-    local->mean = p->method == MEAN;
-    local->lo = unit.lo;
-    local->scale = 1 / unit.step;
     local->shift = offset;
     if (p->method == NIBLACK) {
         local->level = -factor;
+    } else if (p->method == WOLF) {
+        base = n * least_level(local, judge, state);
+        local->part = factor;
+        local->shift = offset - factor * base;
+        if (base != 0) /* where all are the least none is above: not by a rounding either */
+            local->shift = nextafter(local->shift, -INFINITY);
+        local->slope = state->most > 0 ? factor / sqrt(state->most) : 0;
+        local->level = -local->slope * base;
     } else if (p->method != MEAN) { /* S - base is the sum of the samples themselves */
         local->part = factor;
         local->shift = offset - factor * base;
@@ -179,6 +244,74 @@ static void rule_of(struct gi_local *local, const struct params *p, struct unit 
     }
 }
 
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
+                              int pass, const struct gi_image *band, struct gi_err *err)
+{
+    struct state *state = arg;
+    struct gi_image judge;
+    enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
+    if (status)
+        return status;
+    struct gi_local local = window_of(plan->params, &judge, state);
+    status = pass ? queue->k->local_spread(queue, &state->most, &judge, &local, err)
+                  : queue->k->reduce(queue, state->found, &judge, &(struct gi_reduce){0}, err);
+    gi_judge_release(queue, &judge, by_luma(plan));
+    return status;
+}
+
+/* A sample is above the Gaussian's mean where it is so by more than that may be off, so that where
+ * nothing deviates none is. */
+#define GAUSSIAN_ERROR 0x1p-20
+
+static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *queue,
+                                   struct gi_image *dst, const struct gi_image *judge,
+                                   struct gi_err *err)
+{
+    const struct params *p = plan->params;
+    struct gi_separable spec = ((const struct gi_separable_tables *)plan->tables)->spec;
+    float full = gi_type_full_scale(judge->type);
+    spec.edge = gi_edge_from(&p->edge, judge);
+    spec.finish =
+        (struct gi_finish){.kind = GI_FINISH_ABOVE,
+                           .amount = p->invert ? 0 : full,
+                           .bias = p->invert ? full : 0,
+                           .threshold = (float)((double)full * GAUSSIAN_ERROR - p->offset)};
+    return queue->k->convolve_separable(queue, dst, judge, &spec, err);
+}
+
+static enum gi_status run_bernsen(const struct params *p, struct gi_queue *queue,
+                                  struct gi_image *dst, const struct gi_image *judge,
+                                  struct gi_err *err)
+{
+    struct gi_image ends[2] = {{0}};
+    struct gi_extreme window = {.width = p->k,
+                                .height = p->k,
+                                .anchor_x = p->k / 2,
+                                .anchor_y = p->k / 2,
+                                .edge = gi_edge_from(&p->edge, judge)};
+    struct gi_bernsen spec = {.least = &ends[0],
+                              .greatest = &ends[1],
+                              .contrast = (double)gi_type_full_scale(judge->type) * 15 / 255,
+                              .more = -2 * p->offset,
+                              .invert = p->invert};
+    if (p->contrast.kind != GI_LEVEL_UNSET)
+        spec.contrast = gi_level_number(&p->contrast, judge->type, 0);
+    enum gi_status status = GI_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        status = queue->k->alloc(queue, &ends[i], judge->width, judge->height, judge->channels,
+                                 judge->type, err);
+        window.greatest = i;
+        if (!status)
+            status = queue->k->extreme(queue, &ends[i], judge, &window, err);
+    }
+    if (!status)
+        status = queue->k->bernsen(queue, dst, judge, &spec, err);
+    for (int i = 0; i < 2; i++)
+        if (ends[i].data)
+            queue->k->release(queue, &ends[i]);
+    return status;
+}
+
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
@@ -187,10 +320,15 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     enum gi_status status = gi_judge_make(queue, &judge, work->srcs, by_luma(plan), err);
     if (status)
         return status;
-    struct gi_local local = {.k = p->k, .invert = p->invert};
-    local.edge = gi_edge_from(&p->edge, &judge);
-    rule_of(&local, p, unit_of(&judge, &local.edge, work->state), judge.type);
-    status = queue->k->local_threshold(queue, work->dst, &judge, &local, err);
+    if (p->method == GAUSSIAN) {
+        status = run_gaussian(plan, queue, work->dst, &judge, err);
+    } else if (p->method == BERNSEN) {
+        status = run_bernsen(p, queue, work->dst, &judge, err);
+    } else {
+        struct gi_local local = window_of(p, &judge, work->state);
+        rule_of(&local, p, &judge, work->state);
+        status = queue->k->local_threshold(queue, work->dst, &judge, &local, err);
+    }
     gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
@@ -206,21 +344,39 @@ const struct gi_filter gi_filter_local_threshold = {
         "mean m and the deviation s (of the population) of the k x k samples around it: uneven "
         "light does not matter. A colour image is judged by its luma (0.2126 R + 0.7152 G + 0.0722 "
         "B, ITU-R BT.709), and the mask has one channel; with --per-channel each channel is "
-        "compared by itself, and alpha stays as it is. The time it takes does not depend on k.\n\n"
+        "compared by itself, and alpha stays as it is. The time it takes does not depend on k, but "
+        "for gaussian.\n\n"
         "mean: m - offset.\n"
+        "gaussian: the mean weighted by a Gaussian over k x k, as that of the command gaussian "
+        "with "
+        "--k and --sigma, - offset.\n"
         "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
         "processing, 1986; he writes the factor with the other sign).\n"
         "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
         "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
         "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - offset, for "
         "faint and dark pictures (N. Phansalkar et al., Adaptive local thresholding for detection "
-        "of nuclei in diversity stained cytology images, ICCSP 2011).\n\n"
-        "Sums are exact, and no root is taken: squares are compared. Results are those of "
-        "scikit-image's threshold_local (method mean), threshold_niblack and threshold_sauvola, "
-        "whose borders are mirror for the first and reflect101 for the others. OpenCV's "
-        "adaptiveThreshold rounds the mean first: its C is --offset C - 0.5 here, its border "
+        "of nuclei in diversity stained cytology images, ICCSP 2011).\n"
+        "wolf: m + factor * (s / S - 1) * (m - M) - offset, M being the least sample of the image "
+        "and S the greatest of the deviations around its pixels, of all channels (C. Wolf, J.-M. "
+        "Jolion, Extraction and recognition of artificial text in multimedia documents, Pattern "
+        "Analysis and Applications 6, 2003); where S is 0 so is s / S. It wants the whole image on "
+        "the device at once.\n"
+        "bernsen: half way between the least and the greatest sample, - offset; where these differ "
+        "by less than --contrast, that half way itself is compared with half of full scale, so "
+        "that "
+        "what is even is all of one colour (J. Bernsen, Dynamic thresholding of grey-level images, "
+        "ICPR 1986, as ImageJ has it).\n\n"
+        "Sums are exact, and no root is taken: squares are compared; the Gaussian's mean is of "
+        "float32, and a sample above it by less than 2^-20 of full scale is not. Results are those "
+        "of scikit-image's threshold_local (mean; gaussian with --sigma (K - 1) / 6 and --k to "
+        "four "
+        "of it), threshold_niblack and threshold_sauvola, whose borders are mirror for the first "
+        "and reflect101 for the others. OpenCV's adaptiveThreshold rounds the mean first: its C is "
+        "--offset C - 0.5 here, for both of its methods, its border "
         "clamp, and its THRESH_BINARY_INV --invert. Samples of float images are taken in 1048575 "
-        "equal steps between the smallest and the largest finite one; NaN counts as the smallest.",
+        "equal steps between the smallest and the largest finite one; NaN counts as "
+        "the smallest; for gaussian and bernsen nothing is above where the window has a NaN.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -172,6 +172,7 @@ gi_pointwise_fn gi_cuda_pointwise;
 gi_threshold_fn gi_cuda_threshold;
 gi_local_threshold_fn gi_cuda_local_threshold;
 gi_local_spread_fn gi_cuda_local_spread;
+gi_bernsen_fn gi_cuda_bernsen;
 gi_scan_fn gi_cuda_scan;
 gi_combine_fn gi_cuda_combine;
 gi_luma_fn gi_cuda_luma;
@@ -199,7 +200,7 @@ extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
-    gi_cuda_scan_ways;
+    gi_cuda_bernsen_ways, gi_cuda_scan_ways;
 extern const struct gi_ways gi_cuda_gradient_ways, gi_cuda_pointwise_ways, gi_cuda_threshold_ways,
     gi_cuda_combine_ways, gi_cuda_luma_ways, gi_cuda_clahe_ways, gi_cuda_mix_ways,
     gi_cuda_recolour_ways, gi_cuda_count_colours_ways, gi_cuda_histogram_ways, gi_cuda_moments_ways,

@@ -19,12 +19,24 @@ made '0 255 0 255 255' row.pgm --k 3 --offset 0.1
 made '0 255 255 255 255' row.pgm --k 3 --border border
 made '0 1 255 9 0 3' alpha.pam --k 3 --per-channel
 made '0 255 0 255 255' row.pgm --k 3 --method sauvola --factor 0.5
+# The extremes of three: 10 90, 10 90, 30 90, 30 50, 40 50.
+made '0 255 0 0 255' row.pgm --k 3 --method bernsen --contrast 1
+made '0 255 0 255 255' row.pgm --k 3 --method bernsen --contrast 1 --offset 10.5
+made '0 255 0 0 0' row.pgm --k 3 --method bernsen
+made '255 0 255 255 255' row.pgm --k 3 --method bernsen --invert
+made '0 0 0 0 0' row.pgm --k 5 --method bernsen --contrast 90
+made '0 255 0 0 255' row.pgm --k 3 --method gaussian
+made '0 255 0 255 255' row.pgm --k 3 --method wolf
 expect 0 gpuimg run 'local-threshold --k 3 | invert' row.pgm out.pgm --device cpu
 check "a chain" test "$(samples 5 out.pgm)" = '255 0 255 255 0'
 
 expect_error 2 "local-threshold: --k 4: want odd, 1 to 4001 px" local-threshold row.pgm made.pgm --k 4
 expect_error 2 "local-threshold: --factor: want a --method that has one, not mean" local-threshold row.pgm made.pgm --factor 1
 expect_error 2 "local-threshold: --range: want --method sauvola or phansalkar" local-threshold row.pgm made.pgm --method niblack --range 9
+expect_error 2 "local-threshold: --factor: want a --method that has one, not bernsen" local-threshold row.pgm made.pgm --method bernsen --factor 1
+expect_error 2 "local-threshold: --contrast: want --method bernsen" local-threshold row.pgm made.pgm --contrast 9
+expect_error 2 "local-threshold: --contrast otsu: want a number or a per cent" local-threshold row.pgm made.pgm --method bernsen --contrast otsu
+expect_error 2 "local-threshold: --sigma: want --method gaussian" local-threshold row.pgm made.pgm --method wolf --sigma 3
 check "no file" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg local-threshold place.pgm place.pgm --k 3 --device cpu
@@ -32,7 +44,7 @@ check "onto itself" test "$(samples 5 place.pgm)" = '0 255 0 0 255'
 
 # Nothing but NaN counts as black, of which no method makes white.
 printf 'Pf\n3 1\n-1.0\n\0\0\xc0\x7f\0\0\xc0\x7f\0\0\xc0\x7f' >nan.pfm
-for method in mean sauvola phansalkar; do
+for method in mean sauvola phansalkar wolf bernsen gaussian; do
     expect 0 gpuimg local-threshold nan.pfm none.pfm --method $method --k 3
     check "NaN, $method" test "$(samples 12 none.pfm)" = '0 0 0 0 0 0 0 0 0 0 0 0'
 done

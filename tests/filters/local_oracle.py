@@ -13,7 +13,7 @@ except ImportError:
 
 PAD = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
 SHAPES = [(1, 1), (33, 47), (40, 29), (5, 67)]
-METHODS = ["mean", "niblack", "sauvola", "phansalkar"]
+METHODS = ["mean", "niblack", "sauvola", "phansalkar", "wolf", "bernsen", "gaussian"]
 FULL = {np.uint8: 255, np.uint16: 65535, np.float32: 1}
 c = Checks()
 
@@ -28,9 +28,32 @@ def windows(image, k, border, value):
     return table[k:, k:] - table[:-k, k:] - table[k:, :-k] + table[:-k, :-k]
 
 
+def padded(image, k, border, value):
+    return np.pad(image.astype(float), k // 2, mode=PAD[border], **({"constant_values": value} if border == "border" else {}))
+
+
+def bernsen(image, k, border, value, contrast):
+    """Where contrast is low the level is such that the middle of the extremes is compared with half of full scale."""
+    around = np.lib.stride_tricks.sliding_window_view(padded(image, k, border, value), (k, k))
+    least, most = around.min((2, 3)), around.max((2, 3))
+    return np.where(most - least < contrast, image - (least + most) + FULL[image.dtype.type], (least + most) / 2)
+
+
+def gaussian(image, k, border, value, sigma=None):
+    x = (np.arange(k) - k // 2) / (sigma or 0.3 * ((k - 1) / 2 - 1) + 0.8)
+    w = np.exp(-x * x / 2) / np.exp(-x * x / 2).sum()
+    around, (height, width) = padded(image, k, border, value), image.shape
+    rows = sum(w[i] * around[:, i : i + width] for i in range(k))
+    return sum(w[i] * rows[i : i + height] for i in range(k))
+
+
 def levels(image, method, k, border, value, offset=0, factor=None, spread=None):
     """The level of each pixel, as the formulas have it."""
     full = FULL[image.dtype.type]
+    if method == "bernsen":
+        return bernsen(image, k, border, value, full * 15 / 255) - offset
+    if method == "gaussian":
+        return gaussian(image, k, border, value) - offset
     v = image.astype(np.float64 if image.dtype == np.float32 else np.int64)
     n = k * k
     mean = windows(v, k, border, value) / n
@@ -40,7 +63,9 @@ def levels(image, method, k, border, value, offset=0, factor=None, spread=None):
     else:
         s = windows(v, k, border, value)
         deviation = np.sqrt((n * square - s * s).astype(np.float64)) / n
-    factor = (0.25 if method == "phansalkar" else 0.2) if factor is None else factor
+    factor = {"phansalkar": 0.25, "wolf": 0.5}.get(method, 0.2) if factor is None else factor
+    if method == "wolf":
+        return mean + factor * (deviation / deviation.max() - 1) * (mean - v.min()) - offset
     spread = full / 2 if spread is None else spread
     if method == "niblack":
         return mean - factor * deviation - offset
@@ -51,11 +76,11 @@ def levels(image, method, k, border, value, offset=0, factor=None, spread=None):
     return mean - offset
 
 
-def same(got, image, level, invert=False):
+def same(got, image, level, invert=False, slack=0):
     """Whether the mask is right wherever double can tell; floats are taken in 2^20 steps of their range."""
     full = FULL[image.dtype.type]
     span = float(image.max() - image.min()) if image.dtype == np.float32 else 0
-    margin = 1e-9 * full + 2e-6 * span
+    margin = (1e-9 + slack) * full + 2e-6 * span
     sure = np.abs(image - level) > margin
     want = (image > level) != invert
     return np.array_equal(got[sure] == full, want[sure]) and set(np.unique(got)) <= {0, full} and sure.mean() > 0.9
@@ -77,7 +102,8 @@ for dtype in (np.uint8, np.uint16, np.float32):
             args += ["--border-value", value] if border == "border" else []
             got = c.filter(image, "local-threshold", *args, *(["--invert"] if turn % 3 == 0 else []))
             level = levels(image, method, k, border, value, offset)
-            c.check(f"{method} {k} {border} {dtype.__name__}", same(got, image, level, turn % 3 == 0))
+            slack = 2e-6 if method == "gaussian" else 0
+            c.check(f"{method} {k} {border} {dtype.__name__}", same(got, image, level, turn % 3 == 0, slack))
 
 image = random_image(c.rng, (300, 280), np.uint8)
 c.check("by default", same(c.filter(image, "local-threshold"), image, levels(image, "mean", 31, "clamp", 0)))
@@ -89,9 +115,20 @@ c.check("niblack above the mean", same(got, image, levels(image, "niblack", 31, 
 
 # Where nothing deviates no sample is above the mean, whatever the numbers are.
 for dtype, v in ((np.uint8, 251), (np.uint16, 65521), (np.float32, 0.3)):
-    for method in ("mean", "niblack"):
+    for method in ("mean", "niblack", "gaussian", "wolf"):
         flat = np.full((40, 50), v, dtype)
         c.check(f"flat, {method} {dtype.__name__}", not c.filter(flat, "local-threshold", "-m", method, "-k", 301).any())
+
+# Low contrast: a page that is bright is white where it is even, a dark one black.
+page = (random_image(c.rng, (60, 50), np.uint8) // 32 + 180).astype(np.uint8)
+page[20:30, 10:20] -= 90
+for k, contrast in ((9, 15), (5, 100), (9, 1)):
+    args = ["--method", "bernsen", "-k", k] + ([] if contrast == 15 else ["--contrast", contrast])
+    c.check(f"bernsen {k}, {contrast}", same(c.filter(page, "local-threshold", *args), page, bernsen(page, k, "clamp", 0, contrast)))
+got = c.filter(image, "local-threshold", "-m", "gaussian", "-k", 41, "--sigma", 5)
+c.check("gaussian by sigma", same(got, image, gaussian(image, 41, "clamp", 0, 5), slack=2e-6))
+got = c.filter(image, "local-threshold", "-m", "wolf", "-k", 201, "--factor", 0.3)
+c.check("wolf 201", same(got, image, levels(image, "wolf", 201, "clamp", 0, 0, 0.3)))
 
 # Colour: by luma, or each channel with alpha kept.
 colour = random_image(c.rng, (31, 40, 4), np.uint8)
@@ -104,6 +141,8 @@ if skimage:
     for k in (5, 15):
         got = c.filter(image, "local-threshold", "-k", k, "--border", "mirror", "--offset", 3)
         c.check(f"threshold_local {k}", same(got, image, skimage.threshold_local(image, k, "mean", offset=3)))
+        got = c.filter(image, "local-threshold", "-m", "gaussian", "-k", 2 * int(4 * (k - 1) / 6 + 0.5) + 1, "--sigma", (k - 1) / 6, "--border", "mirror")
+        c.check(f"threshold_local gaussian {k}", same(got, image, skimage.threshold_local(image, k), slack=2e-6))
         for method in ("niblack", "sauvola"):
             got = c.filter(image, "local-threshold", "-k", k, "--method", method, "--border", "reflect101")
             level = getattr(skimage, f"threshold_{method}")(image, k)
@@ -118,6 +157,10 @@ c.check("as adaptiveThreshold rounds", np.array_equal(got == 255, image > blurre
 if cv2:
     want = cv2.adaptiveThreshold(image, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 11, 7)
     c.check("adaptiveThreshold", np.array_equal(got, want))
+    want = cv2.adaptiveThreshold(image, 255, cv2.ADAPTIVE_THRESH_GAUSSIAN_C, cv2.THRESH_BINARY, 11, 7)
+    got = c.filter(image, "local-threshold", "-m", "gaussian", "-k", 11, "--offset", 6.5)
+    sure = np.abs(image - gaussian(image, 11, "clamp", 0) + 6.5) > 1e-3
+    c.check("adaptiveThreshold, gaussian", np.array_equal(got[sure], want[sure]) and sure.mean() > 0.99)
 else:
     c.skip("python3 has no cv2")
 c.end()

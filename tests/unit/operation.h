@@ -255,7 +255,7 @@ static void fill_step(struct gi_image *image)
 static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
 {
     float full = gi_type_full_scale(type);
-    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
+    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 3),
                               .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
                               .amount = 2 * case_real(seed),
                               .threshold = full * 0.05f};

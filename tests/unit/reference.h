@@ -62,6 +62,8 @@ static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const 
             REAL d = s - v;
             REAL sharp = d > how->threshold || -d > how->threshold ? FMA(how->amount, d, s) : s;
             v = is_alpha ? s : sharp;
+        } else if (how->kind == GI_FINISH_ABOVE) {
+            v = is_alpha ? s : s - v > how->threshold ? (REAL)how->amount : (REAL)how->bias;
         } else if (!is_alpha) {
             v = (how->kind == GI_FINISH_ABS && v < 0 ? -v : v) + (REAL)how->bias;
         }

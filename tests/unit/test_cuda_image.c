@@ -80,7 +80,7 @@ static void check(const struct operation *op, const struct gi_image *src,
 static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
 {
     float full = gi_type_full_scale(type);
-    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 2),
+    return (struct gi_finish){.kind = (enum gi_finish_kind)case_between(seed, 0, 3),
                               .bias = case_between(seed, 0, 1) ? case_real(seed) * full / 4 : 0,
                               .amount = 2 * case_real(seed),
                               .threshold = case_between(seed, 0, 1) ? full / 16 : 0};

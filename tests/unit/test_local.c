@@ -217,6 +217,81 @@ static void test_wide(void **state)
     make(1, 1, 1, GI_U16, 1001, 1, GI_BORDER_WRAP);
 }
 
+/* ---- half way between extremes ---- */
+
+static bool half_way(double v, double l, double g, double full, const struct gi_bernsen *spec)
+{
+    double twice = v + v - l - g;
+    return g - l >= spec->contrast ? twice > spec->more : l + g > full;
+}
+
+static void check_bernsen(const struct gi_image *v, const struct gi_image *l,
+                          const struct gi_image *g, struct gi_bernsen spec)
+{
+    struct gi_image want, in[3], dst, back;
+    const struct gi_image *hosts[] = {v, l, g};
+    double full = (double)gi_type_full_scale(v->type);
+    assert_int_equal(gi_image_alloc(&want, v->width, v->height, v->channels, v->type, NULL), GI_OK);
+    for (int y = 0; y < v->height; y++)
+        for (size_t i = 0; i < gi_row_samples(v); i++) {
+            double s = gi_sample(gi_row(v, y), i, v->type);
+            bool alpha = gi_has_alpha(v) && (i + 1) % (size_t)v->channels == 0;
+            bool on = half_way(s, gi_sample(gi_row(l, y), i, v->type),
+                               gi_sample(gi_row(g, y), i, v->type), full, &spec) != spec.invert;
+            put(&want, y, i, alpha ? s : on ? full : 0);
+        }
+    for (int q = 0; q < WALK_QUEUES; q++) {
+        struct gi_queue *queue = walk_queues[q];
+        struct gi_err err = {0};
+        for (int i = 0; queue && i < 3; i++)
+            assert_int_equal(queue->k->upload(queue, &in[i], hosts[i], NULL, &err), GI_OK);
+        spec.least = &in[1];
+        spec.greatest = &in[2];
+        for (int i = -1; queue && walk_force(queue, "bernsen", i); i++) {
+            assert_int_equal(
+                queue->k->alloc(queue, &dst, v->width, v->height, v->channels, v->type, &err),
+                GI_OK);
+            walk_ran(queue, "bernsen", i, queue->k->bernsen(queue, &dst, &in[0], &spec, &err),
+                     &err);
+            assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
+            case_equal(&back, &want, walk_what(queue, "bernsen", i));
+            gi_image_free(&back);
+        }
+        for (int i = 0; queue && i < 3; i++)
+            queue->k->release(queue, &in[i]);
+    }
+    gi_image_free(&want);
+}
+
+/* Any three images, ties among them. */
+static void test_bernsen(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        for (int type = GI_U8; type <= GI_F32; type++)
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++) {
+                struct guard g[3];
+                double full = (double)gi_type_full_scale((enum gi_type)type);
+                struct gi_bernsen spec = {.contrast = full * (i == 0   ? 0.06
+                                                              : i == 1 ? 0.5
+                                                                       : 0),
+                                          .more = i == 2 ? full / 10 : 0,
+                                          .invert = i == 3};
+                for (int j = 0; j < 3; j++) {
+                    guard_alloc(&g[j], case_sizes[i][0], case_sizes[i][1], channels,
+                                (enum gi_type)type, 16);
+                    case_fill(&g[j].image, &seed);
+                }
+                if (type == GI_F32)
+                    ((float *)gi_row(&g[i % 3].image, 0))[0] = NAN;
+                check_bernsen(&g[0].image, &g[1].image, &g[2].image, spec);
+                for (int j = 0; j < 3; j++) {
+                    guard_check(&g[j]);
+                    guard_free(&g[j]);
+                }
+            }
+}
+
 static void test_fall(void **state)
 {
     (void)state;
@@ -240,6 +315,9 @@ static void test_types(void **state)
             continue;
         walk_refused("local_threshold",
                      queue->k->local_threshold(queue, &labels, &labels, &spec, &err), &err);
+        walk_refused("bernsen",
+                     queue->k->bernsen(queue, &labels, &labels, &(struct gi_bernsen){0}, &err),
+                     &err);
         walk_refused("local_spread", queue->k->local_spread(queue, &most, &labels, &spec, &err),
                      &err);
     }
@@ -249,9 +327,9 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_fall),      cmocka_unit_test(test_types),
-        cmocka_unit_test(walk_check_all),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_fall),    cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bernsen), cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

@@ -15,7 +15,7 @@ static const char *const elsewhere[] = {"histogram",     "moments",   "select", 
                                         "shuffle",       "bounds",    "resample", "warp",
                                         "reduce",        "clahe",     "combine",  "mix",
                                         "count_colours", "recolour",  "paint",    "local_threshold",
-                                        "local_spread",  "scan",      "scatter"};
+                                        "local_spread",  "scan",      "scatter",  "bernsen"};
 /* Infinities and NaN among floats; the sign of a zero. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {

@@ -148,7 +148,7 @@ bool GI_CPU(separable_whole_takes)(const struct gi_queue *queue, const struct gi
     (void)queue;
     struct operator3 op;
     return is_plain_u8(src, &spec->edge) && spec->nrow == 3 && spec->ncol == 3 &&
-           spec->finish.kind != GI_FINISH_UNSHARP && spec->finish.bias == 0 &&
+           !GI_FINISH_COMPARES(spec->finish.kind) && spec->finish.bias == 0 &&
            255LL * whole_taps(op.row, spec->row) <= INT16_MAX &&
            255LL * whole_taps(op.row, spec->row) * whole_taps(op.col, spec->col) <= INT16_MAX;
 }

@@ -150,9 +150,11 @@ static inline GI_VEC finish(const struct last_steps how, GI_VEC f, GI_VEC s)
         f = vec_div(f, how.full);
         alpha = s;
     }
-    if (how.kind == GI_FINISH_UNSHARP) {
+    if (GI_FINISH_COMPARES(how.kind)) {
         GI_VEC d = vec_sub(s, f);
-        f = vec_if_greater(vec_abs(d), how.threshold, vec_fma(how.amount, d, s), s);
+        f = how.kind == GI_FINISH_ABOVE
+                ? vec_if_greater(d, how.threshold, how.amount, how.bias)
+                : vec_if_greater(vec_abs(d), how.threshold, vec_fma(how.amount, d, s), s);
         alpha = s;
     } else {
         f = vec_add(how.kind == GI_FINISH_ABS ? vec_abs(f) : f, how.bias);
@@ -167,7 +169,7 @@ finish_row(struct last_steps how, const float *f, void *out, const void *in, siz
            enum gi_type type, enum gi_finish_kind kind, bool has_alpha)
 {
     size_t i = 0, nbytes = gi_type_nbytes(type);
-    bool needs_source = has_alpha || kind == GI_FINISH_UNSHARP;
+    bool needs_source = has_alpha || GI_FINISH_COMPARES(kind);
     how.kind = kind;
     if (!has_alpha) {
         how.alpha = GI_ALPHA_PLAIN;
@@ -186,23 +188,25 @@ finish_row(struct last_steps how, const float *f, void *out, const void *in, siz
     }
 }
 
+#define FINISH(kind)                                                                               \
+    case kind:                                                                                     \
+        if (how->channels % 2)                                                                     \
+            finish_row(*how, f, out, in, n, type, kind, false);                                    \
+        else                                                                                       \
+            finish_row(*how, f, out, in, n, type, kind, true);                                     \
+        break;
+
 static inline __attribute__((always_inline)) void finish_type(const struct last_steps *how,
                                                               const float *f, void *out,
                                                               const void *in, size_t n,
                                                               enum gi_type type)
 {
-    if (how->channels % 2 == 0 && how->kind == GI_FINISH_UNSHARP)
-        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, true);
-    else if (how->channels % 2 == 0 && how->kind == GI_FINISH_ABS)
-        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, true);
-    else if (how->channels % 2 == 0)
-        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, true);
-    else if (how->kind == GI_FINISH_UNSHARP)
-        finish_row(*how, f, out, in, n, type, GI_FINISH_UNSHARP, false);
-    else if (how->kind == GI_FINISH_ABS)
-        finish_row(*how, f, out, in, n, type, GI_FINISH_ABS, false);
-    else
-        finish_row(*how, f, out, in, n, type, GI_FINISH_STORE, false);
+    switch (how->kind) {
+        FINISH(GI_FINISH_STORE)
+        FINISH(GI_FINISH_ABS)
+        FINISH(GI_FINISH_UNSHARP)
+        FINISH(GI_FINISH_ABOVE)
+    }
 }
 
 void GI_CPU(row_finish)(const struct gi_sweep *sweep, const float *f, int y, int x0, size_t n)

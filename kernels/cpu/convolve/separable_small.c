@@ -135,7 +135,7 @@ bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi
     (void)queue;
     int k = spec->nrow;
     return (!gi_has_alpha(src) || (src->channels == 4 && spec->alpha != GI_ALPHA_KEEP)) &&
-           spec->finish.kind != GI_FINISH_UNSHARP && k == spec->ncol && k >= 3 && k <= TAPS_MAX &&
+           !GI_FINISH_COMPARES(spec->finish.kind) && k == spec->ncol && k >= 3 && k <= TAPS_MAX &&
            k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
 }
 

@@ -163,7 +163,7 @@ static __device__ __forceinline__ void march_finish(float *f, const struct rule 
         for (int s = 0; s < S; s++)
             f[s] = FINITE ? march_quotient(f[s], rule->full, r) : __fdiv_rn(f[s], rule->full);
     }
-    if (finish->kind != GI_FINISH_UNSHARP &&
+    if (!GI_FINISH_COMPARES(finish->kind) &&
         (!FINITE || finish->kind == GI_FINISH_ABS || finish->bias != 0)) {
         bool absolute = finish->kind == GI_FINISH_ABS;
 #pragma unroll
@@ -175,10 +175,10 @@ static __device__ __forceinline__ void march_finish(float *f, const struct rule 
 
 static __device__ __forceinline__ bool march_wants_source(const struct rule *rule)
 {
-    return rule->finish.kind == GI_FINISH_UNSHARP || rule->alpha == GI_ALPHA_KEEP;
+    return GI_FINISH_COMPARES(rule->finish.kind) || rule->alpha == GI_ALPHA_KEEP;
 }
 
-/* The rest, with the samples in their place: unsharp colour, and alpha from there. */
+/* The rest, with the samples in their place: compared colour, and alpha from there. */
 template <int S, int CHANNELS>
 static __device__ __forceinline__ void march_blend(float *f, const float *source,
                                                    const struct rule *rule)
@@ -189,10 +189,8 @@ static __device__ __forceinline__ void march_blend(float *f, const float *source
     for (int s = 0; s < S; s++)
         if (HAS_ALPHA && s % CHANNELS == CHANNELS - 1) {
             f[s] = source[s];
-        } else if (finish->kind == GI_FINISH_UNSHARP) {
-            float d = __fsub_rn(source[s], f[s]);
-            f[s] =
-                fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, source[s]) : source[s];
+        } else if (GI_FINISH_COMPARES(finish->kind)) {
+            f[s] = finish_compared(finish, f[s], source[s]);
         }
 }
 

@@ -87,6 +87,16 @@ static __device__ float source_at(const struct source *src, long long x, long lo
     return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
 }
 
+/* f: filtered; s: the source sample at the same place. */
+static __device__ __forceinline__ float finish_compared(const struct gi_finish *finish, float f,
+                                                        float s)
+{
+    float d = __fsub_rn(s, f);
+    if (finish->kind == GI_FINISH_ABOVE)
+        return d > finish->threshold ? finish->amount : finish->bias;
+    return fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, s) : s;
+}
+
 /* f: filtered; a: the filtered alpha of its pixel; s: the source sample at the same place. */
 static __device__ __forceinline__ float finish_colour(const struct rule *rule, float f, float a,
                                                       float s)
@@ -97,16 +107,14 @@ static __device__ __forceinline__ float finish_colour(const struct rule *rule, f
     } else if (rule->alpha == GI_ALPHA_KEEP) {
         f = __fdiv_rn(f, rule->full);
     }
-    if (rule->finish.kind == GI_FINISH_UNSHARP) {
-        float d = __fsub_rn(s, f);
-        return fabsf(d) > rule->finish.threshold ? __fmaf_rn(rule->finish.amount, d, s) : s;
-    }
+    if (GI_FINISH_COMPARES(rule->finish.kind))
+        return finish_compared(&rule->finish, f, s);
     return __fadd_rn(rule->finish.kind == GI_FINISH_ABS ? fabsf(f) : f, rule->finish.bias);
 }
 
 static __device__ __forceinline__ float finish_alpha(const struct rule *rule, float a, float s)
 {
-    if (rule->finish.kind == GI_FINISH_UNSHARP || rule->alpha == GI_ALPHA_KEEP)
+    if (GI_FINISH_COMPARES(rule->finish.kind) || rule->alpha == GI_ALPHA_KEEP)
         return s;
     if (rule->alpha == GI_ALPHA_PLAIN)
         return a;

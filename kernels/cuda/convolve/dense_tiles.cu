@@ -96,7 +96,7 @@ static __device__ __forceinline__ void finish_rows(const struct dense_args *args
 {
     enum { LAST = CHANNELS - 1, PER_WORD = 4 / (int)sizeof(T), NBYTES = CHANNELS * (int)sizeof(T) };
     const struct rule *rule = &args->rule;
-    bool wants_source = rule->alpha == GI_ALPHA_KEEP || rule->finish.kind == GI_FINISH_UNSHARP;
+    bool wants_source = rule->alpha == GI_ALPHA_KEEP || GI_FINISH_COMPARES(rule->finish.kind);
     for (int k = (int)threadIdx.x; k < rows * WIDTH; k += (int)blockDim.x) {
         int a = k % WIDTH, r = k / WIDTH, x = x0 + a, y = y0 + r;
         if (x >= args->src.width || y >= args->src.height)

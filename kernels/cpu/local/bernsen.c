@@ -1,0 +1,51 @@
+/* Thresholds half way between the extremes of windows, row by row.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cpu/cpu.h"
+
+struct work {
+    struct gi_image *dst;
+    const struct gi_image *src;
+    const struct gi_bernsen *spec;
+};
+
+static void make_row(void *arg, int y, void *scratch)
+{
+    const struct work *work = arg;
+    const struct gi_image *src = work->src;
+    const struct gi_bernsen spec = *work->spec;
+    size_t n = gi_row_samples(src), channels = (size_t)src->channels;
+    (void)scratch;
+    GI_CPU_TYPES(src->type, {
+        const T *v = gi_row(src, y), *l = gi_row(spec.least, y), *g = gi_row(spec.greatest, y);
+        T *restrict out = gi_row(work->dst, y);
+        const T full = (T)gi_type_full_scale(TYPE);
+        for (size_t i = 0; i < n; i++) {
+            bool above = gi_bernsen_above(&spec, full, v[i], l[i], g[i]);
+            out[i] = above != spec.invert ? full : 0;
+        }
+        for (size_t i = channels - 1; gi_has_alpha(src) && i < n; i += channels)
+            out[i] = v[i];
+    })
+}
+
+static enum gi_status by_rows(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_bernsen *spec,
+                              struct gi_err *err)
+{
+    struct work work = {dst, src, spec};
+    return gi_pool_run(gi_cpu_pool(queue), src->height, make_row, &work, 0, err);
+}
+
+static const struct gi_bernsen_way ways[] = {
+    {{"rows", "everything"}, NULL, by_rows},
+};
+
+const struct gi_ways GI_CPU(bernsen_ways) = GI_WAYS(bernsen, GI_SAMPLE_TYPES, ways);
+
+enum gi_status GI_CPU(bernsen)(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *src, const struct gi_bernsen *spec,
+                               struct gi_err *err)
+{
+    GI_WAYS_RUN(GI_CPU(bernsen_ways), ways, queue, src, (queue, src), (queue, dst, src, spec, err),
+                err);
+}
