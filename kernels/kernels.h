@@ -168,13 +168,14 @@ enum gi_point_op {
     GI_POINT_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
     GI_POINT_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
     GI_POINT_DIFFERENCE, /* |a - b| */
+    GI_POINT_OUTLIER,    /* b where |a - b| > t, else a */
 };
 
 struct gi_point {
     enum gi_point_op op;
     bool alpha_too; /* alpha is a channel like the others; else the result has the alpha of `src` */
     float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
-    float t;                                               /* BLEND: any number */
+    float t; /* BLEND: any number; OUTLIER: 0 or more, sample units */
     /* TABLE: 256 or 65536 entries of the images' type for each channel, alpha's (the last) looked
      * at only where `alpha_too`; several may be the same one, which is quicker. Host memory, read
      * before the primitive returns. */

@@ -1,19 +1,53 @@
 /* Median: the sample in the middle of those about a pixel.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
+#include "filters/tone/otsu.h"
 
-static const struct gi_option options[] = {GI_RANK_OPTIONS};
+static const struct gi_option options[] = {
+    {.name = "threshold",
+     .letter = 't',
+     .type = GI_OPT_LEVEL,
+     .offset = offsetof(struct gi_rank_params, threshold),
+     .help = "Only samples that differ from the median by more become it: a number of sample "
+             "values, or a per cent of full scale"},
+    GI_RANK_OPTIONS,
+};
+
+static enum gi_status check(void *params, struct gi_err *err)
+{
+    const struct gi_level *threshold = &((struct gi_rank_params *)params)->threshold;
+    enum gi_status status = gi_window_check(params, err);
+    if (status || threshold->kind == GI_LEVEL_UNSET)
+        return status;
+    if (threshold->kind == GI_LEVEL_OTSU)
+        return gi_fail(err, GI_E_USAGE, "--threshold otsu: want a number or a per cent");
+    if (threshold->value < 0)
+        return gi_fail(err, GI_E_USAGE, "--threshold %g: want 0 or more", threshold->value);
+    return GI_OK;
+}
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     return gi_rank_plan(plan, 50, err);
 }
 
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct gi_rank_params *p = plan->params;
+    enum gi_status status = gi_rank_run(plan, queue, work, err);
+    if (status || p->threshold.kind == GI_LEVEL_UNSET)
+        return status;
+    struct gi_point outlier = {.op = GI_POINT_OUTLIER, .alpha_too = p->alpha};
+    outlier.t = (float)gi_level_number(&p->threshold, work->dst->type, 0);
+    return queue->k->pointwise(queue, work->dst, work->srcs, work->dst, &outlier, err);
+}
+
 const struct gi_filter gi_filter_median = {
     .name = "median",
     .summary = "Remove specks: the median of k x k pixels",
     .examples = "gpuimg median in.png out.png\n"
-                "gpuimg median scan.png clean.png --k 5\n"
+                "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"
                 "gpuimg median frame.tif background.tif --size 101x31 --border mirror",
     .manual =
         "Each sample becomes the one in the middle of those in a rectangle around it in ascending "
@@ -21,6 +55,8 @@ const struct gi_filter gi_filter_median = {
         "number it is the later one of the two in the middle, as in scipy. "
         "It is one of the samples, nothing is rounded; the results are those of scipy's "
         "median_filter() and, with --border clamp, of OpenCV's medianBlur().\n\n"
+        "With --threshold only specks change: a sample becomes the median where it differs from "
+        "that by more, and stays as it is everywhere else, where it is NaN too.\n\n"
         "Alpha stays as it is, and colour counts however transparent it is; --alpha filters alpha "
         "like a colour. In float images NaN is above all numbers, so that the result is NaN where "
         "more than half of the samples are; -0 is less than 0.\n\n"
@@ -31,7 +67,7 @@ const struct gi_filter gi_filter_median = {
         "1979).",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
-    .check = gi_window_check,
+    .check = check,
     .plan = plan,
-    .run = gi_rank_run,
+    .run = run,
 };

@@ -7,7 +7,8 @@
 
 struct gi_rank_params {
     struct gi_window_params window;
-    double percent;
+    double percent;            /* of rank */
+    struct gi_level threshold; /* of median */
     bool alpha;
     struct gi_border_params edge;
 };

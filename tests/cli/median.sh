@@ -19,6 +19,9 @@ made '0 0 0 0 0' row.pgm --border border --border-value 0
 made '50 30 40 40 40' row.pgm --border wrap
 made '10 1 30 9 30 3' alpha.pam
 made '10 1 30 3 30 3' alpha.pam --alpha
+made '10 90 30 40 50' row.pgm --threshold 60
+made '10 30 30 40 50' row.pgm --threshold 59.5
+made '10 30 30 40 50' row.pgm --threshold 20%
 expect 0 gpuimg run 'median | invert' row.pgm out.pgm --device cpu
 check "a chain" test "$(samples 5 out.pgm)" = '245 225 215 215 205'
 
@@ -27,6 +30,8 @@ expect_error 2 "median: --k 1003: want odd, 1 to 1001 px" median row.pgm made.pg
 expect_error 2 "median: --k 3 and --size: want one of them" median row.pgm made.pgm --k 3 --size 3x3
 expect_error 2 "rank: --percent 101: want 0 to 100 %" rank row.pgm made.pgm --percent 101
 expect_error 2 "rank: --size: want at most 1001 px a side" rank row.pgm made.pgm --size 1002x1 --device cpu
+expect_error 2 "median: --threshold otsu: want a number or a per cent" median row.pgm made.pgm --threshold otsu
+expect_error 2 "median: --threshold 300: want 0 to 255, as 8-bit samples are" median row.pgm made.pgm --threshold 300
 check "no file" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg median place.pgm place.pgm --device cpu

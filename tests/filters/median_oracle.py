@@ -39,6 +39,15 @@ c.check("several tiles", np.array_equal(c.filter(image, "median", "--k", 13), pe
 small = random_image(c.rng, (12, 10), np.uint8)
 c.check("wider than the image", np.array_equal(c.filter(small, "median", "--k", 301), peer(small, 301)))
 
+# Only outliers.
+for dtype, threshold, t in ((np.uint8, 40, 40), (np.uint8, "0%", 0), (np.uint16, "12.5%", 8191.875), (np.float32, 0.25, 0.25), (np.uint8, 255, 255)):
+    image = random_image(c.rng, (31, 26, 4) if threshold == 40 else (33, 47), dtype)
+    image.reshape(-1)[::2] = image.reshape(-1)[0]
+    middle = peer(image, 5)
+    far = np.abs(image.astype(np.float32) - middle.astype(np.float32)) > t
+    got = c.filter(image, "median", "--k", 5, "--threshold", threshold)
+    c.check(f"outliers beyond {threshold} {dtype.__name__}", np.array_equal(got, np.where(far, middle, image)))
+
 # Rectangles, also even ones, and other ranks: scipy's percentile_filter() has the same places.
 for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 3, 0), (3, 3, 100), (10, 7, 90), (5, 5, 33.3)]):
     for dtype in (np.uint8, np.uint16, np.float32):

@@ -5,10 +5,11 @@
 
 #include "image_cases.h"
 
-enum { POINT_OPERATIONS = GI_POINT_DIFFERENCE + 1 };
+enum { POINT_OPERATIONS = GI_POINT_OUTLIER + 1 };
 
 static const char *const point_names[POINT_OPERATIONS] = {
-    "affine", "table", "add", "subtract", "multiply", "blend", "minimum", "maximum", "difference"};
+    "affine", "table",   "add",     "subtract",   "multiply",
+    "blend",  "minimum", "maximum", "difference", "outlier"};
 
 /* What random_point() makes tables of. */
 struct point_tables {
@@ -33,6 +34,8 @@ static void random_point(struct gi_point *spec, struct point_tables *tables, enu
     bool alike = case_between(seed, 0, 1), same = case_between(seed, 0, 1);
     *spec = (struct gi_point){.op = op, .alpha_too = case_between(seed, 0, 1)};
     spec->t = case_between(seed, 0, 2) ? case_real(seed) : weights[case_between(seed, 0, 5)];
+    if (op == GI_POINT_OUTLIER)
+        spec->t = fabsf(spec->t) * full / 2;
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
         int from = alike ? 0 : c;
         spec->scale[c] = from < c ? spec->scale[0] : 3 * case_real(seed);

@@ -58,6 +58,8 @@ static float defined(const struct gi_point *spec, enum gi_type type, int c, floa
         return isnan(b) || a > b ? b : a;
     case GI_POINT_MAXIMUM:
         return isnan(b) || b > a ? b : a;
+    case GI_POINT_OUTLIER:
+        return a - b > spec->t || b - a > spec->t ? b : a;
     default:
         return fabsf(a - b);
     }
@@ -75,7 +77,8 @@ static double meant(const struct gi_point *spec, enum gi_type type, int c, doubl
                                       a * (1 - t) + b * t,
                                       fmin(a, b),
                                       fmax(a, b),
-                                      fabs(a - b)};
+                                      fabs(a - b),
+                                      fabs(a - b) > t ? b : a};
     double v = means[spec->op];
     return type == GI_F32 ? v : fmin(fmax(v, 0), full);
 }

@@ -6,7 +6,7 @@
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 
 /* Further operations, behind those of enum gi_point_op. */
-enum { THRESHOLD = GI_POINT_DIFFERENCE + 1, LUMA, NOPERATIONS };
+enum { THRESHOLD = GI_POINT_OUTLIER + 1, LUMA, NOPERATIONS };
 
 /* ---- in floats ---- */
 
@@ -51,6 +51,8 @@ static inline __attribute__((always_inline)) GI_VEC value(const struct lanes lan
         return vec_if_nan(b, b, vec_if_greater(b, a, b, a));
     case GI_POINT_DIFFERENCE:
         return vec_abs(vec_sub(a, b));
+    case GI_POINT_OUTLIER:
+        return vec_if_greater(vec_abs(vec_sub(a, b)), lanes.t, b, a);
     default:
         return vec_if_greater(a, lanes.above, lanes.yes, lanes.no);
     }
@@ -105,6 +107,7 @@ FLOATS(multiply_f32, GI_F32, GI_POINT_MULTIPLY)
 FLOATS(minimum_f32, GI_F32, GI_POINT_MINIMUM)
 FLOATS(maximum_f32, GI_F32, GI_POINT_MAXIMUM)
 FLOATS(difference_f32, GI_F32, GI_POINT_DIFFERENCE)
+FLOATS(outlier_f32, GI_F32, GI_POINT_OUTLIER)
 FLOATS(threshold_f32, GI_F32, THRESHOLD)
 
 /* ---- in integers ---- */
@@ -140,6 +143,7 @@ FLOATS(threshold_f32, GI_F32, THRESHOLD)
 #define ADD           a + LESSER(b, rest)
 #define SUBTRACT      GREATER(a, b) - b
 #define DIFFERENCE    GREATER(a, b) - LESSER(a, b)
+#define OUTLIER       DIFFERENCE > low ? b : a
 /* (a b) / (2^n - 1) rounded: with p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn,
  * "Three wrongs make a right", IEEE CG&A 15(6), 1995. Neither sum leaves 2 n bits. */
 static inline uint16_t product_u8(uint16_t a, uint16_t b)
@@ -166,6 +170,8 @@ INTEGERS(maximum_u8, uint8_t, GREATER(a, b))
 INTEGERS(maximum_u16, uint16_t, GREATER(a, b))
 INTEGERS(difference_u8, uint8_t, DIFFERENCE)
 INTEGERS(difference_u16, uint16_t, DIFFERENCE)
+INTEGERS(outlier_u8, uint8_t, OUTLIER)
+INTEGERS(outlier_u16, uint16_t, OUTLIER)
 INTEGERS(threshold_u8, uint8_t, a > low ? yes : no)
 INTEGERS(threshold_u16, uint16_t, a > low ? yes : no)
 
@@ -181,6 +187,7 @@ static point_row_fn *const rows[NOPERATIONS][GI_F32 + 1] = {
     [GI_POINT_MINIMUM] = {minimum_u8, minimum_u16, minimum_f32},
     [GI_POINT_MAXIMUM] = {maximum_u8, maximum_u16, maximum_f32},
     [GI_POINT_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},
+    [GI_POINT_OUTLIER] = {outlier_u8, outlier_u16, outlier_f32},
     [THRESHOLD] = {threshold_u8, threshold_u16, threshold_f32},
     [LUMA] = {GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32)},
 };
@@ -223,6 +230,8 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
 {
     struct point op = {.dst = dst, .src = src, .other = other ? other : src, .t = spec->t};
     int channels = src->channels, looked_up = channels;
+    float full = gi_type_full_scale(src->type);
+    op.low = spec->op == GI_POINT_OUTLIER ? (unsigned)fminf(spec->t, full) : 0;
     for (int i = 0; i < POINT_GROUP; i++) {
         op.scale[i] = spec->scale[i % channels];
         op.offset[i] = spec->offset[i % channels];

@@ -4,14 +4,15 @@
 #include "kernels/cuda/point/point.cuh"
 
 /* The operation of gi_kernels.threshold, behind those of enum gi_point_op. */
-enum { THRESHOLD = GI_POINT_DIFFERENCE + 1, NOPERATIONS };
+enum { THRESHOLD = GI_POINT_OUTLIER + 1, NOPERATIONS };
 
 struct point_args {
     struct gi_image dst, src, other;
     int pieces;                /* of a row */
     float scale[4], offset[4]; /* AFFINE: of channels, again where there are 1 or 2 */
     float t, above;
-    unsigned least; /* THRESHOLD: the smallest foreground, as many times as a word holds it */
+    unsigned least; /* THRESHOLD: the smallest foreground, OUTLIER: t, as many times as a word holds
+                       it */
     unsigned flip;  /* ~0: the others become full scale */
     unsigned full;  /* bits of full scale */
     unsigned keep[WORDS];
@@ -45,6 +46,9 @@ template <> struct words<uint8_t> {
             return __vmaxu4(a, b);
         case GI_POINT_DIFFERENCE:
             return __vabsdiffu4(a, b);
+        case GI_POINT_OUTLIER:
+            word = __vcmpgtu4(__vabsdiffu4(a, b), args.least);
+            return (b & word) | (a & ~word);
         case GI_POINT_MULTIPLY:
 #pragma unroll
             for (int i = 0; i < 32; i += 8)
@@ -60,6 +64,7 @@ template <> struct words<uint16_t> {
     static __device__ __forceinline__ unsigned make(int what, unsigned a, unsigned b,
                                                     const struct point_args &args)
     {
+        unsigned word;
         switch (what) {
         case GI_POINT_ADD:
             return __vaddus2(a, b);
@@ -71,6 +76,9 @@ template <> struct words<uint16_t> {
             return __vmaxu2(a, b);
         case GI_POINT_DIFFERENCE:
             return __vabsdiffu2(a, b);
+        case GI_POINT_OUTLIER:
+            word = __vcmpgtu2(__vabsdiffu2(a, b), args.least);
+            return (b & word) | (a & ~word);
         case GI_POINT_MULTIPLY:
             return product<uint16_t>(a & 65535, b & 65535) | product<uint16_t>(a >> 16, b >> 16)
                                                                  << 16;
@@ -102,6 +110,8 @@ static __device__ __forceinline__ float in_float(int what, float a, float b, flo
         return b != b || b > a ? b : a;
     case GI_POINT_DIFFERENCE:
         return fabsf(__fsub_rn(a, b));
+    case GI_POINT_OUTLIER:
+        return fabsf(__fsub_rn(a, b)) > args.t ? b : a;
     default:
         return (a > args.above) != (args.flip != 0) ? 1.0f : 0.0f;
     }
@@ -174,7 +184,8 @@ static point_kernel *const kernels[NOPERATIONS][GI_F32 + 1] = {
     EACH_TYPE(GI_POINT_ADD, 4),        EACH_TYPE(GI_POINT_SUBTRACT, 4),
     EACH_TYPE(GI_POINT_MULTIPLY, 4),   EACH_TYPE(GI_POINT_BLEND, 4),
     EACH_TYPE(GI_POINT_MINIMUM, 4),    EACH_TYPE(GI_POINT_MAXIMUM, 4),
-    EACH_TYPE(GI_POINT_DIFFERENCE, 4), EACH_TYPE(THRESHOLD, 4),
+    EACH_TYPE(GI_POINT_DIFFERENCE, 4), EACH_TYPE(GI_POINT_OUTLIER, 4),
+    EACH_TYPE(THRESHOLD, 4),
 };
 static point_kernel *const affine_of_3[GI_F32 + 1] = EACH_TYPE(GI_POINT_AFFINE, 3);
 
@@ -207,6 +218,9 @@ static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_imag
     args.src = *src;
     args.other = other ? *other : *src;
     args.t = spec->t;
+    if (spec->op == GI_POINT_OUTLIER && src->type != GI_F32)
+        args.least = (unsigned)fminf(spec->t, gi_type_full_scale(src->type)) *
+                     (src->type == GI_U8 ? 0x01010101u : 0x00010001u);
     for (int c = 0; c < 4; c++) {
         args.scale[c] = spec->scale[c % src->channels];
         args.offset[c] = spec->offset[c % src->channels];
