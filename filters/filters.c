@@ -16,7 +16,7 @@ extern const struct gi_filter gi_filter_fill_holes, gi_filter_clear_border, gi_f
 extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multiply,
     gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
     gi_filter_mask, gi_filter_paste;
-extern const struct gi_filter gi_filter_median, gi_filter_rank, gi_filter_midpoint,
+extern const struct gi_filter gi_filter_median, gi_filter_rank, gi_filter_mode, gi_filter_midpoint,
     gi_filter_bilateral, gi_filter_nlmeans;
 extern const struct gi_filter gi_filter_local_threshold, gi_filter_integral, gi_filter_cumulative;
 extern const struct gi_filter gi_filter_levels, gi_filter_gamma, gi_filter_normalize,
@@ -41,6 +41,7 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_remove_small,
     &gi_filter_median,
     &gi_filter_rank,
+    &gi_filter_mode,
     &gi_filter_midpoint,
     &gi_filter_bilateral,
     &gi_filter_nlmeans,

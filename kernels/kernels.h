@@ -140,6 +140,15 @@ struct gi_median {
     struct gi_edge edge;
 };
 
+/* The most frequent sample of a rectangle that lies as gi_median's, of equals the least, each
+ * channel by itself; GI_U8 and GI_U16 only. Border values are rounded to integers (half to even,
+ * saturated) first. */
+struct gi_mode {
+    int width, height; /* 1 to GI_MEDIAN_MAX */
+    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
+    struct gi_edge edge;
+};
+
 /* Is it the median of k x k samples? */
 static inline bool gi_median_is(const struct gi_median *spec, int k)
 {
@@ -296,6 +305,9 @@ typedef enum gi_status gi_extreme_fn(struct gi_queue *queue, struct gi_image *ds
 typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
                                     const struct gi_image *src, const struct gi_median *spec,
                                     struct gi_err *err);
+typedef enum gi_status gi_mode_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_mode *spec,
+                                  struct gi_err *err);
 typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_gradient *spec,
                                       struct gi_err *err);
@@ -433,6 +445,7 @@ struct gi_kernels {
     gi_box_fn *box;
     gi_extreme_fn *extreme;
     gi_median_fn *median;
+    gi_mode_fn *mode;
     gi_bilateral_fn *bilateral; /* kernels/pairs.h, as the next */
     gi_nlmeans_fn *nlmeans;
     gi_gradient_fn *gradient;

@@ -165,6 +165,7 @@ gi_convolve_2d_fn gi_cuda_convolve_2d;
 gi_box_fn gi_cuda_box;
 gi_extreme_fn gi_cuda_extreme;
 gi_median_fn gi_cuda_median;
+gi_mode_fn gi_cuda_mode;
 gi_bilateral_fn gi_cuda_bilateral;
 gi_nlmeans_fn gi_cuda_nlmeans;
 gi_gradient_fn gi_cuda_gradient;
@@ -197,7 +198,7 @@ gi_warp_fn gi_cuda_warp;
 
 /* The ways of those that have several, for struct gi_kernels. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
-    gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways;
+    gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_median_ways, gi_cuda_mode_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
     gi_cuda_bernsen_ways, gi_cuda_scan_ways;

@@ -32,6 +32,12 @@ expect_error 2 "rank: --percent 101: want 0 to 100 %" rank row.pgm made.pgm --pe
 expect_error 2 "rank: --size: want at most 1001 px a side" rank row.pgm made.pgm --size 1002x1 --device cpu
 expect_error 2 "median: --threshold otsu: want a number or a per cent" median row.pgm made.pgm --threshold otsu
 expect_error 2 "median: --threshold 300: want 0 to 255, as 8-bit samples are" median row.pgm made.pgm --threshold 300
+printf 'P2 5 1 255  10 30 30 40 50\n' >twice.pgm
+expect 0 gpuimg mode twice.pgm out.pgm --device cpu
+check "the most frequent" test "$(samples 5 out.pgm)" = '10 30 30 30 50'
+expect 0 gpuimg mode alpha.pam out.pam --alpha --device cpu
+check "of alpha too" test "$(samples 6 out.pam)" = '10 1 10 1 30 3'
+expect_error 1 "mode: *samples are float: want 8 or 16 bits*" mode twice.pgm made.pfm --depth float
 check "no file" test ! -e made.pgm
 cp row.pgm place.pgm
 expect 0 gpuimg median place.pgm place.pgm --device cpu

@@ -59,6 +59,20 @@ for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 
         if percent == 50:
             c.check(f"median {w}x{h} {dtype.__name__}", np.array_equal(c.filter(image, "median", *args), want))
 
+# The most frequent one, the least of equals.
+for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9, 9, 3), ((20, 26), 4, 7, 9), ((17, 30), 31, 5, 40), ((12, 11), 5, 5, 10**5)]):
+    for dtype in (np.uint8, np.uint16):
+        border, mode = list(SCIPY_MODES.items())[turn % len(SCIPY_MODES)]
+        image = random_image(c.rng, shape, dtype)
+        image = (image % values * (np.iinfo(dtype).max // values) if values < 256 else image).astype(dtype)
+        more = {"constant_values": 0} if border == "border" else {}
+        pads = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
+        around = np.pad(image, ((h // 2, (h - 1) // 2), (w // 2, (w - 1) // 2)), mode=pads[border], **more)
+        windows = np.lib.stride_tricks.sliding_window_view(around, (h, w)).reshape(*shape, w * h)
+        want = np.array([[np.bincount(v).argmax() for v in row] for row in windows])
+        got = c.filter(image, "mode", "--size", f"{w}x{h}", "--border", border, "--device", "cpu")
+        c.check(f"mode {w}x{h} {border} {dtype.__name__}", np.array_equal(got, want))
+
 # NaN is above all: the window's median as a sort has it.
 for k in (3, 5, 7):
     holes = random_image(c.rng, (20, 30), np.float32)

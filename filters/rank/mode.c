@@ -1,0 +1,57 @@
+/* Mode: the most frequent sample of those about a pixel.
+ * SPDX-License-Identifier: MIT */
+#include "filters/rank/rank.h"
+#include "filters/tone/curve.h"
+
+static const struct gi_option options[] = {GI_RANK_OPTIONS};
+
+static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
+{
+    const struct gi_rank_params *p = plan->params;
+    const struct gi_image *src = &plan->sources[0];
+    int width, height;
+    enum gi_status status = gi_curve_takes(src, "", err);
+    if (!status)
+        status = gi_window_sides(&width, &height, &p->window, src, GI_MEDIAN_MAX, err);
+    if (status)
+        return status;
+    struct gi_mode *mode = gi_plan_tables(plan, sizeof *mode, err);
+    if (!mode)
+        return GI_E_MEMORY;
+    *mode = (struct gi_mode){.width = width,
+                             .height = height,
+                             .alpha_too = p->alpha,
+                             .edge = gi_edge_from(&p->edge, src)};
+    plan->halo = height / 2;
+    plan->border = mode->edge.border;
+    plan->cost.other = (src->type == GI_U8 ? 500 : 1500) + 100.0 * height;
+    return GI_OK;
+}
+
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    return queue->k->mode(queue, work->dst, work->srcs, plan->tables, err);
+}
+
+const struct gi_filter gi_filter_mode = {
+    .name = "mode",
+    .summary = "Take the most frequent of k x k pixels",
+    .examples = "gpuimg mode labels.png smooth.png --k 5\n"
+                "gpuimg mode quantized.png out.png --k 7\n"
+                "gpuimg mode map.png out.png --size 9x3 --border mirror",
+    .manual =
+        "Each sample becomes the one that occurs most often in a rectangle around it, of equals "
+        "the "
+        "least, each channel by itself: it smooths what are names rather than amounts, such as "
+        "labels, classes and palettes, and makes no new values. The results are those of "
+        "scikit-image's rank.modal(), where the rectangle lies within the image.\n\n"
+        "8 and 16 bits; floats hardly ever occur twice. A side that is even has one pixel more "
+        "before the one in the middle than after it. Alpha stays as it is; --alpha makes it a "
+        "channel like the others.",
+    .options = options,
+    .params_nbytes = sizeof(struct gi_rank_params),
+    .check = gi_window_check,
+    .plan = plan,
+    .run = run,
+};

@@ -1,0 +1,109 @@
+/* The most frequent sample of windows of any size, by histograms that go down the columns: of bytes
+ * themselves; of 16 bits of the upper digits, and for each that could have it of the lower ones.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/median/sliding.cuh"
+
+template <bool NARROW>
+static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned bin)
+{
+    return NARROW ? at[bin / 2 * WARP] >> 16 * (bin & 1) & 0xffff : at[bin * WARP];
+}
+
+/* The first bin that holds more than *most samples, which become so many; `key` where there is
+ * none. `digits` stand before the bin's number. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned digits,
+                                                   unsigned *most, unsigned key)
+{
+#pragma unroll 8
+    for (unsigned bin = 0; bin < BINS; bin++) {
+        unsigned count = count_of<NARROW>(at, bin);
+        key = count > *most ? digits << 8 | bin : key;
+        *most = max(*most, count);
+    }
+    return key;
+}
+
+/* Of 16 bits, in the window whose first row is y. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned
+fullest_pair(const struct strip *strip, const unsigned *upper, unsigned *lower, int y)
+{
+    unsigned most = 0, key = 0, digits = 0;
+    for (;;) {
+        while (digits < BINS && count_of<NARROW>(upper, digits) <= most)
+            digits++;
+        if (!__any_sync(~0u, digits < BINS))
+            return key;
+        count_digits<uint16_t, NARROW>(strip, lower, y, digits, 0);
+        key = fullest<NARROW>(lower, digits, &most, key);
+        digits++;
+    }
+}
+
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    mode_sliding(const __grid_constant__ struct median_args args, int band)
+{
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&args, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = args.src.channels, above = args.height / 2;
+    bool keep = args.keep_alpha && i % channels == channels - 1;
+    for (int y0 = (int)blockIdx.y * band; y0 < args.src.height; y0 += (int)gridDim.y * band) {
+        struct place place = {0, 0};
+        for (int j = 0; j < bins<NARROW>::WORDS; j++)
+            upper[j * WARP] = 0;
+        for (int y = y0 - above; y < y0 - above + args.height - 1; y++)
+            slide<T, NARROW>(&strip, upper, &place, y, 0, false);
+        for (int y = y0; y < min(y0 + band, args.src.height); y++) {
+            unsigned most = 0;
+            slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
+                             y > y0);
+            T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
+                                       : fullest_pair<NARROW>(&strip, upper, lower, y - above));
+            if (i >= args.src.width * channels)
+                continue;
+            if (keep)
+                out = ((const T *)(args.src.data + (size_t)y * args.src.stride))[i];
+            ((T *)(args.dst.data + (size_t)y * args.dst.stride))[i] = out;
+        }
+    }
+}
+
+template <typename T, bool NARROW>
+static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args *args,
+                             struct gi_err *err)
+{
+    return sliding_launch(cu, args, mode_sliding<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T),
+                          err);
+}
+
+static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
+                              const struct gi_image *src, const struct gi_mode *spec,
+                              struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    const struct gi_median window = {spec->width, spec->height, 0, spec->alpha_too, spec->edge};
+    struct median_args args = median_args_of(dst, src, &window);
+    bool bytes = src->type == GI_U8;
+    if (args.width * args.height <= 65535)
+        return bytes ? launch<uint8_t, true>(cu, &args, err)
+                     : launch<uint16_t, true>(cu, &args, err);
+    return bytes ? launch<uint8_t, false>(cu, &args, err) : launch<uint16_t, false>(cu, &args, err);
+}
+
+static const struct gi_mode_way ways[] = {
+    {{"sliding", "everything"}, NULL, sliding},
+};
+
+const struct gi_ways gi_cuda_mode_ways = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
+
+enum gi_status gi_cuda_mode(struct gi_queue *queue, struct gi_image *dst,
+                            const struct gi_image *src, const struct gi_mode *spec,
+                            struct gi_err *err)
+{
+    GI_WAYS_RUN(gi_cuda_mode_ways, ways, queue, src, (queue, src, spec),
+                (queue, dst, src, spec, err), err);
+}

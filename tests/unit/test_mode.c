@@ -1,0 +1,145 @@
+/* The most frequent sample of a window on every level of the CPU and on CUDA, against counting.
+ * SPDX-License-Identifier: MIT */
+#include "image_cases.h"
+#include "ways_walk.h"
+
+static uint64_t seed = 20261124;
+
+static unsigned sample_at(const struct gi_image *src, const struct gi_edge *edge, int y, int x,
+                          size_t c)
+{
+    int yi = gi_border_index(y, src->height, edge->border);
+    int xi = gi_border_index(x, src->width, edge->border);
+    float full = gi_type_full_scale(src->type);
+    if (yi < 0 || xi < 0)
+        return (unsigned)rintf(fminf(fmaxf(edge->value[c], 0), full));
+    return (unsigned)gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + c, src->type);
+}
+
+static unsigned most_frequent(const struct gi_image *src, const struct gi_mode *spec, int y, int x,
+                              size_t c)
+{
+    static unsigned counts[65536];
+    unsigned best = 0;
+    for (int turn = 0; turn < 3; turn++) /* counts, looks, and clears */
+        for (int j = 0; j < spec->height; j++)
+            for (int i = 0; i < spec->width; i++) {
+                unsigned v = sample_at(src, &spec->edge, y + j - spec->height / 2,
+                                       x + i - spec->width / 2, c);
+                if (turn == 0)
+                    counts[v]++;
+                else if (turn == 2)
+                    counts[v] = 0;
+                else if (counts[v] > counts[best] || (counts[v] == counts[best] && v < best))
+                    best = v;
+            }
+    return best;
+}
+
+static void define(const struct gi_image *dst, const struct gi_image *src,
+                   const struct gi_mode *spec)
+{
+    size_t channels = (size_t)src->channels;
+    for (int y = 0; y < src->height; y++)
+        for (size_t i = 0; i < gi_row_samples(src); i++) {
+            bool keep = gi_has_alpha(src) && !spec->alpha_too && i % channels == channels - 1;
+            int x = (int)(i / channels);
+            unsigned v = keep ? sample_at(src, &spec->edge, y, x, i % channels)
+                              : most_frequent(src, spec, y, x, i % channels);
+            if (src->type == GI_U8)
+                ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)v;
+            else
+                ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)v;
+        }
+}
+
+static void check(const struct gi_image *host, const struct gi_mode *spec)
+{
+    struct gi_image want, src, dst, back;
+    assert_int_equal(
+        gi_image_alloc(&want, host->width, host->height, host->channels, host->type, NULL), GI_OK);
+    define(&want, host, spec);
+    for (int q = 0; q < WALK_QUEUES; q++) {
+        struct gi_queue *queue = walk_queues[q];
+        struct gi_err err = {0};
+        if (!queue)
+            continue;
+        assert_int_equal(queue->k->upload(queue, &src, host, NULL, &err), GI_OK);
+        for (int i = -1; walk_force(queue, "mode", i); i++) {
+            assert_int_equal(
+                queue->k->alloc(queue, &dst, src.width, src.height, src.channels, src.type, &err),
+                GI_OK);
+            walk_ran(queue, "mode", i, queue->k->mode(queue, &dst, &src, spec, &err), &err);
+            assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
+            case_equal(&back, &want, walk_what(queue, "mode", i));
+            gi_image_free(&back);
+        }
+        queue->k->release(queue, &src);
+    }
+    gi_image_free(&want);
+}
+
+/* Of few different samples where `values` is not 0. */
+static void make(const int *size, int channels, enum gi_type type, const int *window, int border,
+                 unsigned values)
+{
+    struct guard g;
+    guard_alloc(&g, size[0], size[1], channels, type, 16);
+    case_fill(&g.image, &seed);
+    for (int y = 0; values && y < size[1]; y++)
+        for (size_t i = 0; i < gi_row_samples(&g.image); i++)
+            if (type == GI_U8)
+                ((uint8_t *)gi_row(&g.image, y))[i] %= (uint8_t)values;
+            else
+                ((uint16_t *)gi_row(&g.image, y))[i] %= (uint16_t)values;
+    struct gi_mode spec = {window[0], window[1], case_between(&seed, 0, 1),
+                           case_edge(&seed, (enum gi_border)border, type)};
+    check(&g.image, &spec);
+    guard_check(&g);
+    guard_free(&g);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    static const int windows[][2] = {{3, 3}, {1, 1}, {5, 5}, {9, 2}, {4, 7}, {33, 1}, {11, 11}};
+    static const unsigned values[] = {3, 0, 40, 200};
+    int turn = 0;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int i = 0; i < 5; i++)
+        for (int type = GI_U8; type <= GI_U16; type++)
+            for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++, turn++)
+                make(case_sizes[i], channels, (enum gi_type)type, windows[turn % 7],
+                     turn % CASE_BORDERS, values[turn % 4]);
+    for (int type = GI_U8; type <= GI_U16;
+         type++) { /* several tiles; counts of more than 16 bits */
+        make((const int[]){300, 9}, 1, (enum gi_type)type, windows[2], GI_BORDER_CLAMP, 700);
+        make((const int[]){3, 2}, 1, (enum gi_type)type, (const int[]){301, 257}, GI_BORDER_MIRROR,
+             2);
+    }
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    struct gi_image labels;
+    struct gi_mode spec = {.width = 3, .height = 3};
+    struct gi_err err = {0};
+    assert_int_equal(gi_image_alloc(&labels, 3, 3, 1, GI_U32, NULL), GI_OK);
+    for (int q = 0; q < WALK_QUEUES; q++)
+        if (walk_queues[q])
+            walk_refused("mode",
+                         walk_queues[q]->k->mode(walk_queues[q], &labels, &labels, &spec, &err),
+                         &err);
+    gi_image_free(&labels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(walk_check_all),
+    };
+    return cmocka_run_group_tests(tests, walk_open, walk_close);
+}
