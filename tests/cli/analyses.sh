@@ -43,6 +43,9 @@ expect 0 gpuimg histogram two.pgm --bins 4 --bars
 check "ASCII bars" grep -q '|################' out
 expect 0 env LC_ALL=C.UTF-8 "$GPUIMG" histogram two.pgm --bins 4 --bars
 check "bars of blocks" grep -q '│████████████████' out
+# Of an odd number of bins what follows them in memory is a number: the bars don't see it.
+expect 0 gpuimg histogram two.pgm --bins 41 --bars
+check "the first of 41 bars is the highest" test "$(grep -c '|#' out)" = 8
 cp two.pgm 'a "quoted" \ name.pgm'
 cp two.pgm $'bad\xff.pgm'
 for f in 'a "quoted" \ name.pgm' $'bad\xff.pgm'; do

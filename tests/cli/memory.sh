@@ -35,6 +35,13 @@ holds "files" 0 flip --h --out-dir out m*.pgm --memory 1M --threads 12
 holds "a tar" 0 flip --h --tar m.tar out.tar --memory 1M --threads 12
 check "a tar: all of it" test "$(tar tf out.tar | wc -l)" = 40
 
+# A member that is longer than --memory, and as long as its samples take.
+{ printf 'P5\n4200 4200\n255\n'; head -c 17640000 /dev/zero; } >long.pgm
+tar cf long.tar long.pgm
+holds "a long image" 0 flip --h --tar long.tar out.tar --memory 1M
+check "a long image: it is there" test "$(tar tf out.tar)" = long.pgm
+rm long.*
+
 # A member of which the tar says that it is long, and its own head that it is not.
 for f in P5 P2; do
     printf '%s\n10 10\n255\n' $f >hole.pgm

@@ -27,6 +27,7 @@ static enum gi_status small_upload(struct gi_queue *queue, struct gi_image *dst,
                                    struct gi_err *err)
 {
     small.uploads++;
+    assert_true(host->height > 0); /* an image has a row */
     if (host->height > small.upload_rows)
         return gi_fail(err, GI_E_DEVICE_MEMORY, "%d rows do not fit", host->height);
     return real_upload(queue, dst, host, ticket, err);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "filters/statistics/exact.h"
 #include "guard.h"
 #include "ways_walk.h"
 
@@ -240,6 +241,41 @@ static void test_full(void **state)
         }
 }
 
+/* Halves between two doubles go to the even one, unless there is anything below. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t w[3];
+        uint64_t divisor;
+        double want;
+    } cases[] = {
+        {{UINT64_C(1) << 20, 1 << 9}, 1, 0x1p73}, /* 2^73 + 2^20 */
+        {{(UINT64_C(1) << 20) + 1, 1 << 9}, 1, 0x1.0000000000001p73},
+        {{UINT64_C(3) << 20, 1 << 9}, 1, 0x1.0000000000002p73},
+        {{(UINT64_C(3) << 20) - 1, 1 << 9}, 1, 0x1.0000000000001p73},
+        {{1, UINT64_C(1) << 20, 1 << 9}, 1, 0x1.0000000000001p137},
+        {{0, UINT64_C(1) << 20, 1 << 9}, 1, 0x1p137},
+        {{UINT64_C(3) << 20, 3 << 9}, 3, 0x1p73},
+        {{(UINT64_C(3) << 20) + 1, 3 << 9}, 3, 0x1.0000000000001p73},
+        {{(UINT64_C(1) << 53) + 1}, 1, 0x1p53},
+        {{(UINT64_C(1) << 53) + 3}, 1, 0x1.0000000000002p53},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_exact plus = {{0}}, minus = {{0}};
+        uint64_t carry = 1;
+        memcpy(plus.w, cases[i].w, sizeof cases[i].w);
+        for (int w = 0; w < GI_EXACT_WORDS; w++) {
+            minus.w[w] = ~plus.w[w] + carry;
+            carry = carry && !minus.w[w];
+        }
+        double got = gi_exact_quotient(&plus, 0, cases[i].divisor);
+        if (got != cases[i].want || gi_exact_quotient(&minus, 0, cases[i].divisor) != -got ||
+            gi_exact_quotient(&plus, -149, cases[i].divisor) != ldexp(got, -149))
+            fail_msg("case %zu: %a, want %a", i, got, cases[i].want);
+    }
+}
+
 static void test_types(void **state)
 {
     (void)state;
@@ -259,9 +295,8 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_patterns),  cmocka_unit_test(test_full),
+        cmocka_unit_test(test_types),     cmocka_unit_test(test_rounding),
         cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
