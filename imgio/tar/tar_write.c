@@ -14,33 +14,31 @@ struct gi_tar_writer {
     struct gi_sink *sink;
     struct gi_err fault; /* the sink's */
     bool abandoned;
-    bool plain; /* not compressed */
 };
 
-enum packing { PLAIN, GZIP, BZIP2, XZ, ZSTD };
+static const char gzip[] = "gzip";
 
-static const struct {
-    const char *suffix;
-    enum packing packing;
-} suffixes[] = {{".tar", PLAIN},     {".tar.gz", GZIP},  {".tgz", GZIP},
-                {".tar.bz2", BZIP2}, {".tbz2", BZIP2},   {".tar.xz", XZ},
-                {".txz", XZ},        {".tar.zst", ZSTD}, {".tzst", ZSTD}};
+static const struct suffix {
+    const char *text, *packing; /* by libarchive's name; NULL: plain */
+} suffixes[] = {{".tar", NULL},        {".tar.gz", gzip},    {".tgz", gzip},
+                {".tar.bz2", "bzip2"}, {".tbz2", "bzip2"},   {".tar.xz", "xz"},
+                {".txz", "xz"},        {".tar.zst", "zstd"}, {".tzst", "zstd"}};
 
-/* The entry of `suffixes` that the path ends in; -1: none. */
-static int find(const char *path)
+/* What the path ends in; NULL: in none of them. */
+static const struct suffix *find(const char *path)
 {
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t n = strlen(suffixes[i].suffix);
-        if (length > n && strcasecmp(path + length - n, suffixes[i].suffix) == 0)
-            return (int)i;
+        size_t n = strlen(suffixes[i].text);
+        if (length > n && strcasecmp(path + length - n, suffixes[i].text) == 0)
+            return &suffixes[i];
     }
-    return -1;
+    return NULL;
 }
 
 bool gi_tar_is_name(const char *path)
 {
-    return strcmp(path, "-") == 0 || find(path) >= 0;
+    return strcmp(path, "-") == 0 || find(path);
 }
 
 /* libarchive forgets its memory where it sees a write fail before it is closed, so it sees that
@@ -58,19 +56,14 @@ static la_ssize_t take(struct archive *archive, void *self, const void *bytes, s
 }
 
 /* Compression and format. The same members give the same bytes: gzip's head has no time. */
-static bool set_up(struct gi_tar_writer *writer, enum packing packing)
+static bool set_up(struct gi_tar_writer *writer, const char *packing)
 {
     struct archive *a = writer->archive;
     int bad = gi_libarchive.archive_write_set_format_pax(a);
-    if (packing == GZIP)
-        bad |= gi_libarchive.archive_write_add_filter_gzip(a) |
-               gi_libarchive.archive_write_set_filter_option(a, "gzip", "timestamp", NULL);
-    else if (packing == BZIP2)
-        bad |= gi_libarchive.archive_write_add_filter_bzip2(a);
-    else if (packing == XZ)
-        bad |= gi_libarchive.archive_write_add_filter_xz(a);
-    else if (packing == ZSTD)
-        bad |= gi_libarchive.archive_write_add_filter_zstd(a);
+    if (packing)
+        bad |= gi_libarchive.archive_write_add_filter_by_name(a, packing);
+    if (packing == gzip)
+        bad |= gi_libarchive.archive_write_set_filter_option(a, gzip, "timestamp", NULL);
     bad |= gi_libarchive.archive_write_set_bytes_per_block(a, 0);
     bad |= gi_libarchive.archive_write_set_bytes_in_last_block(a, 1);
     return bad == ARCHIVE_OK &&
@@ -93,15 +86,14 @@ enum gi_status gi_tar_writer_open(struct gi_tar_writer **out, const char *path, 
                                   struct gi_err *err)
 {
     struct gi_tar_writer *writer = *out = calloc(1, sizeof *writer);
-    int kind = find(path);
     if (!writer)
         return gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
-    writer->plain = kind < 0 || suffixes[kind].packing == PLAIN;
+    const struct suffix *suffix = find(path);
     enum gi_status status = gi_sink_open(&writer->sink, path, no_clobber, err);
     writer->archive = status ? NULL : gi_libarchive.archive_write_new();
     if (!status && !writer->archive)
         status = gi_fail(err, GI_E_MEMORY, "%s: out of memory", path);
-    if (!status && !set_up(writer, kind < 0 ? PLAIN : suffixes[kind].packing))
+    if (!status && !set_up(writer, suffix ? suffix->packing : NULL))
         status = check(writer, false, path, err);
     if (status)
         gi_tar_writer_abandon(out);
@@ -120,15 +112,15 @@ enum gi_status gi_tar_write_entry(struct gi_tar_writer *writer, const struct gi_
 enum gi_status gi_tar_write(struct gi_tar_writer *writer, const void *bytes, size_t nbytes,
                             struct gi_err *err)
 {
-    const char *at = bytes;
-    enum gi_status status = GI_OK;
-    while (nbytes && !status) {
-        la_ssize_t got = gi_libarchive.archive_write_data(writer->archive, at, nbytes);
-        status = check(writer, got > 0, "a member", err);
-        at += status ? 0 : got;
-        nbytes -= status ? 0 : (size_t)got;
+    for (size_t done = 0; done < nbytes;) {
+        la_ssize_t got = gi_libarchive.archive_write_data(
+            writer->archive, (const char *)bytes + done, nbytes - done);
+        enum gi_status status = check(writer, got > 0, "a member", err);
+        if (status)
+            return status;
+        done += (size_t)got;
     }
-    return status;
+    return GI_OK;
 }
 
 enum gi_status gi_tar_write_end(struct gi_tar_writer *writer, struct gi_err *err)
