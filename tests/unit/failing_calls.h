@@ -67,6 +67,13 @@ ssize_t read(int fd, void *bytes, size_t n)
     return fault_now && fault.why ? -1 : syscall(SYS_read, fd, bytes, fault_now && n ? 1 : n);
 }
 
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    bool fault_now = fails("pread");
+    return fault_now && fault.why ? -1
+                                  : syscall(SYS_pread64, fd, bytes, fault_now && n ? 1 : n, at);
+}
+
 /* What _FORTIFY_SOURCE makes of it. */
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room);
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room)

@@ -4,6 +4,9 @@
 #include "failing_memory.h"
 #include "imgio_util.h"
 
+#include "imgio/pnm_stream.h"
+#include "imgio/y4m.h"
+
 static char folder[64], *in[8];
 static struct gi_image image;
 static struct bytes want;
@@ -131,6 +134,8 @@ static const struct {
     {"mkdir", EEXIST, false, true},
     {"getrandom", EAGAIN, false, false},
     {"lseek", ESPIPE, false, true},
+    {"pread", EIO, false, false},
+    {"pread", EINTR, false, true},
     {"mmap", ENOMEM, false, true},
     {"malloc", ENOMEM, false, false},
 };
@@ -266,6 +271,103 @@ static void reading(void **state)
     assert_in_range(failed, 6, 1000);
 }
 
+/* All images of a stream, one behind the other in `all`. */
+static enum gi_status take_images(const char *path, struct gi_buffer *all, struct gi_err *err)
+{
+    struct gi_reader *reader;
+    struct gi_buffer one = {0};
+    bool end = false, more = true;
+    enum gi_status status = gi_reader_open(&reader, path, err);
+    if (!status)
+        status = gi_pnm_has_more(&more, reader, err);
+    if (!status)
+        assert_true(more);
+    while (!status && !end) {
+        status = gi_pnm_next(&one, &end, reader, &strictly.limits, err);
+        if (!status && !end)
+            status = gi_buffer_append(all, one.at, one.nbytes, err);
+    }
+    free(one.at);
+    gi_reader_close(&reader);
+    return status;
+}
+
+/* All planes of a video of 10 bits. */
+static enum gi_status take_planes(const char *path, struct gi_buffer *all, struct gi_err *err)
+{
+    struct gi_reader *reader;
+    struct gi_y4m video;
+    char line[GI_Y4M_LINE_MAX];
+    bool end = false;
+    enum gi_status status = gi_reader_open(&reader, path, err);
+    if (!status)
+        status = gi_y4m_read_head(&video, reader, &strictly.limits, err);
+    while (!status && !end) {
+        status = gi_y4m_read_frame(line, &end, reader, err);
+        for (int p = 0; !status && !end && p < video.nplanes; p++) {
+            struct gi_image shape = gi_y4m_plane(&video, p), plane;
+            status = gi_image_alloc(&plane, shape.width, shape.height, 1, shape.type, err);
+            if (status)
+                break;
+            status = gi_y4m_read_plane(&plane, reader, err);
+            if (!status)
+                status = gi_y4m_widen(&plane, video.bits, err);
+            for (int y = 0; y < plane.height && !status; y++)
+                status = gi_buffer_append(all, gi_row(&plane, y), gi_row_nbytes(&plane), err);
+            gi_image_free(&plane);
+        }
+    }
+    gi_reader_close(&reader);
+    return status;
+}
+
+static void streams(void **state)
+{
+    (void)state;
+    static const char raw[] = "P5 3 2 255\nabcdefP6 1 1 255\nrgb \n",
+                      plain[] = "P2 3 1 9 1 2 3\nP1 4 1 1011\nP3 1 1 255 1 #\n2 3\n",
+                      video[] = "YUV4MPEG2 W2 H2 C420p10\nFRAME\na\0b\1c\2d\3e\0f\1"
+                                "FRAME I\na\0b\1c\2d\3e\0f\1";
+    static const struct {
+        const char *bytes;
+        size_t n;
+        enum gi_status (*take)(const char *path, struct gi_buffer *all, struct gi_err *err);
+    } kinds[] = {{raw, sizeof raw - 1, take_images},
+                 {plain, sizeof plain - 1, take_images},
+                 {video, sizeof video - 1, take_planes}};
+    int failed = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        struct gi_buffer all = {0};
+        write_file(in[0], kinds[k].bytes, kinds[k].n);
+        assert_int_equal(kinds[k].take(in[0], &all, NULL), GI_OK);
+        for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+            for (int n = 1, done = 0; !done; n++) {
+                struct gi_buffer got = {0};
+                struct gi_err err = {0};
+                int fds = open_files();
+                bool glance = strcmp(faults[f].name, "lseek") == 0;
+                arm(f, n, true);
+                enum gi_status status = kinds[k].take(in[0], &got, &err);
+                done = disarm();
+                if (status != err.status || (status && faults[f].works && !glance) ||
+                    (status && !*err.text))
+                    fail_msg("stream %zu: call %d of %s() fails (%s): status %d, %s", k, n,
+                             faults[f].name, strerror(faults[f].why), status, err.text);
+                failed += status != GI_OK;
+                if (!status) {
+                    assert_int_equal(got.nbytes, all.nbytes);
+                    assert_memory_equal(got.at, all.at, all.nbytes);
+                }
+                free(got.at);
+                assert_int_equal(open_files(), fds);
+            }
+        free(all.at);
+    }
+    nothing();
+    print_message("%d calls failed the work\n", failed);
+    assert_in_range(failed, 15, 1000);
+}
+
 int main(void)
 {
     strcpy(folder, make_folder());
@@ -276,7 +378,8 @@ int main(void)
     save(0, &plainly, NULL);
     want = read_file(in[0]);
     nothing();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(writing), cmocka_unit_test(reading)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(writing), cmocka_unit_test(reading),
+                                       cmocka_unit_test(streams)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
     return failed;

@@ -148,12 +148,170 @@ static void texts(void **state)
     gi_image_free(&image);
 }
 
+/* As a decoder has it, with one text added. The caller frees the metadata. */
+static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char *keyword,
+                const char *text, size_t n)
+{
+    static const struct gi_load_options options;
+    struct gi_decode decode = {.metadata = metadata, .options = &options, .warning = warning};
+    return gi_decode_add_text(&decode, keyword, NULL, NULL, text, n);
+}
+
+/* UTF-8 stays as it is (RFC 3629), all else is Latin-1; and what of it Latin-1 can say. */
+static void alphabets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *text, *latin; /* NULL: it can't */
+    } cases[] = {
+        {"plain", "plain", "plain"},
+        {"caf\xc3\xa9", "caf\xc3\xa9", "caf\xe9"},
+        {"caf\xe9", "caf\xc3\xa9", "caf\xe9"},
+        {"\xc4\x80", "\xc4\x80", NULL},                 /* U+0100 */
+        {"\xe2\x82\xac", "\xe2\x82\xac", NULL},         /* U+20AC */
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80", NULL}, /* U+1F600 */
+        {"\xc1\x81", "\xc3\x81\xc2\x81", "\xc1\x81"},   /* longer than need be */
+        {"\xe0\x80\x81", "\xc3\xa0\xc2\x80\xc2\x81", "\xe0\x80\x81"},
+        {"\xf0\x80\x80\x81", "\xc3\xb0\xc2\x80\xc2\x80\xc2\x81", "\xf0\x80\x80\x81"},
+        {"\xf5\x80\x80\x80", "\xc3\xb5\xc2\x80\xc2\x80\xc2\x80", "\xf5\x80\x80\x80"},
+        {"\xe2\x82", "\xc3\xa2\xc2\x82", "\xe2\x82"}, /* cut */
+        {"\xe2(\xac", "\xc3\xa2(\xc2\xac", "\xe2(\xac"},
+        {"\xa9", "\xc2\xa9", "\xa9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_metadata metadata = {0};
+        struct gi_err warning = {0};
+        char *latin;
+        size_t n;
+        assert_true(add(&metadata, &warning, "Title", cases[i].bytes, strlen(cases[i].bytes)));
+        assert_string_equal(metadata.texts[0].text, cases[i].text);
+        assert_int_equal(gi_latin1(&latin, &n, cases[i].text, NULL), GI_OK);
+        if (!latin != !cases[i].latin)
+            fail_msg("case %zu", i);
+        if (latin) {
+            assert_int_equal(n, strlen(cases[i].latin));
+            assert_memory_equal(latin, cases[i].latin, n);
+        }
+        free(latin);
+        gi_metadata_free(&metadata);
+    }
+    char *latin;
+    size_t n;
+    assert_int_equal(gi_latin1(&latin, &n, "cut \xc3", NULL), GI_OK);
+    assert_null(latin);
+}
+
+/* Texts of hexadecimal digits as ImageMagick writes them, whole and damaged. */
+static void raw_profiles(void **state)
+{
+    (void)state;
+    static const char xap[] = "\nAPP1\n      33\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f"
+                              "312e302f003c782f3e\n";
+    static const struct {
+        const char *kind, *text, *exif, *xmp;
+        int texts;
+    } cases[] = {
+        {"exif", "\nexif\n      10\n457869660000\n4D4d002A\n", "MM\0*", NULL, 0},
+        {"APP1", "\nexif\n       8\n4578696600004949\n", "II", NULL, 0},
+        {"APP1", xap, NULL, "<x/>", 0},
+        {"xmp", "\nxmp\n       4\n3c782f3e\n", NULL, "<x/>", 0},
+        {"exif", "\nexif\n       6\n457869660000\n", NULL, NULL, 0}, /* and nothing behind it */
+        {"exif", "\nexif\n       8\n4d4d002a4d4d002a\n", NULL, NULL, 0},
+        {"APP1", "\nAPP1\n      40\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f322e302f003c\n",
+         NULL, NULL, 0},
+        {"exif", "\nexif\n       6\nno digits\n", NULL, NULL, 0},
+        {"exif", "\nexif\n       6", NULL, NULL, 1},
+        {"exif", "\nexif", NULL, NULL, 1},
+        {"exif", "exif", NULL, NULL, 1},
+        {"iptc", "\niptc\n       4\n3c782f3e\n", NULL, NULL, 1},
+        {"8bim", "\n8bim\n       4\n3c782f3e\n", NULL, NULL, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keyword[40];
+        struct gi_metadata metadata = {0};
+        struct gi_err warning = {0};
+        snprintf(keyword, sizeof keyword, "Raw profile type %s", cases[i].kind);
+        assert_true(add(&metadata, &warning, keyword, cases[i].text, strlen(cases[i].text)));
+        if (metadata.ntexts != cases[i].texts || !metadata.exif != !cases[i].exif ||
+            !metadata.xmp != !cases[i].xmp)
+            fail_msg("case %zu: %d texts", i, metadata.ntexts);
+        if (metadata.exif)
+            assert_memory_equal(metadata.exif, cases[i].exif, metadata.exif_nbytes);
+        if (metadata.xmp)
+            assert_memory_equal(metadata.xmp, cases[i].xmp, metadata.xmp_nbytes);
+        gi_metadata_free(&metadata);
+    }
+}
+
+/* A file may hold any number and length of texts: what is too much is left out, once said. */
+static void too_much(void **state)
+{
+    (void)state;
+    struct gi_metadata metadata = {0};
+    struct gi_err warning = {0};
+    char *text = calloc(1, GI_TEXTS_NBYTES_MAX + 1);
+    assert_non_null(text);
+    assert_false(add(&metadata, &warning, "Title", text, GI_TEXTS_NBYTES_MAX + 1));
+    assert_int_equal(warning.status, GI_E_LIMIT);
+    assert_true(add(&metadata, &warning, "Title", text, GI_TEXTS_NBYTES_MAX - 100));
+    assert_false(add(&metadata, &warning, "Title", text, 100));
+    assert_int_equal(metadata.ntexts, 1);
+    gi_metadata_free(&metadata);
+    warning = (struct gi_err){.status = GI_E_FORMAT, .text = "an earlier one"};
+    for (int i = 0; i < GI_TEXTS_MAX; i++)
+        assert_true(add(&metadata, &warning, "Title", text, 1));
+    assert_false(add(&metadata, &warning, "Title", text, 1));
+    assert_string_equal(warning.text, "an earlier one");
+    gi_metadata_free(&metadata);
+    free(text);
+}
+
+/* --strip gps: nothing that may name a place is left. */
+static void places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *xmp;
+        size_t n;
+        bool stays;
+    } packets[] = {
+        {"<a dc:title='GPU'/>", 19, true},
+        {"<a exif:GPSAltitude='1'/>", 25, false},
+        {"<a photoshop:City='x'/>", 23, false},
+        {"<a geo:lat='1'/>", 16, false},
+        {"<\0a\0/\0>\0", 8, false}, /* UTF-16 */
+    };
+    static const char *const texts[][2] = {{"Title", "a picture"},
+                                           {"Title", "GPS 1 2"},
+                                           {"Location", "here"},
+                                           {"Raw profile type iptc", "00"}};
+    for (size_t i = 0; i < sizeof packets / sizeof *packets; i++) {
+        struct gi_metadata metadata = {0};
+        struct gi_err warning = {0};
+        gi_metadata_keep(&metadata, &metadata.xmp, &metadata.xmp_nbytes, packets[i].xmp,
+                         packets[i].n);
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+            assert_true(add(&metadata, &warning, texts[t][0], texts[t][1], strlen(texts[t][1])));
+        gi_metadata_strip(&metadata, GI_STRIP_GPS);
+        if (!metadata.xmp == packets[i].stays)
+            fail_msg("case %zu", i);
+        assert_int_equal(metadata.ntexts, 1);
+        assert_string_equal(metadata.texts[0].text, "a picture");
+        gi_metadata_free(&metadata);
+    }
+    struct gi_metadata none = {0};
+    gi_metadata_strip(&none, GI_STRIP_GPS);
+    gi_metadata_strip(&none, GI_STRIP_EXIF);
+    gi_metadata_strip(&none, GI_STRIP_ALL);
+    assert_null(none.xmp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours),
-        cmocka_unit_test(settled),
-        cmocka_unit_test(texts),
+        cmocka_unit_test(colours),   cmocka_unit_test(settled),      cmocka_unit_test(texts),
+        cmocka_unit_test(alphabets), cmocka_unit_test(raw_profiles), cmocka_unit_test(too_much),
+        cmocka_unit_test(places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
