@@ -1,0 +1,243 @@
+/* Whole commands in this process while each call for memory fails, one by one: they end well with
+ * all of their files, or not, and then each file is as it was or as it should be.
+ * SPDX-License-Identifier: MIT */
+#include "failing_memory.h"
+#include "imgio_util.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/json.h"
+
+enum { FILES = 64, WORDS = 32 };
+
+/* What stands in the folder. Files whose bytes are others each time have none. */
+static struct files {
+    int n;
+    char *names[FILES];
+    struct bytes bytes[FILES];
+} * listed;
+
+static bool is_report(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
+}
+
+static int list_one(const char *name, const struct stat *st, int what, struct FTW *at)
+{
+    (void)st;
+    (void)at;
+    if (what != FTW_F)
+        return 0;
+    assert_true(listed->n < FILES);
+    listed->names[listed->n] = strdup(name);
+    listed->bytes[listed->n++] = is_report(name) ? (struct bytes){NULL, 0} : read_file(name);
+    return 0;
+}
+
+static struct files list_files(void)
+{
+    struct files files = {0};
+    listed = &files;
+    assert_int_equal(nftw(".", list_one, 16, FTW_PHYS), 0);
+    return files;
+}
+
+static void free_files(struct files *files)
+{
+    for (int i = 0; i < files->n; i++) {
+        free(files->names[i]);
+        free(files->bytes[i].at);
+    }
+}
+
+static int find(const struct files *files, const char *name)
+{
+    for (int i = 0; i < files->n; i++)
+        if (strcmp(files->names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* Whether file i of `got` is among `files`, with the same bytes. */
+static bool is_of(const struct files *files, const struct files *got, int i)
+{
+    int j = find(files, got->names[i]);
+    return j >= 0 && files->bytes[j].n == got->bytes[i].n &&
+           (got->bytes[i].n == 0 ||
+            memcmp(files->bytes[j].at, got->bytes[i].at, got->bytes[i].n) == 0);
+}
+
+/* What the command has made goes, what it has written over comes back. */
+static void put_back(const struct files *before)
+{
+    struct files now = list_files();
+    for (int i = 0; i < now.n; i++)
+        if (!is_of(before, &now, i))
+            unlink(now.names[i]);
+    for (int i = 0; i < before->n; i++)
+        if (!is_of(&now, before, i))
+            write_file(before->names[i], before->bytes[i].at, before->bytes[i].n);
+    free_files(&now);
+}
+
+/* The null device, standard output and standard error. */
+static int silent, output, loud;
+
+static enum gi_status run(const char *line, struct gi_err *err)
+{
+    char text[256], *argv[WORDS], *rest = text;
+    struct gi_command command;
+    struct gi_args args;
+    int argc = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word; argc + 1 < WORDS && (word = strsep(&rest, " "));)
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    for (int i = 0; i < argc; i++) /* a chain is one word */
+        for (char *c = argv[i]; (c = strchr(c, '_')); *c = ' ')
+            ;
+    gi_json_start();
+    fflush(stdout);
+    dup2(silent, STDOUT_FILENO);
+    dup2(fails_at ? silent : loud, STDERR_FILENO);
+    assert_true(gi_command_find(&command, argv[0]));
+    enum gi_status status = gi_args_read(&args, &command, argc, argv, err);
+    if (!status)
+        status = command.run(&command, args.params, args.operands, args.noperands, err);
+    gi_args_free(&args);
+    fflush(stdout);
+    dup2(output, STDOUT_FILENO);
+    dup2(loud, STDERR_FILENO);
+    return status;
+}
+
+static const char *const lines[] = {
+    "convert said.png out.png",
+    "blur a.ppm out.png --linear --k 3",
+    "orient said.png out.png --as 6",
+    "blur --k 3 a.ppm b.pgm --out-dir out --report r.jsonl",
+    "blur --k 3 a.ppm b.pgm --out-dir done --report done.jsonl --resume",
+    "invert --out {tree}/{stem}{index}.{ext} --files-from list --shard 1/2",
+    "histogram b.pgm c.pgm --table t.csv",
+    "extract b.pgm t.json --at 50% --labels l.npy --mask m.pgm --overlay o.png --crops crops "
+    "--points p.csv",
+    "blur s.pnm out.pnm --k 3 --format pnm",
+    "blur in.y4m out.y4m --k 3",
+    "compare b.pgm c.pgm --diff d.png",
+    "run blur_|_histogram_--format_csv_--to_h.csv b.pgm",
+    "montage a.ppm b.pgm sheet.png",
+    "stack --by median b.pgm c.pgm b.pgm out.pfm",
+    "channels split a.ppm x.pgm y.pgm z.pgm",
+    "report merge done.jsonl -o all.jsonl",
+    "histogram b.pgm c.pgm --out-dir out --format json",
+    "compare --pairs pairs --table t.csv",
+    "invert b.pgm c.pgm --out-dir out --fail-fast --memory 1K --threads 1",
+};
+
+static void check(const char *line, int n, enum gi_status status, const struct files *before,
+                  const struct files *after)
+{
+    struct files got = list_files();
+    for (int i = 0; i < got.n; i++)
+        if (!is_of(after, &got, i) && (!status || !is_of(before, &got, i)) &&
+            !(status && strcmp(got.names[i], "./t.csv") == 0)) /* lines of the other files */
+            fail_msg("%s: allocation %d: status %d and another %s", line, n, status, got.names[i]);
+    for (int i = 0; i < after->n && !status; i++)
+        if (find(&got, after->names[i]) < 0)
+            fail_msg("%s: allocation %d: no %s", line, n, after->names[i]);
+    free_files(&got);
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    struct files before = list_files();
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        struct gi_err err = {0};
+        int failed = 0, fds = count_files("/proc/self/fd");
+        if (run(lines[l], &err))
+            fail_msg("%s: %s", lines[l], err.text);
+        struct files after = list_files();
+        assert_true(after.n > before.n || strstr(lines[l], "--resume"));
+        for (int n = 1, done = !can_fail; !done; n++) {
+            put_back(&before);
+            err = (struct gi_err){0};
+            calls = 0;
+            fails_at = n;
+            enum gi_status status = run(lines[l], &err);
+            done = calls < n;
+            fails_at = 0;
+            failed += status != GI_OK;
+            check(lines[l], n, status, &before, &after);
+            assert_int_equal(count_files("/proc/self/fd"), fds);
+        }
+        put_back(&before);
+        free_files(&after);
+        print_message("%s: %d allocations failed it\n", lines[l], failed);
+        assert_true(failed > (can_fail ? 2 : -1));
+    }
+    free_files(&before);
+}
+
+/* A picture with a text, EXIF, XMP, a resolution. */
+static void write_said(void)
+{
+    static char keyword[] = "Title", xmp[] = "<x:xmpmeta/>",
+                exif[] = "II*\0\10\0\0\0\1\0\x98\x82\2\0\4\0\0\0abc\0\0\0\0";
+    struct gi_text text = {keyword, "", "", "what it shows"};
+    const struct gi_metadata said = {.exif = exif,
+                                     .exif_nbytes = sizeof exif - 1,
+                                     .dpi_x = 100,
+                                     .dpi_y = 100,
+                                     .xmp = xmp,
+                                     .xmp_nbytes = sizeof xmp - 1,
+                                     .texts = &text,
+                                     .ntexts = 1,
+                                     .texts_nbytes = 30};
+    const struct gi_save_options options = {.format = "png"};
+    struct gi_image image = random_image(9, 7, 3, GI_U8, 3);
+    assert_int_equal(gi_save(&image, &said, "said.png", &options, NULL, NULL), GI_OK);
+    gi_image_free(&image);
+}
+
+static void write_inputs(void)
+{
+    struct gi_err err = {0};
+    const struct gi_save_options plain = {0};
+    struct gi_image colour = random_image(20, 16, 3, GI_U8, 1);
+    struct gi_image gray = random_image(20, 16, 1, GI_U8, 2);
+    write_said();
+    assert_int_equal(gi_save(&colour, NULL, "a.ppm", &plain, NULL, NULL), GI_OK);
+    assert_int_equal(gi_save(&gray, NULL, "b.pgm", &plain, NULL, NULL), GI_OK);
+    *(unsigned char *)gray.data ^= 9;
+    assert_int_equal(gi_save(&gray, NULL, "c.pgm", &plain, NULL, NULL), GI_OK);
+    assert_int_equal(system("cat b.pgm c.pgm >s.pnm; printf 'a.ppm\\nb.pgm\\nc.pgm\\n' >list; "
+                            "printf 'b.pgm\\tb.pgm\\n' >pairs; "
+                            "(printf 'YUV4MPEG2 W4 H2 C420\\n'; for i in 1 2; do printf "
+                            "'FRAME\\nabcdefghijkl'; done) >in.y4m"),
+                     0);
+    assert_int_equal(run("blur --k 3 a.ppm --out-dir done --report done.jsonl", &err), GI_OK);
+    gi_image_free(&colour);
+    gi_image_free(&gray);
+}
+
+int main(void)
+{
+    const char *folder = make_folder();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
+    setenv("GPUIMG_DEVICE", "cpu", 1);
+    setenv("GPUIMG_RATES", "/dev/null", 1);
+    assert_int_equal(chdir(folder), 0);
+    silent = open("/dev/null", O_WRONLY);
+    output = dup(STDOUT_FILENO);
+    loud = dup(STDERR_FILENO);
+    write_inputs();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(chdir("/"), 0);
+    remove_folder(folder);
+    return failed;
+}
