@@ -125,6 +125,16 @@ if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
         every "$pages pages left" 75 "No space left on device"
     done
 
+    # Rates, of which nothing is printed where they can't be stored.
+    pages=0
+    fill
+    full "rates" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
+    empty
+    echo old >disk/made.json
+    fill
+    full "rates, over older ones" 75 "No space left on device" env GPUIMG_RATES=disk/made.json "$GPUIMG" bench invert --size 16 --device cpu --threads 1 --save
+    empty
+
     # Batches: each file that does not fit is named and counted, those that fit are whole.
     pages=2
     mkdir disk/out

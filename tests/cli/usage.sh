@@ -54,6 +54,18 @@ expect_error 2 'blur: --border round: want clamp, border, wrap, mirror or reflec
 expect_error 2 'blur: --quality 101: want 1 to 100' blur in.pgm made.jpg --quality 101
 expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
 expect_error 2 'threshold: --at 101%: want *' threshold in.pgm made.pgm --at 101%
+for words in '--sigma 0.05:want 0.1 to 84 px' '--sigma 85:want 0.1 to 84 px' '--range 0:want more than 0' \
+    '--range otsu:want a number or a per cent' '--k 8:want odd, 1 to 255 px' '--k 257:want odd, 1 to 255 px' '--border round:want clamp, *'; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "bilateral: ${words/:/: }" bilateral nothere.pgm made.pgm ${words%%:*}
+done
+for words in '--strength 0:want more than 0' '--strength otsu:want a number or a per cent' '--patch 4:want odd, 1 to 15 px' \
+    '--patch 17:want odd, 1 to 15 px' '--search 0:want odd, 1 to 41 px' '--search 43:want odd, 1 to 41 px'; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "nlmeans: ${words/:/: }" nlmeans nothere.pgm made.pgm ${words%%:*}
+done
+expect_error 2 'bilateral: --range 1e999: want *' bilateral nothere.pgm made.pgm --range 1e999
+expect_error 2 'nlmeans: --strength -3: want *' nlmeans nothere.pgm made.pgm --strength=-3
 expect_error 2 'convolve: *' convolve in.pgm made.pgm
 expect_error 2 'convolve: *' convolve in.pgm made.pgm --kernel '1 2; 3'
 expect_error 2 'convolve: --kernel .: is a folder, want a text or a file' convolve in.pgm made.pgm --kernel .
