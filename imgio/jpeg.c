@@ -5,6 +5,7 @@
  * error. SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/icc.h"
+#include "imgio/jpeg_strips.h"
 #include "imgio/jpeg_work.h"
 #include "imgio/jpeg_write.h"
 #include "imgio/metadata.h"
@@ -278,6 +279,11 @@ static enum gi_status read_jpeg(struct gi_decode *decode, j_decompress_ptr cinfo
             gi_decode_alloc(decode, cinfo->image_width, cinfo->image_height, channels, GI_U8, err);
     if (status || header_only)
         return status;
+    const unsigned char *end = gi_jpeg_read_strips(decode, cinfo);
+    if (end) {
+        warn_of_more(decode, end, (size_t)(decode->bytes + decode->nbytes - end));
+        return GI_OK;
+    }
     jpeg_start_decompress(cinfo);
     uint8_t *cmyk = NULL;
     if (cinfo->out_color_space == JCS_CMYK) /* freed with cinfo */

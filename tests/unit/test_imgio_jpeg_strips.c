@@ -1,0 +1,229 @@
+/* JPEGs decoded in strips: the image, messages and failures of one decoder (which test_imgio_jpeg.c
+ * holds against djpeg). SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <jpeglib.h>
+
+/* Lends threads that work one after the other, the last job first, and counts the jobs. */
+static int jobs_run;
+
+static enum gi_status run_backwards(void *self, int njobs,
+                                    void (*job)(void *arg, int index, void *scratch), void *arg,
+                                    size_t scratch_nbytes, struct gi_err *err)
+{
+    (void)self;
+    (void)err;
+    assert_int_equal(scratch_nbytes, 0);
+    for (int i = njobs - 1; i >= 0; i--)
+        job(arg, i, NULL);
+    jobs_run += njobs;
+    return GI_OK;
+}
+
+static const struct gi_parallel lent = {.threads = 2, .run = run_backwards};
+
+struct recipe {
+    int width, height, channels;
+    int h, v;     /* samples of luma, across and down, to one of colour */
+    int interval; /* MCUs to a restart marker; 0: none */
+    int shrink;   /* pixels a side that become one; 0: none */
+    bool progressive, cmyk;
+    bool in_strips; /* what is expected */
+};
+
+static struct bytes make_jpeg(const struct gi_image *image, const struct recipe *recipe)
+{
+    struct jpeg_compress_struct cinfo;
+    struct jpeg_error_mgr errors;
+    unsigned char *out = NULL;
+    unsigned long n = 0;
+    cinfo.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&cinfo);
+    jpeg_mem_dest(&cinfo, &out, &n);
+    cinfo.image_width = (JDIMENSION)image->width;
+    cinfo.image_height = (JDIMENSION)image->height;
+    cinfo.input_components = image->channels;
+    cinfo.in_color_space = recipe->cmyk ? JCS_CMYK : image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&cinfo);
+    jpeg_set_quality(&cinfo, 60, TRUE);
+    cinfo.comp_info[0].h_samp_factor = recipe->h;
+    cinfo.comp_info[0].v_samp_factor = recipe->v;
+    cinfo.restart_interval = (unsigned)recipe->interval;
+    if (recipe->progressive)
+        jpeg_simple_progression(&cinfo);
+    jpeg_start_compress(&cinfo, TRUE);
+    while (cinfo.next_scanline < cinfo.image_height) {
+        JSAMPROW row = gi_row(image, (int)cinfo.next_scanline);
+        jpeg_write_scanlines(&cinfo, &row, 1);
+    }
+    jpeg_finish_compress(&cinfo);
+    jpeg_destroy_compress(&cinfo);
+    return (struct bytes){out, n};
+}
+
+static int shrink_by(void *arg, const struct gi_image *picture)
+{
+    (void)picture;
+    return *(const int *)arg;
+}
+
+static void tell_nobody(void *arg, const struct gi_image *shape)
+{
+    (void)arg;
+    (void)shape;
+}
+
+struct outcome {
+    enum gi_status status;
+    struct gi_image image; /* where it is GI_OK */
+    struct gi_err err, warning;
+};
+
+static struct outcome load(struct bytes file, bool partial, int shrink, bool in_strips)
+{
+    struct gi_load_options options = partial ? partially : strictly;
+    struct outcome o = {0};
+    options.parallel = in_strips ? &lent : NULL;
+    const struct gi_shape_listener listener = {
+        .tell = tell_nobody, .arg = &shrink, .shrink = shrink_by};
+    options.listener = shrink ? &listener : NULL;
+    o.status = load_bytes(&o.image, file.at, file.n, &options, &o.warning, &o.err);
+    return o;
+}
+
+/* Both ways of one file; *jobs: how many, 0 where one decoder did it. */
+static enum gi_status compare(struct bytes file, bool partial, int shrink, int *jobs)
+{
+    struct outcome one = load(file, partial, shrink, false);
+    jobs_run = 0;
+    struct outcome strips = load(file, partial, shrink, true);
+    assert_int_equal(strips.status, one.status);
+    assert_string_equal(strips.err.text, one.err.text);
+    assert_string_equal(strips.warning.text, one.warning.text);
+    if (!one.status) {
+        assert_same_image(&strips.image, &one.image);
+        gi_image_free(&one.image);
+        gi_image_free(&strips.image);
+    }
+    *jobs = jobs_run;
+    return one.status;
+}
+
+static void same_image(void **state)
+{
+    (void)state;
+    static const struct recipe recipes[] = {
+        {500, 1203, 1, 1, 1, 63, 0, false, false, true},     /* a row of MCUs */
+        {500, 1203, 1, 1, 1, 5 * 63, 0, false, false, true}, /* five */
+        {500, 1203, 1, 1, 1, 21, 0, false, false, true},     /* a third of one */
+        {500, 1203, 1, 1, 1, 42, 0, false, false, true},     /* two thirds */
+        {500, 500, 1, 1, 1, 64, 0, false, false, false}, /* its row ends at the 64th marker only */
+        {500, 1203, 1, 1, 1, 0, 0, false, false, false}, /* no marker */
+        {300, 1000, 3, 1, 1, 38, 0, false, false, true}, /* colour */
+        {300, 2003, 3, 2, 2, 19, 0, false, false, true}, /* of half resolution */
+        {300, 2003, 3, 2, 2, 2 * 19, 0, false, false, true},   /* and two rows */
+        {300, 1003, 3, 1, 2, 38, 0, false, false, true},       /* down only */
+        {300, 1003, 3, 2, 1, 19, 0, false, false, true},       /* across only */
+        {300, 1003, 3, 4, 1, 10, 0, false, false, true},       /* a quarter */
+        {300, 2003, 3, 2, 2, 40 * 19, 0, false, false, false}, /* too few to begin above */
+        {1200, 4003, 3, 2, 2, 75, 8, false, false, true},      /* made smaller by 8 */
+        {1200, 2003, 3, 1, 1, 150, 4, false, false, true},     /* by 4 */
+        {500, 1203, 1, 1, 1, 63, 0, true, false, false},       /* several scans */
+        {300, 1000, 4, 1, 1, 38, 0, false, true, false},       /* ink */
+        {100, 300, 3, 1, 1, 13, 0, false, false, false},       /* small */
+    };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        const struct recipe *r = &recipes[i];
+        struct gi_image source = random_image(r->width, r->height, r->channels, GI_U8, i);
+        struct bytes file = make_jpeg(&source, r);
+        int jobs;
+        assert_int_equal(compare(file, false, r->shrink, &jobs), GI_OK);
+        if (r->in_strips ? jobs < 2 : jobs > 0)
+            fail_msg("recipe %zu: %d jobs", i, jobs);
+        free(file.at);
+        gi_image_free(&source);
+    }
+}
+
+/* Bits turned, bytes set, taken out and put in, and cuts, everywhere in the file: whatever one
+ * decoder says of it is what is said. */
+static void same_damage(void **state)
+{
+    (void)state;
+    static const struct recipe recipes[] = {
+        {256, 1040, 1, 1, 1, 32, 0, false, false, true},
+        {256, 600, 3, 2, 2, 16, 0, false, false, true},
+    };
+    uint64_t seed = 7;
+    int failed = 0, in_strips = 0;
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        struct gi_image source =
+            random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
+        struct bytes good = make_jpeg(&source, &recipes[i]);
+        struct bytes file = {malloc(good.n + 1), 0};
+        for (int t = 0; t < 120; t++) {
+            size_t at = next_random(&seed) % (t % 4 ? good.n : 1000);
+            unsigned value = t % 3 ? (unsigned)next_random(&seed) & 255 : 0xff;
+            int kind = t % 5;
+            size_t cut = kind == 2, more = kind == 3;
+            memcpy(file.at, good.at, at);
+            memcpy(file.at + at + more, good.at + at + cut, good.n - at - cut);
+            file.n = kind == 4 ? at + 1 : good.n + more - cut;
+            if (kind == 0)
+                file.at[at] ^= (unsigned char)(1U << value % 8);
+            else if (kind == 1 || kind == 3)
+                file.at[at] = (unsigned char)value;
+            int jobs;
+            failed += compare(file, t % 2, 0, &jobs) != GI_OK;
+            in_strips += jobs > 0;
+        }
+        free(file.at);
+        free(good.at);
+        gi_image_free(&source);
+    }
+    assert_true(failed > 50 && in_strips > 50); /* both roads were taken */
+}
+
+/* Where the restart marker of that number stands, from 0. */
+static size_t restart_at(struct bytes file, int number)
+{
+    for (size_t i = 0; i + 1 < file.n; i++)
+        if (file.at[i] == 0xff && file.at[i + 1] >= 0xd0 && file.at[i + 1] <= 0xd7 && !number--)
+            return i;
+    fail_msg("no such restart marker");
+    return 0;
+}
+
+/* Whole intervals too few or too many, numbered as if nothing were missing. */
+static void intervals(void **state)
+{
+    (void)state;
+    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true};
+    struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
+    struct bytes good = make_jpeg(&source, &recipe), file = {malloc(2 * good.n), 0};
+    static const int from_to[][2] = {{129, 121}, {121, 129}, {60, 52}, {60, 68}, {60, 92}};
+    for (size_t i = 0; i < sizeof from_to / sizeof *from_to; i++) {
+        size_t head = restart_at(good, from_to[i][0] - 1),
+               tail = restart_at(good, from_to[i][1] - 1);
+        bool end = i == 1; /* of the file, in the place of a marker */
+        memcpy(file.at, good.at, head);
+        memcpy(file.at + head, good.at + (end ? good.n - 2 : tail), end ? 2 : good.n - tail);
+        file.n = head + (end ? 2 : good.n - tail);
+        int jobs;
+        assert_int_equal(compare(file, false, 0, &jobs), GI_E_FORMAT);
+        compare(file, true, 0, &jobs);
+    }
+    free(file.at);
+    free(good.at);
+    gi_image_free(&source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_image),
+        cmocka_unit_test(same_damage),
+        cmocka_unit_test(intervals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
