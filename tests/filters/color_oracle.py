@@ -244,6 +244,7 @@ def test_pca(dtype, shape):
     near("pca of one colour", c.filter(flat, "color", "--pca"), exact, dtype)
 
 
+for dtype in FULL:
     for shape in ((1, 1, 3), (37, 53, 3), (5, 701, 3)):
         image = random_image(c.rng, shape, dtype)
         test_spaces(image, dtype)
