@@ -32,7 +32,10 @@ enum {
  * Sums s[c] = fmaf(w, q[c], s[c]) and a = a + w along the row from +0 with i ascending, and those
  * of the rows added from +0 with j ascending. Where the sum of w is > 0 colour c becomes its s[c]
  * divided by it, elsewhere it stays; then the last step. Alpha is copied. Border values are rounded
- * to samples first. Weights are at least 0. */
+ * to samples first. Weights are at least 0.
+ *
+ * With a guide d is that of the guide's colours at both places, and q is left out also where one of
+ * its own colours is not finite. */
 struct gi_bilateral {
     int k;       /* odd, 1 to GI_BILATERAL_MAX */
     int n;       /* entries, 1 to GI_RANGE_ENTRIES */
@@ -41,6 +44,8 @@ struct gi_bilateral {
      * or nowhere, n and n. `slope` is NULL where all distances are entries: t = e = d, scale 1. */
     const float *space, *value, *slope;
     struct gi_edge edge;
+    const struct gi_image *guide;       /* of the size of `src`, on the backend; NULL: none */
+    float guide_value[GI_MAX_CHANNELS]; /* what is outside it under GI_BORDER_VALUE */
 };
 
 typedef enum gi_status gi_bilateral_fn(struct gi_queue *queue, struct gi_image *dst,

@@ -1,6 +1,7 @@
 /* Bilateral filter: the mean of what is near and alike.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <string.h>
 
 #include "filters/filter.h"
 #include "filters/tone/otsu.h"
@@ -9,6 +10,7 @@ struct params {
     double sigma; /* pixels */
     struct gi_level range;
     int k; /* pixels; 0: by sigma */
+    const char *guide;
     struct gi_border_params edge;
 };
 
@@ -42,6 +44,12 @@ static const struct gi_option options[] = {
      .max = GI_BILATERAL_MAX,
      .unit = "px",
      .help = "Diameter of the disk of neighbours; without it three sigma, as OpenCV has it"},
+    {.name = "guide",
+     .letter = 'g',
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct params, guide),
+     .metavar = "IMAGE",
+     .help = "Judge differences by this image, of the same size (joint or cross bilateral)"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -100,6 +108,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
+    const struct gi_image *judge = &plan->sources[p->guide ? 1 : 0];
+    if (judge->width != src->width || judge->height != src->height)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "--guide: %d x %d pixels: want %d x %d, as the input has", judge->width,
+                       judge->height, src->width, src->height);
     int half = p->k ? p->k / 2 : (int)fmax(rint(1.5 * p->sigma), 1);
     size_t nspace = (size_t)(half + 1) * (size_t)(half + 1);
     struct tables *t = gi_plan_tables(plan, sizeof *t + nspace * sizeof *t->space, err);
@@ -107,25 +120,35 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return GI_E_MEMORY;
     t->spec.k = 2 * half + 1;
     t->spec.edge = gi_edge_from(&p->edge, src);
-    fill_range(t, src, gi_level_number(&p->range, src->type, 0));
+    double unit = (double)gi_type_full_scale(judge->type) / (double)gi_type_full_scale(src->type);
+    fill_range(t, judge, gi_level_number(&p->range, src->type, 0) * unit);
     plan->cost.other = 8.0 * fill_space(t, p->sigma);
     plan->halo = half;
     plan->border = t->spec.edge.border;
+    if (p->guide) {
+        struct gi_edge edge = gi_edge_from(&p->edge, judge);
+        memcpy(t->spec.guide_value, edge.value, sizeof edge.value);
+        plan->cost.other *= 2;
+        if (plan->border == GI_BORDER_WRAP) /* bands know no guide past its ends */
+            plan->reach = GI_REACH_ALL;
+    }
     return GI_OK;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct tables *tables = plan->tables;
-    return queue->k->bilateral(queue, work->dst, work->srcs, &tables->spec, err);
+    struct gi_bilateral spec = ((const struct tables *)plan->tables)->spec;
+    if (plan->nsources > 1)
+        spec.guide = &work->srcs[1];
+    return queue->k->bilateral(queue, work->dst, work->srcs, &spec, err);
 }
 
 const struct gi_filter gi_filter_bilateral = {
     .name = "bilateral",
     .summary = "Smooth and keep edges: the mean of what is near and alike",
     .examples = "gpuimg bilateral in.png out.png\n"
-                "gpuimg bilateral portrait.jpg smooth.jpg --sigma 5 --range 15%\n"
+                "gpuimg bilateral depth.png out.png --guide photo.png\n"
                 "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
     .manual =
         "Each pixel becomes a mean of those around it, each of which counts by its distance r in "
@@ -139,7 +162,14 @@ const struct gi_filter gi_filter_bilateral = {
         "sums in another order.\n\n"
         "Weights of differences come from a table: of 8-bit images it has all of them; of others "
         "1024 tangents, which are right to 7e-6. In float images NaN and infinity stay and count "
-        "nowhere. Alpha stays as it is, and colour counts as much as its pixel is opaque.",
+        "nowhere. Alpha stays as it is, and colour counts as much as its pixel is opaque.\n\n"
+        "With --guide d is that of the guide's colours at the two places, so that the edges of the "
+        "guide stay: of a photograph for its depth, of a picture with flash for the one without "
+        "(G. Petschnigg and others, Digital photography with flash and no-flash image pairs, "
+        "2004). It may have another depth, --range being taken in proportion, and other "
+        "channels; its alpha is not looked at. What is not finite in the image counts nowhere and "
+        "gets the mean of what is "
+        "near.",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

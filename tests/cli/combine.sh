@@ -47,6 +47,15 @@ cat a.pgm b.pgm >both.pgm
 expect 0 gpuimg add both.pgm out.pgm --with b.pgm
 expect_values '10 60 20 200' out.pgm
 
+# A guide: that of the image itself changes nothing.
+expect 0 gpuimg bilateral a.pgm plain.pgm
+expect 0 gpuimg bilateral a.pgm out.pgm --guide a.pgm
+check 'the image as its guide' cmp plain.pgm out.pgm
+expect 0 gpuimg run 'bilateral --guide b.pgm' a.pgm chained.pgm
+expect 0 gpuimg bilateral a.pgm b.pgm --guide b.pgm --out-dir guided
+check 'a guide in a batch' cmp chained.pgm guided/a.pgm
+expect_error 1 'bilateral: --guide: 2 x 1 pixels: want 4 x 1, as the input has' bilateral a.pgm made.pgm --guide small.pgm
+
 # Alpha comes and goes by the mode.
 expect 0 gpuimg composite a.pgm out.png --with small.pgm --mode in
 check 'a mode that takes away gives alpha' grep -q 'gray and alpha' <(gpuimg info out.png)

@@ -1,24 +1,29 @@
 """bilateral against its formula in double precision, and OpenCV's bilateralFilter()."""
-from _common import Checks, need, np, random_image, to_type
+from _common import Checks, need, np, random_image, suffix, to_type, write
 
 PAD_MODES = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
 c = Checks()
 
 
-def formula(image, k, sigma, spread, mode="edge", value=0):
-    """In double precision; alpha as it is, and each pixel counts as much as it is opaque."""
+def formula(image, k, sigma, spread, mode="edge", value=0, guide=None, guide_value=0):
+    """In double precision; alpha as it is, and each pixel counts as much as it is opaque. Differences are of the guide's colours."""
     v = image.astype(np.float64).reshape(*image.shape[:2], -1)
     h, (height, width, channels) = k // 2, v.shape
     colours = channels - (channels + 1) % 2
     how = {"constant_values": value} if mode == "constant" else {}
     padded = np.pad(v, ((h, h), (h, h), (0, 0)), mode=mode, **how)
+    g, around = v[:, :, :colours], padded[:, :, :colours]
+    if guide is not None:
+        g = guide.astype(np.float64).reshape(height, width, -1)
+        g = g[:, :, :g.shape[2] - (g.shape[2] + 1) % 2]
+        around = np.pad(g, ((h, h), (h, h), (0, 0)), mode=mode, **({"constant_values": guide_value} if how else {}))
     total, weights = np.zeros((height, width, colours)), np.zeros((height, width, 1))
     for j in range(-h, h + 1):
         for i in range(-h, h + 1):
             if i * i + j * j > h * h:
                 continue
             q = padded[h + j:h + j + height, h + i:h + i + width]
-            d = np.abs(q - v)[:, :, :colours].sum(axis=2, keepdims=True)
+            d = np.abs(around[h + j:h + j + height, h + i:h + i + width] - g).sum(axis=2, keepdims=True)
             w = np.exp(-(i * i + j * j) / (2 * sigma ** 2) - d ** 2 / (2 * spread ** 2))
             w = w if colours == channels else w * q[:, :, colours:]
             total, weights = total + w * q[:, :, :colours], weights + w
@@ -58,6 +63,25 @@ for dtype, full in ((np.uint8, 255), (np.uint16, 65535), (np.float32, 1)):
                 off = np.abs(got.astype(np.int64) - to_type(want, dtype))
                 c.check(name, off.max() <= 1 and (off > 0).sum() <= 1 + off.size * (0.002 if dtype == np.uint8 else 0.05),
                         f"{off.max()} {(off > 0).mean()}")
+
+for turn, (dtype, shape, other, guide_shape) in enumerate((
+        (np.uint8, (31, 33), np.uint8, (31, 33)), (np.uint8, (23, 29, 3), np.uint16, (23, 29)), (np.uint16, (17, 21), np.float32, (17, 21, 3)),
+        (np.uint8, (17, 21, 4), np.uint8, (17, 21, 2)), (np.float32, (19, 23, 3), np.uint8, (19, 23, 3)), (np.uint16, (19, 23, 2), np.uint8, (19, 23, 4)))):
+    image, guide = random_image(c.rng, shape, dtype), scene(guide_shape, other)
+    full, guide_full = (1 if t == np.float32 else np.iinfo(t).max for t in (dtype, other))
+    path = c.path("guide" + suffix(guide))
+    write(path, guide)
+    for border, mode in PAD_MODES.items():
+        got = c.filter(image, "bilateral", "--k", 7, "--sigma", 2.5, "--range", 0.2 * full, "--border", border, "--guide", path,
+                       *(["--border-value", "black"] if border == "border" and shape[2:] != (2,) else []))
+        if border == "border" and len(shape) == 3 and shape[2] % 2 == 0:
+            continue  # black is opaque
+        want = formula(image, 7, 2.5, 0.2 * guide_full, mode, 0, guide)
+        off = np.abs(got - (want if dtype == np.float32 else to_type(want, dtype)).astype(np.float64))
+        ok = off.max() < 2e-6 if dtype == np.float32 else off.max() <= 1 and (off > 0).mean() <= (0.002 if dtype == np.uint8 else 0.05) + 1 / off.size
+        c.check(f"guide {guide_shape} {other.__name__} of {shape} {dtype.__name__} {border}", ok, off.max())
+    c.check("the image as its own guide", dtype == np.float32 or len(shape) == 3 and shape[2] == 2 or np.array_equal(
+        c.filter(image, "bilateral"), c.filter(image, "bilateral", "--guide", c.path("in" + suffix(image)))))
 
 image = scene((60, 70), np.uint8)
 default = formula(image, 9, 3, 25.5)

@@ -11,6 +11,8 @@ struct bilateral {
     const struct gi_image *src;
     const struct gi_bilateral *spec;
     struct gi_tiling tiling;
+    struct gi_edge guide_edge;
+    int planes, guide;                   /* of a row; the first of the guide's */
     size_t pitch;                        /* floats of a plane of a row */
     int reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: weights are 0 where |i| is greater */
 };
@@ -31,8 +33,12 @@ static size_t round_up(size_t n)
 /* Returns the size of the scratch; with `scratch`, shares it out. */
 static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch)
 {
-    size_t row = round_up(b->pitch * (size_t)b->src->channels) * sizeof(float);
-    size_t ring = (size_t)b->spec->k * (size_t)b->src->channels * b->pitch * sizeof(float);
+    const struct gi_image *guide = b->spec->guide;
+    int channels = b->src->channels;
+    if (guide && guide->channels > channels)
+        channels = guide->channels;
+    size_t row = round_up(b->pitch * (size_t)channels) * sizeof(float);
+    size_t ring = (size_t)b->spec->k * (size_t)b->planes * b->pitch * sizeof(float);
     w->b = b;
     if (scratch) {
         w->samples = scratch;
@@ -46,24 +52,35 @@ static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch
 static float *planes_of(const struct worker *w, long long p)
 {
     int k = w->b->spec->k, slot = (int)((p + k) % k);
-    return w->ring + (size_t)slot * (size_t)w->b->src->channels * w->b->pitch;
+    return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
+}
+
+/* The first `count` channels of the row at position p of an image. */
+static void load_planes(struct worker *w, float *planes, int count, const struct gi_image *image,
+                        const struct gi_edge *edge, long long p)
+{
+    int half = w->b->spec->k / 2, channels = image->channels;
+    size_t n = (size_t)(w->tile.x1 - w->tile.x0 + 2 * half);
+    float *floats = w->out;
+    GI_CPU(row_copy)(w->samples, image, edge, p, (long long)w->tile.x0 - half, n);
+    if (channels == 1) {
+        GI_CPU(samples_load)(planes, w->samples, n, image->type);
+        return;
+    }
+    GI_CPU(samples_load)(floats, w->samples, n * (size_t)channels, image->type);
+    for (int c = 0; c < count; c++)
+        for (size_t x = 0; x < n; x++)
+            planes[(size_t)c * w->b->pitch + x] = floats[x * (size_t)channels + (size_t)c];
 }
 
 static void load(struct worker *w, long long p)
 {
-    const struct gi_image *src = w->b->src;
-    int half = w->b->spec->k / 2, channels = src->channels;
-    size_t n = (size_t)(w->tile.x1 - w->tile.x0 + 2 * half);
-    float *planes = planes_of(w, p), *floats = w->out;
-    GI_CPU(row_copy)(w->samples, src, &w->b->spec->edge, p, (long long)w->tile.x0 - half, n);
-    if (channels == 1) {
-        GI_CPU(samples_load)(planes, w->samples, n, src->type);
-        return;
-    }
-    GI_CPU(samples_load)(floats, w->samples, n * (size_t)channels, src->type);
-    for (int c = 0; c < channels; c++)
-        for (size_t x = 0; x < n; x++)
-            planes[(size_t)c * w->b->pitch + x] = floats[x * (size_t)channels + (size_t)c];
+    const struct bilateral *b = w->b;
+    float *planes = planes_of(w, p);
+    load_planes(w, planes, b->src->channels, b->src, &b->spec->edge, p);
+    if (b->spec->guide)
+        load_planes(w, planes + (size_t)b->guide * b->pitch, b->planes - b->guide, b->spec->guide,
+                    &b->guide_edge, p);
 }
 
 /* What a loop over pixels knows as constants. */
@@ -71,6 +88,7 @@ struct kind {
     int colours;
     bool alpha, slope;
     bool finite; /* all samples are */
+    int guide;   /* colours of the guide, 0: there is none */
 };
 
 /* The sums of GI_LANES pixels. */
@@ -78,7 +96,8 @@ struct sums {
     GI_VEC s[3], a;
 };
 
-/* The weights of neighbours q of p, without those of space and alpha; *t tells who is left out. */
+/* The weights of neighbours q of p by their colours, or the guide's, without those of space and
+ * alpha; *t tells who is left out. */
 static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
                                                                const struct kind kind,
                                                                const GI_VEC *p, const GI_VEC *q,
@@ -86,7 +105,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
 {
     const GI_VEC zero = vec_set(0), magic = vec_set(0x1.8p23f);
     GI_VEC limit = vec_set((float)spec->n - 0.5f), d = vec_abs(vec_sub(q[0], p[0]));
-    for (int c = 1; c < kind.colours; c++)
+    for (int c = 1; c < (kind.guide ? kind.guide : kind.colours); c++)
         d = vec_add(d, vec_abs(vec_sub(q[c], p[c])));
     if (!kind.slope) { /* scale is 1, and no distance beyond the table */
         *t = d;
@@ -104,18 +123,24 @@ add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, co
         const float *at, const float *space, int reach)
 {
     const struct gi_bilateral *spec = b->spec;
-    GI_VEC zero = vec_set(0), limit = vec_set((float)spec->n - 0.5f);
+    GI_VEC zero = vec_set(0), limit = vec_set((float)spec->n - 0.5f), infinite = vec_set(INFINITY);
     struct sums row = {{zero, zero, zero}, zero};
     for (int i = -reach; i <= reach; i++) {
-        GI_VEC q[3] = {zero, zero, zero}, t;
+        GI_VEC q[3] = {zero, zero, zero}, g[3] = {zero, zero, zero}, t;
         for (int c = 0; c < kind.colours; c++)
             q[c] = vec_load(at + (size_t)c * b->pitch + i);
-        GI_VEC w = weights_of(spec, kind, p, q, &t);
+        for (int c = 0; c < kind.guide; c++)
+            g[c] = vec_load(at + (size_t)(b->guide + c) * b->pitch + i);
+        GI_VEC w = weights_of(spec, kind, p, kind.guide ? g : q, &t);
         w = vec_mul(w, vec_set(space[i < 0 ? -i : i]));
         if (kind.alpha)
             w = vec_mul(w, vec_load(at + (size_t)kind.colours * b->pitch + i));
         if (!kind.finite && kind.alpha)
             w = vec_if_greater(limit, t, w, zero);
+        for (int c = 0; c < kind.colours && !kind.finite && kind.guide; c++) {
+            w = vec_if_greater(infinite, vec_abs(q[c]), w, zero);
+            q[c] = vec_if_greater(infinite, vec_abs(q[c]), q[c], zero);
+        }
         for (int c = 0; c < kind.colours; c++) {
             if (!kind.finite)
                 q[c] = vec_if_greater(limit, t, q[c], zero);
@@ -135,14 +160,17 @@ static inline __attribute__((always_inline)) void row_of(const struct worker *w,
     const struct bilateral *b = w->b;
     int half = b->spec->k / 2, n = w->tile.x1 - w->tile.x0;
     for (int x = 0; x < n; x += GI_LANES) {
-        GI_VEC zero = vec_set(0), p[3] = {zero, zero, zero};
+        GI_VEC zero = vec_set(0), p[3] = {zero, zero, zero}, g[3] = {zero, zero, zero};
         struct sums sums = {{zero, zero, zero}, zero};
         for (int c = 0; c < kind.colours; c++)
             p[c] = vec_load(planes_of(w, y) + (size_t)c * b->pitch + half + x);
+        for (int c = 0; c < kind.guide; c++)
+            g[c] = vec_load(planes_of(w, y) + (size_t)(b->guide + c) * b->pitch + half + x);
         for (int j = -half; j <= half; j++) {
             int row = j < 0 ? -j : j;
             if (b->reach[row] >= 0)
-                add_row(&sums, b, kind, p, planes_of(w, (long long)y + j) + half + x,
+                add_row(&sums, b, kind, kind.guide ? g : p,
+                        planes_of(w, (long long)y + j) + half + x,
                         b->spec->space + row * (half + 1), b->reach[row]);
         }
         for (int c = 0; c < kind.colours; c++)
@@ -155,16 +183,21 @@ static void row_make(const struct worker *w, int y)
 {
     bool rgb = gi_colour_channels(w->b->src) == 3, alpha = gi_has_alpha(w->b->src);
     bool whole = !w->b->spec->slope, finite = w->b->src->type != GI_F32;
-    if (whole && !rgb && !alpha)
-        row_of(w, y, (struct kind){1, false, false, true});
+    const struct gi_image *guide = w->b->spec->guide;
+    if (guide)
+        row_of(w, y,
+               (struct kind){rgb ? 3 : 1, alpha, !whole, finite && guide->type != GI_F32,
+                             gi_colour_channels(guide)});
+    else if (whole && !rgb && !alpha)
+        row_of(w, y, (struct kind){1, false, false, true, 0});
     else if (whole && rgb && !alpha)
-        row_of(w, y, (struct kind){3, false, false, true});
+        row_of(w, y, (struct kind){3, false, false, true, 0});
     else if (finite && !rgb && !alpha)
-        row_of(w, y, (struct kind){1, false, true, true});
+        row_of(w, y, (struct kind){1, false, true, true, 0});
     else if (whole && rgb)
-        row_of(w, y, (struct kind){3, true, false, true});
+        row_of(w, y, (struct kind){3, true, false, true, 0});
     else
-        row_of(w, y, (struct kind){rgb ? 3 : 1, alpha, !whole, finite});
+        row_of(w, y, (struct kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
 }
 
 /* The planes of w->out and the source's alpha as samples. */
@@ -220,6 +253,12 @@ static enum gi_status rows(struct gi_queue *queue, struct gi_image *dst, const s
         b.reach[j] = half;
         while (b.reach[j] >= 0 && spec->space[j * (half + 1) + b.reach[j]] == 0)
             b.reach[j]--;
+    }
+    b.planes = b.guide = src->channels;
+    if (spec->guide) {
+        b.planes += gi_colour_channels(spec->guide);
+        b.guide_edge.border = spec->edge.border;
+        memcpy(b.guide_edge.value, spec->guide_value, sizeof b.guide_edge.value);
     }
     b.tiling = GI_CPU(tiling)(src, gi_pool_threads(pool), STRIP_MAX, spec->k - 1);
     b.pitch = round_up((size_t)(b.tiling.strip + 2 * half));

@@ -3,7 +3,7 @@
  * weights of all differences from -255 to 255 lie there 32 times, once a bank, so that no two lanes
  * wait for each other. Else a thread takes a pixel.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/box/box.cuh"
+#include "kernels/cuda/pairs/bilateral.cuh"
 
 enum {
     HALO = 4,
@@ -16,8 +16,6 @@ enum {
     ENTRY = LANES * (int)sizeof(float), /* bytes: of a difference, a float a lane */
     NEAR_NBYTES = DIFFERENCES * ENTRY + PITCH * (TILE_Y + 2 * HALO) * (int)sizeof(float),
     NEAR_BLOCKS = 2, /* on a multiprocessor */
-    PLAIN_X = 32,
-    PLAIN_Y = 8
 };
 
 struct near_args {
@@ -168,18 +166,6 @@ static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
 
 /* ---- everything ---- */
 
-struct plain_args {
-    struct source src;
-    struct target dst;
-    const float
-        *space; /* device memory, as in struct gi_bilateral, as the table: value and slope */
-    const float2 *table;
-    int half, n;
-    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: weights are 0 where |i| is greater */
-    float scale;
-    bool whole; /* distances are entries */
-};
-
 /* The colours of a pixel, and its alpha. */
 template <int COLOURS> struct pixel {
     float v[COLOURS], a;
@@ -279,17 +265,12 @@ static __global__ void __launch_bounds__(PLAIN_X *PLAIN_Y)
 
 /* ---- launchers ---- */
 
-static struct gi_edge edge_of(const struct gi_image *src, const struct gi_bilateral *spec)
-{
-    return src->type == GI_F32 ? spec->edge : box_edge(src, &spec->edge);
-}
-
 static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
                        const struct gi_bilateral *spec)
 {
     const struct gi_cuda_queue *cu = (const struct gi_cuda_queue *)queue;
-    if (src->type != GI_U8 || src->channels != 1 || spec->k > 2 * HALO + 1 || spec->slope ||
-        cu->shared_nbytes < NEAR_NBYTES)
+    if (spec->guide || src->type != GI_U8 || src->channels != 1 || spec->k > 2 * HALO + 1 ||
+        spec->slope || cu->shared_nbytes < NEAR_NBYTES)
         return false;
     int half = spec->k / 2;
     for (int j = 0; j <= half; j++) /* within the disk of half */
@@ -297,6 +278,14 @@ static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
             if (i * i + j * j > half * half && spec->space[j * (half + 1) + i] != 0)
                 return false;
     return spec->value[0] == 1 && spec->space[0] == 1;
+}
+
+static bool plain_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_bilateral *spec)
+{
+    (void)queue;
+    (void)src;
+    return !spec->guide;
 }
 
 template <int R>
@@ -315,7 +304,7 @@ static enum gi_status near(struct gi_queue *queue, struct gi_image *dst, const s
                            const struct gi_bilateral *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_edge edge = edge_of(src, spec);
+    struct gi_edge edge = edge_of(src, &spec->edge);
     struct near_args args = {};
     args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
     args.dst = target_of(dst);
@@ -334,8 +323,7 @@ template <typename T>
 static enum gi_status plain_run(struct gi_cuda_queue *cu, const struct plain_args *args,
                                 struct gi_err *err)
 {
-    int rows = ceil_div(args->src.height, PLAIN_Y);
-    dim3 grid(ceil_div(args->src.width, PLAIN_X), rows < 65535 ? (unsigned)rows : 65535u);
+    dim3 grid = plain_grid(args);
     if (args->src.channels >= 3)
         bilateral_plain<T, 3><<<grid, PLAIN_X * PLAIN_Y, 0, cu->stream>>>(*args);
     else
@@ -344,54 +332,13 @@ static enum gi_status plain_run(struct gi_cuda_queue *cu, const struct plain_arg
     return GI_OK;
 }
 
-/* Puts the tables into scratch. */
-static enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_args *args,
-                                  const struct gi_bilateral *spec, struct gi_err *err)
-{
-    size_t nspace = (size_t)(args->half + 1) * (size_t)(args->half + 1), n = (size_t)spec->n;
-    size_t nbytes = (2 * n + nspace) * sizeof(float);
-    void *scratch;
-    float *host = (float *)malloc(nbytes);
-    if (!host)
-        return gi_fail(err, GI_E_MEMORY, "no memory for %zu bytes of tables", nbytes);
-    for (size_t i = 0; i < n; i++) {
-        host[2 * i] = spec->value[i];
-        host[2 * i + 1] = spec->slope ? spec->slope[i] : 0;
-    }
-    memcpy(host + 2 * n, spec->space, nspace * sizeof(float));
-    enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
-    /* From pageable memory: read when the call returns. */
-    cudaError_t error =
-        status ? cudaSuccess
-               : cudaMemcpyAsync(scratch, host, nbytes, cudaMemcpyHostToDevice, cu->stream);
-    free(host);
-    if (status)
-        return status;
-    GI_CUDA_TRY(error);
-    args->table = (const float2 *)scratch;
-    args->space = (const float *)scratch + 2 * n;
-    return GI_OK;
-}
-
 static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, const struct gi_bilateral *spec,
                             struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_edge edge = edge_of(src, spec);
-    struct plain_args args = {};
-    args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
-    args.dst = target_of(dst);
-    args.half = spec->k / 2;
-    for (int j = 0; j <= args.half; j++) {
-        args.reach[j] = (int16_t)args.half;
-        while (args.reach[j] >= 0 && spec->space[j * (args.half + 1) + args.reach[j]] == 0)
-            args.reach[j]--;
-    }
-    args.n = spec->n;
-    args.scale = spec->scale;
-    args.whole = !spec->slope;
-    enum gi_status status = tables_copy(cu, &args, spec, err);
+    struct plain_args args;
+    enum gi_status status = plain_args_make(cu, &args, dst, src, spec, err);
     if (status)
         return status;
     GI_CUDA_TYPES(src->type, plain_run<T>(cu, &args, err));
@@ -399,7 +346,8 @@ static enum gi_status plain(struct gi_queue *queue, struct gi_image *dst,
 
 static const struct gi_bilateral_way ways[] = {
     {{"near", "k up to 9 of 8-bit gray"}, near_takes, near},
-    {{"plain", "everything"}, NULL, plain},
+    {{"plain", "no guide"}, plain_takes, plain},
+    {{"joint", "everything"}, NULL, gi_cuda_bilateral_joint},
 };
 
 const struct gi_ways gi_cuda_bilateral_ways = GI_WAYS(bilateral, GI_SAMPLE_TYPES, ways);
