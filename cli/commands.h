@@ -9,7 +9,8 @@ extern const struct gi_command gi_command_run, gi_command_histogram, gi_command_
     gi_command_compare, gi_command_info, gi_command_devices, gi_command_list, gi_command_selftest,
     gi_command_bench, gi_command_completion, gi_command_help, gi_command_stack, gi_command_convert,
     gi_command_report, gi_command_channels, gi_command_montage, gi_command_orient, gi_command_stats,
-    gi_command_palette, gi_command_integral, gi_command_cumulative;
+    gi_command_palette, gi_command_integral, gi_command_cumulative, gi_command_split,
+    gi_command_merge;
 
 /* The command of a filter of image to image: gpuimg FILTER [OPTION...] INPUT OUTPUT. */
 struct gi_command gi_filter_command(const struct gi_filter *filter);

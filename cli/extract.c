@@ -156,8 +156,8 @@ static enum gi_status check_paths(const char *image, const char *table,
         if (results[i].path)
             status = gi_output_check(results[i].file, output->no_clobber, err);
     return !status && output->crops
-               ? gi_output_check_crops(output->crops, output->force ? gi_extract_is_crop : NULL,
-                                       err)
+               ? gi_output_check_folder("--crops", output->crops, "crops",
+                                        output->force ? gi_extract_is_crop : NULL, err)
                : status;
 }
 

@@ -158,28 +158,28 @@ static enum gi_status check_parent(const char *path, struct gi_err *err)
     return status;
 }
 
-enum gi_status gi_output_check_crops(const char *path, bool (*ours)(const char *name),
-                                     struct gi_err *err)
+enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
+                                      bool (*ours)(const char *name), struct gi_err *err)
 {
     DIR *folder = opendir(path);
     if (!folder && errno != ENOENT)
-        return gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+        return gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     enum gi_status status = GI_OK;
     /* Its own permissions would not matter, but a read-only folder says no, as a file does. */
     if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
-        status = gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+        status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     for (struct dirent *entry; folder && !status && (entry = readdir(folder));) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (ours && ours(name)))
             continue;
         status = ours ? gi_fail(err, GI_E_IO,
-                                "--crops %s: holds %s, which is no crop, and --force replaces "
-                                "nothing but crops",
-                                path, name)
+                                "%s %s: holds %s, which is none of the %s, and --force replaces "
+                                "nothing but %s",
+                                option, path, name, what, what)
                       : gi_fail(err, GI_E_IO,
-                                "--crops %s: holds %s: want a new or an empty folder, or --force "
-                                "to replace crops",
-                                path, name);
+                                "%s %s: holds %s: want a new or an empty folder, or --force "
+                                "to replace %s",
+                                option, path, name, what);
     }
     if (folder)
         closedir(folder);

@@ -26,10 +26,10 @@ enum gi_status gi_output_check_inputs(const char *const *outputs, const char *co
  * `path` NULL: it was not. Errors: GI_E_USAGE. */
 enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err);
 
-/* Whether a folder of crops can come to stand at `path`, as gi_bundle_folder() has it: new, in a
- * folder that there is, or in place of an empty one or of one where all is `ours`. Errors: GI_E_IO.
- */
-enum gi_status gi_output_check_crops(const char *path, bool (*ours)(const char *name),
-                                     struct gi_err *err);
+/* Whether a folder of files can come to stand at `path`, which `option` gives ("--crops"), as
+ * gi_bundle_folder() has it: new, in a folder that there is, or in place of an empty one or, with
+ * `ours`, of one where all is `what` ("crops"). Errors: GI_E_IO. */
+enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
+                                      bool (*ours)(const char *name), struct gi_err *err);
 
 #endif

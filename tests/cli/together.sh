@@ -74,7 +74,7 @@ expect 0 gpuimg extract two.pgm t.csv --at 60 --crops crops --force
 check "--force replaces the folder" test "$(echo crops/*)" = "crops/region-000001.png"
 chmod 750 crops
 echo mine >crops/notes.txt
-expect_error 1 'extract: --crops crops: holds notes.txt, which is no crop, *' extract two.pgm made.csv --crops crops --force
+expect_error 1 'extract: --crops crops: holds notes.txt, which is none of the crops, *' extract two.pgm made.csv --crops crops --force
 rm crops/notes.txt
 "$GPUIMG" extract two.pgm --at 20 --crops crops --force >/dev/full 2>err
 check "a failure with --force keeps the older folder" test "$(echo crops/*)" = "crops/region-000001.png"

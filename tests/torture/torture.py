@@ -82,11 +82,13 @@ def with_inks():
             + struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(4))
 
 
+def chunk(kind, data):
+    """Of a PNG."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
 def with_metadata(seed="srgb"):
     """A PNG of 3 x 2 pixels with a profile of the fuzzer's, EXIF, XMP, texts longer than a buffer, and its resolution."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
     profile = pathlib.Path(__file__).with_name("..").joinpath("fuzz/seeds/icc", seed).read_bytes()[1:]
     exif = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0\0\0\0\0"
     text = b"".join(chunk(b"tEXt", key + b"\0" + key * 900) for key in (b"Title", b"Description", b"Comment", b"Odd", b"Author"))
@@ -99,6 +101,13 @@ def with_metadata(seed="srgb"):
 def npy(channels):
     head = "{'descr': '<f4', 'fortran_order': False, 'shape': (20, 24, %d), }" % channels
     return floats("\x93NUMPY\x01\x00" + "\x76\x00" + head.ljust(117) + "\n", channels)
+
+
+def png(pixels):
+    """24 x 20 pixels of gray."""
+    rows = b"".join(b"\0" + pixels[y * 24:(y + 1) * 24] for y in range(20))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 24, 20, 8, 0, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 # Points and regions in one table; a point as extract --points writes it.
@@ -115,6 +124,7 @@ CONTENT = {
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},
     "remap": {".npy": npy(2), ".pfm": floats("Pf\n24 20\n-1\n", 1)},
     "run": {".txt": b"blur --k 3 # and\n| threshold --at 50%\n"},
+    "split": {".png": png(bytes(y // 10 + 1 for y in range(20) for x in range(24)))},
     "undistort": {".json": CAMERA, ".yml": CAMERA},
 }
 # Examples that want a large picture, or gray ones.
