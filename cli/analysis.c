@@ -46,25 +46,6 @@ json_t *gi_report_json(const char *file, const struct gi_image *image, unsigned 
     return object;
 }
 
-/* The image and what stands beside it; freed by the caller, also after an error. */
-static enum gi_status load(struct gi_image *image, struct gi_file_info *info,
-                           struct gi_image *other, struct gi_step *step, struct gi_runner *runner,
-                           const struct gi_reporter *reporter, void *const *params,
-                           const char *path, struct gi_err *err)
-{
-    const void *output = params[GI_SET_OUTPUT];
-    const struct gi_io_params *input = params[GI_SET_INPUT];
-    enum gi_status status = gi_runner_load(runner, image, NULL, info, path, input, step, 1, err);
-    if (status || !reporter->other || !reporter->other(output))
-        return status;
-    double start = gi_now_ms();
-    status = reporter->load_other(other, output, image, input, err);
-    gi_runner_note(runner, "decode", gi_now_ms() - start);
-    step->others = other;
-    step->nothers = 1;
-    return status;
-}
-
 /* `further`: with the images that its options name. */
 static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_step *further,
                               void *const *params, void *result, const char *path, const char *to,
@@ -72,14 +53,15 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_st
 {
     const struct gi_device_params *device = params[GI_SET_DEVICE];
     const struct gi_reporter *reporter = further->reporter;
-    struct gi_image image = {0}, other = {0};
+    struct gi_image image = {0};
     struct gi_file_info info = {0};
     struct gi_step step = {.filter = reporter->filter,
                            .params = params[GI_SET_FILTER],
                            .others = further->others,
                            .nothers = further->nothers};
-    struct gi_side side = {.others = further->nothers ? further->others : &other, .result = result};
-    enum gi_status status = load(&image, &info, &other, &step, runner, reporter, params, path, err);
+    struct gi_side side = {.others = further->others, .result = result};
+    enum gi_status status =
+        gi_runner_load(runner, &image, NULL, &info, path, params[GI_SET_INPUT], &step, 1, err);
     if (!status)
         status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
     double start = gi_now_ms();
@@ -101,7 +83,6 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_st
         status = gi_bundle_commit(&bundle, err);
     gi_bundle_abandon(&bundle);
     gi_runner_note(runner, "report", gi_now_ms() - start);
-    gi_image_free(&other);
     gi_image_free(&image);
     return status;
 }

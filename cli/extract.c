@@ -23,11 +23,6 @@ static const struct gi_choice formats[] = {
 };
 
 static const struct gi_option output_options[] = {
-    {.name = "mask-image",
-     .type = GI_OPT_PATH,
-     .offset = offsetof(struct gi_extract_output, mask_image),
-     .metavar = "FILE",
-     .help = "Take what is not 0 in this image of the same size as foreground, in place of --at"},
     {.name = "format",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_output, format),
@@ -118,7 +113,7 @@ static enum gi_status pick_format(enum gi_table_format *format, const char *path
 }
 
 /* Every result goes somewhere of its own, no input among them, and can: nothing is yet touched. */
-static enum gi_status check_paths(const char *image, const char *table,
+static enum gi_status check_paths(const char *image, const char *mask, const char *table,
                                   const struct gi_extract_output *output, struct gi_err *err)
 {
     const struct {
@@ -141,7 +136,7 @@ static enum gi_status check_paths(const char *image, const char *table,
                                results[j].name, results[j].path, results[i].name, results[i].path,
                                strcmp(results[i].file, "-") == 0 ? "standard output" : "one file");
     const char *outputs[sizeof results / sizeof *results + 1] = {NULL};
-    const char *const inputs[] = {image, output->mask_image, NULL};
+    const char *const inputs[] = {image, mask, NULL};
     for (size_t i = 0, used = 0; i < n; i++)
         if (results[i].path)
             outputs[used++] = results[i].path;
@@ -170,12 +165,6 @@ static enum gi_status check(const char *image, const char *table, const void *ar
     enum gi_table_format format;
     asked->labels = output->labels || output->labels_picture || output->mask;
     asked->points = output->points;
-    if (output->mask_image && asked->at.kind != GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE,
-                       "--mask-image %s: stands in place of --at, want one of them",
-                       output->mask_image);
-    if (output->mask_image && strcmp(image, "-") == 0 && strcmp(output->mask_image, "-") == 0)
-        return gi_fail(err, GI_E_USAGE, "--mask-image -: standard input is the image already");
     enum gi_status status = pick_format(&format, table, output->format, err);
     if (!status && output->points && strcmp(output->points, "-") != 0 &&
         !gi_npy_is(output->points) && !has_suffix(output->points, ".csv"))
@@ -183,52 +172,7 @@ static enum gi_status check(const char *image, const char *table, const void *ar
                          output->points);
     if (!status)
         status = gi_extract_check_images(output, err);
-    return status ? status : check_paths(image, table, output, err);
-}
-
-/* 1 where any colour sample is not 0, else 0. */
-static void mark_foreground(struct gi_image *mask, const struct gi_image *image)
-{
-    for (int y = 0; y < image->height; y++) {
-        const void *row = gi_row(image, y);
-        uint8_t *to = gi_row(mask, y);
-        for (size_t x = 0; x < (size_t)image->width; x++) {
-            to[x] = 0;
-            for (size_t c = 0; c < (size_t)gi_colour_channels(image); c++) {
-                double v = gi_sample(row, x * (size_t)image->channels + c, image->type);
-                to[x] |= v < 0 || v > 0; /* NaN is neither */
-            }
-        }
-    }
-}
-
-static const char *mask_file(const void *output)
-{
-    return ((const struct gi_extract_output *)output)->mask_image;
-}
-
-static enum gi_status load_mask(struct gi_image *mask, const void *output,
-                                const struct gi_image *shape, const struct gi_io_params *input,
-                                struct gi_err *err)
-{
-    const char *path = mask_file(output);
-    struct gi_image file;
-    struct gi_io_params as_stored = *input;
-    as_stored.depth = GI_DEPTH_SAME;
-    enum gi_status status = gi_cli_load(&file, NULL, NULL, path, &as_stored, 0, NULL, err);
-    if (status)
-        return status;
-    if (shape && (file.width != shape->width || file.height != shape->height))
-        status = gi_fail(err, GI_E_UNSUPPORTED,
-                         "--mask-image %s: is %d x %d, want %d x %d as the "
-                         "input",
-                         path, file.width, file.height, shape->width, shape->height);
-    if (!status)
-        status = gi_image_alloc(mask, file.width, file.height, 1, GI_U8, err);
-    if (!status)
-        mark_foreground(mask, &file);
-    gi_image_free(&file);
-    return status;
+    return status ? status : check_paths(image, asked->mask_image, table, output, err);
 }
 
 static bool wants_image(const void *arg)
@@ -266,7 +210,7 @@ static enum gi_status write_report(const struct gi_report *report, struct gi_err
                                    .image = report->image,
                                    .file = report->file,
                                    .connectivity = asked->connectivity ? 8 : 4,
-                                   .masked = output->mask_image != NULL,
+                                   .masked = asked->mask_image != NULL,
                                    .output = output,
                                    .threads = report->threads,
                                    .bundle = report->bundle};
@@ -292,8 +236,6 @@ const struct gi_reporter gi_extract_reporter = {
     .output_nbytes = sizeof(struct gi_extract_output),
     .check = check,
     .wants_image = wants_image,
-    .other = mask_file,
-    .load_other = load_mask,
     .write = write_report,
 };
 

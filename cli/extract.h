@@ -12,8 +12,7 @@ enum gi_table_format { GI_TABLE_CSV, GI_TABLE_JSON, GI_TABLE_JSONL };
 /* Options of the set "Output". */
 struct gi_extract_output {
     int format; /* 0: by suffix; else 1 + enum gi_table_format */
-    const char *mask_image, *labels, *labels_picture, *mask, *overlay, *crops, *crop_format,
-        *points;
+    const char *labels, *labels_picture, *mask, *overlay, *crops, *crop_format, *points;
     int crop_margin, compression;
     bool no_clobber, force;
 };

@@ -6,23 +6,20 @@
 
 void gi_ready_free(struct gi_ready *ready)
 {
-    for (int i = 0; ready->sides && ready->others && ready->inputs && i < ready->chain->n; i++) {
+    for (int i = 0; ready->sides && ready->inputs && i < ready->chain->n; i++) {
         const struct gi_filter *filter = ready->chain->steps[i].filter;
         if (ready->sides[i].result && filter->result_free)
             filter->result_free(ready->sides[i].result);
         free(ready->sides[i].result);
-        gi_image_free(&ready->others[i]);
         gi_image_free(&ready->inputs[i]);
     }
     free(ready->steps);
     free(ready->sides);
-    free(ready->others);
     free(ready->inputs);
 }
 
 /* What a step takes and gives beside the image. */
-static enum gi_status ready_side(struct gi_ready *ready, int i, const struct gi_io_params *io,
-                                 struct gi_err *err)
+static enum gi_status ready_side(struct gi_ready *ready, int i, struct gi_err *err)
 {
     const struct gi_chain_step *from = &ready->chain->steps[i];
     const struct gi_reporter *reporter = from->reporter;
@@ -38,30 +35,25 @@ static enum gi_status ready_side(struct gi_ready *ready, int i, const struct gi_
     side->shape = &ready->inputs[i];
     if (reporter->wants_image && reporter->wants_image(output))
         side->tap = &ready->inputs[i];
-    if (!reporter->other || !reporter->other(output))
-        return GI_OK;
-    side->others = ready->steps[i].others = &ready->others[i];
-    ready->steps[i].nothers = 1;
-    return reporter->load_other(&ready->others[i], output, NULL, io, err);
+    return GI_OK;
 }
 
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
-                             const struct gi_io_params *io, struct gi_err *err)
+                             struct gi_err *err)
 {
     size_t n = (size_t)chain->n;
     *ready = (struct gi_ready){.chain = chain,
                                .steps = calloc(n, sizeof *ready->steps),
                                .sides = calloc(n, sizeof *ready->sides),
-                               .others = calloc(n, sizeof *ready->others),
                                .inputs = calloc(n, sizeof *ready->inputs)};
-    if (!ready->steps || !ready->sides || !ready->others || !ready->inputs)
+    if (!ready->steps || !ready->sides || !ready->inputs)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a chain");
     enum gi_status status = GI_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         const struct gi_chain_step *from = &chain->steps[i];
         ready->steps[i] = (struct gi_step){.filter = from->filter,
                                            .params = from->args.params[GI_SET_STEP_FILTER]};
-        status = ready_side(ready, i, io, err);
+        status = ready_side(ready, i, err);
         if (status)
             gi_err_prefix(err, "step %d, %s", i + 1, from->filter->name);
     }

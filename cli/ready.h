@@ -11,13 +11,13 @@ struct gi_ready {
     const struct gi_chain *chain;
     struct gi_step *steps;
     struct gi_side *sides;
-    struct gi_image *others, *inputs; /* second sources; first ones, or their shapes */
+    struct gi_image *inputs; /* first sources, or their shapes */
 };
 
-/* Loads second sources of analyses by `io`; the images that options name are the chain's. Freed by
- * gi_ready_free(), also after an error. Errors: as gi_cli_load(), GI_E_MEMORY. */
+/* The images that options name are the chain's. Freed by gi_ready_free(), also after an error.
+ * Errors: GI_E_MEMORY. */
 enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chain,
-                             const struct gi_io_params *io, struct gi_err *err);
+                             struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
 /* Writes the tables of the chain's analyses, once the image went through. `input` names it; its

@@ -35,12 +35,6 @@ struct gi_reporter {
                             struct gi_err *err);
     /* Whether write() looks at the samples of the image. NULL: never. */
     bool (*wants_image)(const void *output);
-    /* The file of the filter's second source, NULL: none is named; and how it is loaded. `shape` is
-     * that of the first source, NULL where it is not known. NULL: it takes one source. */
-    const char *(*other)(const void *output);
-    enum gi_status (*load_other)(struct gi_image *other, const void *output,
-                                 const struct gi_image *shape, const struct gi_io_params *input,
-                                 struct gi_err *err);
     enum gi_status (*write)(const struct gi_report *report, struct gi_err *err);
 };
 

@@ -111,14 +111,13 @@ static int option_places(struct place *places, const struct gi_chain *chain, int
 {
     const struct gi_reporter *reporter = chain->steps[i].reporter;
     const char *output = chain->steps[i].args.params[GI_SET_STEP_OUTPUT];
-    const char *other = reporter->other ? reporter->other(output) : NULL;
     int n = 0;
     for (const struct gi_option *row = reporter->options; row->name; row++) {
         const char *path;
         if (row->type != GI_OPT_PATH)
             continue;
         memcpy(&path, output + row->offset, sizeof path);
-        if (!path || path == other)
+        if (!path)
             continue;
         if (places)
             places[n] = (struct place){i, row->name, path};
@@ -173,13 +172,6 @@ static enum gi_status check_places(const struct gi_chain *chain, const char *pat
         for (int a = 0; a < b && !status; a++)
             if (gi_output_same(gi_output_file(places[a].path), file))
                 status = fail_same(chain, &places[a], &places[b], err);
-        for (int i = 0; i < chain->n && !status; i++) {
-            const struct gi_reporter *reporter = chain->steps[i].reporter;
-            const void *output = chain->steps[i].args.params[GI_SET_STEP_OUTPUT];
-            const char *const inputs[] = {
-                reporter && reporter->other ? reporter->other(output) : NULL, NULL};
-            status = gi_output_check_inputs(outputs, inputs, err);
-        }
         if (!status)
             status = gi_chain_check_outputs(chain, outputs, err);
     }
@@ -207,7 +199,7 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
     if (status)
         return status;
     gi_runner_watch(runner, ((const struct gi_batch_params *)params[SET_BATCH])->progress, 1);
-    status = gi_ready_make(&ready, chain, params[SET_IO], err);
+    status = gi_ready_make(&ready, chain, err);
     if (!status)
         status = run_ready(&ready, runner, input, path, params, err);
     gi_ready_free(&ready);

@@ -193,7 +193,7 @@ static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
     struct gi_image made = {0};
     unsigned maxval = gi_cli_maxval(image, info, io);
     int threads = gi_pool_threads(imaging->pool);
-    enum gi_status status = gi_ready_make(&ready, chain, io, err);
+    enum gi_status status = gi_ready_make(&ready, chain, err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
     if (!status)

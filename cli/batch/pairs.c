@@ -227,20 +227,17 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
 {
     const char *other = pairs->others.inputs[item->index].path;
     struct gi_ready ready;
-    enum gi_status status = gi_ready_make(&ready, chain, &pairs->io, err);
-    if (status) {
-        gi_image_free(b);
-        gi_ready_free(&ready);
-        return status;
-    }
     struct gi_comparison comparison = {0};
-    ready.others[0] = *b;
-    ready.steps[0].others = ready.sides[0].others = &ready.others[0];
-    ready.steps[0].nothers = 1;
-    ready.sides[0].result = &comparison;
-    status = gi_imaging_compute(pairs->imaging, item, NULL, a, &ready, err);
-    ready.sides[0].result = NULL;
+    enum gi_status status = gi_ready_make(&ready, chain, err);
+    if (!status) {
+        ready.steps[0].others = ready.sides[0].others = b;
+        ready.steps[0].nothers = 1;
+        ready.sides[0].result = &comparison;
+        status = gi_imaging_compute(pairs->imaging, item, NULL, a, &ready, err);
+        ready.sides[0].result = NULL;
+    }
     gi_ready_free(&ready);
+    gi_image_free(b);
     if (status)
         return gi_err_prefix(err, "%s and %s", item->input, other);
     struct gi_err verdict = {0};

@@ -34,13 +34,9 @@ enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
         return gi_fail(err, GI_E_MEMORY, "out of memory: plans");
     plans->chain = chain;
     plans->keeps = true;
-    for (int i = 0; i < chain->n; i++) {
-        const struct gi_reporter *reporter = chain->steps[i].reporter;
-        bool other = reporter && reporter->other &&
-                     reporter->other(chain->steps[i].args.params[GI_SET_STEP_OUTPUT]);
-        if (other || chain->steps[i].filter->min_sources > 1)
+    for (int i = 0; i < chain->n; i++)
+        if (chain->steps[i].filter->min_sources > 1)
             plans->keeps = false;
-    }
     pthread_mutex_init(&plans->lock, NULL);
     return GI_OK;
 }

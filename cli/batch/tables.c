@@ -84,7 +84,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
         gi_image_free(&image);
         return status;
     }
-    status = gi_ready_make(&ready, tables->chain, &tables->io, err);
+    status = gi_ready_make(&ready, tables->chain, err);
     if (!status)
         status =
             gi_cli_check_levels(ready.steps, tables->chain->n, &image, &info, &tables->io, err);
@@ -114,7 +114,6 @@ static enum gi_status check_output(const struct gi_chain_step *step, struct gi_e
 {
     const struct gi_reporter *reporter = step->reporter;
     const char *output = step->args.params[GI_SET_STEP_OUTPUT];
-    const char *other = reporter->other ? reporter->other(output) : NULL;
     if (step->to && strcmp(step->to, "-") != 0)
         return gi_fail(err, GI_E_USAGE,
                        "%s: --to %s: of many images tables go to --table, --out-dir or --out",
@@ -123,7 +122,7 @@ static enum gi_status check_output(const struct gi_chain_step *step, struct gi_e
         const char *path = NULL;
         if (row->type == GI_OPT_PATH)
             memcpy(&path, output + row->offset, sizeof path);
-        if (path && path != other)
+        if (path)
             return gi_fail(err, GI_E_USAGE, "--%s %s: of many images there is a table alone",
                            row->name, path);
     }

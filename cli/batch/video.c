@@ -99,7 +99,7 @@ enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
         return status;
     struct gi_image luma = gi_y4m_plane(&stream->video, 0);
     struct gi_file_info info = {.maxval = (1u << stream->video.bits) - 1};
-    status = gi_ready_make(&ready, stream->chain, &stream->io, err);
+    status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
         status = gi_cli_check_levels(ready.steps, stream->chain->n, &luma, &info, &stream->io, err);
     if (!status)
@@ -187,7 +187,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->input);
-    status = gi_ready_make(&ready, stream->chain, &stream->io, err);
+    status = gi_ready_make(&ready, stream->chain, err);
     if (!status)
         status = gi_imaging_compute(stream->imaging, item, &made, &plane->image, &ready, err);
     gi_ready_free(&ready);

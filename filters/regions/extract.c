@@ -12,6 +12,9 @@
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_extract_params *p = params;
+    if (p->mask_image && p->at.kind != GI_LEVEL_OTSU)
+        return gi_fail(err, GI_E_USAGE,
+                       "--mask-image %s: stands in place of --at, want one of them", p->mask_image);
     if (p->max_area && p->max_area < p->min_area)
         return gi_fail(err, GI_E_USAGE, "--max-area %llu: want --min-area, %llu px, or more",
                        (unsigned long long)p->max_area, (unsigned long long)p->min_area);
@@ -37,12 +40,9 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     enum gi_status status = gi_regions_take(src, err);
     if (status)
         return status;
-    if (plan->nsources > 1 &&
-        (mask->width != src->width || mask->height != src->height || mask->channels != 1))
-        return gi_fail(err, GI_E_UNSUPPORTED,
-                       "mask: %d x %d px, %d channel%s: want %d x %d px, 1 channel, as the image",
-                       mask->width, mask->height, mask->channels, mask->channels == 1 ? "" : "s",
-                       src->width, src->height);
+    if (plan->nsources > 1 && (mask->width != src->width || mask->height != src->height))
+        return gi_fail(err, GI_E_UNSUPPORTED, "--mask-image: is %d x %d, want %d x %d as the input",
+                       mask->width, mask->height, src->width, src->height);
     plan->reach = GI_REACH_ALL;
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                                   .nbytes = 6.0 / src->channels}; /* labels, written and read */
@@ -140,13 +140,59 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
     return status;
 }
 
+/* marked: full scale where channel c of the mask is above or below 0, which NaN is not. `spare` is
+ * overwritten. */
+static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *marked,
+                                   struct gi_image *spare, const struct gi_image *mask, int c,
+                                   struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    struct gi_shuffle channel = {.from = {{0, c}}, .nsources = 1};
+    struct gi_point negative = {.op = GI_POINT_AFFINE, .scale = {-1}};
+    struct gi_point either = {.op = GI_POINT_MAXIMUM};
+    enum gi_status status = k->shuffle(queue, marked, mask, &channel, err);
+    if (!status && mask->type == GI_F32)
+        status = k->pointwise(queue, spare, marked, NULL, &negative, err);
+    if (!status)
+        status = k->threshold(queue, marked, marked, 0, false, err);
+    if (!status && mask->type == GI_F32)
+        status = k->threshold(queue, spare, spare, 0, false, err);
+    if (!status && mask->type == GI_F32)
+        status = k->pointwise(queue, marked, marked, spare, &either, err);
+    return status;
+}
+
+/* Makes `marked`, to be released: above 0 where a colour sample of the mask is not 0. */
+static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
+                           const struct gi_image *mask, struct gi_err *err)
+{
+    const struct gi_kernels *k = queue->k;
+    struct gi_image one = {0}, spare = {0};
+    struct gi_point either = {.op = GI_POINT_MAXIMUM};
+    enum gi_status status = k->alloc(queue, marked, mask->width, mask->height, 1, mask->type, err);
+    if (!status)
+        status = k->alloc(queue, &one, mask->width, mask->height, 1, mask->type, err);
+    if (!status)
+        status = k->alloc(queue, &spare, mask->width, mask->height, 1, mask->type, err);
+    for (int c = 0; c < gi_colour_channels(mask) && !status; c++) {
+        status = mark_channel(queue, c ? &one : marked, &spare, mask, c, err);
+        if (!status && c)
+            status = k->pointwise(queue, marked, marked, &one, &either, err);
+    }
+    if (one.data)
+        k->release(queue, &one);
+    if (spare.data)
+        k->release(queue, &spare);
+    return status;
+}
+
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
     const struct gi_extract_params *p = plan->params;
     const struct gi_kernels *k = queue->k;
     struct gi_extract *extract = result;
-    struct gi_image luma = {0};
+    struct gi_image luma = {0}, marked = {0};
     const struct gi_image *gray = srcs, *mask = plan->nsources > 1 ? &srcs[1] : NULL;
     *extract = (struct gi_extract){.type = srcs->type};
     enum gi_status status = GI_OK;
@@ -158,11 +204,16 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     }
     if (!status)
         status = find_levels(queue, extract, gray, p, mask, err);
+    if (!status && mask)
+        status = mark(queue, &marked, mask, err);
     if (!status) {
-        struct gi_predicate foreground = {
-            .on = mask ? mask : gray, .above = mask ? 0 : extract->threshold, .invert = p->invert};
+        struct gi_predicate foreground = {.on = mask ? &marked : gray,
+                                          .above = mask ? 0 : extract->threshold,
+                                          .invert = p->invert};
         status = regions_of(queue, extract, gray, &foreground, p, err);
     }
+    if (marked.data)
+        k->release(queue, &marked);
     if (luma.data)
         k->release(queue, &luma);
     return status;
@@ -227,6 +278,11 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_extract_params, at),
      .default_text = "otsu",
      .help = "Foreground is what is brighter than this; colour images are judged by their luma"},
+    {.name = "mask-image",
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct gi_extract_params, mask_image),
+     .metavar = "IMAGE",
+     .help = "Take what is not 0 in this image of the same size as foreground, in place of --at"},
     {.name = "invert",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_extract_params, invert),
@@ -279,7 +335,6 @@ const struct gi_filter gi_filter_extract = {
         "ITU-R BT.709.",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
-    .max_sources = 2,
     .check = check,
     .plan = plan,
     .result_nbytes = sizeof(struct gi_extract),

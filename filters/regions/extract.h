@@ -20,6 +20,7 @@ struct gi_extract_params {
     uint64_t min_area, max_area; /* pixels; max 0: any */
     int keep_top;                /* 0: all */
     int sort;                    /* enum gi_region_order; equals stand in order of label */
+    const char *mask_image;      /* NULL: by `at` */
     /* Not options: parts of the result that the caller wants. */
     bool labels, points;
 };
@@ -58,8 +59,8 @@ enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* Result: struct gi_extract. A second source is a mask: a gray image of the first one's size
- * whose samples > 0 are the foreground, in place of `at`. */
+/* Result: struct gi_extract. A second source is a mask of the first one's size: foreground, in
+ * place of `at`, is where a colour sample of it is above or below 0. */
 extern const struct gi_filter gi_filter_extract;
 
 #endif

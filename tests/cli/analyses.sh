@@ -161,7 +161,7 @@ expect 0 gpuimg extract two.pgm --mask-image mask.pgm --format json
 check "the faintest mask counts" grep -q '"area": 1' out
 check "no threshold under a mask" grep -q '"threshold": null' out
 
-expect_error 1 'extract: --mask-image rgb.ppm: is 2 x 1, want 6 x 4*' extract two.pgm made.csv --mask-image rgb.ppm
+expect_error 1 'extract: --mask-image: is 2 x 1, want 6 x 4*' extract two.pgm made.csv --mask-image rgb.ppm
 expect_error 2 'extract: made.txt: want a name that ends in *' extract two.pgm made.txt
 expect_error 2 'extract: --points made.txt: *' extract two.pgm --points made.txt
 expect_error 2 'extract: --labels made.jpg: *' extract two.pgm --labels made.jpg

@@ -56,7 +56,7 @@ check "a mask of another size is named with its step" grep -q 'step 2, extract: 
 "$GPUIMG" run 'blur | histogram | edges' in.pgm made.pgm >/dev/full 2>err
 check "a table that can't be printed is the error of its step" grep -q 'run: step 2, histogram: standard output: No space' err
 if [ -e made.pgm ]; then fail "tables come before the image" "made.pgm is there"; else pass; fi
-expect_error 2 'run: step 1, extract: --mask-image -: standard input is the image already' run 'extract --mask-image -' -
+expect_error 2 'run: step 1, extract: --mask-image -: want a file, standard input is for the input' run 'extract --mask-image -' -
 
 # Errors name the step and the word, and come before any work.
 expect_error 2 'run: step 2: edgez: no such operation, did you mean edges?' run 'blur | edgez' in.pgm made.pgm
