@@ -160,7 +160,7 @@ library = $(foreach l,$2,$(firstword $(wildcard $1/lib64/lib$l.so* $1/lib/lib$l.
 ifeq ($(HAVE_CUDA),1)
   NPP    := $(if $(wildcard $(NPP_HOME)/include/npp.h),$(call library,$(NPP_HOME),nppif nppist nppc))
   CUBLAS := $(if $(wildcard $(CUBLAS_HOME)/include/cublas_v2.h),$(call library,$(CUBLAS_HOME),cublas cublasLt))
-  BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
+  BENCH_CUDA_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cuda.cu patterns.cu peers_cub.cu $(if $(NPP),peers_npp) $(if $(CUBLAS),peers_cublas))
 endif
 BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)

@@ -187,6 +187,8 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
         status = gi_image_alloc(&bench->dst, dst.width, dst.height, dst.channels, dst.type, err);
     if (!status)
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill, 0, err);
+    if (!status && bench_is_pattern(request->work))
+        status = gi_fail(err, GI_E_UNSUPPORTED, "the CPU has no such work");
     if (!status && bench_has_other(request->work))
         status = gi_image_alloc(&bench->other, picture->width, picture->height, request->channels,
                                 request->type, err);

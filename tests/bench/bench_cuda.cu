@@ -167,6 +167,10 @@ static struct bench_candidate ours(enum bench_work work)
         return {"us", run_sum};
     case BENCH_REDUCE:
         return {"us", run_reduce};
+    case BENCH_MATRIX:
+        return {"us", bench_run_matrix};
+    case BENCH_DOUBLES:
+        return {"us", bench_run_doubles};
     case BENCH_SELECT:
         return {"us", run_select};
     case BENCH_LABEL:
@@ -215,11 +219,13 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
     for (int i = 0; i < BENCH_SETS; i++) {
         make_image(job, &job->src[i], &src);
         fill_image(job, &job->src[i], i);
-        if (bench_is_filter(work))
+        if (bench_is_filter(work) || work == BENCH_MATRIX)
             make_image(job, &job->dst[i], &dst);
         if (labels)
             make_image(job, &job->labels[i], &label);
     }
+    if (work == BENCH_DOUBLES)
+        bench_make_doubles(job);
     if (job->err.status)
         return;
     /* Ours and what NPP's labels and CUB take, which is less than 16 bytes a pixel. */
@@ -246,7 +252,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
 static void job_free(struct bench_job *job)
 {
     struct gi_queue *queue = &job->cu->base;
-    void *rooms[] = {job->taps, job->dense, job->out, job->out2, job->scratch};
+    void *rooms[] = {job->taps, job->dense, job->out, job->out2, job->scratch, job->doubles};
     struct gi_err err;
     for (int i = 0; i < BENCH_SETS; i++) {
         struct gi_image *images[] = {&job->src[i], &job->dst[i], &job->labels[i]};
@@ -282,7 +288,7 @@ static void run_ahead(struct bench *bench, const struct bench_request *request)
     cudaMemcpyAsync(bench->ahead, bench->ahead + AHEAD_NBYTES, AHEAD_NBYTES,
                     cudaMemcpyDeviceToDevice, stream);
     if (request->work == BENCH_HISTOGRAM || request->work == BENCH_SUM ||
-        request->work == BENCH_REDUCE)
+        request->work == BENCH_REDUCE || request->work == BENCH_DOUBLES)
         sweep<<<(unsigned)bench->blocks, 256, 0, stream>>>(
             (const uint4 *)(bench->ahead + AHEAD_NBYTES), AHEAD_NBYTES / sizeof(uint4), NULL);
 }
@@ -309,6 +315,11 @@ static void run_copy(struct bench_job *job, int set)
     const struct gi_image *src = &job->src[set], *dst = &job->dst[set];
     size_t pixels = (size_t)src->width * (size_t)src->height;
     size_t half = (size_t)bench_cost_of(job->request, job->kept).bytes / 2;
+    if (job->doubles) {
+        check(job, cudaMemcpyAsync(job->doubles + job->ndoubles / 2, job->doubles, half,
+                                   cudaMemcpyDeviceToDevice, job->cu->stream));
+        return;
+    }
     size_t most =
         dst->data ? std::min(dst->stride * (size_t)dst->height, src->stride * (size_t)src->height)
                   : 4 * pixels;
@@ -352,7 +363,7 @@ static void time_ways(struct bench *bench, struct bench_job *job, json_t *object
     struct bench_candidate work = ours(request->work);
     json_t *times = json_object();
     int runs[32] = {0};
-    for (int w = 0; w < ways->n && !job->err.status; w++) {
+    for (int w = 0; ways && w < ways->n && !job->err.status; w++) {
         double us = 0;
         bench_force_way(bench->queue, request, w, &job->err);
         for (int i = 0; i < WARM_UPS && us < SLOW_US && !job->err.status; i++)
@@ -364,7 +375,7 @@ static void time_ways(struct bench *bench, struct bench_job *job, json_t *object
         }
     }
     for (int i = 0; i < request->runs; i++)
-        for (int w = 0; w < ways->n && !job->err.status; w++)
+        for (int w = 0; ways && w < ways->n && !job->err.status; w++)
             if (i < runs[w]) {
                 bench_force_way(bench->queue, request, w, &job->err);
                 bench_say_time(times, gi_way_at(ways, w)->name,

@@ -24,6 +24,8 @@ struct bench_job {
     float *taps, *dense; /* the weights in device memory, for peers */
     /* Device memory: results, and what launchers and peers want besides. */
     void *out, *out2, *scratch;
+    double *doubles; /* of BENCH_DOUBLES, ndoubles */
+    size_t ndoubles;
     size_t scratch_nbytes;
     struct gi_err err; /* of the candidate at work */
 };
@@ -38,6 +40,20 @@ struct bench_candidate {
 int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job); /* and thrust */
 int bench_peers_npp(struct bench_candidate *peers, const struct bench_job *job);
 int bench_peers_cublas(struct bench_candidate *peers, const struct bench_job *job);
+
+/* Works that no primitive does (patterns.cu); the first makes job->doubles. */
+void bench_make_doubles(struct bench_job *job);
+void bench_run_doubles(struct bench_job *job, int set);
+void bench_run_matrix(struct bench_job *job, int set);
+
+/* The pixels of BENCH_MATRIX, which sees the image as one run of samples. */
+static inline int bench_matrix_pixels(const struct bench_job *job)
+{
+    const struct gi_image *src = &job->src[0];
+    bool packed = src->stride == gi_row_nbytes(src);
+    size_t rows = packed ? (size_t)src->height : 1;
+    return (int)((size_t)src->width * rows / BENCH_MATRIX_SIDE);
+}
 
 /* Whether a call went well; `what` names it in job->err. */
 static inline bool bench_good(struct bench_job *job, bool good, const char *what)

@@ -85,12 +85,35 @@ template <typename T, typename SUM> static void thrust_sum(struct bench_job *job
     (void)sum;
 }
 
+static void cub_doubles(struct bench_job *job, int set)
+{
+    size_t nbytes = job->scratch_nbytes;
+    (void)set;
+    check(job,
+          cub::DeviceReduce::Sum(job->scratch, nbytes, (const double *)job->doubles,
+                                 (double *)job->out, (long long)job->ndoubles, job->cu->stream));
+}
+
+static void thrust_doubles(struct bench_job *job, int set)
+{
+    const double *from = job->doubles;
+    (void)set;
+    volatile double sum =
+        thrust::reduce(thrust::cuda::par.on(job->cu->stream), from, from + job->ndoubles);
+    (void)sum;
+}
+
 int bench_peers_cub(struct bench_candidate *peers, const struct bench_job *job)
 {
     const struct bench_request *request = job->request;
     const struct gi_image *src = &job->src[0];
     bool gray = src->channels == 1, u8 = src->type == GI_U8, f32 = src->type == GI_F32;
     int n = 0;
+    if (request->work == BENCH_DOUBLES) {
+        peers[n++] = {"CUB", cub_doubles};
+        peers[n++] = {"thrust", thrust_doubles};
+        return n;
+    }
     if (src->stride != gi_row_nbytes(src))
         return 0;
     if (request->work == BENCH_HISTOGRAM && gray && !f32)

@@ -81,6 +81,10 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
         request->picture.height < 1 || request->runs < 1 || request->threads < 1 ||
         request->to < 1 || bench_dst_shape(request).height < 1)
         return refuse(err, "a number is out of range");
+    if (w == BENCH_MATRIX && (t != GI_F32 || request->channels != 1 ||
+                              (int64_t)request->picture.width * request->picture.height <
+                                  BENCH_MATRIX_SIDE * BENCH_MATRIX_SIDE))
+        return refuse(err, "want f32 gray of 128 x 128 pixels or more");
     if ((w == BENCH_TRANSPOSE || w == BENCH_TURN_90) &&
         request->picture.width != request->picture.height)
         return refuse(err, "want a square image");

@@ -54,6 +54,9 @@ enum bench_work {
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
     BENCH_REDUCE,       /* sums, sums of squares, extremes and their places */
+    BENCH_MATRIX,       /* f32: pixels of BENCH_MATRIX_SIDE numbers by one matrix; CUDA only, as the
+                           next one */
+    BENCH_DOUBLES,      /* the sum of BENCH_DOUBLES_A_PIXEL doubles a pixel */
     BENCH_SELECT,       /* coordinates and values above half of full scale */
     BENCH_LABEL,        /* labels of the regions above half of full scale */
     BENCH_REGION_STATS, /* their statistics, the labels being there */
@@ -83,6 +86,14 @@ struct bench_request {
     char save[256]; /* where the input goes as raw samples without padding; "": nowhere */
 };
 
+enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
+
+/* Whether no primitive does the work, so that it has no ways and the CPU's program knows it not. */
+static inline bool bench_is_pattern(enum bench_work work)
+{
+    return work == BENCH_MATRIX || work == BENCH_DOUBLES;
+}
+
 /* The work of that name; -1: none. */
 int bench_work_of(const char *name);
 
@@ -98,7 +109,7 @@ static inline bool bench_has_other(enum bench_work work)
     return work >= BENCH_ADD && work <= BENCH_MASK;
 }
 
-/* The ways of the work's primitive, its last one's where it takes several. */
+/* The ways of the work's primitive, its last one's where it takes several; NULL: it has none. */
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work);
 
 /* Has the work go way i of bench_ways(); -1: the request's, or any. */

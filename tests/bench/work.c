@@ -51,6 +51,8 @@ static const struct {
     [BENCH_HISTOGRAM] = {"histogram", "histogram"},
     [BENCH_SUM] = {"sum", "moments"},
     [BENCH_REDUCE] = {"reduce", "reduce"},
+    [BENCH_MATRIX] = {"matrix", NULL},
+    [BENCH_DOUBLES] = {"doubles", NULL},
     [BENCH_SELECT] = {"select", "select"},
     [BENCH_LABEL] = {"label", "label"},
     [BENCH_REGION_STATS] = {"region_stats", "region_stats"},
@@ -79,6 +81,8 @@ struct gi_image bench_dst_shape(const struct bench_request *request)
 const struct gi_ways *bench_ways(const struct gi_kernels *k, enum bench_work work)
 {
     const struct gi_ways *const *ways = k->ways;
+    if (!works[work].primitive)
+        return NULL;
     while (*ways && strcmp((*ways)->primitive, works[work].primitive))
         ways++;
     return *ways;
@@ -90,6 +94,9 @@ enum gi_status bench_force_way(struct gi_queue *queue, const struct bench_reques
     const struct gi_ways *ways = bench_ways(queue->k, request->work);
     const char *name = i < 0 ? request->way : gi_way_at(ways, i)->name;
     char text[64] = "";
+    if (!ways)
+        return name[0] ? gi_fail(err, GI_E_USAGE, "%s: has no ways", works[request->work].name)
+                       : GI_OK;
     if (name[0])
         snprintf(text, sizeof text, "%s:%s", ways->primitive, name);
     return gi_queue_force_ways(queue, text, err);
@@ -370,6 +377,13 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
         break;
     case BENCH_DENSE:
         cost.fmas = k * k * samples;
+        break;
+    case BENCH_MATRIX:
+        cost.bytes += samples * size;
+        cost.fmas = BENCH_MATRIX_SIDE * samples;
+        break;
+    case BENCH_DOUBLES:
+        cost.bytes = BENCH_DOUBLES_A_PIXEL * pixels * sizeof(double);
         break;
     case BENCH_SELECT:
         cost.bytes += kept * (4 + size);
