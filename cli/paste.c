@@ -6,9 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/csv.h"
 #include "cli/extract.h"
+#include "cli/json.h"
 #include "imgio/npy.h"
 
 enum { PLACE_MAX = (1 << 24) - 1 /* whole numbers that floats hold */ };
@@ -163,7 +165,60 @@ static enum gi_status add_region(struct regions *regions, const double *v, struc
     return GI_OK;
 }
 
-static enum gi_status read_regions(struct regions *regions, const char *path, struct gi_err *err)
+static enum gi_status add_json_region(struct regions *regions, json_t *row, struct gi_err *err)
+{
+    double v[5];
+    if (json_unpack(row, "{s:F, s:[F, F, F, F]}", "label", &v[0], "bbox", &v[1], &v[2], &v[3],
+                    &v[4]))
+        return gi_fail(err, GI_E_FORMAT, "want regions with label and bbox");
+    return add_region(regions, v, err);
+}
+
+/* One object of all regions, as extract writes it, or `lines` with one of each. */
+static enum gi_status add_json(struct regions *regions, const char *text, bool lines,
+                               struct gi_err *err)
+{
+    json_t *value = NULL, *all, *row;
+    size_t i;
+    enum gi_status status = gi_json_read(&value, text, err);
+    all = json_object_get(value, "regions");
+    if (!status && (!value || (!lines && !json_is_array(all))))
+        status = gi_fail(err, GI_E_FORMAT, "want JSON as extract writes it");
+    if (!status && lines)
+        status = add_json_region(regions, value, err);
+    json_array_foreach(all, i, row) if (!status && !lines) status =
+        add_json_region(regions, row, err);
+    json_decref(value);
+    return status;
+}
+
+static enum gi_status read_json(struct regions *regions, const char *path, bool lines,
+                                struct gi_err *err)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    enum gi_status status = GI_OK;
+    if (!file)
+        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
+    for (long n = 1; !status && getdelim(&text, &room, lines ? '\n' : '\0', file) >= 0; n++) {
+        if (text[strspn(text, " \t\r\n")] == '\0')
+            continue;
+        status = add_json(regions, text, lines, err);
+        if (status && lines)
+            gi_err_prefix(err, "%s: line %ld", path, n);
+        else if (status)
+            gi_err_prefix(err, "%s", path);
+    }
+    if (!status && ferror(file))
+        status = gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
+    free(text);
+    fclose(file);
+    return status;
+}
+
+static enum gi_status read_csv_regions(struct regions *regions, const char *path,
+                                       struct gi_err *err)
 {
     static const char *const names[] = {"label", "bbox_x", "bbox_y", "bbox_width", "bbox_height"};
     struct gi_csv csv;
@@ -178,6 +233,17 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
             gi_err_prefix(err, "%s", path);
     }
     gi_csv_close(&csv);
+    return status;
+}
+
+/* In the format that the suffix says, CSV where it says none. */
+static enum gi_status read_regions(struct regions *regions, const char *path, struct gi_err *err)
+{
+    const char *dot = strrchr(path, '.');
+    bool lines = dot && (strcasecmp(dot, ".jsonl") == 0 || strcasecmp(dot, ".ndjson") == 0);
+    bool json = lines || (dot && strcasecmp(dot, ".json") == 0);
+    enum gi_status status =
+        json ? read_json(regions, path, lines, err) : read_csv_regions(regions, path, err);
     return status ? gi_err_prefix(err, "--table") : GI_OK;
 }
 

@@ -27,7 +27,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, table),
      .metavar = "FILE",
-     .help = "Regions as extract writes them, .csv: where their crops belong"},
+     .help = "Regions as extract writes them, .csv, .json or .jsonl: where their crops belong"},
     {.name = "crops",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, crops),
@@ -163,7 +163,8 @@ const struct gi_filter gi_filter_paste = {
         "outside the image are left out.\n\n"
         "Crops may have been changed, but for their sizes: by gpuimg clahe crops/*.png --out-dir "
         "changed, say. Rows that are taken out of the table are not pasted. Tables may have been "
-        "made by others: columns are found by their names, x, y, value of points, and label, "
+        "made by others: columns of CSV are found by their names, x, y, value of points, and "
+        "label, "
         "bbox_x, bbox_y, bbox_width, bbox_height of regions.\n\n"
         "The value of a point is a sample of the image's own scale and stands for all colours. "
         "Crops of another depth are taken in proportion. The result has colour where the image or "

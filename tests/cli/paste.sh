@@ -31,6 +31,18 @@ expect 0 gpuimg paste a.pgm b.pgm --crops crops --table regions.csv --crop-forma
 expect_values '10 20 30 200 1 120 121 4' all/a.pgm
 expect_values '10 20 30 200 1 120 121 4' all/b.pgm
 
+# The tables of JSON that extract writes.
+printf 'P5\n4 2\n255\n\012\0\0\0\0\0\0\0' >zero.pgm # 10 0 0 0 / 0 0 0 0
+for kind in csv json jsonl; do
+    expect 0 gpuimg extract a.pgm found.$kind --at 15 --crops found --force
+    made '10 20 30 200 0 0 0 0' paste zero.pgm out.pgm --crops found --table found.$kind
+done
+printf '{"regions": [{"label": 2}]}' >bad.json
+expect_error 1 'paste: --table: bad.json: want regions with label and bbox' paste a.pgm made.pgm --crops crops --table bad.json
+printf '{"label": 2, "bbox": [1, 1, 2, 1]}\n\nno\n' >bad.jsonl
+expect_error 1 'paste: --table: bad.jsonl: line 3: want JSON as extract writes it' paste a.pgm made.pgm --crops crops --table bad.jsonl
+expect_error 1 'paste: --table: nothere.json: No such file or directory' paste a.pgm made.pgm --crops crops --table nothere.json
+
 # Colour and alpha come with the crops.
 cp rgb.ppm crops/region-000003.ppm
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n3,1,0,1,1\n' >one.csv
