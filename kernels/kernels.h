@@ -23,6 +23,7 @@
 #include "kernels/pairs.h"
 #include "kernels/paint.h"
 #include "kernels/parallel.h"
+#include "kernels/rank.h"
 #include "kernels/reduce.h"
 #include "kernels/scan.h"
 #include "kernels/scatter.h"
@@ -35,7 +36,6 @@ enum {
     GI_TAPS_MAX = 4001,    /* taps of one side of a separable kernel, and k of a box: at 8 bits its
                               sum, 255 * 4001^2, fits in 32 bits unsigned */
     GI_TAPS_BLOCK = 32,    /* of a separable kernel in one chain of fmaf: longer ones drift */
-    GI_MEDIAN_MAX = 1001,  /* side of a median's: copies of the CPU's tiles stay small */
     GI_WEIGHTS_MAX = 7921, /* weights of a dense kernel, 89 x 89: with them a CUDA launch stays
                               within the 32764 bytes of constant memory for its arguments */
 };
@@ -116,44 +116,6 @@ struct gi_box {
     enum gi_alpha_rule alpha; /* PLAIN or WEIGH */
     struct gi_edge edge;
 };
-
-/* The least sample of a window, or where `greatest` the greatest, each channel by itself:
- * f(y, x) = that of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0 <= i < width.
- * Floats are ordered as by gi_float_key(), so -0 is below +0; a window that has a NaN gives NaN,
- * stored as everywhere. Border values are rounded to integers (half to even, saturated) first. */
-struct gi_extreme {
-    int width, height;      /* 1 to GI_TAPS_MAX */
-    int anchor_x, anchor_y; /* 0 <= anchor < width, height */
-    bool greatest;
-    bool alpha_too; /* alpha is a channel like the others; else it is copied */
-    struct gi_edge edge;
-};
-
-/* The sample of a rank in a rectangle, each channel by itself: of src(y + j - height / 2, x + i -
- * width / 2), 0 <= i < width, 0 <= j < height, in ascending order the one at place `rank`. Floats
- * are ordered as by gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere.
- * Border values are rounded to integers (half to even, saturated) first. */
-struct gi_median {
-    int width, height; /* 1 to GI_MEDIAN_MAX */
-    int rank;          /* 0 to width * height - 1; width * height / 2: the median */
-    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
-    struct gi_edge edge;
-};
-
-/* The most frequent sample of a rectangle that lies as gi_median's, of equals the least, each
- * channel by itself; GI_U8 and GI_U16 only. Border values are rounded to integers (half to even,
- * saturated) first. */
-struct gi_mode {
-    int width, height; /* 1 to GI_MEDIAN_MAX */
-    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
-    struct gi_edge edge;
-};
-
-/* Is it the median of k x k samples? */
-static inline bool gi_median_is(const struct gi_median *spec, int k)
-{
-    return spec->width == k && spec->height == k && spec->rank == k * k / 2;
-}
 
 /* Gradient magnitude of a 3 x 3 operator. With D = (-1, 0, 1) and S = smooth, each as in
  * gi_separable: gx = rows by D then columns by S, gy = rows by S then columns by D;
@@ -299,15 +261,6 @@ typedef enum gi_status gi_convolve_2d_fn(struct gi_queue *queue, struct gi_image
 typedef enum gi_status gi_box_fn(struct gi_queue *queue, struct gi_image *dst,
                                  const struct gi_image *src, const struct gi_box *spec,
                                  struct gi_err *err);
-typedef enum gi_status gi_extreme_fn(struct gi_queue *queue, struct gi_image *dst,
-                                     const struct gi_image *src, const struct gi_extreme *spec,
-                                     struct gi_err *err);
-typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
-                                    const struct gi_image *src, const struct gi_median *spec,
-                                    struct gi_err *err);
-typedef enum gi_status gi_mode_fn(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_mode *spec,
-                                  struct gi_err *err);
 typedef enum gi_status gi_gradient_fn(struct gi_queue *queue, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_gradient *spec,
                                       struct gi_err *err);
@@ -443,7 +396,7 @@ struct gi_kernels {
     gi_convolve_separable_fn *convolve_separable;
     gi_convolve_2d_fn *convolve_2d;
     gi_box_fn *box;
-    gi_extreme_fn *extreme;
+    gi_extreme_fn *extreme; /* kernels/rank.h, as median and mode */
     gi_median_fn *median;
     gi_mode_fn *mode;
     gi_bilateral_fn *bilateral; /* kernels/pairs.h, as the next */

@@ -306,8 +306,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .alpha = request->alpha,
                              .edge = edge};
     struct gi_box box = {k, request->alpha, edge};
-    struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge};
-    struct gi_median median = {k, k, k * k / 2, false, edge};
+    struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge, NULL, 0};
+    struct gi_median median = {k, k, k * k / 2, false, edge, NULL, 0};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
     const struct gi_image srcs[2] = {*src, bench_has_other(request->work) ? *other : *src};
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};

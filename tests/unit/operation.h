@@ -12,6 +12,8 @@
 #include "reference.h"
 
 /* An operation: run() does it on a queue, define() by its definition. */
+enum { CASE_RUN_ROWS = 15 };
+
 struct operation {
     const char *name;
     enum {
@@ -31,6 +33,7 @@ struct operation {
     struct gi_box box;
     struct gi_extreme extreme;
     struct gi_median median;
+    struct gi_run runs[2 * CASE_RUN_ROWS];
     struct gi_bilateral bilateral;
     struct gi_nlmeans nlmeans;
     struct gi_gradient gradient;
@@ -86,6 +89,27 @@ static bool exact_before(float a, float b, bool greatest)
     return greatest ? a > b : a < b;
 }
 
+/* The n runs one by one. */
+static void exact_runs(struct gi_image *dst, const struct gi_image *src,
+                       const struct gi_extreme *spec, const struct gi_edge *edge)
+{
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x++)
+            for (int c = 0; c < src->channels; c++) {
+                bool keep = src->channels % 2 == 0 && c == src->channels - 1 && !spec->alpha_too;
+                float best = exact_at(src, edge, GI_ALPHA_PLAIN, (long long)y + spec->runs[0].y,
+                                      (long long)x + spec->runs[0].first, c);
+                for (int r = 0; r < spec->nruns; r++)
+                    for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++) {
+                        float v = exact_at(src, edge, GI_ALPHA_PLAIN,
+                                           (long long)y + spec->runs[r].y, (long long)x + i, c);
+                        if (exact_before(v, best, spec->greatest))
+                            best = v;
+                    }
+                exact_put(dst, y, x, c, keep ? exact_sample(src, y, x, c) : best);
+            }
+}
+
 /* The window's rows, then its columns: the result of a column is that of its window of one. */
 static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extreme *spec)
@@ -95,6 +119,11 @@ static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
     float *down = calloc((size_t)span, sizeof *down);
     for (int c = 0; src->type != GI_F32 && c < n; c++)
         edge.value[c] = rintf(fmaxf(fminf(edge.value[c], gi_type_full_scale(src->type)), 0));
+    if (spec->runs) {
+        exact_runs(dst, src, spec, &edge);
+        free(down);
+        return;
+    }
     for (int y = 0; y < src->height; y++)
         for (int c = 0; c < n; c++) {
             for (int x = 0; x < span; x++)
@@ -169,10 +198,17 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
                     exact_put(dst, y, x, c, exact_sample(src, y, x, c));
                     continue;
                 }
-                for (int i = 0; i < w * h; i++)
-                    window[i] = exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
-                                         (long long)x + i % w - w / 2, c);
-                exact_put(dst, y, x, c, exact_rank(window, w * h, spec->rank));
+                int count = 0;
+                for (int i = 0; !spec->runs && i < w * h; i++)
+                    window[count++] =
+                        exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
+                                 (long long)x + i % w - w / 2, c);
+                for (int r = 0; spec->runs && r < spec->nruns; r++)
+                    for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++)
+                        window[count++] =
+                            exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + spec->runs[r].y,
+                                     (long long)x + i, c);
+                exact_put(dst, y, x, c, exact_rank(window, count, spec->rank));
             }
     free(window);
 }
@@ -322,7 +358,24 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
     s->finish.bias = biased ? case_real(seed) * gi_type_full_scale(type) : 0;
 }
 
-/* A rectangle of sides up to `most`. */
+/* Up to two runs in each row of a rectangle whose pixel is at (ax, ay); returns how many. */
+static int random_runs(struct operation *op, uint64_t *seed, int width, int height, int ax, int ay)
+{
+    int n = 0;
+    for (int y = 0; y < height; y++) {
+        int a = case_between(seed, 0, width - 1), b = case_between(seed, a, width - 1);
+        int c = b + case_between(seed, 2, 5), turn = case_between(seed, 0, 3);
+        if (turn || (y == height - 1 && n == 0))
+            op->runs[n++] =
+                (struct gi_run){(int16_t)(y - ay), (int16_t)(a - ax), (int16_t)(b - ax)};
+        if (turn > 1 && c < width)
+            op->runs[n++] = (struct gi_run){(int16_t)(y - ay), (int16_t)(c - ax),
+                                            (int16_t)(case_between(seed, c, width - 1) - ax)};
+    }
+    return n;
+}
+
+/* A rectangle of sides up to `most`, or runs in one. */
 static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border border,
                            enum gi_type type, int most)
 {
@@ -335,6 +388,10 @@ static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border 
     e->anchor_x = square ? e->width / 2 : case_between(seed, 0, e->width - 1);
     e->anchor_y = square ? e->height / 2 : case_between(seed, 0, e->height - 1);
     e->alpha_too = case_between(seed, 0, 1);
+    if (e->height <= CASE_RUN_ROWS && e->width < 40 && case_between(seed, 0, 2) == 0) {
+        e->runs = op->runs;
+        e->nruns = random_runs(op, seed, e->width, e->height, e->anchor_x, e->anchor_y);
+    }
 }
 
 static void random_median(struct operation *op, uint64_t *seed, enum gi_border border,
@@ -349,6 +406,11 @@ static void random_median(struct operation *op, uint64_t *seed, enum gi_border b
     m->rank = m->width * m->height / 2;
     if (!square)
         m->rank = case_between(seed, 0, m->width * m->height - 1);
+    if (m->height <= CASE_RUN_ROWS && case_between(seed, 0, 2) == 0) {
+        m->runs = op->runs;
+        m->nruns = random_runs(op, seed, m->width, m->height, m->width / 2, m->height / 2);
+        m->rank = case_between(seed, 0, gi_runs_pixels(m->runs, m->nruns) - 1);
+    }
 }
 
 static void random_rest(struct operation *op, uint64_t *seed, enum gi_border border,

@@ -189,6 +189,7 @@ static void next_extreme(struct operation *op, uint64_t *seed, enum gi_border bo
     if (case_between(seed, 0, 2) == 0) {
         op->extreme.width = op->extreme.height = 3;
         op->extreme.anchor_x = op->extreme.anchor_y = 1;
+        op->extreme.runs = NULL;
     }
 }
 

@@ -159,15 +159,45 @@ static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
         ((uint32_t *)gi_row(dst, y))[i] = median_bits(w->values[bin]);
 }
 
+/* All of a window comes, or goes; its pixel is at `middle`. */
+static void move_runs(struct worker *w, const uint32_t *middle, bool in)
+{
+    const struct gi_median *spec = w->s->spec;
+    for (int i = 0; i < spec->nruns; i++) {
+        const struct gi_run *run = &spec->runs[i];
+        move(w, middle + run->y * (ptrdiff_t)w->nx + run->first, run->last - run->first + 1, 1, in);
+    }
+}
+
+/* Windows of any shape: a step to the right takes the ends of their runs, and each row begins anew.
+ */
+static void slide_runs(struct worker *w, int c)
+{
+    const struct gi_median *spec = w->s->spec;
+    int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
+    for (int y = 0; y < height; y++) {
+        const uint32_t *middle =
+            w->bins + (size_t)(y + spec->height / 2) * (size_t)w->nx + spec->width / 2;
+        move_runs(w, middle, true);
+        for (int x = 0; x < width; x++, middle++) {
+            for (int i = 0; x && i < spec->nruns; i++) {
+                const struct gi_run *run = &spec->runs[i];
+                const uint32_t *row = middle + run->y * (ptrdiff_t)w->nx;
+                move(w, row + run->first - 1, 1, 1, false);
+                move(w, row + run->last, 1, 1, true);
+            }
+            store(w, w->tile.x0 + x, w->tile.y0 + y, c, find(w));
+        }
+        move_runs(w, middle - 1, false);
+    }
+}
+
 /* To the right in even rows, to the left in odd ones. */
 static void slide(struct worker *w, int c)
 {
     int across = w->s->spec->width, down = w->s->spec->height, x = 0;
     int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
     size_t stride = (size_t)w->nx;
-    memset(w->fine, 0, w->s->nbins * 4);
-    memset(w->coarse, 0, (w->s->nbins / BLOCK + 1) * 4);
-    w->at = w->below = 0;
     for (int j = 0; j < down; j++)
         move(w, w->bins + (size_t)j * stride, across, 1, true);
     for (int y = 0; y < height; y++) {
@@ -207,7 +237,10 @@ static void sliding_tile(void *arg, int index, void *scratch)
     bool keep = gi_has_alpha(s->src) && !s->spec->alpha_too;
     for (int c = 0; c < s->src->channels - keep; c++) {
         load(&w, c);
-        slide(&w, c);
+        memset(w.fine, 0, s->nbins * 4);
+        memset(w.coarse, 0, (s->nbins / BLOCK + 1) * 4);
+        w.at = w.below = 0;
+        (s->spec->runs ? slide_runs : slide)(&w, c);
     }
     for (int y = w.tile.y0; keep && y < w.tile.y1; y++)
         median_keep_alpha(s->dst, s->src, &w.tile, y);

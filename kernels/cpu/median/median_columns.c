@@ -199,7 +199,7 @@ bool GI_CPU(median_columns_takes)(const struct gi_queue *queue, const struct gi_
                                   const struct gi_median *spec)
 {
     (void)queue;
-    return src->type == GI_U8 && spec->width * spec->height <= COUNTS_MAX;
+    return !spec->runs && src->type == GI_U8 && spec->width * spec->height <= COUNTS_MAX;
 }
 
 enum gi_status GI_CPU(median_columns)(struct gi_queue *queue, struct gi_image *dst,

@@ -4,9 +4,7 @@
  * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
  * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
  * and max filters", IEEE TPAMI 15(5), 1993. SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "kernels/cpu/convolve/rows.h"
+#include "kernels/cpu/morphology/extreme.h"
 
 enum {
     KEPT_NBYTES = 1 << 20, /* what the rows of a block may take where a job has whole rows */
@@ -77,19 +75,6 @@ static size_t lay_out(struct worker *w, const struct extreme *e, size_t rows, ch
     return (rows + 4) * strip + 2 * line;
 }
 
-/* Floats to numbers that are ordered as they are, and back. */
-static void keys_of(uint32_t *restrict keys, const uint32_t *bits, size_t n, uint32_t nan)
-{
-    for (size_t i = 0; i < n; i++)
-        keys[i] = (bits[i] & 0x7fffffffu) > 0x7f800000u ? nan : gi_float_key(bits[i]);
-}
-
-static void keys_to_bits(uint32_t *restrict bits, const uint32_t *keys, size_t n, uint32_t nan)
-{
-    for (size_t i = 0; i < n; i++)
-        bits[i] = keys[i] == nan ? 0x7fc00000u : gi_float_key_bits(keys[i]);
-}
-
 static void pick(const struct worker *w, void *out, const void *a, const void *b, size_t nbytes)
 {
     w->e->pick(out, a, b, nbytes / gi_type_nbytes(w->e->src->type));
@@ -104,7 +89,7 @@ static void open_outside(struct worker *w)
     GI_CPU(row_copy)(w->outside, src, &w->e->spec->edge, -1, 0, pixels);
     if (src->type == GI_F32) {
         memcpy(w->fresh, w->outside, w->n);
-        keys_of((uint32_t *)w->outside, (const uint32_t *)w->fresh, w->n / 4, w->e->nan);
+        extreme_keys((uint32_t *)w->outside, (const uint32_t *)w->fresh, w->n / 4, w->e->nan);
     }
 }
 
@@ -119,7 +104,7 @@ static const char *row_at(const struct worker *w, long long p)
     const char *row = (const char *)gi_row(src, y) + (size_t)w->tile.x0 * w->e->nbytes;
     if (src->type != GI_F32)
         return row;
-    keys_of((uint32_t *)w->fresh, (const uint32_t *)row, w->n / 4, w->e->nan);
+    extreme_keys((uint32_t *)w->fresh, (const uint32_t *)row, w->n / 4, w->e->nan);
     return w->fresh;
 }
 
@@ -167,7 +152,7 @@ static void make_row(const struct worker *w, int y)
     else
         pick(w, to, a, a + (width - m) * e->nbytes, n);
     if (e->src->type == GI_F32)
-        keys_to_bits((uint32_t *)out, (const uint32_t *)to, n / 4, e->nan);
+        extreme_bits((uint32_t *)out, (const uint32_t *)to, n / 4, e->nan);
     if (gi_has_alpha(e->src) && !e->spec->alpha_too)
         keep_alpha(e, y);
 }
@@ -243,7 +228,7 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
     size_t height = (size_t)spec->height, strip = (size_t)src->width;
     e.pick = picks[spec->greatest][src->type];
     e.nbytes = gi_type_nbytes(src->type) * (size_t)src->channels;
-    e.nan = spec->greatest ? UINT32_MAX : 0;
+    e.nan = extreme_nan(spec);
     e.whole_rows = height * gi_row_nbytes(src) <= KEPT_NBYTES;
     if (!e.whole_rows) {
         size_t room = KEPT_NBYTES / height;
@@ -259,8 +244,16 @@ static enum gi_status blocks(struct gi_queue *queue, struct gi_image *dst,
     return gi_pool_run(pool, src->height, along, &e, lay_out(&w, &e, 0, NULL), err);
 }
 
+static bool blocks_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_extreme *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
 static const struct gi_extreme_way ways[] = {
-    {{"blocks", "everything"}, NULL, blocks},
+    {{"blocks", "rectangles"}, blocks_takes, blocks},
+    {{"runs", "windows of any other shape"}, GI_CPU(extreme_runs_takes), GI_CPU(extreme_runs)},
 };
 
 const struct gi_ways GI_CPU(extreme_ways) = GI_WAYS(extreme, GI_SAMPLE_TYPES, ways);

@@ -6,31 +6,6 @@
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/median/sliding.cuh"
 
-/* The bin in which the sample of that rank lies; `rank` becomes that in the bin. */
-template <bool NARROW>
-static __device__ __forceinline__ unsigned find(struct place *place, const unsigned *at,
-                                                unsigned *rank)
-{
-    unsigned counts[BLOCK], sum = bins<NARROW>::block(counts, at, place->block);
-    while (place->below > *rank || place->below + sum <= *rank) {
-        bool back = place->below > *rank;
-        place->below += back ? 0 : sum;
-        place->block += back ? -1 : 1;
-        sum = bins<NARROW>::block(counts, at, place->block);
-        place->below -= back ? sum : 0;
-    }
-    unsigned bin = (unsigned)place->block * BLOCK, left = *rank - place->below;
-    bool beyond = true;
-#pragma unroll
-    for (int i = 0; i < BLOCK - 1; i++) {
-        beyond = beyond && counts[i] <= left;
-        left -= beyond ? counts[i] : 0;
-        bin += beyond;
-    }
-    *rank = left;
-    return bin;
-}
-
 /* The next digit of the key that begins with `digits`, by the samples that do of the window whose
  * first row is y. */
 template <typename T, bool NARROW>
@@ -95,12 +70,20 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                   narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
 }
 
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_median *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
 static const struct gi_median_way ways[] = {
     {{"near", "medians of 8 bits, k 3, from 9.0 on"},
      gi_cuda_median_near_takes,
      gi_cuda_median_near},
     {{"network", "medians, k 3, 5 and 7"}, gi_cuda_median_network_takes, gi_cuda_median_network},
-    {{"sliding", "everything"}, NULL, sliding},
+    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, gi_cuda_median_runs},
 };
 
 const struct gi_ways gi_cuda_median_ways = GI_WAYS(median, GI_SAMPLE_TYPES, ways);

@@ -54,7 +54,8 @@ static __device__ __noinline__ T value_at(const struct median_args *args, int x,
     return row[(size_t)xi * args->src.channels + c];
 }
 
-gi_median_takes_fn gi_cuda_median_near_takes, gi_cuda_median_network_takes;
-gi_median_fn gi_cuda_median_near, gi_cuda_median_network;
+gi_median_takes_fn gi_cuda_median_near_takes, gi_cuda_median_network_takes,
+    gi_cuda_median_runs_takes;
+gi_median_fn gi_cuda_median_near, gi_cuda_median_network, gi_cuda_median_runs;
 
 #endif

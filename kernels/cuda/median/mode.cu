@@ -85,7 +85,11 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    const struct gi_median window = {spec->width, spec->height, 0, spec->alpha_too, spec->edge};
+    struct gi_median window = {};
+    window.width = spec->width;
+    window.height = spec->height;
+    window.alpha_too = spec->alpha_too;
+    window.edge = spec->edge;
     struct median_args args = median_args_of(dst, src, &window);
     bool bytes = src->type == GI_U8;
     if (args.width * args.height <= 65535)

@@ -45,6 +45,31 @@ struct place {
     unsigned below;
 };
 
+/* The bin in which the sample of that rank lies; `rank` becomes that in the bin. */
+template <bool NARROW>
+static __device__ __forceinline__ unsigned find(struct place *place, const unsigned *at,
+                                                unsigned *rank)
+{
+    unsigned counts[BLOCK], sum = bins<NARROW>::block(counts, at, place->block);
+    while (place->below > *rank || place->below + sum <= *rank) {
+        bool back = place->below > *rank;
+        place->below += back ? 0 : sum;
+        place->block += back ? -1 : 1;
+        sum = bins<NARROW>::block(counts, at, place->block);
+        place->below -= back ? sum : 0;
+    }
+    unsigned bin = (unsigned)place->block * BLOCK, left = *rank - place->below;
+    bool beyond = true;
+#pragma unroll
+    for (int i = 0; i < BLOCK - 1; i++) {
+        beyond = beyond && counts[i] <= left;
+        left -= beyond ? counts[i] : 0;
+        bin += beyond;
+    }
+    *rank = left;
+    return bin;
+}
+
 enum { SPAN = WARP + (CHUNK - 1) * GI_MAX_CHANNELS };
 
 /* A warp's samples, one beside the other, of some columns and channels. */

@@ -197,12 +197,26 @@ static enum gi_status passes_run(struct gi_queue *queue, struct gi_image *dst,
                                  : passes<float, uint32_t>(cu, &args, err);
 }
 
+static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                       const struct gi_extreme *spec)
+{
+    return !spec->runs && gi_cuda_extreme_near_takes(queue, src, spec);
+}
+
+static bool passes_takes(const struct gi_queue *queue, const struct gi_image *src,
+                         const struct gi_extreme *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
 static const struct gi_extreme_way ways[] = {
-    {{"near", "3 x 3"}, gi_cuda_extreme_near_takes, gi_cuda_extreme_near},
+    {{"near", "3 x 3"}, near_takes, gi_cuda_extreme_near},
     {{"strips", "windows of which a multiprocessor holds all rows"},
      gi_cuda_extreme_strips_takes,
      gi_cuda_extreme_strips},
-    {{"passes", "everything"}, NULL, passes_run},
+    {{"passes", "rectangles"}, passes_takes, passes_run},
+    {{"runs", "windows of any other shape"}, gi_cuda_extreme_runs_takes, gi_cuda_extreme_runs},
 };
 
 const struct gi_ways gi_cuda_extreme_ways = GI_WAYS(extreme, GI_SAMPLE_TYPES, ways);

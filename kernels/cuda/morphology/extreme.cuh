@@ -60,7 +60,8 @@ static __device__ __forceinline__ void extreme_put(const struct target *dst, con
     }
 }
 
-gi_extreme_takes_fn gi_cuda_extreme_near_takes, gi_cuda_extreme_strips_takes;
-gi_extreme_fn gi_cuda_extreme_near, gi_cuda_extreme_strips;
+gi_extreme_takes_fn gi_cuda_extreme_near_takes, gi_cuda_extreme_strips_takes,
+    gi_cuda_extreme_runs_takes;
+gi_extreme_fn gi_cuda_extreme_near, gi_cuda_extreme_strips, gi_cuda_extreme_runs;
 
 #endif

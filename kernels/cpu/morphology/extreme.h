@@ -1,0 +1,34 @@
+/* What the ways to the least or greatest sample of a window share: samples as numbers, of which the
+ * less or the greater is picked. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CPU_EXTREME_H
+#define GI_KERNELS_CPU_EXTREME_H
+
+#include <string.h>
+
+#include "kernels/cpu/convolve/rows.h"
+
+gi_extreme_takes_fn GI_CPU(extreme_runs_takes);
+gi_extreme_fn GI_CPU(extreme_runs);
+
+/* Floats to numbers that are ordered as they are, and back. `nan`: that of NaN, which is picked
+ * before all others. */
+static inline uint32_t extreme_nan(const struct gi_extreme *spec)
+{
+    return spec->greatest ? UINT32_MAX : 0;
+}
+
+static inline void extreme_keys(uint32_t *restrict keys, const uint32_t *bits, size_t n,
+                                uint32_t nan)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = (bits[i] & 0x7fffffffu) > 0x7f800000u ? nan : gi_float_key(bits[i]);
+}
+
+static inline void extreme_bits(uint32_t *restrict bits, const uint32_t *keys, size_t n,
+                                uint32_t nan)
+{
+    for (size_t i = 0; i < n; i++)
+        bits[i] = keys[i] == nan ? 0x7fc00000u : gi_float_key_bits(keys[i]);
+}
+
+#endif
