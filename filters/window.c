@@ -1,6 +1,127 @@
-/* A rectangle of pixels around each one.
+/* A window of pixels around each one.
  * SPDX-License-Identifier: MIT */
 #include "filters/window.h"
+
+#include <stdlib.h>
+
+#include "filters/convolution/kernel_text.h"
+
+const struct gi_choice gi_window_shapes[] = {
+    {"rect", NULL, "all of it, or of --size"},
+    {"disk", NULL, "what is within (k - 1) / 2 of its middle"},
+    {"diamond", NULL, "what is so many steps from it"},
+    {0},
+};
+
+/* The runs of the pixels of a rectangle, row by row, that are not 0. */
+static enum gi_status runs_of(struct gi_shape *w, const double *pixels, struct gi_err *err)
+{
+    int width = w->width, left = width / 2, top = w->height / 2;
+    w->runs = malloc(GI_RUNS_MAX * sizeof *w->runs);
+    if (!w->runs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a mask of %d x %d", width, w->height);
+    for (int y = 0; y < w->height; y++)
+        for (int x = 0; x < width; x++) {
+            const double *row = pixels + (size_t)y * (size_t)width;
+            if (row[x] == 0)
+                continue;
+            int first = x;
+            while (x + 1 < width && row[x + 1] != 0)
+                x++;
+            if (w->nruns == GI_RUNS_MAX)
+                return gi_fail(err, GI_E_USAGE, "--mask: want at most %d runs of pixels",
+                               GI_RUNS_MAX);
+            w->pixels += x - first + 1;
+            w->runs[w->nruns++] =
+                (struct gi_run){(int16_t)(y - top), (int16_t)(first - left), (int16_t)(x - left)};
+        }
+    if (!w->nruns)
+        return gi_fail(err, GI_E_USAGE, "--mask: all of it is 0: want some pixels that count");
+    return GI_OK;
+}
+
+static enum gi_status drawn(struct gi_shape *w, const char *text, int most, struct gi_err *err)
+{
+    struct gi_kernel kernel;
+    enum gi_status status = gi_kernel_read(&kernel, text, err);
+    if (status) {
+        gi_err_prefix(err, "--mask");
+        return status;
+    }
+    w->width = kernel.width;
+    w->height = kernel.height;
+    if (w->width > most || w->height > most)
+        status = gi_fail(err, GI_E_USAGE, "--mask: %d x %d pixels: want at most %d a side",
+                         w->width, w->height, most);
+    else
+        status = runs_of(w, kernel.weights, err);
+    gi_kernel_free(&kernel);
+    return status;
+}
+
+static enum gi_status round_one(struct gi_shape *w, int k, bool disk, struct gi_err *err)
+{
+    int r = k / 2, half = 0;
+    w->width = w->height = k;
+    w->runs = malloc((size_t)k * sizeof *w->runs);
+    if (!w->runs)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a disk of %d", k);
+    for (int y = -r; y <= r; y++) {
+        while (half < r && (half + 1) * (half + 1) + y * y <= r * r)
+            half++;
+        while (half * half + y * y > r * r)
+            half--;
+        int reach = disk ? half : r - (y < 0 ? -y : y);
+        w->runs[w->nruns++] = (struct gi_run){(int16_t)y, (int16_t)-reach, (int16_t)reach};
+        w->pixels += 2 * reach + 1;
+    }
+    return GI_OK;
+}
+
+enum gi_status gi_shape_make(struct gi_shape *made, const struct gi_window_params *window,
+                             const struct gi_image *src, int most, struct gi_err *err)
+{
+    enum gi_status status;
+    *made = (struct gi_shape){0};
+    if (window->mask) {
+        status = drawn(made, window->mask, most, err);
+    } else if (window->shape != GI_WINDOW_RECT) {
+        status = round_one(made, window->k, window->shape == GI_WINDOW_DISK, err);
+    } else {
+        status = gi_window_sides(&made->width, &made->height, window, src, most, err);
+        made->pixels = made->width * made->height;
+    }
+    if (status || made->pixels == made->width * made->height) {
+        gi_shape_free(made);
+        made->nruns = 0;
+    }
+    return status;
+}
+
+void gi_shape_free(struct gi_shape *made)
+{
+    free(made->runs);
+    made->runs = NULL;
+}
+
+static enum gi_status check_shape(const struct gi_window_params *p, bool sized, struct gi_err *err)
+{
+    const char *shape = gi_window_shapes[p->shape].name;
+    struct gi_shape made;
+    if (p->shape != GI_WINDOW_RECT && sized)
+        return gi_fail(err, GI_E_USAGE, "--shape %s and --size: want --k", shape);
+    if (!p->mask)
+        return GI_OK;
+    if (p->k || sized || p->shape != GI_WINDOW_RECT)
+        return gi_fail(err, GI_E_USAGE, "--mask and --%s: want one of them",
+                       p->k    ? "k"
+                       : sized ? "size"
+                               : "shape");
+    enum gi_status status = gi_shape_make(&made, p, NULL, GI_TAPS_MAX, err);
+    if (!status)
+        gi_shape_free(&made);
+    return status;
+}
 
 enum gi_status gi_window_check(void *params, struct gi_err *err)
 {
@@ -10,9 +131,10 @@ enum gi_status gi_window_check(void *params, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE, "--k %d and --size: want one of them", p->k);
     if (sized && (gi_length_is_open(&p->size.width) || gi_length_is_open(&p->size.height)))
         return gi_fail(err, GI_E_USAGE, "--size: want both sides, WIDTHxHEIGHT");
-    if (!sized && !p->k)
+    enum gi_status status = check_shape(p, sized, err);
+    if (!status && !sized && !p->k && !p->mask)
         p->k = 3;
-    return GI_OK;
+    return status;
 }
 
 enum gi_status gi_window_sides(int *width, int *height, const struct gi_window_params *window,

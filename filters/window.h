@@ -9,7 +9,12 @@
 struct gi_window_params {
     int k;                 /* pixels; 0: unset, until the check */
     struct gi_extent size; /* unset: k x k */
+    int shape;             /* enum gi_window_shape */
+    const char *mask;      /* rows of numbers, 0 what does not count; NULL: unset */
 };
+
+enum gi_window_shape { GI_WINDOW_RECT, GI_WINDOW_DISK, GI_WINDOW_DIAMOND };
+extern const struct gi_choice gi_window_shapes[];
 
 /* Rows of --k and --size; `most`: of a side, pixels, and in words. */
 #define GI_WINDOW_OPTIONS(most, most_text)                                                         \
@@ -27,11 +32,47 @@ struct gi_window_params {
                 " px each, or per cent of the image"                                               \
     }
 
+/* Rows of --shape and --mask, for operations that take windows of any shape. */
+#define GI_SHAPE_OPTIONS                                                                           \
+    {.name = "shape",                                                                              \
+     .type = GI_OPT_CHOICE,                                                                        \
+     .offset = offsetof(struct gi_window_params, shape),                                           \
+     .default_text = "rect",                                                                       \
+     .choices = gi_window_shapes,                                                                  \
+     .help = "What of the square counts"},                                                         \
+    {                                                                                              \
+        .name = "mask", .type = GI_OPT_CONTENT, .offset = offsetof(struct gi_window_params, mask), \
+        .metavar = "ROWS|FILE",                                                                    \
+        .help = "Any shape instead: rows of 1, what counts, and 0, or a file that holds them"      \
+    }
+
+/* A paragraph on them for the manual. */
+#define GI_SHAPE_MANUAL                                                                            \
+    "With --shape disk a pixel of the square counts where its distance to the middle is at most "  \
+    "(k - 1) / 2, as in scikit-image's disk(r), with diamond where the two distances add up to "   \
+    "that. --mask draws any shape: a row of 1 and 0 a line, or parted by ';', \"0 1 0; 1 1 1\"; "  \
+    "its middle is that of its rectangle, of an even side the later one."
+
 /* The check of gi_filter: `params` begin with a struct gi_window_params. */
 enum gi_status gi_window_check(void *params, struct gi_err *err);
 
 /* The sides in pixels for an image like `src`. Errors: GI_E_USAGE, one is longer than `most`. */
 enum gi_status gi_window_sides(int *width, int *height, const struct gi_window_params *window,
                                const struct gi_image *src, int most, struct gi_err *err);
+
+/* A window as primitives take it: its rectangle, the pixel at width / 2, height / 2, and where it
+ * is not all of that its runs, which gi_shape_free() frees. */
+struct gi_shape {
+    int width, height;
+    int pixels;
+    struct gi_run *runs; /* nruns; NULL: the whole rectangle */
+    int nruns;
+};
+
+/* Makes `made` for an image like `src`. Errors: GI_E_USAGE, as gi_window_sides() and for a mask
+ * that is none; GI_E_MEMORY; then nothing is left to free. */
+enum gi_status gi_shape_make(struct gi_shape *made, const struct gi_window_params *window,
+                             const struct gi_image *src, int most, struct gi_err *err);
+void gi_shape_free(struct gi_shape *made);
 
 #endif

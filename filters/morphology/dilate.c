@@ -22,7 +22,7 @@ const struct gi_filter gi_filter_dilate = {
         "2) to (h - 1) / 2, halves cut off: the rectangle of erode turned round, as scipy's "
         "grey_dilation() has it, which shows where a side is even. The time it takes does not "
         "depend on the rectangle. Outside the image --border clamp comes to what OpenCV does by "
-        "default: only what is in the image counts.\n\n"
+        "default: only what is in the image counts.\n\n" GI_SHAPE_MANUAL "\n\n"
         "Alpha stays as it is, and colour counts however transparent it is; --alpha dilates alpha "
         "like a colour, so that a cut-out grows. In float images NaN spreads: a rectangle that "
         "has one gives NaN; -0 is less than 0.",

@@ -1,4 +1,4 @@
-/* What the operations of flat morphology share: a rectangle, its erosion and its dilation.
+/* What the operations of flat morphology share: a window, its erosion and its dilation.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
@@ -11,16 +11,17 @@ struct gi_flat_params {
     struct gi_border_params edge;
 };
 
-/* --k, --size, --alpha and the border's; those of a difference have no --alpha. */
+/* The window's, --alpha and the border's; those of a difference have no --alpha. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* The two halves: what is eroded by one is opened by dilating that by the other. */
 struct gi_flat {
     struct gi_extreme erode, dilate;
+    struct gi_run runs[]; /* of both */
 };
 
 /* The filters' plans, of one of the two halves and of one after the other: plan->tables becomes a
- * struct gi_flat. Errors: GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
+ * struct gi_flat. Errors: GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 

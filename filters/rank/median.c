@@ -10,6 +10,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_rank_params, threshold),
      .help = "Only samples that differ from the median by more become it: a number of sample "
              "values, or a per cent of full scale"},
+    GI_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
 
@@ -48,7 +49,7 @@ const struct gi_filter gi_filter_median = {
     .summary = "Remove specks: the median of k x k pixels",
     .examples = "gpuimg median in.png out.png\n"
                 "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"
-                "gpuimg median frame.tif background.tif --size 101x31 --border mirror",
+                "gpuimg median frame.tif background.tif --k 31 --shape disk --border mirror",
     .manual =
         "Each sample becomes the one in the middle of those in a rectangle around it in ascending "
         "order, each channel by itself: specks smaller than half of it go, edges stay. Of an even "
@@ -56,7 +57,8 @@ const struct gi_filter gi_filter_median = {
         "It is one of the samples, nothing is rounded; the results are those of scipy's "
         "median_filter() and, with --border clamp, of OpenCV's medianBlur().\n\n"
         "With --threshold only specks change: a sample becomes the median where it differs from "
-        "that by more, and stays as it is everywhere else, where it is NaN too.\n\n"
+        "that by more, and stays as it is everywhere else, where it is NaN too.\n\n" GI_SHAPE_MANUAL
+        "\n\n"
         "Alpha stays as it is, and colour counts however transparent it is; --alpha filters alpha "
         "like a colour. In float images NaN is above all numbers, so that the result is NaN where "
         "more than half of the samples are; -0 is less than 0.\n\n"

@@ -12,6 +12,7 @@ static const struct gi_option options[] = {
      .max = 100,
      .unit = "%",
      .help = "How many of the samples are passed: none takes the least, all the greatest"},
+    GI_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
 
@@ -32,7 +33,7 @@ const struct gi_filter gi_filter_rank = {
         "order, each channel by itself: with n samples and --percent p the place n * p / 100, cut "
         "off to a whole number, the first being 0; 100 takes the last. It is one of the samples, "
         "nothing is rounded; the results are those of scipy's percentile_filter(). The minimum "
-        "and the maximum are sooner made by erode and dilate.\n\n"
+        "and the maximum are sooner made by erode and dilate.\n\n" GI_SHAPE_MANUAL "\n\n"
         "A side that is even has one pixel more before the one in the middle than after it. "
         "Alpha, NaN and what it costs are those of median.",
     .options = options,

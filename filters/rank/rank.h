@@ -25,8 +25,8 @@ struct gi_rank_params {
         .name = NULL                                                                               \
     }
 
-/* plan->tables becomes a struct gi_median, for the sample below which `percent` of the rectangle's
- * are. Errors: GI_E_MEMORY; GI_E_USAGE for a rectangle that is too large. */
+/* plan->tables becomes a struct gi_median and its runs, for the sample below which `percent` of the
+ * window's are. Errors: GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
 /* Runs it. */

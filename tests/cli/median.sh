@@ -22,6 +22,8 @@ made '10 1 30 3 30 3' alpha.pam --alpha
 made '10 90 30 40 50' row.pgm --threshold 60
 made '10 30 30 40 50' row.pgm --threshold 59.5
 made '10 30 30 40 50' row.pgm --threshold 20%
+made '10 90 90 40 50' row.pgm --mask '1 1 0'
+made '10 90 30 40 50' row.pgm --shape disk
 expect 0 gpuimg run 'median | invert' row.pgm out.pgm --device cpu
 check "a chain" test "$(samples 5 out.pgm)" = '245 225 215 215 205'
 

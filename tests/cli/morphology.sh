@@ -26,6 +26,13 @@ made '10 10 20 30 10' row.pgm erode --border wrap
 made '10 1 10 2 20 3' alpha.pam erode
 made '10 1 10 1 20 2' alpha.pam erode --alpha
 made '20 1 30 2 30 3' alpha.pam dilate
+printf '0 1 0 # above\n1 1 0\n0 0 0\n' >mask.txt
+made '10 10 20 30 40' row.pgm erode --mask mask.txt
+made '20 30 40 50 50' row.pgm dilate --mask mask.txt
+made '10 20 30 40 50' row.pgm erode --mask '0 1 0; 0 1 0'
+made '10 10 20 30 40' row.pgm erode --shape disk
+made '10 10 10 20 30' row.pgm erode --shape diamond --k 5
+made '10 20 30 40 50' row.pgm close --shape disk --k 1
 expect 0 gpuimg run 'erode | dilate' row.pgm out.pgm --device cpu
 check "a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
 printf 'P2 7 1 255  10 90 10 10 90 90 90\n' >spots.pgm
@@ -43,6 +50,11 @@ for operation in erode dilate open close gradient tophat blackhat; do
     expect_error 2 "*--size: want at most 4001 px a side*" $operation row.pgm made.pgm --size 4002x1
     check "$operation: no file" test ! -e made.pgm
 done
+expect_error 2 "erode: --mask: all of it is 0: want some pixels that count" erode row.pgm made.pgm --mask '0 0'
+expect_error 2 "erode: --mask and --k: want one of them" erode row.pgm made.pgm --mask '1 0 1' --k 3
+expect_error 2 "erode: --mask and --shape: want one of them" erode row.pgm made.pgm --mask '1 0 1' --shape disk
+expect_error 2 "erode: --shape disk and --size: want --k" erode row.pgm made.pgm --shape disk --size 3x3
+expect_error 2 "erode: --mask: *" erode row.pgm made.pgm --mask '1 x'
 expect_error 2 'tophat: *--alpha*' tophat alpha.pam made.pam --alpha
 cp row.pgm place.pgm
 expect 0 gpuimg erode place.pgm place.pgm --device cpu

@@ -46,6 +46,41 @@ for dtype in (np.uint8, np.uint16, np.float32):
             want = peer(name, image, size, mode, value, alpha)
             c.check(f"{name} {size} {border} {shape} {dtype.__name__}", np.array_equal(got, want))
 
+# Windows of any shape: scipy's footprints.
+def disk(k):
+    y, x = np.mgrid[: k, : k] - k // 2
+    return x * x + y * y <= (k // 2) ** 2
+
+
+def diamond(k):
+    y, x = np.mgrid[: k, : k] - k // 2
+    return abs(x) + abs(y) <= k // 2
+
+
+def written(mask):
+    return ";".join(" ".join(str(int(v)) for v in row) for row in mask)
+
+
+MASKS = [disk(5), diamond(7), np.array([[0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1]]) > 0, disk(13), np.eye(9) > 0, np.ones((2, 3)) > 0, disk(1), disk(31)]
+for turn in range(40):
+    dtype, (border, mode) = (np.uint8, np.uint16, np.float32)[turn % 3], list(SCIPY_MODES.items())[turn % 5]
+    name, mask = list(PEERS)[turn % 7], MASKS[turn % len(MASKS)]
+    image = random_image(c.rng, (21, 34) if turn % 4 else (9, 130), dtype)
+    args = ["--shape", "disk", "--k", mask.shape[0]] if turn % len(MASKS) in (0, 3, 6, 7) else ["--mask", written(mask)]
+    args = ["--shape", "diamond", "--k", 7] if turn % len(MASKS) == 1 else args
+    got = c.filter(image, name, *args, "--border", border, "--device", "cpu")
+    want = PEERS[name](image, footprint=mask, mode=mode)
+    c.check(f"{name} mask {turn % len(MASKS)} {border} {dtype.__name__}", np.array_equal(got, want))
+    rank = ndimage.percentile_filter(image, 30, footprint=mask, mode=mode)
+    c.check(f"rank mask {turn % len(MASKS)} {border} {dtype.__name__}", np.array_equal(c.filter(image, "rank", "--percent", 30, *args, "--border", border), rank))
+colour = random_image(c.rng, (21, 17, 4), np.uint8)
+for name in ("erode", "median"):
+    peers = {"erode": ndimage.grey_erosion, "median": ndimage.median_filter}
+    want = np.dstack([peers[name](colour[:, :, i], footprint=disk(9), mode="nearest") for i in range(3)] + [colour[:, :, 3]])
+    c.check(f"{name}, disk, RGBA", np.array_equal(c.filter(colour, name, "--shape", "disk", "--k", 9), want))
+want = ndimage.minimum_filter(image.astype(float), footprint=disk(5), mode="nearest") + ndimage.maximum_filter(image.astype(float), footprint=disk(5), mode="nearest")
+c.check("midpoint, disk", np.array_equal(c.filter(image, "midpoint", "--shape", "disk", "--k", 5), (want / 2).astype(image.dtype) if image.dtype == np.float32 else np.rint(want / 2).astype(image.dtype)))
+
 image = random_image(c.rng, (60, 80), np.uint8)
 for k in (1, 5, 61):
     c.check(f"--k {k}", np.array_equal(c.filter(image, "dilate", "--k", k), peer("dilate", image, (k, k), "nearest", 0, 0)))
