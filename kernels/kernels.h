@@ -396,7 +396,8 @@ struct gi_kernels {
     gi_convolve_separable_fn *convolve_separable;
     gi_convolve_2d_fn *convolve_2d;
     gi_box_fn *box;
-    gi_extreme_fn *extreme; /* kernels/rank.h, as median and mode */
+    gi_extreme_fn *extreme; /* kernels/rank.h, as ball, median and mode */
+    gi_ball_fn *ball;
     gi_median_fn *median;
     gi_mode_fn *mode;
     gi_bilateral_fn *bilateral; /* kernels/pairs.h, as the next */

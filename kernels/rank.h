@@ -13,6 +13,7 @@ extern "C" {
 
 enum {
     GI_RUNS_MAX = 4001,   /* of a window: as many as its rows, GI_TAPS_MAX */
+    GI_BALL_MAX = 250,    /* radius of a ball, pixels: rows that it reaches stay in a cache */
     GI_MEDIAN_MAX = 1001, /* side of a median's: copies of the CPU's tiles stay small */
 };
 
@@ -43,6 +44,29 @@ struct gi_extreme {
     const struct gi_run *runs; /* host memory, read before the primitive returns; NULL: none */
     int nruns;                 /* 1 to GI_RUNS_MAX */
 };
+
+/* A ball that rolls below the samples of a channel, its radius in pixels r:
+ * f(y, x) = the least of src(y + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r; a sum
+ * that is not less than the least so far, NaN too, is left out, and the first so far is infinity.
+ * The result is f where `keep`, else src(y, x) - f. Alpha is copied. Border values are rounded to
+ * integers (half to even, saturated) first. */
+struct gi_ball {
+    int radius; /* 0 to GI_BALL_MAX */
+    /* Host memory, read before the primitive returns: (r + 1)^2, 0 or more, infinity outside the
+     * ball; heights[0] is 0. */
+    const float *heights;
+    bool keep;
+    struct gi_edge edge;
+};
+
+/* The last i of row j of the ball, -1 where it has none. */
+static inline int gi_ball_reach(const struct gi_ball *spec, int j)
+{
+    int n = spec->radius + 1, i = n - 1;
+    while (i >= 0 && spec->heights[j * n + i] > 3e38f)
+        i--;
+    return i;
+}
 
 /* The sample of a rank in a rectangle, each channel by itself: of src(y + j - height / 2, x + i -
  * width / 2), 0 <= i < width, 0 <= j < height, in ascending order the one at place `rank`. With
@@ -76,6 +100,9 @@ static inline bool gi_median_is(const struct gi_median *spec, int k)
 typedef enum gi_status gi_extreme_fn(struct gi_queue *queue, struct gi_image *dst,
                                      const struct gi_image *src, const struct gi_extreme *spec,
                                      struct gi_err *err);
+typedef enum gi_status gi_ball_fn(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_ball *spec,
+                                  struct gi_err *err);
 typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
                                     const struct gi_image *src, const struct gi_median *spec,
                                     struct gi_err *err);

@@ -10,12 +10,13 @@ static const char *const image_primitives[] = {
     "bilateral",          "nlmeans",     "gradient", "threshold", "luma"};
 /* Those that other tests walk, each a family, and test_cpu_point.c and test_cuda_point.c: one way
  * only. */
-static const char *const elsewhere[] = {
-    "histogram",    "moments",       "select",   "label",   "region_stats",
-    "pointwise",    "window",        "turn",     "shuffle", "bounds",
-    "resample",     "warp",          "reduce",   "clahe",   "combine",
-    "mix",          "count_colours", "recolour", "paint",   "local_threshold",
-    "local_spread", "scan",          "scatter",  "bernsen", "mode"};
+static const char *const elsewhere[] = {"histogram",     "moments",   "select",   "label",
+                                        "region_stats",  "pointwise", "window",   "turn",
+                                        "shuffle",       "bounds",    "resample", "warp",
+                                        "reduce",        "clahe",     "combine",  "mix",
+                                        "count_colours", "recolour",  "paint",    "local_threshold",
+                                        "local_spread",  "scan",      "scatter",  "bernsen",
+                                        "mode",          "ball"};
 /* Infinities and NaN among floats; the sign of a zero. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
