@@ -11,7 +11,7 @@ extern const struct gi_filter gi_filter_blur, gi_filter_gaussian, gi_filter_shar
 extern const struct gi_filter gi_filter_rotate, gi_filter_affine, gi_filter_shift,
     gi_filter_perspective, gi_filter_warp_polar, gi_filter_undistort, gi_filter_remap;
 extern const struct gi_filter gi_filter_erode, gi_filter_dilate, gi_filter_open, gi_filter_close,
-    gi_filter_gradient, gi_filter_tophat, gi_filter_blackhat;
+    gi_filter_gradient, gi_filter_tophat, gi_filter_blackhat, gi_filter_background;
 extern const struct gi_filter gi_filter_fill_holes, gi_filter_clear_border, gi_filter_remove_small;
 extern const struct gi_filter gi_filter_add, gi_filter_subtract, gi_filter_multiply,
     gi_filter_divide, gi_filter_absdiff, gi_filter_blend, gi_filter_flat_field, gi_filter_composite,
@@ -36,6 +36,7 @@ const struct gi_filter *const gi_filters[] = {
     &gi_filter_gradient,
     &gi_filter_tophat,
     &gi_filter_blackhat,
+    &gi_filter_background,
     &gi_filter_fill_holes,
     &gi_filter_clear_border,
     &gi_filter_remove_small,

@@ -42,6 +42,11 @@ made '0 80 0 0 0 0 0' spots.pgm tophat
 made '80 0 80 80 0 0 0' spots.pgm blackhat
 made '80 80 80 80 80 0 0' spots.pgm gradient
 made '0 1 0 2 10 3' alpha.pam tophat
+printf 'P2 7 1 255  10 10 10 90 10 10 10\n' >spot.pgm
+made '10 10 10 12 10 10 10' spot.pgm background --radius 3 --height 40 --keep
+made '0 0 0 78 0 0 0' spot.pgm background --radius 3 --height 40
+expect_error 2 "background: --radius 0: want 1 to 250 px" background row.pgm made.pgm --radius 0
+expect_error 2 "background: --height 0: want more than 0" background row.pgm made.pgm --height 0
 
 for operation in erode dilate open close gradient tophat blackhat; do
     expect_error 2 "$operation: --k 4: want odd, 1 to 4001 px" $operation row.pgm made.pgm --k 4

@@ -1,7 +1,7 @@
 """Flat morphology against scipy.ndimage, with its borders, and what NaN and alpha come to."""
 from _common import SCIPY_MODES, Checks, need, np, random_image
 
-(ndimage,) = need("scipy.ndimage")
+ndimage, restoration = need("scipy.ndimage", "skimage.restoration")
 
 
 def less(a, b):
@@ -94,6 +94,31 @@ for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
         low, high = (f(image.astype(np.float64), size=(*size, 1), mode=mode) for f in (ndimage.minimum_filter, ndimage.maximum_filter))
         want = ((low + high) / 2 if dtype == np.float32 else np.rint((low + high) / 2)).astype(dtype)
         c.check(f"midpoint {size} {border} {dtype.__name__}", np.array_equal(c.filter(image, "midpoint", *args), want))
+
+# A rolling ball: as an erosion that is not flat, in double, and scikit-image's, which cuts off.
+def rolled(image, radius, height, mode="constant"):
+    reach = int(radius)
+    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
+    inside = x * x + y * y <= radius * radius
+    cap = height * (1 - np.sqrt(np.where(inside, 1 - (x * x + y * y) / radius**2, 0)))
+    return ndimage.grey_erosion(image.astype(float), footprint=inside, structure=-cap, mode=mode, cval=np.inf)
+
+
+for dtype, radius, args in ((np.uint8, 5, []), (np.uint8, 12.5, []), (np.uint16, 7, ["--height", 900]), (np.float32, 9, []), (np.uint8, 3, ["--height", "50%"])):
+    full = {np.uint8: 255, np.uint16: 65535, np.float32: 1}[dtype]
+    image = random_image(c.rng, (34, 45), dtype)
+    height = {(): radius * full / 255, ("--height", 900): 900, ("--height", "50%"): full / 2}[tuple(args)]
+    want, slack = rolled(image, radius, height), 1e-5 if dtype == np.float32 else 0.5001
+    for keep in (True, False):
+        got = c.filter(image, "background", "--radius", radius, *args, *(["--keep"] if keep else []))
+        c.check(f"background {radius} {args} {dtype.__name__}", np.abs(got - (want if keep else image - want)).max() <= slack)
+for border, mode in SCIPY_MODES.items():
+    if border != "border":
+        got = c.filter(image, "background", "--radius", 6, "--height", 30, "--keep", "--border", border)
+        c.check(f"background {border}", np.abs(got - rolled(image, 6, 30, mode)).max() <= 0.5001)
+image = random_image(c.rng, (40, 50), np.uint8)
+got = c.filter(image, "background", "--radius", 8, "--keep")
+c.check("rolling_ball", np.abs(got - restoration.rolling_ball(image.astype(float), radius=8)).max() <= 0.5001)
 
 holes = random_image(c.rng, (40, 50), np.float32)
 holes[20, 30] = np.nan
