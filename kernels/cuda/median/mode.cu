@@ -55,12 +55,12 @@ static __global__ void __launch_bounds__(WARP)
         struct place place = {0, 0};
         for (int j = 0; j < bins<NARROW>::WORDS; j++)
             upper[j * WARP] = 0;
-        for (int y = y0 - above; y < y0 - above + args.height - 1; y++)
-            slide<T, NARROW>(&strip, upper, &place, y, 0, false);
-        for (int y = y0; y < min(y0 + band, args.src.height); y++) {
+        for (int y = y0 - args.height + 1; y < min(y0 + band, args.src.height); y++) {
             unsigned most = 0;
             slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
                              y > y0);
+            if (y < y0) /* rows of the first window come in */
+                continue;
             T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
                                        : fullest_pair<NARROW>(&strip, upper, lower, y - above));
             if (i >= args.src.width * channels)
