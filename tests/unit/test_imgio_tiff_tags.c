@@ -44,7 +44,7 @@ static void refused(void **state)
 {
     (void)state;
     static const struct {
-        unsigned tags[4][2];
+        unsigned tags[5][2];
         const char *says;
     } cases[] = {
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR}, {TIFFTAG_SAMPLESPERPIXEL, 3}},
@@ -67,6 +67,12 @@ static void refused(void **state)
           {TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP},
           {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISWHITE}},
          "float samples and colours of kind 0"},
+        {{{TIFFTAG_BITSPERSAMPLE, 32},
+          {TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP},
+          {TIFFTAG_SAMPLESPERPIXEL, 4},
+          {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_SEPARATED}},
+         "float samples and colours of kind 5"},
+        {{{TIFFTAG_SAMPLESPERPIXEL, 65}}, "samples a pixel: 65"},
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE},
           {TIFFTAG_SAMPLESPERPIXEL, 2},
           {TIFFTAG_COLORMAP, 1}},
@@ -120,6 +126,10 @@ static void tags(void **state)
         {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 72},
         {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 0}}, 1, {10, 20, 30, 40}, 0},
         {{{TIFFTAG_XRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 0},
+        {{{TIFFTAG_XRESOLUTION, 0}, {TIFFTAG_YRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 0},
+        {{{TIFFTAG_XRESOLUTION, 2000000}, {TIFFTAG_YRESOLUTION, 72}}, 1, {10, 20, 30, 40}, 0},
+        {{{TIFFTAG_XRESOLUTION, 72}, {TIFFTAG_YRESOLUTION, 2000000}}, 1, {10, 20, 30, 40}, 0},
+        {{{TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_VOID}}, 1, {10, 20, 30, 40}, 0},
     };
     static const unsigned char bytes[16] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,0 +1,283 @@
+/* Small files whose heads say odd things, made by hand: an image or an error that says why. And
+ * metadata that a format can't hold. SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <math.h>
+
+#include "imgio/light.h"
+#include "imgio/metadata.h"
+
+static char path[128];
+
+/* A piece of bytes with zeros in it. */
+#define BYTES(text) text, sizeof text - 1
+
+#define TGA_PALETTE(bits, of_pixel) "\0\1\1\0\0\1\0" bits "\0\0\0\0\1\0\1\0" of_pixel "\0"
+#define TGA_GRAY                    "\0\0\3\0\0\0\0\0\0\0\0\0\1\0\1\0\10\0"
+#define BMP_HEAD                    "BM\0\0\0\0\0\0\0\0\x46\0\0\0\50\0\0\0\1\0\0\0\1\0\0\0\1\0\2\0\0\0\0\0\0\0\0\0"
+#define BMP_FOUR                    "\0\0\0\0\4\0\0\0\0\0\0\0" /* colours */
+#define GIF_HEAD                    "GIF89a\1\0\1\0\x80\0\0\0\0\0\x20\x40\x60,"
+
+static const struct odd {
+    const char *bytes;
+    size_t n;
+    bool header_only;
+    int channels; /* 0: it is refused */
+    const char *says;
+} odds[] = {
+    {BYTES("YUV4MPEG2 W4 H2 Cmono \n"), true, 1, ""},
+    {BYTES("YUV4MPEG2  W4 H2 I C422\n"), true, 1, ""},
+    {BYTES("YUV4MPEG2 W4 H2 It\n"), true, 1, ""},
+    {BYTES("YUV4MPEG2 W4 H2"), true, 0, "want a line"},
+    {BYTES("YUV4MPEG2 W4 H2 C9\n"), true, 0, "C9: want"},
+    {BYTES("YUV4MPEG2 W4 H2 C420p10x\n"), true, 0, "C420p10x: want"},
+    {BYTES("YUV4MPEG2 W4 H0\n"), true, 0, "want W and H"},
+    {BYTES("YUV4MPEG2 H2\n"), true, 0, "want W and H"},
+    {BYTES("YUV4MPEG2\n"), true, 0, "want W and H"},
+    {BYTES("YUV4MPEG2x W4 H2\n"), true, 0, "no image of a known format"},
+    {BYTES("YUV4MPEG2 W4 H2\nFRAME\n"), false, 0, "video"},
+    {BYTES("GIF89a\1\0\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2\x44\1\0;"), true, 0, "palette"},
+    {BYTES(GIF_HEAD "\0\0\0\0\0\0\1\0\0\2\2\x44\1\0;"), true, 0, "damaged"},
+    {BYTES(GIF_HEAD "\0\0\0\0\1\0\0\0\0\2\2\x44\1\0;"), true, 0, "damaged"},
+    {BYTES(GIF_HEAD "\1\0\0\0\1\0\1\0\0\2\2\x44\1\0;"), true, 4, ""},
+    {BYTES(GIF_HEAD "\0\0\1\0\1\0\1\0\0\2\2\x44\1\0;"), true, 4, ""},
+    {BYTES(TGA_PALETTE("\17", "\10") "\0\x7c\0"), false, 3, ""},
+    {BYTES(TGA_PALETTE("\30", "\10") "\5\7\7\0"), false, 3, ""},
+    {BYTES(TGA_PALETTE("\30", "\10") "\7\7\5\0"), false, 3, ""},
+    {BYTES(TGA_PALETTE("\30", "\10") "\7\7\7\0"), false, 1, ""},
+    {BYTES(TGA_PALETTE("\30", "\20") "\7\7\7\0\0"), false, 1, ""},
+    {BYTES(TGA_PALETTE("\14", "\10") "\7\7\7\0"), false, 0, "no image of a known format"},
+    {BYTES(TGA_PALETTE("\30", "\14") "\7\7\7\0"), false, 0, "no image of a known format"},
+    {BYTES(TGA_GRAY "\7\0\0\0\0\0\0\0\0TRUEVISION-XFILE.\0"), false, 1, ""},
+    {BYTES(TGA_GRAY "\7\377\377\0\0\0\0\0\0TRUEVISION-XFILE.\0"), false, 1, ""},
+    {BYTES(BMP_HEAD "\0\0\0\0\0\0\0\0" BMP_FOUR "\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), false,
+     3, ""},
+    {BYTES(BMP_HEAD "\1\0\0\0\0\0\0\0" BMP_FOUR "\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), false,
+     3, ""},
+    {BYTES("Pfx 1 1 1"), false, 0, "no image of a known format"},
+    {BYTES("P5 # to the end"), false, 0, ""},
+    {BYTES("P5 1 1 255 "), false, 0, ""},
+    {BYTES("P2 1 1 99 12"), false, 1, ""},
+    {BYTES("P2 1 1 99 0"), false, 1, ""},
+    {BYTES("P2 1 1 99 1"), false, 1, "cut"},
+    {BYTES("P2 1 1 9 1"), false, 1, ""},
+    {BYTES("P2 1 1 99 1\rx"), false, 1, ""},
+    {BYTES("\x93NUMPY\1\0\103\0{'descr': '|u1', 'fortran_order': False, 'shape': (1, "
+           "3000000000)}\n"),
+     false, 0, "at most 2147483647"},
+    {BYTES("\x93NUMPY\1\0\103\0{'descr': '|u1', 'fortran_order': False, 'shape': (3000000000, "
+           "1)}\n"),
+     false, 0, "at most 2147483647"},
+};
+
+static void heads(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof odds / sizeof *odds; i++) {
+        const struct odd *odd = &odds[i];
+        struct gi_load_options options = strictly;
+        struct gi_image image;
+        struct gi_err err = {0}, warning = {0};
+        unsigned char *bytes = malloc(odd->n);
+        assert_non_null(bytes);
+        memcpy(bytes, odd->bytes, odd->n); /* nothing may be read behind them */
+        options.header_only = odd->header_only;
+        gi_load_memory(&image, NULL, NULL, bytes, odd->n, "odd", &options, &warning, &err);
+        if (image.channels != odd->channels && !(err.status && !odd->channels))
+            fail_msg("odd head %zu: %d channels, want %d: %s", i, image.channels, odd->channels,
+                     err.text);
+        if (!err.status == !odd->channels ||
+            !strstr(err.status ? err.text : warning.text, odd->says))
+            fail_msg("odd head %zu: said %s%s; want %s", i, err.text, warning.text, odd->says);
+        gi_image_free(&image);
+        free(bytes);
+    }
+}
+
+/* Which of a file's images a name asks for. */
+static void names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t n;
+        int image;
+    } cases[] = {
+        {"a.tif[3]", 5, 4},
+        {"a[0]", 1, 1},
+        {"[3]", 3, 0},
+        {"a]", 2, 0},
+        {"]", 1, 0},
+        {"a[]", 3, 0},
+        {"a[x]", 4, 0},
+        {"a3]", 3, 0},
+        {"333]", 4, 0},
+        {"a[123456789]", 1, 123456790},
+        {"a[1234567890]", 13, 0},
+        {"a[3", 3, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int image = -1;
+        assert_int_equal(gi_path_file(cases[i].name, &image), cases[i].n);
+        assert_int_equal(image, cases[i].image);
+    }
+}
+
+/* A resolution that a format can't hold, in either direction, is none; others come back. */
+static void resolutions(void **state)
+{
+    (void)state;
+    static const double dpis[][2] = {{100, 100}, {72, 300},  {0.5, 100},  {100, 0.5},  {70000, 100},
+                                     {100, 7e4}, {1e12, 90}, {90, 1e12},  {0.001, 90}, {90, 0.001},
+                                     {0, 90},    {90, 0},    {300, 0.004}};
+    const struct gi_format_info *format;
+    struct gi_image image = random_image(4, 3, 3, GI_U8, 1), back;
+    for (int f = 0; (format = gi_format_at(f)); f++)
+        for (size_t d = 0; d < sizeof dpis / sizeof *dpis; d++) {
+            struct gi_metadata metadata = {.dpi_x = dpis[d][0], .dpi_y = dpis[d][1]}, said;
+            struct gi_save_options options = {.format = format->name, .quality = 90};
+            struct gi_err warning = {0};
+            if (!format->reads || gi_save(&image, &metadata, path, &options, &warning, NULL))
+                continue;
+            assert_int_equal(gi_load(&back, &said, NULL, path, &strictly, NULL, NULL), GI_OK);
+            bool none = said.dpi_x == 0 && said.dpi_y == 0;
+            bool same = fabs(said.dpi_x - dpis[d][0]) <= 0.51 + 0.001 * dpis[d][0] &&
+                        fabs(said.dpi_y - dpis[d][1]) <= 0.51 + 0.001 * dpis[d][1];
+            if (!none && !same)
+                fail_msg("%s: %g x %g comes back as %g x %g", format->name, dpis[d][0], dpis[d][1],
+                         said.dpi_x, said.dpi_y);
+            if (d < 2 && strstr("png jpeg tiff", format->name))
+                assert_true(same);
+            gi_metadata_free(&said);
+            gi_image_free(&back);
+        }
+    gi_image_free(&image);
+}
+
+/* Blocks that are longer than a JPEG's segment are named, and the picture is written. */
+static void too_long(void **state)
+{
+    (void)state;
+    enum { LONG = 70000 };
+    static const char *const names[] = {"EXIF", "XMP", "a text so long"};
+    struct gi_image image = random_image(4, 3, 3, GI_U8, 1);
+    const struct gi_save_options options = {.format = "jpeg", .quality = 90};
+    char *exif = calloc(1, LONG), *words = calloc(1, LONG + 1), keyword[] = "Title";
+    assert_true(exif && words);
+    memcpy(exif, "II*\0\10\0\0\0", 8); /* of no entries */
+    memset(words, 'x', LONG);
+    for (int i = 0; i < 3; i++)
+        for (int n = 100; n <= LONG; n += LONG - 100) {
+            struct gi_text text = {keyword, "", "", words + LONG - n};
+            struct gi_metadata metadata = {0};
+            struct gi_err warning = {0};
+            if (i == 0)
+                metadata.exif = exif, metadata.exif_nbytes = (size_t)n;
+            else if (i == 1)
+                metadata.xmp = words, metadata.xmp_nbytes = (size_t)n;
+            else
+                metadata.texts = &text, metadata.ntexts = 1;
+            assert_int_equal(gi_save(&image, &metadata, path, &options, &warning, NULL), GI_OK);
+            if (!strstr(warning.text, names[i]) == (n == LONG))
+                fail_msg("%s of %d bytes: %s", names[i], n, warning.text);
+        }
+    free(exif);
+    free(words);
+    gi_image_free(&image);
+}
+
+/* Light by PNG's chunks, which are looked at where they have the length that they must have, and
+ * back in each depth, also of a picture that has become gray. */
+static void light(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *chunk;
+        size_t n;
+        double exponent; /* 0: sRGB, -1: refused */
+    } cases[] = {
+        {BYTES(""), 0},
+        {BYTES("cICP\2\1\15"), 0},
+        {BYTES("cICP\4\1\10\0\1"), 1},
+        {BYTES("cICP\4\1\2\0\1"), -1},
+        {BYTES("gAMA\3\0\0\xb1"), 0},
+        {BYTES("gAMA\4\0\1\x86\xa0"), 1},  /* 100000 */
+        {BYTES("gAMA\4\0\0\x27\x0f"), -1}, /* 9999 */
+        {BYTES("gAMA\4\0\x0f\x42\x41"), -1},
+        {BYTES("cLLI\2xx"), 0},
+    };
+    static const int bits[] = {0, 8, 16, 32};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int b = 0; b < 4; b++) {
+            struct gi_metadata metadata = {.colour = (void *)cases[i].chunk,
+                                           .colour_nbytes = cases[i].n};
+            struct gi_load_options options = {.light_bits = bits[b]};
+            struct gi_image image = random_image(30, 2, 3, GI_U8, 5), gray, back;
+            uint8_t first = *(uint8_t *)image.data;
+            enum gi_status status = gi_light_decode(&image, &metadata, &options, NULL);
+            assert_int_equal(status == GI_OK, cases[i].exponent >= 0);
+            if (!status) {
+                double v = first / 255.0, want = cases[i].exponent == 1 ? v
+                                                 : v <= 0.04045         ? v / 12.92
+                                                                : pow((v + 0.055) / 1.055, 2.4);
+                assert_true(fabs((double)*(float *)image.data - want) < 1e-6);
+                ((float *)image.data)[1] = 0x1p-24f;
+                assert_int_equal(gi_image_alloc(&gray, 30, 2, 1, GI_F32, NULL), GI_OK);
+                memset(gray.data, 0, gray.stride * 2);
+                assert_int_equal(gi_light_encode(&back, &image, metadata.light, NULL, NULL), GI_OK);
+                assert_int_equal(back.type, b == 3 ? GI_F32 : b == 2 ? GI_U16 : GI_U8);
+                assert_true(fabs(gi_sample(back.data, 0, back.type) /
+                                     (double)gi_type_full_scale(back.type) -
+                                 v) < 1e-4);
+                gi_image_free(&back);
+                assert_int_equal(gi_light_encode(&back, &gray, metadata.light, NULL, NULL), GI_OK);
+                assert_true(gi_sample(back.data, 0, back.type) == 0);
+                gi_image_free(&back);
+                gi_image_free(&gray);
+            }
+            gi_light_free(&metadata.light);
+            gi_image_free(&image);
+        }
+}
+
+/* Blocks that are there, empty ones, and profiles for other pictures. */
+static void blocks(void **state)
+{
+    (void)state;
+    struct gi_metadata metadata = {0};
+    char icc[128] = "";
+    gi_metadata_keep(&metadata, &metadata.xmp, &metadata.xmp_nbytes, "one", 0);
+    assert_null(metadata.xmp);
+    gi_metadata_keep(&metadata, &metadata.xmp, &metadata.xmp_nbytes, "one", 3);
+    gi_metadata_keep(&metadata, &metadata.xmp, &metadata.xmp_nbytes, "another", 7);
+    assert_int_equal(metadata.xmp_nbytes, 3);
+    gi_metadata_fit(&metadata, 1);
+    memcpy(icc + 16, "GRAY", 4);
+    gi_metadata_keep(&metadata, &metadata.icc, &metadata.icc_nbytes, icc, sizeof icc);
+    gi_metadata_fit(&metadata, 1);
+    assert_non_null(metadata.icc);
+    gi_metadata_fit(&metadata, 3);
+    assert_null(metadata.icc);
+    gi_metadata_keep(&metadata, &metadata.icc, &metadata.icc_nbytes, icc, sizeof icc - 1);
+    gi_metadata_fit(&metadata, 1);
+    assert_null(metadata.icc);
+    gi_metadata_free(&metadata);
+    struct gi_err err;
+    assert_int_equal(gi_save_check_orientation("a.ppm", NULL, &err), GI_E_USAGE);
+    assert_int_equal(gi_save_check_orientation("a.tif", NULL, &err), GI_E_USAGE);
+    assert_int_equal(gi_save_check_orientation("a", NULL, &err), GI_E_USAGE);
+    assert_int_equal(gi_save_check_orientation("a.png", NULL, &err), GI_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heads),    cmocka_unit_test(names), cmocka_unit_test(resolutions),
+        cmocka_unit_test(too_long), cmocka_unit_test(light), cmocka_unit_test(blocks),
+    };
+    const char *folder = make_folder();
+    snprintf(path, sizeof path, "%s/file", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_folder(folder);
+    return failed;
+}
