@@ -94,6 +94,7 @@ static void cuts(void **state)
             assert_int_equal(gi_exif_orientation(cut, n), n >= BLOCK - 4 ? 6 : 1);
             gi_exif_reset(cut, n);
             gi_exif_forget_place(cut, n);
+            assert_int_equal(gi_exif_forget_thumbnail(cut, n), n);
             guard_check(&guard);
             guard_free(&guard);
         }
