@@ -125,6 +125,8 @@ static const char *const lines[] = {
     "histogram b.pgm c.pgm --table t.csv",
     "extract b.pgm t.json --at 50% --labels l.npy --mask m.pgm --overlay o.png --crops crops "
     "--points p.csv",
+    "extract a.ppm t.json --at 50% --overlay o.png --labels-picture l.png --crops crops",
+    "extract d.pgm t.csv --at 50% --overlay o.png --crops crops --crop-format png",
     "blur s.pnm out.pnm --k 3 --format pnm",
     "blur in.y4m out.y4m --k 3",
     "compare b.pgm c.pgm --diff d.png",
@@ -215,6 +217,9 @@ static void write_inputs(void)
     assert_int_equal(gi_save(&gray, NULL, "b.pgm", &plain, NULL, NULL), GI_OK);
     *(unsigned char *)gray.data ^= 9;
     assert_int_equal(gi_save(&gray, NULL, "c.pgm", &plain, NULL, NULL), GI_OK);
+    struct gi_image deep = random_image(20, 16, 1, GI_U16, 4);
+    assert_int_equal(gi_save(&deep, NULL, "d.pgm", &plain, NULL, NULL), GI_OK);
+    gi_image_free(&deep);
     assert_int_equal(system("cat b.pgm c.pgm >s.pnm; printf 'a.ppm\\nb.pgm\\nc.pgm\\n' >list; "
                             "printf 'b.pgm\\tb.pgm\\n' >pairs; "
                             "(printf 'YUV4MPEG2 W4 H2 C420\\n'; for i in 1 2; do printf "

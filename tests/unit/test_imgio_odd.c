@@ -6,6 +6,8 @@
 
 #include "imgio/light.h"
 #include "imgio/metadata.h"
+#include "imgio/reader.h"
+#include "imgio/source.h"
 
 static char path[128];
 
@@ -15,8 +17,11 @@ static char path[128];
 #define TGA_PALETTE(bits, of_pixel) "\0\1\1\0\0\1\0" bits "\0\0\0\0\1\0\1\0" of_pixel "\0"
 #define TGA_GRAY                    "\0\0\3\0\0\0\0\0\0\0\0\0\1\0\1\0\10\0"
 #define BMP_HEAD                    "BM\0\0\0\0\0\0\0\0\x46\0\0\0\50\0\0\0\1\0\0\0\1\0\0\0\1\0\2\0\0\0\0\0\0\0\0\0"
-#define BMP_FOUR                    "\0\0\0\0\4\0\0\0\0\0\0\0" /* colours */
-#define GIF_HEAD                    "GIF89a\1\0\1\0\x80\0\0\0\0\0\x20\x40\x60,"
+#define BMP_OF(kind)                                                                               \
+    "BM\0\0\0\0\0\0\0\0\x46\0\0\0\50\0\0\0\1\0\0\0\1\0\0\0\1\0\30\0" kind                          \
+    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define BMP_FOUR "\0\0\0\0\4\0\0\0\0\0\0\0" /* colours */
+#define GIF_HEAD "GIF89a\1\0\1\0\x80\0\0\0\0\0\x20\x40\x60,"
 
 static const struct odd {
     const char *bytes;
@@ -54,6 +59,8 @@ static const struct odd {
      3, ""},
     {BYTES(BMP_HEAD "\1\0\0\0\0\0\0\0" BMP_FOUR "\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), false,
      3, ""},
+    {BYTES(BMP_OF("\4\0\0\0")), false, 0, "with a JPEG inside"},
+    {BYTES(BMP_OF("\5\0\0\0")), false, 0, "with a PNG inside"},
     {BYTES("Pfx 1 1 1"), false, 0, "no image of a known format"},
     {BYTES("P5 # to the end"), false, 0, ""},
     {BYTES("P5 1 1 255 "), false, 0, ""},
@@ -269,11 +276,213 @@ static void blocks(void **state)
     assert_int_equal(gi_save_check_orientation("a.png", NULL, &err), GI_OK);
 }
 
+/* An orientation is written where there is no EXIF, and the picture is as it was. */
+static void orientations(void **state)
+{
+    (void)state;
+    struct gi_image image = random_image(5, 3, 3, GI_U8, 1), back;
+    for (int o = 1; o <= 8; o++) {
+        const struct gi_save_options options = {.format = "png", .orientation = o};
+        struct gi_file_info info;
+        struct gi_metadata none = {0};
+        assert_int_equal(gi_save(&image, o % 2 ? &none : NULL, path, &options, NULL, NULL), GI_OK);
+        assert_int_equal(gi_load(&back, NULL, &info, path, &strictly, NULL, NULL), GI_OK);
+        assert_int_equal(info.orientation, o);
+        assert_same_image(&image, &back);
+        gi_image_free(&back);
+    }
+    gi_image_free(&image);
+}
+
+/* JFIF's density: a number for each direction, of inches, centimetres or of nothing at all (JFIF
+ * 1.02). */
+static void densities(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char unit, x, y;
+        double dpi;
+    } cases[] = {{0, 1, 1, 0},     {1, 72, 72, 72}, {2, 100, 100, 254},
+                 {3, 100, 100, 0}, {1, 0, 72, 0},   {1, 72, 0, 0}};
+    struct gi_image image = random_image(5, 3, 3, GI_U8, 1), back;
+    const struct gi_save_options options = {.format = "jpeg", .quality = 90};
+    void *made;
+    size_t n;
+    assert_int_equal(gi_save_memory(&made, &n, &image, NULL, "x", &options, NULL, NULL), GI_OK);
+    unsigned char *jpeg = made;
+    assert_memory_equal(jpeg + 6, "JFIF", 5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_metadata metadata;
+        jpeg[13] = cases[i].unit;
+        jpeg[15] = cases[i].x;
+        jpeg[17] = cases[i].y;
+        assert_int_equal(
+            gi_load_memory(&back, &metadata, NULL, jpeg, n, "x", &strictly, NULL, NULL), GI_OK);
+        assert_true(metadata.dpi_x == cases[i].dpi && metadata.dpi_y == cases[i].dpi);
+        gi_metadata_free(&metadata);
+        gi_image_free(&back);
+    }
+    assert_int_not_equal(gi_load_memory(&back, NULL, NULL, jpeg, 40, "x", &strictly, NULL, NULL),
+                         GI_OK);
+    free(made);
+    gi_image_free(&image);
+}
+
+struct asked {
+    int by, width, height;
+};
+
+static void told(void *arg, const struct gi_image *shape)
+{
+    (void)arg;
+    (void)shape;
+}
+
+static int shrink(void *arg, const struct gi_image *picture)
+{
+    struct asked *asked = arg;
+    asked->width = picture->width;
+    asked->height = picture->height;
+    return asked->by;
+}
+
+/* Who asks for a smaller picture is told its size as it will stand, and asked for whole pixels
+ * alone. */
+static void smaller(void **state)
+{
+    (void)state;
+    struct gi_image image = random_image(64, 48, 3, GI_U8, 1), back;
+    for (int o = 1; o <= 8; o += 5) /* upright, or on its side */
+        for (int by = 1; by <= 2; by++)
+            for (int how = 0; how < 3; how++) {
+                const struct gi_save_options save = {
+                    .format = "jpeg", .quality = 90, .orientation = o};
+                struct asked asked = {.by = by};
+                const struct gi_shape_listener listener = {told, &asked, shrink};
+                struct gi_load_options options = strictly;
+                options.listener = &listener;
+                options.linear = how == 1;
+                options.header_only = how == 2;
+                assert_int_equal(gi_save(&image, NULL, path, &save, NULL, NULL), GI_OK);
+                assert_int_equal(gi_load(&back, NULL, NULL, path, &options, NULL, NULL), GI_OK);
+                assert_int_equal(asked.width, how ? 0 : 64);
+                assert_int_equal(asked.height, how ? 0 : 48);
+                assert_int_equal(back.width, how || by == 1 ? 64 : 32);
+                assert_int_equal(back.height, how || by == 1 ? 48 : 24);
+                gi_image_free(&back);
+            }
+    gi_image_free(&image);
+}
+
+/* Sides that a format can't hold are an error, whose picture is too wide or too high. */
+static void sides(void **state)
+{
+    (void)state;
+    const struct gi_format_info *format;
+    for (int f = 0; (format = gi_format_at(f)); f++)
+        for (int high = 0; high < 2; high++) {
+            struct gi_image image, back;
+            struct gi_err err = {0}, warning;
+            const struct gi_save_options options = {.format = format->name, .quality = 90};
+            assert_int_equal(
+                gi_image_alloc(&image, high ? 1 : 66000, high ? 66000 : 1, 1, GI_U8, NULL), GI_OK);
+            memset(image.data, 0, image.stride * (size_t)image.height);
+            if (gi_save(&image, NULL, path, &options, &warning, &err)) {
+                assert_true(strstr(err.text, "66000") || err.status == GI_E_USAGE);
+            } else if (format->reads) {
+                assert_int_equal(gi_load(&back, NULL, NULL, path, &strictly, NULL, NULL), GI_OK);
+                assert_int_equal(back.width, image.width);
+                assert_int_equal(back.height, image.height);
+                gi_image_free(&back);
+            }
+            gi_image_free(&image);
+        }
+}
+
+static bool stops(void)
+{
+    return true;
+}
+
+/* As many mapped files as there are guards, and more; files over the limit; a pipe that is given
+ * up. */
+static void sources(void **state)
+{
+    (void)state;
+    enum { MANY = 70, NBYTES = 1 << 20 };
+    static struct gi_source open[MANY];
+    char *bytes = calloc(1, NBYTES);
+    struct gi_err err;
+    struct gi_limits small = {GI_DEFAULT_MAX_PIXELS, 1000};
+    assert_non_null(bytes);
+    bytes[NBYTES - 1] = 'x';
+    write_file(path, bytes, NBYTES);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(gi_source_open(&open[i], path, &strictly.limits, NULL), GI_OK);
+        assert_true(open[i].nbytes == NBYTES && open[i].bytes[NBYTES - 1] == 'x');
+    }
+    assert_true(open[0].guard >= 0 && open[MANY - 1].guard < 0);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(gi_source_close(&open[i], NULL), GI_OK);
+    write_file(path, bytes, 1001);
+    assert_int_equal(gi_source_open(&open[0], path, &small, &err), GI_E_LIMIT);
+    free(bytes);
+    int ends[2], standard = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[0], STDIN_FILENO);
+    gi_input_heed(stops);
+    assert_int_not_equal(gi_source_open(&open[0], "-", &strictly.limits, &err), GI_OK);
+    gi_input_heed(NULL);
+    assert_int_equal(write(ends[1], "some", 4), 4);
+    close(ends[1]);
+    assert_int_equal(gi_source_open(&open[0], "-", &strictly.limits, &err), GI_OK);
+    assert_int_equal(open[0].nbytes, 4);
+    assert_int_equal(gi_source_close(&open[0], NULL), GI_OK);
+    dup2(standard, STDIN_FILENO);
+    close(standard);
+    close(ends[0]);
+    struct gi_reader *reader;
+    assert_int_equal(gi_reader_open(&reader, "/", &err), GI_E_IO);
+}
+
+/* What is left of an input whose head somebody has taken. */
+static void ahead(void **state)
+{
+    (void)state;
+    static const char text[] = "P5 2 2 255\nabcd";
+    for (int limit = 0; limit < 2; limit++)
+        for (size_t taken = 0; taken < sizeof text; taken++) {
+            struct gi_ahead from = {0};
+            struct gi_load_options options = strictly;
+            struct gi_image image;
+            struct gi_err err = {0};
+            options.ahead = &from;
+            options.limits.max_bytes = limit ? 10 : options.limits.max_bytes;
+            write_file(path, text + taken, sizeof text - 1 - taken);
+            assert_int_equal(gi_buffer_append(&from.bytes, text, taken, NULL), GI_OK);
+            assert_int_equal(gi_reader_open(&from.reader, path, NULL), GI_OK);
+            enum gi_status status = gi_load(&image, NULL, NULL, path, &options, NULL, &err);
+            assert_int_equal(status, limit ? GI_E_LIMIT : GI_OK);
+            assert_null(from.reader);
+            if (!status)
+                assert_memory_equal(image.data, "ab", 2);
+            gi_image_free(&image);
+        }
+    struct gi_ahead from = {0};
+    struct gi_source source;
+    struct gi_err err;
+    write_file(path, "", 0);
+    assert_int_equal(gi_reader_open(&from.reader, path, NULL), GI_OK);
+    assert_int_equal(gi_source_continue(&source, &from, &strictly.limits, &err), GI_E_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads),    cmocka_unit_test(names), cmocka_unit_test(resolutions),
-        cmocka_unit_test(too_long), cmocka_unit_test(light), cmocka_unit_test(blocks),
+        cmocka_unit_test(heads),        cmocka_unit_test(names),     cmocka_unit_test(resolutions),
+        cmocka_unit_test(too_long),     cmocka_unit_test(light),     cmocka_unit_test(blocks),
+        cmocka_unit_test(orientations), cmocka_unit_test(densities), cmocka_unit_test(smaller),
+        cmocka_unit_test(sides),        cmocka_unit_test(sources),   cmocka_unit_test(ahead),
     };
     const char *folder = make_folder();
     snprintf(path, sizeof path, "%s/file", folder);

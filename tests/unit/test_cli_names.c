@@ -1,0 +1,117 @@
+/* Names of a batch's outputs, and which of them are the same file. SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <sys/stat.h>
+
+#include "cli/batch/claims.h"
+#include "cli/batch/names.h"
+
+static void templates(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *folder, *template, *suffix, *input, *want;
+        size_t root;
+    } cases[] = {
+        {"out", NULL, NULL, "a/b.png", "out/b.png", 2},
+        {"out/", NULL, NULL, "a/b/c.png", "out/b/c.png", 2},
+        {"out", NULL, ".tif", "b", "out/b.tif", 0},
+        {"out", NULL, "tif", ".b", "out/.b.tif", 0},
+        {NULL, "{dir}/{stem}_n.{ext}", NULL, "a/b.c.png", "a/b.c_n.png", 2},
+        {NULL, "{dir}/{name}", NULL, "b.png", "./b.png", 0},
+        {NULL, "{dir}{name}", NULL, "/b.png", "/b.png", 1},
+        {NULL, "{tree}/{index}.pgm", NULL, "a/b.png", "0.pgm", 2},
+        {NULL, "x{tree}{stem}", NULL, "a/b.png", "xb", 2},
+        {NULL, "{nothing}{stem", NULL, "a/b.png", "{nothing}{stem", 2},
+        {"", "{stem}", NULL, "b.", "b", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_input input = {.path = (char *)cases[i].input, .root = cases[i].root};
+        const struct gi_list list = {.inputs = &input, .n = 1};
+        const struct gi_naming naming = {cases[i].folder, cases[i].template, cases[i].suffix};
+        char *output = gi_naming_output(&naming, &list, 0);
+        assert_string_equal(output, cases[i].want);
+        free(output);
+    }
+}
+
+static void fields(void **state)
+{
+    (void)state;
+    static const char *const good[] = {NULL, "", "x", "{dir}/{tree}/{stem}.{ext}", "{name}{index}"};
+    static const char *const bad[] = {"{", "{stem", "{Stem}", "{stem}{", "{stem }", "{}"};
+    struct gi_err err;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(gi_naming_check(&(struct gi_naming){.template = good[i]}, &err), GI_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(gi_naming_check(&(struct gi_naming){.template = bad[i]}, &err),
+                         GI_E_USAGE);
+}
+
+/* Files here: a/in, and links to it of each kind; a link to nothing, one to itself. */
+static void make_files(void)
+{
+    char absolute[256], *here = getcwd(NULL, 0);
+    assert_non_null(here);
+    assert_int_equal(mkdir("a", 0777), 0);
+    write_file("a/in", "some", 4);
+    snprintf(absolute, sizeof absolute, "%s/a/in", here);
+    assert_int_equal(symlink(absolute, "absolute"), 0);
+    assert_int_equal(symlink("a/in", "relative"), 0);
+    assert_int_equal(symlink("../relative", "a/twice"), 0);
+    assert_int_equal(symlink("a", "folder"), 0);
+    assert_int_equal(symlink("a/new", "nothing"), 0);
+    assert_int_equal(symlink("itself", "itself"), 0);
+    free(here);
+}
+
+static void same_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"a/in", "a/in", true},
+        {"a/in", "./a//in", true},
+        {"a/in", "a/../a/in", true},
+        {"a/in", "folder/in", true},
+        {"a/in", "absolute", true},
+        {"a/in", "relative", true},
+        {"a/in", "a/twice", true},
+        {"a/in", "in", false},
+        {"a/new", "nothing", true},
+        {"b/c/out", "b//c/out", true},
+        {"b/c/out", "b/c/./out", true},
+        {"b/c/out", "b/d/../c/out", true},
+        {"b/c/out", "b/out", false},
+        {"b/out", "b/c/d/../../out", true},
+        {"a/out", "b/../a/out", true},
+        {"itself", "itself", true},
+        {"/dev/null", "/dev/null", false},
+        {"-", "-", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_claims claims = {0};
+        struct gi_claim a, b;
+        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 0, cases[i].a, NULL), GI_OK);
+        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 1, cases[i].b, NULL), GI_OK);
+        assert_int_equal(gi_claim(&claims, GI_CLAIM_OUTPUT, 2, NULL, NULL), GI_OK);
+        if (gi_claims_clash(&claims, true, &a, &b) != cases[i].same)
+            fail_msg("%s and %s: want %d", cases[i].a, cases[i].b, cases[i].same);
+        gi_claims_free(&claims);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(templates), cmocka_unit_test(fields),
+                                       cmocka_unit_test(same_files)};
+    const char *folder = make_folder();
+    assert_int_equal(chdir(folder), 0);
+    make_files();
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(chdir("/"), 0);
+    remove_folder(folder);
+    return failed;
+}
