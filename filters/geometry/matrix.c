@@ -21,7 +21,7 @@ bool gi_matrix_invert(double m[9])
     }
     if (!(fabs(det) > 1e-14 * largest) || !isfinite(det))
         return false;
-    double by = cofactors[8] != 0 && fabs(cofactors[8]) > 1e-12 * fabs(det) ? cofactors[8] : det;
+    double by = fabs(cofactors[8]) > 1e-12 * fabs(det) ? cofactors[8] : det;
     for (int i = 0; i < 9; i++)
         m[i] = cofactors[i] / by;
     return true;

@@ -47,6 +47,11 @@ while read -r backend primitive way _; do
             grep -qx "gpuimg: blur: GPUIMG_WAY=$primitive:$way: this way does not take this work" err
     fi
 done <out
+for kernel in '-1 -1 -1; 1 1 1; 0 0 0' '1 1 1; 1 1 1; 1 1 1' '1 0 -1; 2 0 -2; 1 0 -1' '1 2 1; 0 0 0; -1 -2 -1'; do
+    GPUIMG_WAY=cpu/convolve_separable:rows expect 0 gpuimg convolve in.pgm want.pgm --kernel "$kernel" --device cpu
+    expect 0 gpuimg convolve in.pgm way.pgm --kernel "$kernel" --device cpu
+    check "whole weights $kernel" cmp way.pgm want.pgm
+done
 GPUIMG_WAY=box:walking expect_error 2 'blur: GPUIMG_WAY=box:walking: want box:WAY, one of *narrow*' blur in.pgm made.pgm --device cpu
 
 # info.

@@ -191,6 +191,30 @@ static void associated_floats(void **state)
     gi_image_free(&image);
 }
 
+/* As many pages as libtiff counts, and no more, of a chain of directories without entries. */
+static void many_pages(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 20, EACH = 6 };
+    static const int counts[] = {MOST - 1, MOST, MOST + 1};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        size_t n = 8 + (size_t)counts[k] * EACH;
+        unsigned char *bytes = calloc(1, n);
+        uint64_t offset;
+        assert_non_null(bytes);
+        memcpy(bytes, "II*\0\10\0\0", 8);
+        for (int i = 0; i + 1 < counts[k]; i++) {
+            uint32_t next = (uint32_t)(8 + (i + 1) * EACH);
+            for (int b = 0; b < 4; b++)
+                bytes[8 + i * EACH + 2 + b] = (unsigned char)(next >> 8 * b);
+        }
+        assert_int_equal(gi_tiff_find_page(&offset, bytes, n, 3),
+                         counts[k] < MOST ? counts[k] : MOST);
+        assert_int_equal(offset, 8 + 3 * EACH);
+        free(bytes);
+    }
+}
+
 /* JPEG inside, in YCbCr as usual: as libtiff itself makes RGB of it. */
 static void jpeg_inside(void **state)
 {
@@ -230,7 +254,8 @@ static void jpeg_inside(void **state)
 
 #define TESTS                                                                                      \
     cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(narrow_palette),           \
-        cmocka_unit_test(jpeg_inside), cmocka_unit_test(associated_floats)
+        cmocka_unit_test(jpeg_inside), cmocka_unit_test(associated_floats),                        \
+        cmocka_unit_test(many_pages)
 
 #else
 
