@@ -56,6 +56,7 @@ scene match --reference testdata/picture.png
 scene color --saturation 2
 scene color --sepia
 scene color --hue 120
+scene color --pca
 scene quantize --colors 6
 scene crop --size 50% --gravity center
 scene pad --by 80 --border mirror
