@@ -199,6 +199,7 @@ static void large_extreme(void **state)
                 op.extreme.height = cases[i][0] == 40 ? 3 : cases[i][2];
                 op.extreme.anchor_x = case_between(&seed, 0, op.extreme.width - 1);
                 op.extreme.anchor_y = case_between(&seed, 0, op.extreme.height - 1);
+                op.extreme.runs = NULL;
                 check(&op, cases[i], channels, (enum gi_type)type, &seed,
                       (int)i % 4 == channels - 1);
             }
@@ -227,7 +228,33 @@ static void large_median(void **state)
             op.median.width = cases[i][2];
             op.median.height = i % 2 ? cases[i][2] : cases[i][2] / 2 + 1;
             op.median.rank = op.median.width * op.median.height / 2;
+            op.median.runs = NULL;
             check(&op, cases[i], channels, (enum gi_type)type, &seed, i % 2 == 0);
+        }
+}
+
+/* Runs where rows go in several strips and tiles. */
+static void large_runs(void **state)
+{
+    (void)state;
+    static const int size[] = {5003, 9};
+    uint64_t seed = SEED;
+    struct operation op = {.name = "large runs"};
+    printf("%s: seed %d\n", op.name, SEED);
+    for (int type = GI_U8; type <= GI_F32; type++)
+        for (int i = 0; i < 2; i++) {
+            int channels = case_between(&seed, 1, GI_MAX_CHANNELS);
+            op.which = i ? MEDIAN : EXTREME;
+            random_extreme(&op, &seed, GI_BORDER_WRAP, (enum gi_type)type, 1);
+            random_median(&op, &seed, GI_BORDER_WRAP, (enum gi_type)type, 1);
+            op.extreme.width = op.median.width = 9;
+            op.extreme.height = op.median.height = 4;
+            op.extreme.anchor_x = 4;
+            op.extreme.anchor_y = 2;
+            op.extreme.runs = op.median.runs = op.runs;
+            op.extreme.nruns = op.median.nruns = random_runs(&op, &seed, 9, 4, 4, 2);
+            op.median.rank = gi_runs_pixels(op.runs, op.median.nruns) / 2;
+            check(&op, size, channels, (enum gi_type)type, &seed, true);
         }
 }
 
@@ -269,9 +296,10 @@ int main(void)
         cmocka_unit_test(dense),         cmocka_unit_test(box),
         cmocka_unit_test(large_box),     cmocka_unit_test(extreme),
         cmocka_unit_test(large_extreme), cmocka_unit_test(median),
-        cmocka_unit_test(large_median),  cmocka_unit_test(bilateral),
-        cmocka_unit_test(nlmeans),       cmocka_unit_test(gradient),
-        cmocka_unit_test(threshold),     cmocka_unit_test(luma),
+        cmocka_unit_test(large_median),  cmocka_unit_test(large_runs),
+        cmocka_unit_test(bilateral),     cmocka_unit_test(nlmeans),
+        cmocka_unit_test(gradient),      cmocka_unit_test(threshold),
+        cmocka_unit_test(luma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
