@@ -182,6 +182,27 @@ static void test_resize(void **unused)
     }
 }
 
+/* Sums of whole numbers that 64 bits can't hold are refused before there is any memory for them;
+ * those of floats are scaled. */
+static void test_sums_too_large(void **unused)
+{
+    (void)unused;
+    static const char *const squares[] = {"squares", NULL};
+    const struct gi_filter *filter = gi_filter_find("integral");
+    void *params = fc_params(filter, squares);
+    for (int type = GI_U8; type <= GI_F32; type++) {
+        struct gi_image src = {
+            .width = 1 << 16, .height = 1 << 17, .channels = 1, .type = (enum gi_type)type};
+        struct gi_plan plan;
+        struct gi_err err = {0};
+        enum gi_status status = gi_plan_make(&plan, filter, params, &src, 1, &err);
+        assert_int_equal(status, type == GI_U16 ? GI_E_UNSUPPORTED : GI_OK);
+        if (!status)
+            gi_plan_free(&plan);
+    }
+    free(params);
+}
+
 static const char *const turned[] = {"angle=5", NULL};
 static const char *const turned_more[] = {"angle=-9", "interpolation=bicubic", "expand", NULL};
 static const char *const moved[] = {"by=3.25,-11.5", NULL};
@@ -395,15 +416,11 @@ static void test_many_that_wrap(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_bytes_limit),
-        cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_many_that_wrap),
-        cmocka_unit_test(test_analysis),
-        cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes),     cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_sums_too_large), cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_bytes_limit),    cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_ranges),         cmocka_unit_test(test_many_that_wrap),
+        cmocka_unit_test(test_analysis),       cmocka_unit_test(test_analysis_of_the_whole),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
