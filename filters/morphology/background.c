@@ -87,7 +87,7 @@ const struct gi_filter gi_filter_background = {
     .summary = "Take uneven light away: what a rolling ball can not reach is kept",
     .examples = "gpuimg background gel.png flat.png --radius 30\n"
                 "gpuimg background cells.tif light.tif --radius 80 --keep\n"
-                "gpuimg run 'invert | background | invert' page.png even.png",
+                "gpuimg background plate.png even.png --radius 100 --height 20%",
     .manual =
         "A ball rolls below the image, whose samples are heights; how high it comes at each pixel "
         "is the background, which is taken off, so that what is bright and narrower than the ball "
@@ -98,7 +98,7 @@ const struct gi_filter gi_filter_background = {
         "1983), which cuts 8-bit results off where the nearest value is taken here. Its ball in "
         "other types is that of --height with the number that --radius has.\n\n"
         "With --border clamp it comes to only what is in the image. What is dark on bright wants "
-        "invert before and after. The time grows with the square of "
+        "the chain 'invert | background | invert'. The time grows with the square of "
         "the radius. Each channel by itself; alpha stays as it is; NaN is no background.",
     .options = options,
     .params_nbytes = sizeof(struct params),
