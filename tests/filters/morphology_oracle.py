@@ -62,7 +62,7 @@ def written(mask):
 
 
 MASKS = [disk(5), diamond(7), np.array([[0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1]]) > 0, disk(13), np.eye(9) > 0, np.ones((2, 3)) > 0, disk(1), disk(31)]
-for turn in range(40):
+for turn in range(24):
     dtype, (border, mode) = (np.uint8, np.uint16, np.float32)[turn % 3], list(SCIPY_MODES.items())[turn % 5]
     name, mask = list(PEERS)[turn % 7], MASKS[turn % len(MASKS)]
     image = random_image(c.rng, (21, 34) if turn % 4 else (9, 130), dtype)

@@ -388,7 +388,7 @@ static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border 
     e->anchor_x = square ? e->width / 2 : case_between(seed, 0, e->width - 1);
     e->anchor_y = square ? e->height / 2 : case_between(seed, 0, e->height - 1);
     e->alpha_too = case_between(seed, 0, 1);
-    if (e->height <= CASE_RUN_ROWS && e->width < 40 && case_between(seed, 0, 2) == 0) {
+    if (e->height <= CASE_RUN_ROWS && e->width < 20 && case_between(seed, 0, 2) == 0) {
         e->runs = op->runs;
         e->nruns = random_runs(op, seed, e->width, e->height, e->anchor_x, e->anchor_y);
     }
