@@ -9,11 +9,12 @@ enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 12 };
 struct near_args {
     struct box_rows rows;
     struct target dst;
-    int band; /* rows that a warp makes */
+    int band;      /* rows that a warp makes */
+    unsigned turn; /* see extreme_key() */
     bool keep_alpha;
 };
 
-template <typename T, int PIXEL, bool GREATEST> struct near_of {
+template <typename T, int PIXEL> struct near_of {
     enum {
         PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes are picked in two words, of each half the upper */
         SIDE = (PIXEL + 3) / 4,         /* words of a neighbour */
@@ -22,12 +23,9 @@ template <typename T, int PIXEL, bool GREATEST> struct near_of {
     };
 };
 
-template <typename T, bool GREATEST>
-static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b)
+template <typename T> static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b)
 {
-    if (sizeof(T) == 4)
-        return GREATEST ? max(a, b) : min(a, b);
-    return GREATEST ? __vmaxu2(a, b) : __vminu2(a, b);
+    return sizeof(T) == 4 ? min(a, b) : __vminu2(a, b);
 }
 
 /* Part i of a word. */
@@ -75,10 +73,10 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
 
 /* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
  * WORDS + SIDE words that each thread has. */
-template <typename T, int PIXEL, bool GREATEST>
+template <typename T, int PIXEL>
 static __device__ __forceinline__ void pick_along(unsigned *out, const unsigned *own, int p)
 {
-    typedef near_of<T, PIXEL, GREATEST> S;
+    typedef near_of<T, PIXEL> S;
     enum { SIDE = S::SIDE, BITS = (4 * SIDE - PIXEL) * 8 };
     unsigned all[4 + 2 * SIDE]; /* the neighbours' at both ends */
     int lane = (int)threadIdx.x;
@@ -103,14 +101,13 @@ static __device__ __forceinline__ void pick_along(unsigned *out, const unsigned 
         }
 #pragma unroll
         for (int i = 0; i < S::PARTS; i++)
-            parts[i] =
-                pick<T, GREATEST>(pick<T, GREATEST>(part_of<T>(before, i), part_of<T>(after, i)),
-                                  part_of<T>(all[SIDE + j], i));
+            parts[i] = pick<T>(pick<T>(part_of<T>(before, i), part_of<T>(after, i)),
+                               part_of<T>(all[SIDE + j], i));
         out[j] = join<T>(parts);
     }
 }
 
-template <typename T, int PIXEL, bool GREATEST>
+template <typename T, int PIXEL>
 static __device__ __forceinline__ void near_store(unsigned *words, const struct near_args *args,
                                                   const struct near_chunks *chunks, int y)
 {
@@ -135,39 +132,37 @@ static __device__ __forceinline__ void near_store(unsigned *words, const struct 
 
 /* One row on: `fresh` enters, of `last` and `pair` are kept the row before and its pick with the
  * one before that, and `words` are those of the row in the middle. */
-template <typename T, int PIXEL, bool GREATEST>
-static __device__ __forceinline__ void near_step(unsigned *words, const unsigned *fresh,
-                                                 unsigned (*last)[near_of<T, PIXEL, GREATEST>::ALL],
-                                                 unsigned (*pair)[near_of<T, PIXEL, GREATEST>::ALL])
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void
+near_step(unsigned *words, const unsigned *fresh, unsigned (*last)[near_of<T, PIXEL>::ALL],
+          unsigned (*pair)[near_of<T, PIXEL>::ALL], unsigned turn)
 {
-    typedef near_of<T, PIXEL, GREATEST> S;
-    unsigned turn = GREATEST ? ~0u : 0, down[S::ALL];
+    typedef near_of<T, PIXEL> S;
+    unsigned down[S::ALL];
 #pragma unroll
     for (int j = 0; j < S::ALL; j++) {
-        unsigned bits = fresh[j], parts[2];
-        if (sizeof(T) == 4)
-            bits = extreme_key(bits, turn) ^ turn;
+        unsigned key = sizeof(T) == 4 ? extreme_key(fresh[j], turn) : fresh[j] ^ turn, parts[2];
 #pragma unroll
         for (int i = 0; i < S::PARTS; i++) {
-            unsigned now = part_of<T>(bits, i), both = pick<T, GREATEST>(last[i][j], now);
-            parts[i] = pick<T, GREATEST>(pair[i][j], both);
+            unsigned now = part_of<T>(key, i), both = pick<T>(last[i][j], now);
+            parts[i] = pick<T>(pair[i][j], both);
             last[i][j] = now;
             pair[i][j] = both;
         }
         down[j] = join<T>(parts);
     }
-    pick_along<T, PIXEL, GREATEST>(words, down, 0);
-    pick_along<T, PIXEL, GREATEST>(words + 4, down, 1);
+    pick_along<T, PIXEL>(words, down, 0);
+    pick_along<T, PIXEL>(words + 4, down, 1);
 #pragma unroll
     for (int j = 0; j < WORDS; j++)
-        words[j] = sizeof(T) == 4 ? extreme_bits(words[j] ^ turn, turn) : words[j];
+        words[j] = sizeof(T) == 4 ? extreme_bits(words[j], turn) : words[j] ^ turn;
 }
 
-template <typename T, int PIXEL, bool GREATEST>
+template <typename T, int PIXEL>
 static __global__ void __launch_bounds__(32)
     extreme_near(const __grid_constant__ struct near_args args)
 {
-    typedef near_of<T, PIXEL, GREATEST> S;
+    typedef near_of<T, PIXEL> S;
     int lane = (int)threadIdx.x, sample = ((int)blockIdx.x * 64 + lane) * S::UNIT;
     int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
     struct near_chunks chunks = {
@@ -184,15 +179,15 @@ static __global__ void __launch_bounds__(32)
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             unsigned words[WORDS];
-            near_step<T, PIXEL, GREATEST>(words, next[i], last, pair);
+            near_step<T, PIXEL>(words, next[i], last, pair, args.turn);
             near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + AHEAD);
             if (y + i >= y0 && y + i < y1)
-                near_store<T, PIXEL, GREATEST>(words, &args, &chunks, y + i);
+                near_store<T, PIXEL>(words, &args, &chunks, y + i);
         }
     }
 }
 
-template <typename T, int PIXEL, bool GREATEST>
+template <typename T, int PIXEL>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_extreme *spec,
                              struct gi_err *err)
@@ -202,11 +197,12 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     struct gi_edge edge = extreme_edge(src, &spec->edge);
     int blocks = 1;
     args.dst = target_of(dst);
+    args.turn = spec->greatest ? ~0u : 0;
     args.keep_alpha = gi_has_alpha(src) && !spec->alpha_too;
     enum gi_status status = gi_cuda_box_rows(cu, &args.rows, src, &edge, UNIT, UNIT, err);
     if (status)
         return status;
-    void (*kernel)(const struct near_args) = extreme_near<T, PIXEL, GREATEST>;
+    void (*kernel)(const struct near_args) = extreme_near<T, PIXEL>;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
     blocks = blocks < WARPS ? blocks : WARPS;
     int strips = ceil_div((long long)gi_row_nbytes(src), 32 * NBYTES);
@@ -226,16 +222,16 @@ bool gi_cuda_extreme_near_takes(const struct gi_queue *queue, const struct gi_im
     return spec->width == 3 && spec->height == 3 && spec->anchor_x == 1 && spec->anchor_y == 1;
 }
 
-template <typename T, bool GREATEST>
+template <typename T>
 static enum gi_status launch_channels(struct gi_cuda_queue *cu, struct gi_image *dst,
                                       const struct gi_image *src, const struct gi_extreme *spec,
                                       struct gi_err *err)
 {
     enum { N = (int)sizeof(T) };
-    return src->channels == 1   ? launch<T, N, GREATEST>(cu, dst, src, spec, err)
-           : src->channels == 2 ? launch<T, 2 * N, GREATEST>(cu, dst, src, spec, err)
-           : src->channels == 3 ? launch<T, 3 * N, GREATEST>(cu, dst, src, spec, err)
-                                : launch<T, 4 * N, GREATEST>(cu, dst, src, spec, err);
+    return src->channels == 1   ? launch<T, N>(cu, dst, src, spec, err)
+           : src->channels == 2 ? launch<T, 2 * N>(cu, dst, src, spec, err)
+           : src->channels == 3 ? launch<T, 3 * N>(cu, dst, src, spec, err)
+                                : launch<T, 4 * N>(cu, dst, src, spec, err);
 }
 
 enum gi_status gi_cuda_extreme_near(struct gi_queue *queue, struct gi_image *dst,
@@ -243,6 +239,5 @@ enum gi_status gi_cuda_extreme_near(struct gi_queue *queue, struct gi_image *dst
                                     struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    GI_CUDA_TYPES(src->type, spec->greatest ? launch_channels<T, true>(cu, dst, src, spec, err)
-                                            : launch_channels<T, false>(cu, dst, src, spec, err));
+    GI_CUDA_TYPES(src->type, launch_channels<T>(cu, dst, src, spec, err));
 }
