@@ -9,8 +9,8 @@ enum {
     EACH = 8,   /* pixels and results of a thread */
     THREADS = 256,
     SUM_THREADS = 512,
-    SUM_BLOCKS = 4, /* on a multiprocessor */
-    AHEAD = 4,      /* loads of a thread in flight */
+    SUM_BLOCKS = 64, /* for each multiprocessor, so that none waits long for the last */
+    AHEAD = 4,       /* loads of a thread in flight */
     WARP = 32
 };
 
@@ -111,16 +111,17 @@ static __device__ __forceinline__ double block_sum(double v)
     return v;
 }
 
-/* Each block leaves its sum; the last one to do so adds them up, always in the same order, and
- * leaves *done as it was, 0. */
+/* Each block leaves the sum of `share` pairs in a row, the last block fewer; the last one to do so
+ * adds them up, always in the same order, and leaves *done as it was, 0. */
 static __global__ void __launch_bounds__(SUM_THREADS)
-    sum_doubles(double *sum, double *parts, unsigned *done, const double2 *from, size_t n)
+    sum_doubles(double *sum, double *parts, unsigned *done, const double2 *from, size_t share,
+                size_t n)
 {
     __shared__ bool last;
     double sums[AHEAD] = {0};
-    size_t step = (size_t)gridDim.x * SUM_THREADS;
-    size_t i = (size_t)blockIdx.x * SUM_THREADS + threadIdx.x;
-    for (; i + (AHEAD - 1) * step < n; i += AHEAD * step) {
+    const size_t step = SUM_THREADS, end = min(share * (blockIdx.x + 1), n);
+    size_t i = share * blockIdx.x + threadIdx.x;
+    for (; i + (AHEAD - 1) * step < end; i += AHEAD * step) {
         double2 v[AHEAD];
 #pragma unroll
         for (int j = 0; j < AHEAD; j++)
@@ -129,7 +130,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         for (int j = 0; j < AHEAD; j++)
             sums[j] += v[j].x + v[j].y;
     }
-    for (; i < n; i += step)
+    for (; i < end; i += step)
         sums[0] += from[i].x + from[i].y;
     double own = block_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
     if (threadIdx.x == 0) {
@@ -155,10 +156,13 @@ void bench_run_doubles(struct bench_job *job, int set)
 {
     double *sum = (double *)job->out, *parts = sum + 2;
     unsigned *done = (unsigned *)(sum + 1);
-    int blocks = SUM_BLOCKS * job->cu->units;
+    const size_t turn = AHEAD * SUM_THREADS, pairs = job->ndoubles / 2;
+    size_t blocks = (size_t)SUM_BLOCKS * (size_t)job->cu->units;
+    size_t share = (pairs / (blocks * turn) + 1) * turn;
+    blocks = (pairs + share - 1) / share;
     (void)set;
     check(job, cudaMemsetAsync(done, 0, sizeof *done, job->cu->stream));
     sum_doubles<<<(unsigned)blocks, SUM_THREADS, 0, job->cu->stream>>>(
-        sum, parts, done, (const double2 *)job->doubles, job->ndoubles / 2);
+        sum, parts, done, (const double2 *)job->doubles, share, pairs);
     check(job, cudaGetLastError());
 }
