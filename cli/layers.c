@@ -8,12 +8,13 @@
 #include "cli/process.h"
 #include "cli/runner.h"
 #include "cli/watch.h"
+#include "filters/statistics/stats.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET_OWN, SET_IO, SET_DEVICE, PATH_NBYTES = 4096, LABEL_MAX = (1 << 24) - 1 };
+enum { SET_OWN, SET_IO, SET_DEVICE, PATH_NBYTES = 4096 };
 
 extern const struct gi_filter gi_filter_mask, gi_filter_composite;
 
@@ -105,10 +106,10 @@ static enum gi_status load_labels(struct gi_image *labels, const char *path,
     for (int y = 0; !status && y < labels->height; y++)
         for (size_t x = 0; x < (size_t)labels->width && !status; x++) {
             double v = gi_sample(gi_row(labels, y), x, labels->type);
-            if (!(v >= 0 && v <= LABEL_MAX && v == (double)(int)v))
+            if (!(v >= 0 && v <= GI_STATS_LABEL_MAX && v == (double)(int)v))
                 status = gi_fail(err, GI_E_UNSUPPORTED,
                                  "%s: label %.10g at %zu, %d: want whole numbers up to %d", path, v,
-                                 x, y, LABEL_MAX);
+                                 x, y, GI_STATS_LABEL_MAX);
         }
     return status ? gi_err_prefix(err, "--labels") : GI_OK;
 }
