@@ -14,18 +14,9 @@
 
 #include <jerror.h>
 
+#include "imgio/jpeg_markers.h"
+
 enum {
-    M_SOF0 = 0xc0,
-    M_SOF1 = 0xc1,
-    M_DHT = 0xc4,
-    M_RST0 = 0xd0,
-    M_RST7 = 0xd7,
-    M_SOI = 0xd8,
-    M_EOI = 0xd9,
-    M_SOS = 0xda,
-    M_DQT = 0xdb,
-    M_DRI = 0xdd,
-    SOF_HEIGHT_OFFSET = 5, /* T.81, B.2.2: marker, length, precision, height */
     STRIPS_A_THREAD = 4,
     MCU_ROWS_LEAST = 16,            /* of a strip: one or two more are decoded and dropped */
     STRIP_NBYTES_LEAST = 256 << 10, /* of samples, before they are made smaller */
@@ -128,7 +119,7 @@ static bool make_head(struct reader *r, const unsigned char *scan)
     if (!r->head)
         return false;
     r->head[0] = 0xff;
-    r->head[1] = M_SOI;
+    r->head[1] = GI_JPEG_SOI;
     r->head_nbytes = 2;
     while (scan - at >= 4 && at[0] == 0xff) {
         size_t nbytes = 2 + (size_t)(at[2] << 8 | at[3]);
@@ -137,10 +128,11 @@ static bool make_head(struct reader *r, const unsigned char *scan)
             return false;
         keep = at;
         at += nbytes;
-        bool frame = marker == M_SOF0 || marker == M_SOF1;
+        bool frame = marker == GI_JPEG_SOF0 || marker == GI_JPEG_SOF1;
         if (frame)
-            r->height_at = r->head_nbytes + SOF_HEIGHT_OFFSET;
-        if (!frame && marker != M_DHT && marker != M_DQT && marker != M_DRI && marker != M_SOS)
+            r->height_at = r->head_nbytes + GI_JPEG_SOF_HEIGHT;
+        if (!frame && marker != GI_JPEG_DHT && marker != GI_JPEG_DQT && marker != GI_JPEG_DRI &&
+            marker != GI_JPEG_SOS)
             continue;
         memcpy(r->head + r->head_nbytes, keep, nbytes);
         r->head_nbytes += nbytes;
@@ -162,11 +154,11 @@ static bool find_groups(struct reader *r, const unsigned char *at, const unsigne
         at += 2;
         if (marker == 0)
             continue;
-        if (marker == M_EOI) {
+        if (marker == GI_JPEG_EOI) {
             r->groups[r->ngroups] = at - 2;
             return markers == want;
         }
-        if (marker != M_RST0 + markers % 8 || markers++ == want)
+        if (marker != GI_JPEG_RST0 + markers % 8 || markers++ == want)
             return false;
         if (markers % r->group_markers == 0)
             r->groups[markers / r->group_markers] = at;
@@ -189,11 +181,11 @@ static size_t put_file(const struct reader *r, unsigned char *out, unsigned from
     unsigned char number = 0;
     while ((at = memchr(at, 0xff, (size_t)(end - at)))) {
         if (at[1])
-            at[1] = M_RST0 + number++ % 8;
+            at[1] = GI_JPEG_RST0 + number++ % 8;
         at += 2;
     }
     end[0] = 0xff;
-    end[1] = M_EOI;
+    end[1] = GI_JPEG_EOI;
     return r->head_nbytes + nbytes + 2;
 }
 

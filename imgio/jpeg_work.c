@@ -5,12 +5,9 @@
 
 #include <string.h>
 
+#include "imgio/jpeg_markers.h"
+
 enum {
-    M_SOI = 0xd8,
-    M_EOI = 0xd9,
-    M_SOS = 0xda,
-    M_RST0 = 0xd0,
-    M_TEM = 0x01,
     /* A visit takes about 50 ns once the coefficients outgrow the cache, so that the default limit
      * on pixels, 2^28, allows 0.4 s of visits to an image of any size... */
     PIXELS_A_VISIT = 32,
@@ -73,7 +70,7 @@ static uint64_t file_blocks(const struct gi_decode *decode,
 {
     const unsigned char *at = decode->bytes, *end = at + decode->nbytes;
     uint64_t blocks = 0;
-    while ((at = memchr(at, 0xff, (size_t)(end - at))) && end - at >= 4 && at[1] != M_EOI) {
+    while ((at = memchr(at, 0xff, (size_t)(end - at))) && end - at >= 4 && at[1] != GI_JPEG_EOI) {
         unsigned marker = at[1];
         if (marker == 0xff) {
             at++;
@@ -81,12 +78,12 @@ static uint64_t file_blocks(const struct gi_decode *decode,
         }
         at += 2;
         /* No length follows these, nor a byte 0xff of a scan's data. */
-        if (marker <= M_TEM || (marker >= M_RST0 && marker <= M_SOI))
+        if (marker <= GI_JPEG_TEM || (marker >= GI_JPEG_RST0 && marker <= GI_JPEG_SOI))
             continue;
         size_t nbytes = (size_t)(at[0] << 8 | at[1]);
         if (nbytes > (size_t)(end - at))
             break;
-        if (marker == M_SOS)
+        if (marker == GI_JPEG_SOS)
             blocks += header_blocks(at, nbytes, cinfo);
         at += nbytes;
     }

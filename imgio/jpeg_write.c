@@ -12,14 +12,14 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "imgio/jpeg_markers.h"
 #include "imgio/pieces.h"
 
 enum {
     APP_EXIF = JPEG_APP0 + 1,
-    EXIF_HEAD = 6,         /* "Exif\0\0" */
-    FULL_COLOUR = 90,      /* quality from which colour keeps its full resolution */
-    INTERVAL_MAX = 65535,  /* MCUs between two restart markers */
-    SOF_HEIGHT_OFFSET = 5, /* T.81, B.2.2: marker, length, precision, height */
+    EXIF_HEAD = 6,        /* "Exif\0\0" */
+    FULL_COLOUR = 90,     /* quality from which colour keeps its full resolution */
+    INTERVAL_MAX = 65535, /* MCUs between two restart markers */
     SOI_NBYTES = 2,
     EOI_NBYTES = 2,
     OUT_NBYTES = 1 << 16, /* of a strip at first */
@@ -198,11 +198,11 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
 static size_t take_head(unsigned char *bytes, int height)
 {
     size_t at = SOI_NBYTES;
-    for (int marker = 0; marker != 0xda;) {
+    for (int marker = 0; marker != GI_JPEG_SOS;) {
         marker = bytes[at + 1];
-        if (marker >= 0xc0 && marker <= 0xc2) {
-            bytes[at + SOF_HEIGHT_OFFSET] = (unsigned char)(height >> 8);
-            bytes[at + SOF_HEIGHT_OFFSET + 1] = (unsigned char)height;
+        if (marker >= GI_JPEG_SOF0 && marker <= GI_JPEG_SOF2) {
+            bytes[at + GI_JPEG_SOF_HEIGHT] = (unsigned char)(height >> 8);
+            bytes[at + GI_JPEG_SOF_HEIGHT + 1] = (unsigned char)height;
         }
         at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]);
     }
@@ -218,7 +218,7 @@ static enum gi_status write_strip(void *self, const struct gi_piece *strip, int 
     if (number > 0) { /* the marker takes the place of the head's last bytes */
         bytes += head - 2;
         bytes[0] = 0xff;
-        bytes[1] = (unsigned char)(JPEG_RST0 + (number - 1) % 8);
+        bytes[1] = (unsigned char)(GI_JPEG_RST0 + (number - 1) % 8);
     }
     if (number < w->nstrips - 1)
         end -= EOI_NBYTES;
