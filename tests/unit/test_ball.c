@@ -1,7 +1,6 @@
 /* A rolling ball on every level of the CPU and on CUDA, against its definition.
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "walk_image.h"
 
 enum { RADIUS_MAX = 40 };
 
@@ -42,9 +41,15 @@ static void put(const struct gi_image *image, int y, size_t i, float v)
         ((uint16_t *)row)[i] = (uint16_t)rintf(fminf(fmaxf(v, 0), full));
 }
 
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const void *spec, struct gi_err *err)
+{
+    return queue->k->ball(queue, dst, src, spec, err);
+}
+
 static void check(const struct gi_image *host, const struct gi_ball *spec)
 {
-    struct gi_image want, src, dst, back;
+    struct gi_image want;
     assert_int_equal(
         gi_image_alloc(&want, host->width, host->height, host->channels, host->type, NULL), GI_OK);
     for (int y = 0; y < host->height; y++)
@@ -54,23 +59,7 @@ static void check(const struct gi_image *host, const struct gi_ball *spec)
                 alpha ? (float)gi_sample(gi_row(host, y), i, host->type)
                       : defined(host, spec, y, i));
         }
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_err err = {0};
-        if (!queue)
-            continue;
-        assert_int_equal(queue->k->upload(queue, &src, host, NULL, &err), GI_OK);
-        for (int i = -1; walk_force(queue, "ball", i); i++) {
-            assert_int_equal(
-                queue->k->alloc(queue, &dst, src.width, src.height, src.channels, src.type, &err),
-                GI_OK);
-            walk_ran(queue, "ball", i, queue->k->ball(queue, &dst, &src, spec, &err), &err);
-            assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
-            case_equal(&back, &want, walk_what(queue, "ball", i));
-            gi_image_free(&back);
-        }
-        queue->k->release(queue, &src);
-    }
+    walk_image("ball", host, &want, spec, run);
     gi_image_free(&want);
 }
 

@@ -1,7 +1,6 @@
 /* The most frequent sample of a window on every level of the CPU and on CUDA, against counting.
  * SPDX-License-Identifier: MIT */
-#include "image_cases.h"
-#include "ways_walk.h"
+#include "walk_image.h"
 
 static uint64_t seed = 20261124;
 
@@ -53,29 +52,19 @@ static void define(const struct gi_image *dst, const struct gi_image *src,
         }
 }
 
+static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                          const void *spec, struct gi_err *err)
+{
+    return queue->k->mode(queue, dst, src, spec, err);
+}
+
 static void check(const struct gi_image *host, const struct gi_mode *spec)
 {
-    struct gi_image want, src, dst, back;
+    struct gi_image want;
     assert_int_equal(
         gi_image_alloc(&want, host->width, host->height, host->channels, host->type, NULL), GI_OK);
     define(&want, host, spec);
-    for (int q = 0; q < WALK_QUEUES; q++) {
-        struct gi_queue *queue = walk_queues[q];
-        struct gi_err err = {0};
-        if (!queue)
-            continue;
-        assert_int_equal(queue->k->upload(queue, &src, host, NULL, &err), GI_OK);
-        for (int i = -1; walk_force(queue, "mode", i); i++) {
-            assert_int_equal(
-                queue->k->alloc(queue, &dst, src.width, src.height, src.channels, src.type, &err),
-                GI_OK);
-            walk_ran(queue, "mode", i, queue->k->mode(queue, &dst, &src, spec, &err), &err);
-            assert_int_equal(queue->k->download(queue, &back, &dst, NULL, &err), GI_OK);
-            case_equal(&back, &want, walk_what(queue, "mode", i));
-            gi_image_free(&back);
-        }
-        queue->k->release(queue, &src);
-    }
+    walk_image("mode", host, &want, spec, run);
     gi_image_free(&want);
 }
 
