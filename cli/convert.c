@@ -62,7 +62,8 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
     struct gi_stream *stream;
     if (gi_batch_is_wanted(params[SET_BATCH]))
         return gi_batch_run(&job, operands, noperands, err);
-    enum gi_status status = gi_stream_find(&stream, operands[0], operands[1], io, err);
+    enum gi_status status =
+        gi_stream_find(&stream, operands[0], operands[1], io, params[SET_BATCH], err);
     if (!status && stream)
         return gi_stream_run(&stream, &job, err);
     struct gi_watch watch;

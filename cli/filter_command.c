@@ -79,7 +79,7 @@ static enum gi_status run_loaded(const struct gi_batch_job *job, char **operands
     struct gi_stream *stream = NULL;
     enum gi_status status = gi_chain_check_outputs(job->chain, outputs, err);
     if (!status)
-        status = gi_stream_find(&stream, operands[0], operands[1], io, err);
+        status = gi_stream_find(&stream, operands[0], operands[1], io, job->params[SET_BATCH], err);
     if (!status && stream)
         return gi_stream_run(&stream, job, err);
     if (!status)

@@ -219,7 +219,7 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
     const char *const outputs[] = {path, NULL};
     enum gi_status status = gi_chain_check_outputs(chain, outputs, err);
     if (!status && path)
-        status = gi_stream_find(&stream, input, path, io, err);
+        status = gi_stream_find(&stream, input, path, io, params[SET_BATCH], err);
     if (!status && stream)
         return gi_stream_run(
             &stream, &(struct gi_batch_job){.command = command, .params = params, .chain = chain},

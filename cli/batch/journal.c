@@ -367,16 +367,16 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
     return *place_of(journal, key_of(input, output)) != 0;
 }
 
-/* `tar` NULL: it is no member. */
-static char *item_text(const struct gi_item *item, const char *tar)
+/* `key` NULL: it is no part of anything. */
+static char *item_text(const struct gi_item *item, const char *key, const char *whole)
 {
     static const char *const types[] = {"u8", "u16", "f32", "u32"};
     json_t *line = json_object(), *ms = json_object();
     const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
     gi_json_set_name(line, "input", item->input);
     gi_json_set_name(line, "output", item->output);
-    if (tar)
-        gi_json_set_name(line, "tar", tar);
+    if (key)
+        gi_json_set_name(line, key, whole);
     json_object_set_new(line, "status", json_string(status));
     if (item->status)
         json_object_set_new(line, "error", gi_json_text(item->err.text));
@@ -387,10 +387,10 @@ static char *item_text(const struct gi_item *item, const char *tar)
         json_object_set_new(line, "type", json_string(types[item->shape.type]));
     }
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
-    if (!tar)
+    if (!key)
         json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
     json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
-    if (!tar)
+    if (!key)
         json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
     for (int i = 0; i < GI_STAGES; i++)
         json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
@@ -401,13 +401,13 @@ static char *item_text(const struct gi_item *item, const char *tar)
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
                               struct gi_err *err)
 {
-    return gi_journal_add_member(journal, item, NULL, err);
+    return gi_journal_add_part(journal, item, NULL, NULL, err);
 }
 
-enum gi_status gi_journal_add_member(struct gi_journal *journal, const struct gi_item *item,
-                                     const char *tar, struct gi_err *err)
+enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
+                                   const char *key, const char *whole, struct gi_err *err)
 {
-    char *text = item_text(item, tar), *line = NULL;
+    char *text = item_text(item, key, whole), *line = NULL;
     int n = text ? asprintf(&line, "%s\n", text) : -1;
     free(text);
     if (n < 0)

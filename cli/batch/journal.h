@@ -42,9 +42,10 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
 /* Adds the line of an item, in one piece, so that a killed process leaves whole lines. */
 enum gi_status gi_journal_add(struct gi_journal *journal, const struct gi_item *item,
                               struct gi_err *err);
-/* The same of a member of the tar `tar`, whose own line says whether it is there. */
-enum gi_status gi_journal_add_member(struct gi_journal *journal, const struct gi_item *item,
-                                     const char *tar, struct gi_err *err);
+/* The same of a part of `whole`, which `key` says is a "tar" or a "stream": its own line says
+ * whether it is there. */
+enum gi_status gi_journal_add_part(struct gi_journal *journal, const struct gi_item *item,
+                                   const char *key, const char *whole, struct gi_err *err);
 
 /* When the file was last written, nanoseconds since 1970. */
 int64_t gi_mtime_ns(const struct stat *st);

@@ -93,7 +93,7 @@ static enum gi_status add_item(struct gi_merge *merge, const json_t *item, const
         .verdict = strcmp(status, "done") == 0      ? GI_MERGE_DONE
                    : strcmp(status, "skipped") == 0 ? GI_MERGE_KEPT
                                                     : GI_MERGE_FAILED,
-        .member = json_object_get(item, "tar") != NULL,
+        .part = json_object_get(item, "tar") || json_object_get(item, "stream"),
     };
     merge->lines[merge->nlines++] = line;
     return line.input && line.text ? GI_OK : out_of_memory(err);
@@ -195,7 +195,7 @@ enum gi_status gi_merge_join(struct gi_merge *merge, struct gi_err *err)
     }
     merge->nlines = n;
     for (size_t i = 0; i < n; i++)
-        merge->nfiles += !merge->lines[i].member;
+        merge->nfiles += !merge->lines[i].part;
     if (merge->nfiles > merge->files)
         return gi_fail(err, GI_E_FORMAT, "reports name %zu inputs of a list of %" PRIu64 " files",
                        merge->nfiles, merge->files);
@@ -206,7 +206,7 @@ uint64_t gi_merge_failed(const struct gi_merge *merge)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < merge->nlines; i++)
-        n += !merge->lines[i].member && merge->lines[i].verdict == GI_MERGE_FAILED;
+        n += !merge->lines[i].part && merge->lines[i].verdict == GI_MERGE_FAILED;
     return n;
 }
 
@@ -256,7 +256,7 @@ enum gi_status gi_merge_print_tasks(const struct gi_merge *merge, FILE *out, str
     if (!finished)
         return out_of_memory(err);
     for (size_t i = 0; i < merge->nlines; i++)
-        if (!merge->lines[i].member && merge->lines[i].verdict != GI_MERGE_FAILED)
+        if (!merge->lines[i].part && merge->lines[i].verdict != GI_MERGE_FAILED)
             finished[n++] = merge->lines[i].shard;
     qsort(finished, n, sizeof *finished, compare_shards);
     uint32_t begin = 0; /* of the row of missing shards that is open; 0: none is */
@@ -316,7 +316,7 @@ enum gi_status gi_merge_print_files(const struct gi_merge *merge, FILE *out, con
         status = GI_E_MEMORY;
     for (size_t i = 0; i <= merge->nlines && !status; i++) {
         const struct gi_merge_line *line = i < merge->nlines ? &merge->lines[i] : NULL;
-        if (line && line->member)
+        if (line && line->part)
             continue;
         for (; at < list.n && (!line || strcmp(inputs[at]->path, line->input) < 0); at++)
             fprintf(out, "%s%c", inputs[at]->path, end);

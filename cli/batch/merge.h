@@ -20,7 +20,7 @@ struct gi_merge_line {
     size_t order;
     uint32_t shard; /* K of the report's K/N; 0: it was of the whole list */
     enum gi_merge_verdict verdict;
-    bool member; /* of a tar, whose own line is what counts */
+    bool part; /* of a tar or a stream, whose own line is what counts */
 };
 
 /* Starts as {0}; freed by gi_merge_free(). */
@@ -32,7 +32,7 @@ struct gi_merge {
     bool n_differs; /* reports are of different numbers of shards */
     struct gi_merge_line *lines;
     size_t nlines, room;
-    size_t nfiles; /* of the lines, those of no member; after gi_merge_join() */
+    size_t nfiles; /* of the lines, those of no part; after gi_merge_join() */
 };
 
 /* Adds the report `path`, "-" for standard input. A line that was cut short, as by kill -9, or

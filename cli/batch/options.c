@@ -66,9 +66,10 @@
          .type = GI_OPT_PATH,                                                                      \
          .offset = offsetof(struct gi_batch_params, report),                                       \
          .metavar = "FILE",                                                                        \
-         .help = "Write a JSON object a line: what the batch is, then each file as it is "         \
-                 "finished; with "                                                                 \
-                 "--tar each member, TAR:MEMBER, and behind its members the tar"},                 \
+         .help =                                                                                   \
+             "Write a JSON object a line: what the batch is, then each file as it is "             \
+             "finished; with --tar each member, TAR:MEMBER, and behind its members the tar; of "   \
+             "a stream each image or frame, and behind them the stream"},                          \
     {                                                                                              \
         .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
         .help = "Leave out what an earlier run finished, by its --report and size and time of "    \
@@ -207,10 +208,11 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
-/* Streams heed them too. */
-static bool is_for_one(const struct gi_option *row)
+/* One image, or a stream, which gi_stream_find() tells apart, heeds it. */
+static bool is_for_one(const struct gi_option *row, bool tables)
 {
-    return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0;
+    return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0 ||
+           (strcmp(row->name, "report") == 0 && !tables);
 }
 
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
@@ -224,7 +226,7 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     struct gi_batch_params defaults = {0};
     gi_options_default(&defaults, row);
     for (; row->name; row++)
-        if (!is_for_one(row) && !gi_option_same(row, given, &defaults))
+        if (!is_for_one(row, tables) && !gi_option_same(row, given, &defaults))
             return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
                            tables ? "--table, --out-dir or --out" : "--out-dir, --out or --tar");
     return GI_OK;

@@ -19,6 +19,7 @@ void gi_stream_free(struct gi_stream **out)
     if (!stream)
         return;
     gi_sink_abandon(&stream->sink);
+    gi_journal_close(&stream->journal);
     for (int i = 0; i < GI_Y4M_PLANES; i++)
         gi_image_free(&stream->planes[i]);
     gi_reader_close(&stream->reader);
@@ -90,10 +91,15 @@ enum gi_status gi_pnm_work(void *self, struct gi_item *item, struct gi_err *err)
 enum gi_status gi_pnm_deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    if (item->status) /* a film with a hole in it is none */
-        return gi_engine_end_by(item, err);
-    enum gi_status status = gi_sink_write(stream->sink, item->made, item->made_nbytes, err);
-    return status ? status : gi_sink_flush(stream->sink, err);
+    enum gi_status status = GI_OK;
+    if (!item->status)
+        status = gi_sink_write(stream->sink, item->made, item->made_nbytes, err);
+    if (!item->status && !status)
+        status = gi_sink_flush(stream->sink, err);
+    if (!status)
+        status = gi_stream_report_add(stream, item, err);
+    /* A film with a hole in it is none. */
+    return status || !item->status ? status : gi_engine_end_by(item, err);
 }
 
 enum gi_status gi_stream_go(struct gi_stream *stream, const struct gi_work_on *work,
@@ -143,7 +149,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
                               .run = stream->is_video ? gi_video_work : gi_pnm_work,
                               .deliver = stream->is_video ? gi_video_deliver : gi_pnm_deliver,
                               .ordered = true};
-    options.times = gi_progress_shows(params->progress);
+    options.times = params->report || gi_progress_shows(params->progress);
     stream->chain = job->chain;
     enum gi_status status = check_chain(job->chain, err);
     if (!status && stream->is_video)
@@ -151,6 +157,8 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     if (!status)
         status =
             gi_sink_open(&stream->sink, gi_output_file(stream->output), stream->io.no_clobber, err);
+    if (!status)
+        status = gi_stream_report_open(stream, job, stream->output, err);
     if (!status)
         status = gi_imaging_new(&stream->imaging, &options, err);
     if (!status && stream->is_video)
@@ -161,6 +169,7 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
         status = GI_E_IO;
     if (!status)
         status = gi_sink_commit(&stream->sink, stream->io.durable, err);
+    status = gi_stream_report_end(stream, status, err);
     if (gi_cli_tears_down())
         gi_imaging_free(&stream->imaging);
     gi_stream_free(out);

@@ -12,9 +12,12 @@ struct gi_stream;
  * PAM with anything but white space behind its first image into one of these formats. Else *stream
  * is NULL, and where that took bytes that can't be read again io->ahead has them for gi_load(),
  * owned by the caller. Waits for the first image of a pipe, and whether it goes on. `output` NULL:
- * tables are made of it, and any of these is one. Errors: GI_E_USAGE, and those of reading. */
+ * tables are made of it, and any of these is one. Where `params` (NULL: none) want a report a
+ * single image of PNM or PAM is a stream too. Errors: GI_E_USAGE, also where a report is wanted and
+ * there is none, and those of reading. */
 enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
-                              struct gi_io_params *io, struct gi_err *err);
+                              struct gi_io_params *io, const struct gi_batch_params *params,
+                              struct gi_err *err);
 
 /* gi_batch_run() on the stream, which is freed. An image that can't be read or worked on ends it:
  * what came before it was delivered, if not to a file. Errors: GI_E_USAGE and GI_E_UNSUPPORTED

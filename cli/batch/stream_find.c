@@ -35,7 +35,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
                     &(struct gi_limits){stream->io.max_pixels, stream->io.max_bytes}, err);
     if (!status)
         status = gi_pnm_is_over(&end, stream->reader, err);
-    *more = !status && !end;
+    *more = !status && (!end || stream->single);
     return status;
 }
 
@@ -60,9 +60,11 @@ static enum gi_status look(struct gi_stream *stream, const char *input, const ch
         status = gi_cli_check_way(input, output, &stream->io, NULL, err);
     if (status || !gi_pnm_starts(bytes, nbytes))
         return status;
-    if (file)
+    if (file && stream->single)
+        *found = true;
+    else if (file)
         return gi_pnm_has_more(found, stream->reader, err);
-    return find_in_pipe(stream, found, err);
+    return *found ? GI_OK : find_in_pipe(stream, found, err);
 }
 
 /* Where the first byte of a file on standard input was, so that it can be read from there again. */
@@ -86,8 +88,8 @@ static enum gi_status hand_over(struct gi_stream *stream, struct gi_io_params *i
     return GI_OK;
 }
 
-enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const char *output,
-                              struct gi_io_params *io, struct gi_err *err)
+static enum gi_status find(struct gi_stream **out, const char *input, const char *output,
+                           struct gi_io_params *io, bool single, struct gi_err *err)
 {
     enum target target = target_of(output, io);
     bool standard = strcmp(input, "-") == 0, found = false;
@@ -100,6 +102,8 @@ enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const c
     if (!stream)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a stream");
     stream->io = *io;
+    stream->single = single;
+    stream->input = input;
     stream->output = output ? output : "-";
     bool file = S_ISREG(st.st_mode);
     off_t start = standard && file ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
@@ -115,4 +119,17 @@ enum gi_status gi_stream_find(struct gi_stream **out, const char *input, const c
     if (status || !found)
         gi_stream_free(out);
     return status;
+}
+
+enum gi_status gi_stream_find(struct gi_stream **stream, const char *input, const char *output,
+                              struct gi_io_params *io, const struct gi_batch_params *params,
+                              struct gi_err *err)
+{
+    bool reports = params && params->report;
+    enum gi_status status = find(stream, input, output, io, reports, err);
+    return status || !reports || *stream
+               ? status
+               : gi_fail(err, GI_E_USAGE,
+                         "--report: is for many images: want --out-dir, --out or --tar too, or a "
+                         "stream of PNM or Y4M into one");
 }

@@ -102,11 +102,10 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     struct tables *tables = self;
     enum gi_status status =
         tables->combine && !item->status ? gi_rows_add(tables->combine, item, err) : GI_OK;
-    if (status)
-        return status;
-    if (tables->stream && item->status)
-        return gi_engine_end_by(item, err);
-    return gi_batch_note(&tables->files, item, err);
+    if (!status)
+        status = tables->stream ? gi_stream_report_add(tables->stream, item, err)
+                                : gi_batch_note(&tables->files, item, err);
+    return status || !tables->stream || !item->status ? status : gi_engine_end_by(item, err);
 }
 
 /* What only one image can have: a place of its own for the table, files beside it. */
@@ -171,16 +170,13 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
 static enum gi_status find_stream(struct tables *tables, const char *input, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;
-    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, &tables->io, err);
+    enum gi_status status = gi_stream_find(&tables->stream, input, NULL, &tables->io, NULL, err);
     if (status || !tables->stream)
         return status;
     tables->stream->chain = tables->chain;
-    if (p->report || p->resume || p->shard)
+    if (p->resume || p->shard)
         return gi_fail(err, GI_E_USAGE, "%s: is for files, and %s is a stream of images",
-                       p->shard    ? "--shard"
-                       : p->report ? "--report"
-                                   : "--resume",
-                       gi_reader_name(tables->stream->reader));
+                       p->shard ? "--shard" : "--resume", gi_reader_name(tables->stream->reader));
     return tables->stream->is_video ? gi_video_read_head(tables->stream, err) : GI_OK;
 }
 
@@ -198,7 +194,10 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
         status = open_table(tables, err);
     if (!status)
         status = tables->combine ? gi_batch_check(files, NULL, err) : name_tables(tables, err);
-    return status ? status : gi_batch_journal(files, job, err);
+    if (status)
+        return status;
+    return tables->stream ? gi_stream_report_open(tables->stream, job, NULL, err)
+                          : gi_batch_journal(files, job, err);
 }
 
 static enum gi_status go(struct tables *tables, struct gi_err *err)
@@ -240,6 +239,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         *err = fault;
         status = ended;
     }
+    if (tables.stream)
+        status = gi_stream_report_end(tables.stream, status, err);
     gi_stream_free(&tables.stream);
     gi_ahead_free(&tables.io.ahead);
     gi_batch_close(&tables.files);

@@ -141,7 +141,7 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
     int n = asprintf(&line.input, "%s:%s", input, tag->name);
     int m = asprintf(&line.output, "%s:%s", output, gi_tar_entry_name(tag->entry));
     enum gi_status status = n >= 0 && m >= 0
-                                ? gi_journal_add_member(report->journal, &line, input, err)
+                                ? gi_journal_add_part(report->journal, &line, "tar", input, err)
                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");
     if (n >= 0)
         free(line.input);

@@ -166,6 +166,8 @@ enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *ite
     *image = plane->image;
     plane->image = (struct gi_image){0};
     item->input_nbytes = nbytes_of(image);
+    item->shape = *image;
+    item->shape.data = NULL;
     if (gi_y4m_widen(image, stream->video.bits, err))
         return gi_err_prefix(err, "%s", item->input);
     if (stream->video.nplanes == 1)
@@ -205,19 +207,9 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     return GI_OK;
 }
 
-/* The frame's planes wait for its last one: of a frame that breaks off nothing is written. */
-enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
+/* All planes are there. */
+static enum gi_status write_frame(struct gi_stream *stream, struct gi_err *err)
 {
-    struct gi_stream *stream = self;
-    struct plane *plane = item->tag;
-    if (item->status)
-        return gi_engine_end_by(item, err);
-    if (plane->number == 0)
-        memcpy(stream->line, plane->line, sizeof stream->line);
-    stream->planes[plane->number] = plane->image;
-    plane->image = (struct gi_image){0};
-    if (plane->number + 1 < stream->video.nplanes)
-        return GI_OK;
     enum gi_status status = gi_sink_printf(stream->sink, err, "%s\n", stream->line);
     for (int i = 0; i < stream->video.nplanes; i++) {
         if (!status)
@@ -225,4 +217,23 @@ enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err 
         gi_image_free(&stream->planes[i]);
     }
     return status ? status : gi_sink_flush(stream->sink, err);
+}
+
+/* The frame's planes wait for its last one: of a frame that breaks off nothing is written. */
+enum gi_status gi_video_deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_stream *stream = self;
+    struct plane *plane = item->tag;
+    if (item->status) {
+        enum gi_status told = gi_stream_report_plane(stream, item, plane->number, err);
+        return told ? told : gi_engine_end_by(item, err);
+    }
+    if (plane->number == 0)
+        memcpy(stream->line, plane->line, sizeof stream->line);
+    stream->planes[plane->number] = plane->image;
+    plane->image = (struct gi_image){0};
+    enum gi_status status = GI_OK;
+    if (plane->number + 1 == stream->video.nplanes)
+        status = write_frame(stream, err);
+    return status ? status : gi_stream_report_plane(stream, item, plane->number, err);
 }

@@ -66,7 +66,7 @@ expect_error 2 'invert: no images among the inputs' invert --files-from /dev/nul
 expect_error 2 'invert: --resume: want --report*' invert in/a.png --out-dir res --resume
 expect_error 2 'run: want CHAIN*' run --out-dir made
 for option in --report=made.jsonl --resume --shard=1/2 --recursive --fail-fast -0 --suffix=.png; do
-    expect_error 2 'invert: --*: is for many images: want --out-dir, --out or --tar too' invert in/a.png made.png $option
+    expect_error 2 'invert: --*: is for many images: want --out-dir, --out or --tar too*' invert in/a.png made.png $option
 done
 expect_error 2 'histogram: --shard: is for many images: want --table*' histogram in/a.png --shard 1/2
 expect_error 2 'invert: made: one operand too many (usage: *); many images go by --out-dir' invert in/a.png in/b.png made
