@@ -34,7 +34,7 @@ enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 
-/* Whether the operands and options name many pairs: two folders, --pairs or --table. */
+/* Whether the operands and options name many pairs: two folders, --pairs, --table or --report. */
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands);
 
 /* Compares them: one table. Errors: GI_E_DIFFERENT where wishes do not hold, or without wishes a

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/process.h"
 #include "cli/say.h"
 #include "cli/text.h"
 
@@ -208,10 +209,14 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_loading loading = {.listener = infos->own->check ? &listener : NULL};
     io.header_only = !infos->own->check;
     gi_item_note_input(item);
+    double start = gi_now_ms();
     enum gi_status status =
         gi_cli_load_by(&image, &metadata, &info, item->input, &io, &loading, err);
+    item->ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
         return status;
+    item->shape = image;
+    item->shape.data = NULL;
     status = put(infos, item, &image, &metadata, &info, err);
     gi_image_free(&image);
     gi_metadata_free(&metadata);
@@ -228,7 +233,9 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     struct gi_batch_job job = {.command = self, .params = params};
     enum gi_status status = gi_batch_open(files, &job, operands, noperands, err);
     if (!status)
-        status = gi_batch_check(files, NULL, err);
+        status = gi_rows_check(p, err);
+    if (!status)
+        status = gi_batch_check(files, err);
     if (!status && p->table) {
         struct gi_combine_options table = {
             .path = p->table, .first = {"file", gi_list_longest(&files->list)}, .texts = texts};
@@ -237,6 +244,8 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         if (!status)
             status = gi_combine_new(&infos.rows.combine, &table, err);
     }
+    if (!status)
+        status = gi_batch_journal(files, &job, err);
     if (!status)
         status = gi_rows_run(&infos.rows, run_item, NULL, files->threads, err);
     gi_batch_close(files);
@@ -248,7 +257,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
 {
     const struct gi_batch_params *many = params[SET_MANY];
     enum gi_status worst = GI_OK;
-    if (many->recursive || gi_batch_is_wanted(many))
+    if (many->recursive || many->report || many->shard || gi_batch_is_wanted(many))
         return run_many(self, params, operands, noperands, err);
     for (int i = 0; i < noperands; i++) {
         enum gi_status status = print_file(operands[i], params[SET_OWN], params[SET_INPUT], err);

@@ -66,6 +66,7 @@ void gi_batch_close(struct gi_batch_files *files)
     gi_journal_close(&files->journal);
     free(files->share);
     gi_list_free(&files->list);
+    gi_list_free(&files->others);
 }
 
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
@@ -83,7 +84,7 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
     }
-    return status ? status : gi_batch_check(files, NULL, err);
+    return status ? status : gi_batch_check(files, err);
 }
 
 /* The option that names a file; NULL for those of images. */
@@ -110,9 +111,8 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
 }
 
 /* One of `a` and `b`, or both, stand at an option. */
-static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_list *others,
-                                  const struct gi_claim *a, const struct gi_claim *b,
-                                  struct gi_err *err)
+static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_claim *a,
+                                  const struct gi_claim *b, struct gi_err *err)
 {
     const char *path = NULL, *path_b;
     const char *option = option_of(files, a, &path);
@@ -123,19 +123,18 @@ static enum gi_status fail_option(const struct gi_batch_files *files, const stru
     if (option_b)
         return gi_fail(err, GI_E_USAGE, "%s %s: is the file of %s too, want another one", option,
                        path, option_b);
-    const struct gi_list *list = other->index < files->list.n ? &files->list : others;
-    size_t index = other->index - (list == others ? files->list.n : 0);
+    const struct gi_list *list = other->index < files->list.n ? &files->list : &files->others;
+    size_t index = other->index - (list == &files->others ? files->list.n : 0);
     return gi_fail(err, GI_E_USAGE, "%s %s: is %s %s, want another file", option, path,
                    other->kind == GI_CLAIM_OUTPUT ? "the output of" : "the input",
                    list->inputs[index].path);
 }
 
-static enum gi_status fail_clash(const struct gi_batch_files *files, const struct gi_list *others,
-                                 const struct gi_claim *a, const struct gi_claim *b,
-                                 struct gi_err *err)
+static enum gi_status fail_clash(const struct gi_batch_files *files, const struct gi_claim *a,
+                                 const struct gi_claim *b, struct gi_err *err)
 {
     if (a->kind != GI_CLAIM_OUTPUT || (b->kind != GI_CLAIM_OUTPUT && b->kind != GI_CLAIM_INPUT))
-        return fail_option(files, others, a, b, err);
+        return fail_option(files, a, b, err);
     char *output = gi_naming_output(&files->naming, &files->list, a->index);
     const char *one = files->list.inputs[a->index].path, *other = files->list.inputs[b->index].path;
     enum gi_status status =
@@ -152,8 +151,7 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     return status;
 }
 
-enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list *others,
-                              struct gi_err *err)
+enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
 {
     const struct gi_batch_params *p = files->params;
     struct gi_claims claims = {0};
@@ -173,10 +171,11 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list
             status = gi_claim(&claims, GI_CLAIM_INPUT, i, files->list.inputs[i].path, err);
         free(output);
     }
-    for (size_t i = 0; others && i < others->n && !status; i++)
-        status = gi_claim(&claims, GI_CLAIM_INPUT, files->list.n + i, others->inputs[i].path, err);
+    for (size_t i = 0; i < files->others.n && !status; i++)
+        status =
+            gi_claim(&claims, GI_CLAIM_INPUT, files->list.n + i, files->others.inputs[i].path, err);
     if (!status && gi_claims_clash(&claims, false, &a, &b))
-        status = fail_clash(files, others, &a, &b, err);
+        status = fail_clash(files, &a, &b, err);
     gi_claims_free(&claims);
     return status;
 }
@@ -199,6 +198,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (files->named && files->journal && gi_journal_has(files->journal, input, item->output))
             continue;
+        item->other = files->others.n ? files->others.inputs[i].path : NULL;
         item->input = strdup(input);
         if (!item->input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
@@ -248,6 +248,22 @@ static enum gi_status check_once(const struct gi_batch_files *files, struct gi_i
     return GI_OK;
 }
 
+/* The inputs as the report's lines tell them apart: a pair is both names with a tab between, as in
+ * --pairs. */
+static enum gi_status name_pairs(struct gi_list *pairs, const struct gi_batch_files *files,
+                                 struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->others.n && !status; i++) {
+        char *both;
+        if (asprintf(&both, "%s\t%s", files->list.inputs[i].path, files->others.inputs[i].path) < 0)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+        status = gi_list_add(pairs, both, err);
+        free(both);
+    }
+    return status;
+}
+
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
                                 struct gi_err *err)
 {
@@ -257,12 +273,16 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
         return GI_OK;
     char *chain =
         gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
-    enum gi_status status = chain ? gi_list_hash(&head.list, &files->list, err)
+    struct gi_list pairs = {0};
+    const struct gi_list *names = files->others.n ? &pairs : &files->list;
+    enum gi_status status = chain ? name_pairs(&pairs, files, err)
                                   : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+    if (!status)
+        status = gi_list_hash(&head.list, names, err);
     head.chain = chain;
     struct wanted wanted = {files, files->share};
     struct gi_journal_wants resume = {is_wanted, &wanted};
-    if (!status && !files->share && !(wanted.sorted = gi_list_sorted(&files->list, err)))
+    if (!status && !files->share && !(wanted.sorted = gi_list_sorted(names, err)))
         status = GI_E_MEMORY;
     if (!status)
         status = check_once(files, wanted.sorted, err);
@@ -271,6 +291,7 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
             gi_journal_open(&files->journal, p->report, p->resume ? &resume : NULL, &head, err);
     if (!files->share)
         free(wanted.sorted);
+    gi_list_free(&pairs);
     free(chain);
     return status;
 }

@@ -14,7 +14,8 @@ struct gi_batch_files {
     const struct gi_batch_params *params;
     const struct gi_chain *chain; /* NULL: none */
     struct gi_list list;
-    const char *unit; /* of what failed, "pairs"; NULL: "files" */
+    struct gi_list others; /* of pairs: the second of each; empty: no pairs */
+    const char *unit;      /* of what failed, "pairs"; NULL: "files" */
     struct gi_naming naming;
     bool named;                 /* items have outputs */
     struct gi_journal *journal; /* NULL: none */
@@ -39,10 +40,8 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
 enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err);
 
 /* No file is written twice, or written and read: outputs, where items have some, --report, --table,
- * list, inputs, and `others` (NULL: none), which are inputs too. Before any work. Errors:
- * GI_E_USAGE. */
-enum gi_status gi_batch_check(struct gi_batch_files *files, const struct gi_list *others,
-                              struct gi_err *err);
+ * list and inputs. Before any work. Errors: GI_E_USAGE. */
+enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err);
 
 /* Opens the report, where one is asked for. */
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,

@@ -28,6 +28,7 @@ struct gi_item {
     /* The feed's. */
     char *input;        /* a path, or the name of a member or frame, for messages too; owned here */
     char *output;       /* the path that its result goes to; owned here; NULL: the work knows */
+    const char *other;  /* with which it is compared, for the report; NULL: none */
     const char *format; /* of the result, static; NULL: by options or the suffix of `output` */
     void *bytes; /* the encoded image in memory, malloc()ed and owned here; NULL: the file `input`
                   */
@@ -46,7 +47,8 @@ struct gi_item {
     void *made; /* the encoded result, for deliver(); malloc()ed, owned here; NULL: in a file */
     size_t made_nbytes;
 
-    /* How it went. The text is "" where it was already said. */
+    /* How it went. The text is "" where it was already said; with GI_OK it says how a pair differs.
+     */
     enum gi_status status;
     struct gi_err err;
 };

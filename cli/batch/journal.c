@@ -374,12 +374,17 @@ static char *item_text(const struct gi_item *item, const char *key, const char *
     json_t *line = json_object(), *ms = json_object();
     const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
     gi_json_set_name(line, "input", item->input);
-    gi_json_set_name(line, "output", item->output);
+    if (item->other)
+        gi_json_set_name(line, "other", item->other);
+    else
+        gi_json_set_name(line, "output", item->output);
     if (key)
         gi_json_set_name(line, key, whole);
     json_object_set_new(line, "status", json_string(status));
     if (item->status)
         json_object_set_new(line, "error", gi_json_text(item->err.text));
+    if (item->other)
+        json_object_set_new(line, "differs", json_boolean(!item->status && *item->err.text));
     if (item->shape.width) {
         json_object_set_new(line, "width", json_integer(item->shape.width));
         json_object_set_new(line, "height", json_integer(item->shape.height));

@@ -73,6 +73,20 @@ static enum gi_status add_header(struct gi_merge *merge, const char *path, const
                                                                          : out_of_memory(err);
 }
 
+/* What tells the line from others: of a pair both names, with a tab between. NULL: out of memory.
+ */
+static char *name_of(const json_t *item)
+{
+    char *input = gi_json_name(item, "input"), *other = gi_json_name(item, "other"), *both = NULL;
+    if (!input || !json_object_get(item, "other"))
+        return input;
+    if (other && asprintf(&both, "%s\t%s", input, other) < 0)
+        both = NULL;
+    free(input);
+    free(other);
+    return both;
+}
+
 static enum gi_status add_item(struct gi_merge *merge, const json_t *item, const char *text,
                                const struct gi_shard *shard, struct gi_err *err)
 {
@@ -86,7 +100,7 @@ static enum gi_status add_item(struct gi_merge *merge, const json_t *item, const
     }
     const char *status = text_of(item, "status");
     struct gi_merge_line line = {
-        .input = gi_json_name(item, "input"),
+        .input = name_of(item),
         .text = strdup(text),
         .order = merge->nlines,
         .shard = shard->k,

@@ -54,22 +54,27 @@
                 "suffixes"                                                                         \
     }
 
+#define SHARD                                                                                      \
+    {                                                                                              \
+        .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
+        .metavar = "K/N",                                                                          \
+        .help =                                                                                    \
+            "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N "      \
+            "takes K from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "   \
+            "modulo N; auto takes N from there too"                                                \
+    }
+
 #define REPORT                                                                                     \
-    {.name = "shard",                                                                              \
-     .type = GI_OPT_TEXT,                                                                          \
-     .offset = offsetof(struct gi_batch_params, shard),                                            \
-     .metavar = "K/N",                                                                             \
-     .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N "     \
-             "takes K from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "  \
-             "modulo N; auto takes N from there too"},                                             \
-        {.name = "report",                                                                         \
-         .type = GI_OPT_PATH,                                                                      \
-         .offset = offsetof(struct gi_batch_params, report),                                       \
-         .metavar = "FILE",                                                                        \
-         .help =                                                                                   \
-             "Write a JSON object a line: what the batch is, then each file as it is "             \
-             "finished; with --tar each member, TAR:MEMBER, and behind its members the tar; of "   \
-             "a stream each image or frame, and behind them the stream"},                          \
+    {                                                                                              \
+        .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
+        .metavar = "FILE",                                                                         \
+        .help =                                                                                    \
+            "Write a JSON object a line: what the batch is, then each file as it is finished; "    \
+            "with --tar each member, TAR:MEMBER, and behind its members the tar; of a stream "     \
+            "each image or frame, and behind them the stream"                                      \
+    }
+
+#define RESUME                                                                                     \
     {                                                                                              \
         .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
         .help = "Leave out what an earlier run finished, by its --report and size and time of "    \
@@ -105,7 +110,7 @@
          .offset = offsetof(struct gi_batch_params, suffix),                                       \
          .metavar = ".EXT",                                                                        \
          .help = "Suffix of the results, which says their format; without it each input's"},       \
-        FROM, REPORT, RUNNING,                                                                     \
+        FROM, SHARD, REPORT, RESUME, RUNNING,                                                      \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
         .help =                                                                                    \
@@ -135,16 +140,15 @@ const struct gi_option gi_table_options[] = {
      .default_text = ".csv",
      .help = "Suffix of a table each, .csv or .json"},
     FROM,
+    SHARD,
     REPORT,
+    RESUME,
     RUNNING,
     {0},
 };
 
 const struct gi_option gi_listing_options[] = {
-    TABLE,
-    FROM,
-    RUNNING,
-    {0},
+    TABLE, FROM, SHARD, REPORT, RUNNING, {0},
 };
 
 const struct gi_option gi_pairs_options[] = {
@@ -161,6 +165,11 @@ const struct gi_option gi_pairs_options[] = {
      .metavar = "FILE",
      .help = "Where the table of many pairs goes: .csv, .jsonl, an object a pair, or .npy, a "
              "structured array; without it, or for -, standard output, as CSV"},
+    {.name = "report",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, report),
+     .metavar = "FILE",
+     .help = "Write a JSON object a line: what the batch is, then each pair as it is finished"},
     RUNNING,
     {0},
 };

@@ -19,7 +19,6 @@
 
 struct pairs {
     struct gi_rows rows; /* the list: the first of each pair */
-    struct gi_list others;
     const struct gi_compare_params *wishes;
     struct gi_io_params io;
     struct gi_imaging *imaging;
@@ -37,7 +36,7 @@ static bool is_folder(const char *path)
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
-    return p->files_from || p->table ||
+    return p->files_from || p->table || p->report ||
            (noperands == 2 && is_folder(operands[0]) && is_folder(operands[1]));
 }
 
@@ -45,7 +44,7 @@ static enum gi_status add_pair(struct pairs *pairs, const char *a, const char *b
                                struct gi_err *err)
 {
     enum gi_status status = gi_list_add(&pairs->rows.files.list, a, err);
-    return status ? status : gi_list_add(&pairs->others, b, err);
+    return status ? status : gi_list_add(&pairs->rows.files.others, b, err);
 }
 
 /* Pairs of a file: two names a line, or one after the other. */
@@ -200,19 +199,19 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
                           const struct gi_comparison *comparison, const struct gi_image *a, bool ok,
                           struct gi_err *err)
 {
-    const char *other = pairs->others.inputs[item->index].path;
     struct gi_sink *sink = NULL;
     enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
     char *text = NULL;
     if (!status && pairs->json) {
-        json_t *object = gi_compare_json(comparison, a, (const char *const[]){item->input, other});
+        json_t *object =
+            gi_compare_json(comparison, a, (const char *const[]){item->input, item->other});
         json_object_set_new(object, "ok", json_boolean(ok));
         text = gi_json_dump(object, JSON_REAL_PRECISION(17) | pairs->json_flags);
         status = text ? gi_sink_printf(sink, err, "%s\n", text)
                       : gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
         free(text);
     } else if (!status) {
-        status = put_csv(sink, comparison, a, other, ok, err);
+        status = put_csv(sink, comparison, a, item->other, ok, err);
     }
     if (!status)
         status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
@@ -225,7 +224,6 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
                               const struct gi_chain *chain, const struct gi_image *a,
                               struct gi_image *b, struct gi_err *err)
 {
-    const char *other = pairs->others.inputs[item->index].path;
     struct gi_ready ready;
     struct gi_comparison comparison = {0};
     enum gi_status status = gi_ready_make(&ready, chain, err);
@@ -239,13 +237,13 @@ static enum gi_status compare(struct pairs *pairs, struct gi_item *item,
     gi_ready_free(&ready);
     gi_image_free(b);
     if (status)
-        return gi_err_prefix(err, "%s and %s", item->input, other);
+        return gi_err_prefix(err, "%s and %s", item->input, item->other);
     struct gi_err verdict = {0};
     bool ok = judge(pairs, &comparison.all, &verdict);
     status = put(pairs, item, &comparison, a, ok, err);
     if (!status && !ok) { /* for note() */
         *err = verdict;
-        gi_err_prefix(err, "%s and %s", item->input, other);
+        gi_err_prefix(err, "%s and %s", item->input, item->other);
     }
     return status;
 }
@@ -257,8 +255,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_loading loading = {.allocator = gi_imaging_allocator(pairs->imaging)};
     enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
     if (!status)
-        status = gi_cli_load_by(&b, NULL, NULL, pairs->others.inputs[item->index].path, &pairs->io,
-                                &loading, err);
+        status = gi_cli_load_by(&b, NULL, NULL, item->other, &pairs->io, &loading, err);
     if (!status)
         status = compare(pairs, item, gi_imaging_chain(pairs->imaging), &a, &b, err);
     gi_image_free(&a);
@@ -301,23 +298,30 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     struct gi_chain chain = {.steps = &step, .n = 1};
     step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_PAIR_FILTER];
     const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
+    const struct gi_batch_job job = {.command = command, .params = params};
     struct gi_imaging_options options = {.chain = &chain, .io = &pairs.io, .device = device};
-    *files = (struct gi_batch_files){
-        .params = p, .unit = "pairs", .threads = gi_thread_count(device->threads)};
+    *files = (struct gi_batch_files){.params = p,
+                                     .unit = "pairs",
+                                     .times = p->report,
+                                     .threads = gi_thread_count(device->threads)};
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
-    const struct gi_combine_text texts[] = {{"b", gi_list_longest(&pairs.others)}, {0}};
+    const struct gi_combine_text texts[] = {{"b", gi_list_longest(&files->others)}, {0}};
     options.images = files->n = files->list.n;
+    options.times = files->times;
     if (!status)
         status = gi_imaging_new(&pairs.imaging, &options, err);
     if (!status)
-        status = gi_batch_check(files, &pairs.others, err);
+        status = gi_rows_check(p, err);
+    if (!status)
+        status = gi_batch_check(files, err);
     if (!status)
         status = open_table(&pairs, texts, p, err);
+    if (!status)
+        status = gi_batch_journal(files, &job, err);
     if (!status)
         status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
     if (!status && pairs.different)
         status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, files->n);
-    gi_list_free(&pairs.others);
     gi_batch_close(files);
     if (gi_cli_tears_down())
         gi_imaging_free(&pairs.imaging);

@@ -19,6 +19,14 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return delivery->run(delivery->rows, item, err);
 }
 
+enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err *err)
+{
+    bool to_stdout = !params->table || strcmp(params->table, "-") == 0;
+    return to_stdout && params->report && strcmp(params->report, "-") == 0
+               ? gi_fail(err, GI_E_USAGE, "--report -: is where the table goes, want a file")
+               : GI_OK;
+}
+
 enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err)
 {
     enum gi_status status =
@@ -34,15 +42,14 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 {
     struct delivery *delivery = self;
     struct gi_combine *combine = delivery->rows->combine;
-    if (item->status)
-        return GI_OK;
-    if (delivery->note)
+    enum gi_status status = GI_OK;
+    if (!item->status && delivery->note)
         delivery->note(delivery->rows, item);
-    if (combine)
-        return gi_rows_add(combine, item, err);
-    if (fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
-        return gi_cli_flush(err);
-    return GI_OK;
+    if (!item->status && combine)
+        status = gi_rows_add(combine, item, err);
+    else if (!item->status && fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
+        status = gi_cli_flush(err);
+    return status ? status : gi_batch_note(&delivery->rows->files, item, err);
 }
 
 enum gi_status gi_rows_run(struct gi_rows *rows,

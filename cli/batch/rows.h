@@ -12,6 +12,10 @@ struct gi_rows {
     struct gi_combine *combine; /* NULL: the texts go to standard output as they are */
 };
 
+/* Standard output can't have both the table, or the lines without one, and the report. Errors:
+ * GI_E_USAGE. */
+enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err *err);
+
 /* For deliver(): adds the text of an item that did not fail (item->made) to the table; one of other
  * columns fails by that. Errors: the table can't be written, which ends the batch. */
 enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err);

@@ -154,9 +154,9 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
                        p->resume    ? "--resume"
                        : p->out_dir ? "--out-dir"
                                     : "--out");
-    if (p->report && strcmp(path, "-") == 0 && strcmp(p->report, "-") == 0)
-        return gi_fail(err, GI_E_USAGE, "--report -: is where the table goes, want a file");
-    enum gi_status status = gi_combine_format_of(&format, path, err);
+    enum gi_status status = gi_rows_check(p, err);
+    if (!status)
+        status = gi_combine_format_of(&format, path, err);
     size_t longest = gi_list_longest(&tables->files.list);
     struct gi_combine_options options = {
         .path = path, .format = format, .first = {"file", longest}};
@@ -193,7 +193,7 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
     if (!status)
         status = open_table(tables, err);
     if (!status)
-        status = tables->combine ? gi_batch_check(files, NULL, err) : name_tables(tables, err);
+        status = tables->combine ? gi_batch_check(files, err) : name_tables(tables, err);
     if (status)
         return status;
     return tables->stream ? gi_stream_report_open(tables->stream, job, NULL, err)

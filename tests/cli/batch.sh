@@ -190,6 +190,15 @@ expect 1 gpuimg info in/a.png nowhere.png in/b.png --table part.csv
 check 'what can be read stands in the table' test "$(wc -l <part.csv)" = 3
 check 'the other is named' grep -qx 'gpuimg: info: nowhere.png: No such file or directory' err
 expect_error 2 'info: --table made.txt: want a name that ends in .csv, .jsonl or .npy' info in/a.png --table made.txt
+expect 1 gpuimg info in/a.png nowhere.png in/b.png --table part.csv --report part.jsonl
+check 'info: a report' test "$(jq -r 'select(.input) | "\(.input) \(.output) \(.status) \(.width)"' part.jsonl | tr '\n' ';')" = \
+    'in/a.png null done 640;nowhere.png null failed null;in/b.png null done 640;'
+for k in 1 2; do expect 0 gpuimg info --recursive many --shard $k/2 --report part-$k.jsonl --table part-$k.csv; done
+expect 0 gpuimg report merge part-1.jsonl part-2.jsonl
+check 'info: shards' cmp <(cat part-[12].csv | grep -v ^file | sort) <(tail -n +2 info.csv | sort)
+expect 0 gpuimg info --report one.jsonl in/a.png
+check 'info: a report of one' cmp out <(gpuimg info in/a.png)
+expect_error 2 'info: --report -: is where the table goes, want a file' info in/a.png --report -
 
 # One image: told after two seconds, which a slow pipe makes of a small one.
 slow() {

@@ -69,6 +69,29 @@ check 'pairs of names that end in zero' test "$(cut -d, -f1-3 out | tail -n +2)"
 expect 0 gpuimg compare a/one.png a/two.png --table one.csv
 check 'a table of one pair' test "$(wc -l <one.csv)" = 2
 
+# A report: a line a pair, told apart by both names.
+cat >differ.py <<'END'
+import json, sys
+for line in list(open(sys.argv[1]))[1:]:
+    line = json.loads(line)
+    print(line["input"], line["other"], line["status"], line["differs"], line["width"] if "width" in line else "-")
+END
+printf 'a/two.png\tb/two.png\na/two.png\ta/two.png\nnone.png\ta/two.png\n' >some.txt
+expect 2 gpuimg compare --pairs some.txt --table some.csv --report some.jsonl
+check 'lines of a report' test "$(python3 differ.py some.jsonl | tr '\n' ';')" = \
+    'a/two.png b/two.png done True 640;a/two.png a/two.png done False 640;none.png a/two.png failed False -;'
+expect 1 gpuimg report merge some.jsonl
+check 'a pair each' grep -qx 'gpuimg: report: of 3 files 1 failed and 0 never ran' err
+head -n 2 some.jsonl >killed.jsonl
+expect 1 gpuimg report merge killed.jsonl --missing files --files-from some.txt
+check 'what is missing is a list of pairs' diff out <(sed -n '2p;3p' some.txt)
+expect 0 gpuimg compare a/one.png a/two.png --report one.jsonl
+check 'a report of one pair' test "$(python3 differ.py one.jsonl)" = 'a/one.png a/two.png done False 640'
+expect_error 2 'compare: --report -: is where the table goes, want a file' compare a b --report -
+expect_error 2 'compare: --report a/two.png: is the input a/two.png, want another file' compare a b --report a/two.png
+echo 'a/two.png	b/two.png' >>some.txt
+expect_error 2 'compare: --report: a/two.png?b/two.png is among the inputs twice, want it once' compare --pairs some.txt --report made.jsonl
+
 # Trouble: named, exit 2, and the others are compared. It weighs more than a difference.
 cp a/one.png a/only-a.png
 cp a/one.png b/sub/only-b.png
