@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/device.h"
 #include "cli/files.h"
 #include "cli/help.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,6 @@ enum {
     CODE_HELP = 256,  /* codes above every letter; rows follow in order */
     CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
-    CONTENT_MAX = 4 << 20, /* bytes of a file that an option names; a kernel of 7921 weights with
-                              20 digits each is 0.2 MB */
 };
 
 /* The rows of a command's sets one after the other, and what getopt makes of them. */
@@ -143,59 +141,6 @@ static enum gi_status fail_option(const struct table *t, const struct gi_command
     return fail_unknown(t, command, word, code, err);
 }
 
-/* Whether `text`, which names no file, looks as if it should: it has a letter that no number has
- * before the first blank, comma, end of row or comment. */
-static bool looks_like_path(const char *text)
-{
-    if (*text == '{' || strchr(text, '\n')) /* JSON, or lines */
-        return false;
-    size_t n = strcspn(text, " \t\r\n,;#");
-    for (size_t i = 0; i < n; i++)
-        if (isalpha((unsigned char)text[i]) && strchr("eExX", text[i]) == NULL)
-            return true;
-    return false;
-}
-
-/* *text becomes the content of the file it names; it stays where it names none. */
-static enum gi_status read_content(struct gi_args *args, const struct gi_option *row,
-                                   const char **text, struct gi_err *err)
-{
-    struct stat st;
-    if (stat(*text, &st) != 0)
-        return looks_like_path(*text)
-                   ? gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(errno))
-                   : GI_OK;
-    if (S_ISDIR(st.st_mode))
-        return gi_fail(err, GI_E_USAGE, "--%s %s: is a folder, want a text or a file", row->name,
-                       *text);
-    FILE *file = fopen(*text, "rb");
-    if (!file)
-        return gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(errno));
-    char *content = malloc(CONTENT_MAX + 1);
-    void **contents = realloc(args->contents, ((size_t)args->ncontents + 1) * sizeof *contents);
-    if (contents)
-        args->contents = contents;
-    if (!content || !contents) {
-        free(content);
-        fclose(file);
-        return gi_fail(err, GI_E_MEMORY, "out of memory: --%s %s", row->name, *text);
-    }
-    args->contents[args->ncontents++] = content;
-    size_t n = fread(content, 1, CONTENT_MAX + 1, file);
-    int failed = ferror(file) ? errno : 0;
-    fclose(file);
-    if (failed)
-        return gi_fail(err, GI_E_IO, "--%s %s: %s", row->name, *text, strerror(failed));
-    if (n > CONTENT_MAX)
-        return gi_fail(err, GI_E_LIMIT, "--%s %s: longer than %d bytes", row->name, *text,
-                       CONTENT_MAX);
-    if (memchr(content, 0, n))
-        return gi_fail(err, GI_E_USAGE, "--%s %s: holds a zero byte, want text", row->name, *text);
-    content[n] = '\0';
-    *text = content;
-    return GI_OK;
-}
-
 static enum gi_status read_row(struct gi_args *args, const struct table *t, int index,
                                const char *text, struct gi_err *err)
 {
@@ -203,9 +148,16 @@ static enum gi_status read_row(struct gi_args *args, const struct table *t, int 
     if (!text)
         text = row->bare;
     if (row->type == GI_OPT_CONTENT) {
-        enum gi_status status = read_content(args, row, &text, err);
+        void **contents = realloc(args->contents, ((size_t)args->ncontents + 1) * sizeof *contents);
+        if (!contents)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: --%s", row->name);
+        args->contents = contents;
+        char *content;
+        enum gi_status status = gi_content_read(&content, row, text, err);
         if (status)
             return status;
+        args->contents[args->ncontents++] = content;
+        text = content ? content : text;
     }
     return gi_option_read(args->params[t->sets[index]], row, text, err);
 }

@@ -69,6 +69,8 @@ struct gi_option {
     int least, most;  /* REALS: how many numbers; most 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
     bool picture;     /* IMAGE: is light as the input is, so that --gray and --linear hold for it */
+    bool drawn;       /* CONTENT: an image of one channel may say it too, as "WxH:" and a 1 for each
+                         sample that is not 0, else a 0 */
     const struct gi_choice *choices; /* GI_OPT_CHOICE */
     const char *example; /* for an option that must be given, or one of several: a value that
                             selftest and tests give it, "" for a flag; NULL: the default serves */

@@ -42,16 +42,18 @@ extern const struct gi_choice gi_window_shapes[];
      .help = "What of the square counts"},                                                         \
     {                                                                                              \
         .name = "mask", .type = GI_OPT_CONTENT, .offset = offsetof(struct gi_window_params, mask), \
-        .metavar = "ROWS|FILE",                                                                    \
-        .help = "Any shape instead: rows of 1, what counts, and 0, or a file that holds them"      \
+        .drawn = true, .metavar = "ROWS|FILE",                                                     \
+        .help = "Any shape instead: rows of 1, what counts, and 0, or a file that holds them, or " \
+                "an image of one channel, of which all counts that is not black"                   \
     }
 
 /* A paragraph on them for the manual. */
 #define GI_SHAPE_MANUAL                                                                            \
     "With --shape disk a pixel of the square counts where its distance to the middle is at most "  \
     "(k - 1) / 2, as in scikit-image's disk(r), with diamond where the two distances add up to "   \
-    "that. --mask draws any shape: a row of 1 and 0 a line, or parted by ';', \"0 1 0; 1 1 1\"; "  \
-    "its middle is that of its rectangle, of an even side the later one."
+    "that. --mask draws any shape: a row of 1 and 0 a line, or parted by ';', \"0 1 0; 1 1 1\", "  \
+    "or an image such as mask.png; its middle is that of its rectangle, of an even side the "      \
+    "later one."
 
 /* The check of gi_filter: `params` begin with a struct gi_window_params. */
 enum gi_status gi_window_check(void *params, struct gi_err *err);

@@ -30,6 +30,17 @@ printf '0 1 0 # above\n1 1 0\n0 0 0\n' >mask.txt
 made '10 10 20 30 40' row.pgm erode --mask mask.txt
 made '20 30 40 50 50' row.pgm dilate --mask mask.txt
 made '10 20 30 40 50' row.pgm erode --mask '0 1 0; 0 1 0'
+printf 'P2 3 3 255  0 1 0  200 255 0  0 0 0\n' >mask.pgm
+made '10 10 20 30 40' row.pgm erode --mask mask.pgm
+made '20 30 40 50 50' row.pgm dilate --mask mask.pgm
+expect 0 gpuimg convert mask.pgm mask.png
+made '10 10 20 30 40' row.pgm erode --mask mask.png
+expect 0 gpuimg run 'erode --mask mask.png | dilate --mask mask.pgm' row.pgm out.pgm --device cpu
+check "masks of a chain" test "$(samples 5 out.pgm)" = '10 20 30 40 40'
+printf 'Pf\n2 1\n-1\n\0\0\200\277\0\0\0\0' >mask.pfm # -1, 0: the middle is the later one
+made '10 10 20 30 40' row.pgm erode --mask mask.pfm
+printf 'P2 9 1 255  1 1 1 1 1 1 1 1 1\n' >line.pgm # a row, as text of nine ones is not
+made '10 10 10 10 10' row.pgm erode --mask line.pgm
 made '10 10 20 30 40' row.pgm erode --shape disk
 made '10 10 10 20 30' row.pgm erode --shape diamond --k 5
 made '10 20 30 40 50' row.pgm close --shape disk --k 1
@@ -60,6 +71,20 @@ expect_error 2 "erode: --mask and --k: want one of them" erode row.pgm made.pgm 
 expect_error 2 "erode: --mask and --shape: want one of them" erode row.pgm made.pgm --mask '1 0 1' --shape disk
 expect_error 2 "erode: --shape disk and --size: want --k" erode row.pgm made.pgm --shape disk --size 3x3
 expect_error 2 "erode: --mask: *" erode row.pgm made.pgm --mask '1 x'
+printf 'P2 2 2 255  0 0 0 0\n' >black.pgm
+printf 'P5 4002 1 255\n%4002s' '' >wide.pgm
+printf 'P3 1 1 255  1 1 1\n' >colour.ppm
+head -c 40 mask.png >cut.png
+for operation in erode open gradient midpoint median rank; do
+    expect_error 2 "$operation: --mask: all of it is 0: want some pixels that count" $operation row.pgm made.pgm --mask black.pgm
+    expect_error 1 "$operation: --mask wide.pgm: 4002 x 1 pixels: want at most 4001 a side" $operation row.pgm made.pgm --mask wide.pgm
+    expect_error 1 "$operation: --mask colour.ppm: has 3 channels: want one" $operation row.pgm made.pgm --mask colour.ppm
+done
+expect_error 1 "erode: --mask alpha.pam: has 2 channels: want one" erode row.pgm made.pgm --mask alpha.pam
+expect_error 1 "erode: --mask cut.png: *" erode row.pgm made.pgm --mask cut.png
+expect_error 1 "erode: --mask none.png: No such file or directory" erode row.pgm made.pgm --mask none.png
+printf 'P5 1002 1 255\n%1002s' '' >wide.pgm
+expect_error 2 "*--mask: 1002 x 1 pixels: want at most 1001 a side" median row.pgm made.pgm --mask wide.pgm --device cpu
 expect_error 2 'tophat: *--alpha*' tophat alpha.pam made.pam --alpha
 cp row.pgm place.pgm
 expect 0 gpuimg erode place.pgm place.pgm --device cpu
