@@ -82,15 +82,6 @@ struct gi_median {
     int nruns;
 };
 
-/* The most frequent sample of a rectangle that lies as gi_median's, of equals the least, each
- * channel by itself; GI_U8 and GI_U16 only. Border values are rounded to integers (half to even,
- * saturated) first. */
-struct gi_mode {
-    int width, height; /* 1 to GI_MEDIAN_MAX */
-    bool alpha_too;    /* alpha is a channel like the others; else it is copied */
-    struct gi_edge edge;
-};
-
 /* Is it the median of k x k samples? */
 static inline bool gi_median_is(const struct gi_median *spec, int k)
 {
@@ -106,8 +97,10 @@ typedef enum gi_status gi_ball_fn(struct gi_queue *queue, struct gi_image *dst,
 typedef enum gi_status gi_median_fn(struct gi_queue *queue, struct gi_image *dst,
                                     const struct gi_image *src, const struct gi_median *spec,
                                     struct gi_err *err);
+/* The most frequent sample of the same window, of equals the least; spec->rank says nothing. GI_U8
+ * and GI_U16 only. */
 typedef enum gi_status gi_mode_fn(struct gi_queue *queue, struct gi_image *dst,
-                                  const struct gi_image *src, const struct gi_mode *spec,
+                                  const struct gi_image *src, const struct gi_median *spec,
                                   struct gi_err *err);
 
 #ifdef __cplusplus

@@ -3,28 +3,18 @@
 #include "filters/rank/rank.h"
 #include "filters/tone/curve.h"
 
-static const struct gi_option options[] = {GI_RANK_OPTIONS};
+static const struct gi_option options[] = {GI_SHAPE_OPTIONS, GI_RANK_OPTIONS};
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
-    const struct gi_rank_params *p = plan->params;
-    const struct gi_image *src = &plan->sources[0];
-    int width, height;
-    enum gi_status status = gi_curve_takes(src, "", err);
+    enum gi_status status = gi_curve_takes(&plan->sources[0], "", err);
     if (!status)
-        status = gi_window_sides(&width, &height, &p->window, src, GI_MEDIAN_MAX, err);
+        status = gi_rank_plan(plan, 0, err);
     if (status)
         return status;
-    struct gi_mode *mode = gi_plan_tables(plan, sizeof *mode, err);
-    if (!mode)
-        return GI_E_MEMORY;
-    *mode = (struct gi_mode){.width = width,
-                             .height = height,
-                             .alpha_too = p->alpha,
-                             .edge = gi_edge_from(&p->edge, src)};
-    plan->halo = height / 2;
-    plan->border = mode->edge.border;
-    plan->cost.other = (src->type == GI_U8 ? 500 : 1500) + 100.0 * height;
+    const struct gi_median *window = plan->tables;
+    plan->cost.other = (plan->sources[0].type == GI_U8 ? 500 : 1500) +
+                       (window->runs ? 200.0 * window->nruns : 100.0 * window->height);
     return GI_OK;
 }
 
@@ -39,13 +29,13 @@ const struct gi_filter gi_filter_mode = {
     .summary = "Take the most frequent of k x k pixels",
     .examples = "gpuimg mode labels.png smooth.png --k 5\n"
                 "gpuimg mode quantized.png out.png --k 7\n"
-                "gpuimg mode map.png out.png --size 9x3 --border mirror",
+                "gpuimg mode map.png out.png --k 9 --shape disk --border mirror",
     .manual =
         "Each sample becomes the one that occurs most often in a rectangle around it, of equals "
-        "the "
-        "least, each channel by itself: it smooths what are names rather than amounts, such as "
+        "the least, each channel by itself: it smooths what are names rather than amounts, such as "
         "labels, classes and palettes, and makes no new values. The results are those of "
-        "scikit-image's rank.modal(), where the rectangle lies within the image.\n\n"
+        "scikit-image's rank.modal(), where the rectangle lies within the "
+        "image.\n\n" GI_SHAPE_MANUAL "\n\n"
         "8 and 16 bits; floats hardly ever occur twice. A side that is even has one pixel more "
         "before the one in the middle than after it. Alpha stays as it is; --alpha makes it a "
         "channel like the others.",

@@ -37,6 +37,11 @@ expect_error 2 "median: --threshold 300: want 0 to 255, as 8-bit samples are" me
 printf 'P2 5 1 255  10 30 30 40 50\n' >twice.pgm
 expect 0 gpuimg mode twice.pgm out.pgm --device cpu
 check "the most frequent" test "$(samples 5 out.pgm)" = '10 30 30 30 50'
+printf 'P2 3 1 255  1 0 1\n' >sides.pgm # 10 30, 10 30, 30 40, 30 50, 40 50
+for mask in '1 0 1' sides.pgm; do
+    expect 0 gpuimg mode twice.pgm out.pgm --mask "$mask" --device cpu
+    check "the most frequent at the sides, $mask" test "$(samples 5 out.pgm)" = '10 10 30 30 40'
+done
 expect 0 gpuimg mode alpha.pam out.pam --alpha --device cpu
 check "of alpha too" test "$(samples 6 out.pam)" = '10 1 10 1 30 3'
 expect_error 1 "mode: *samples are float: want 8 or 16 bits*" mode twice.pgm made.pfm --depth float

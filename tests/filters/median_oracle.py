@@ -1,7 +1,7 @@
 """median against scipy.ndimage, with its borders, and what NaN and alpha come to."""
-from _common import SCIPY_MODES, Checks, need, np, random_image
+from _common import SCIPY_MODES, Checks, need, np, random_image, write
 
-(ndimage,) = need("scipy.ndimage")
+ndimage, ranks, footprints = need("scipy.ndimage", "skimage.filters.rank", "skimage.morphology")
 
 SIDES = [3, 5, 7, 1, 9, 15, 31]
 SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
@@ -72,6 +72,27 @@ for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9,
         want = np.array([[np.bincount(v).argmax() for v in row] for row in windows])
         got = c.filter(image, "mode", "--size", f"{w}x{h}", "--border", border, "--device", "cpu")
         c.check(f"mode {w}x{h} {border} {dtype.__name__}", np.array_equal(got, want))
+
+# The same in windows of any shape; scikit-image's where that lies within the image.
+disk, diamond = footprints.disk, footprints.diamond
+for turn, (mask, args) in enumerate([(disk(4), ["--shape", "disk", "--k", 9]), (diamond(3), ["--shape", "diamond", "--k", 7]), (np.eye(4, 6), None), (np.array([[1, 0, 0], [1, 1, 0]]), None), (disk(60), ["--shape", "disk", "--k", 121])]):
+    mask = mask.astype(np.uint8)
+    if not args:
+        write(c.path("mask.pgm"), mask * (90 + turn))
+        args = ["--mask", c.path("mask.pgm")]
+    for dtype in (np.uint8, np.uint16):
+        border, mode = list(SCIPY_MODES.items())[turn % len(SCIPY_MODES)]
+        shape = (21, 34) if turn < 4 else (129, 133)
+        image = random_image(c.rng, shape, dtype) // (np.iinfo(dtype).max // 6)
+        values = np.unique(image)
+        counts = [ndimage.correlate((image == v).astype(int), mask.astype(int), mode=mode, cval=int(v == 0)) for v in values]
+        want = values[np.argmax(counts, axis=0)].astype(dtype)
+        got = c.filter(image, "mode", *args, "--border", border, "--device", "cpu")
+        c.check(f"mode mask {turn} {border} {dtype.__name__}", np.array_equal(got, want))
+        h, w = mask.shape
+        inner = (slice(h // 2, shape[0] - h // 2), slice(w // 2, shape[1] - w // 2))
+        if h % 2 and w % 2 and dtype == np.uint8:
+            c.check(f"rank.modal() {turn}", np.array_equal(got[inner], ranks.modal(image, mask)[inner]))
 
 # NaN is above all: the window's median as a sort has it.
 for k in (3, 5, 7):

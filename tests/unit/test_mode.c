@@ -15,16 +15,27 @@ static unsigned sample_at(const struct gi_image *src, const struct gi_edge *edge
     return (unsigned)gi_sample(gi_row(src, yi), (size_t)xi * (size_t)src->channels + c, src->type);
 }
 
-static unsigned most_frequent(const struct gi_image *src, const struct gi_mode *spec, int y, int x,
-                              size_t c)
+static bool counts_in(const struct gi_median *spec, int j, int i)
+{
+    for (int r = 0; r < spec->nruns; r++) {
+        const struct gi_run *run = &spec->runs[r];
+        if (run->y == j && run->first <= i && i <= run->last)
+            return true;
+    }
+    return !spec->runs;
+}
+
+static unsigned most_frequent(const struct gi_image *src, const struct gi_median *spec, int y,
+                              int x, size_t c)
 {
     static unsigned counts[65536];
     unsigned best = 0;
     for (int turn = 0; turn < 3; turn++) /* counts, looks, and clears */
-        for (int j = 0; j < spec->height; j++)
-            for (int i = 0; i < spec->width; i++) {
-                unsigned v = sample_at(src, &spec->edge, y + j - spec->height / 2,
-                                       x + i - spec->width / 2, c);
+        for (int j = -spec->height / 2; j < spec->height - spec->height / 2; j++)
+            for (int i = -spec->width / 2; i < spec->width - spec->width / 2; i++) {
+                if (!counts_in(spec, j, i))
+                    continue;
+                unsigned v = sample_at(src, &spec->edge, y + j, x + i, c);
                 if (turn == 0)
                     counts[v]++;
                 else if (turn == 2)
@@ -36,7 +47,7 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_mode *
 }
 
 static void define(const struct gi_image *dst, const struct gi_image *src,
-                   const struct gi_mode *spec)
+                   const struct gi_median *spec)
 {
     size_t channels = (size_t)src->channels;
     for (int y = 0; y < src->height; y++)
@@ -58,7 +69,7 @@ static enum gi_status run(struct gi_queue *queue, struct gi_image *dst, const st
     return queue->k->mode(queue, dst, src, spec, err);
 }
 
-static void check(const struct gi_image *host, const struct gi_mode *spec)
+static void check(const struct gi_image *host, const struct gi_median *spec)
 {
     struct gi_image want;
     assert_int_equal(
@@ -68,9 +79,14 @@ static void check(const struct gi_image *host, const struct gi_mode *spec)
     gi_image_free(&want);
 }
 
+struct shape {
+    int width, height, nruns;
+    const struct gi_run *runs; /* NULL: a rectangle */
+};
+
 /* Of few different samples where `values` is not 0. */
-static void make(const int *size, int channels, enum gi_type type, const int *window, int border,
-                 unsigned values)
+static void make(const int *size, int channels, enum gi_type type, const struct shape *window,
+                 int border, unsigned values)
 {
     struct guard g;
     guard_alloc(&g, size[0], size[1], channels, type, 16);
@@ -81,8 +97,12 @@ static void make(const int *size, int channels, enum gi_type type, const int *wi
                 ((uint8_t *)gi_row(&g.image, y))[i] %= (uint8_t)values;
             else
                 ((uint16_t *)gi_row(&g.image, y))[i] %= (uint16_t)values;
-    struct gi_mode spec = {window[0], window[1], case_between(&seed, 0, 1),
-                           case_edge(&seed, (enum gi_border)border, type)};
+    struct gi_median spec = {.width = window->width,
+                             .height = window->height,
+                             .alpha_too = case_between(&seed, 0, 1),
+                             .edge = case_edge(&seed, (enum gi_border)border, type),
+                             .runs = window->runs,
+                             .nruns = window->nruns};
     check(&g.image, &spec);
     guard_check(&g);
     guard_free(&g);
@@ -91,20 +111,27 @@ static void make(const int *size, int channels, enum gi_type type, const int *wi
 static void test_shapes(void **state)
 {
     (void)state;
-    static const int windows[][2] = {{3, 3}, {1, 1}, {5, 5}, {9, 2}, {4, 7}, {33, 1}, {11, 11}};
+    static const struct gi_run ring[] = {{-2, -1, 1}, {-1, -3, -2}, {-1, 2, 2}, {1, -3, 2}},
+                               far[] = {{0, 2, 2}}, stripes[] = {{-1, -16, 16}, {128, -150, 150}};
+    static const struct shape windows[] = {
+        {3, 3, 0, NULL}, {1, 1, 0, NULL},   {5, 5, 0, NULL},     {6, 5, 4, ring},
+        {9, 2, 0, NULL}, {4, 7, 0, NULL},   {33, 1, 0, NULL},    {5, 1, 1, far},
+        {3, 4, 0, NULL}, {11, 11, 0, NULL}, {301, 257, 0, NULL}, {301, 257, 2, stripes}};
     static const unsigned values[] = {3, 0, 40, 200};
     int turn = 0;
     print_message("seed %llu\n", (unsigned long long)seed);
     for (int i = 0; i < 5; i++)
         for (int type = GI_U8; type <= GI_U16; type++)
             for (int channels = 1; channels <= GI_MAX_CHANNELS; channels++, turn++)
-                make(case_sizes[i], channels, (enum gi_type)type, windows[turn % 7],
-                     turn % CASE_BORDERS, values[turn % 4]);
+                for (int w = turn % 2; w < 10; w += 2)
+                    make(case_sizes[i], channels, (enum gi_type)type, &windows[w],
+                         (turn + w) % CASE_BORDERS, values[(turn + w / 2) % 4]);
     for (int type = GI_U8; type <= GI_U16;
          type++) { /* several tiles; counts of more than 16 bits */
-        make((const int[]){300, 9}, 1, (enum gi_type)type, windows[2], GI_BORDER_CLAMP, 700);
-        make((const int[]){3, 2}, 1, (enum gi_type)type, (const int[]){301, 257}, GI_BORDER_MIRROR,
-             2);
+        make((const int[]){300, 9}, 1, (enum gi_type)type, &windows[2], GI_BORDER_CLAMP, 700);
+        make((const int[]){300, 9}, 1, (enum gi_type)type, &windows[3], GI_BORDER_WRAP, 30);
+        make((const int[]){3, 2}, 1, (enum gi_type)type, &windows[10], GI_BORDER_MIRROR, 2);
+        make((const int[]){9, 4}, 1, (enum gi_type)type, &windows[11], GI_BORDER_MIRROR, 2);
     }
 }
 
@@ -112,7 +139,7 @@ static void test_types(void **state)
 {
     (void)state;
     struct gi_image labels;
-    struct gi_mode spec = {.width = 3, .height = 3};
+    struct gi_median spec = {.width = 3, .height = 3};
     struct gi_err err = {0};
     assert_int_equal(gi_image_alloc(&labels, 3, 3, 1, GI_U32, NULL), GI_OK);
     for (int q = 0; q < WALK_QUEUES; q++)

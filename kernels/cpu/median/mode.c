@@ -9,7 +9,7 @@ enum { SIDE = 256 /* of a tile, pixels */, BLOCKS_MAX = 256 };
 struct mode {
     struct gi_image *dst;
     const struct gi_image *src;
-    const struct gi_mode *spec;
+    const struct gi_median *spec;
     int width, height;  /* of a tile and of its samples with the window's at the sides, pixels */
     int across;         /* tiles side by side */
     int block, nblocks; /* bins of a block; blocks */
@@ -126,15 +126,46 @@ static void store(const struct worker *w, int x, int y, int c, int value)
         ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)value;
 }
 
+/* All of a window comes, or goes; its pixel is at `middle`. */
+static void move_runs(struct worker *w, const uint16_t *middle,
+                      void (*move)(struct worker *, const uint16_t *, int, size_t))
+{
+    const struct gi_median *spec = w->m->spec;
+    for (int i = 0; i < spec->nruns; i++) {
+        const struct gi_run *run = &spec->runs[i];
+        move(w, middle + run->y * (ptrdiff_t)w->nx + run->first, run->last - run->first + 1, 1);
+    }
+}
+
+/* Windows of any shape: a step to the right takes the ends of their runs, and each row begins anew.
+ */
+static void slide_runs(struct worker *w, int c)
+{
+    const struct gi_median *spec = w->m->spec;
+    int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
+    for (int y = 0; y < height; y++) {
+        const uint16_t *middle =
+            w->values + (size_t)(y + spec->height / 2) * (size_t)w->nx + spec->width / 2;
+        move_runs(w, middle, enter);
+        for (int x = 0; x < width; x++, middle++) {
+            for (int i = 0; x && i < spec->nruns; i++) {
+                const struct gi_run *run = &spec->runs[i];
+                const uint16_t *row = middle + run->y * (ptrdiff_t)w->nx;
+                leave(w, row + run->first - 1, 1, 1);
+                enter(w, row + run->last, 1, 1);
+            }
+            store(w, w->tile.x0 + x, w->tile.y0 + y, c, find(w));
+        }
+        move_runs(w, middle - 1, leave);
+    }
+}
+
 /* To the right in even rows, to the left in odd ones. */
 static void slide(struct worker *w, int c)
 {
     int across = w->m->spec->width, down = w->m->spec->height, x = 0;
     int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
     size_t stride = (size_t)w->nx;
-    memset(w->counts, 0, (size_t)(w->m->block * w->m->nblocks) * sizeof *w->counts);
-    memset(w->most, 0, sizeof w->most);
-    memset(w->stale, 0, sizeof w->stale);
     for (int j = 0; j < down; j++)
         enter(w, w->values + (size_t)j * stride, across, 1);
     for (int y = 0; y < height; y++) {
@@ -174,14 +205,17 @@ static void mode_tile(void *arg, int index, void *scratch)
     bool keep = gi_has_alpha(m->src) && !m->spec->alpha_too;
     for (int c = 0; c < m->src->channels - keep; c++) {
         load(&w, c);
-        slide(&w, c);
+        memset(w.counts, 0, (size_t)(m->block * m->nblocks) * sizeof *w.counts);
+        memset(w.most, 0, sizeof w.most);
+        memset(w.stale, 0, sizeof w.stale);
+        (m->spec->runs ? slide_runs : slide)(&w, c);
     }
     for (int y = w.tile.y0; keep && y < w.tile.y1; y++)
         median_keep_alpha(m->dst, m->src, &w.tile, y);
 }
 
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_mode *spec,
+                              const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
 {
     struct mode m = {.dst = dst, .src = src, .spec = spec};
@@ -201,7 +235,7 @@ static const struct gi_mode_way ways[] = {
 const struct gi_ways GI_CPU(mode_ways) = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
 
 enum gi_status GI_CPU(mode)(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_mode *spec,
+                            const struct gi_image *src, const struct gi_median *spec,
                             struct gi_err *err)
 {
     GI_WAYS_RUN(GI_CPU(mode_ways), ways, queue, src, (queue, src, spec),

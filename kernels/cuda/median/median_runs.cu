@@ -1,38 +1,6 @@
-/* The sample of a rank in windows of any shape: digit by digit, counted for each sample in all of
- * its window. SPDX-License-Identifier: MIT */
-#include "kernels/cuda/median/sliding.cuh"
-
-struct runs_args {
-    struct median_args median;
-    int n;
-    struct gi_run runs[GI_RUNS_MAX];
-};
-
-/* The bins become those of the next digit of the keys that begin with `digits`, of the windows
- * around row y. */
-template <typename T, bool NARROW>
-static __device__ __forceinline__ void count_runs(const struct strip *strip, unsigned *at,
-                                                  const struct runs_args *args, int y,
-                                                  unsigned digits, int shift)
-{
-    int channels = args->median.src.channels, half = args->median.width / 2;
-    for (int i = 0; i < bins<NARROW>::WORDS; i++)
-        at[i * WARP] = 0;
-    for (int r = 0; r < args->n; r++) {
-        const struct gi_run &run = args->runs[r];
-        for (int i = run.first; i <= run.last; i += CHUNK) {
-            int n = min(run.last - i + 1, (int)CHUNK);
-            __syncwarp();
-            stage<T>(strip->keys[0], strip, y + run.y, i + half, n);
-            __syncwarp();
-            for (int j = 0; j < n; j++) {
-                unsigned key = strip->keys[0][(int)threadIdx.x + j * channels] >> shift;
-                if (key >> 8 == digits)
-                    bins<NARROW>::add(at, key & 255, 1);
-            }
-        }
-    }
-}
+/* The sample of a rank in windows of any shape, digit by digit.
+ * SPDX-License-Identifier: MIT */
+#include "kernels/cuda/median/runs.cuh"
 
 template <typename T, bool NARROW>
 static __global__ void __launch_bounds__(WARP)
@@ -65,15 +33,7 @@ template <typename T, bool NARROW>
 static enum gi_status launch(struct gi_cuda_queue *cu, const struct runs_args *args,
                              struct gi_err *err)
 {
-    const struct source *src = &args->median.src;
-    int nbytes = bins<NARROW>::NBYTES;
-    void (*kernel)(const struct runs_args) = median_runs<T, NARROW>;
-    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
-    dim3 grid((unsigned)ceil_div((long long)src->width * src->channels, WARP),
-              (unsigned)(src->height < ROWS_MAX ? src->height : (int)ROWS_MAX));
-    kernel<<<grid, WARP, (size_t)nbytes, cu->stream>>>(*args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    return runs_launch(cu, args, median_runs<T, NARROW>, bins<NARROW>::NBYTES, err);
 }
 
 bool gi_cuda_median_runs_takes(const struct gi_queue *queue, const struct gi_image *src,
@@ -88,12 +48,8 @@ enum gi_status gi_cuda_median_runs(struct gi_queue *queue, struct gi_image *dst,
                                    struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct runs_args args = {};
+    struct runs_args args = runs_args_of(dst, src, spec);
     bool narrow = gi_runs_pixels(spec->runs, spec->nruns) <= 65535;
-    args.median = median_args_of(dst, src, spec);
-    args.n = spec->nruns;
-    for (int i = 0; i < spec->nruns; i++)
-        args.runs[i] = spec->runs[i];
     GI_CUDA_TYPES(src->type,
                   narrow ? launch<T, true>(cu, &args, err) : launch<T, false>(cu, &args, err));
 }

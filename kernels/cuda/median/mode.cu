@@ -1,7 +1,7 @@
-/* The most frequent sample of windows of any size, by histograms that go down the columns: of bytes
- * themselves; of 16 bits of the upper digits, and for each that could have it of the lower ones.
- * SPDX-License-Identifier: MIT */
-#include "kernels/cuda/median/sliding.cuh"
+/* The most frequent sample of windows, by histograms that go down the columns, or of windows that
+ * are no rectangles are counted anew: of bytes themselves; of 16 bits of the upper digits, and for
+ * each that could have it of the lower ones. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/median/runs.cuh"
 
 template <bool NARROW>
 static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned bin)
@@ -24,10 +24,11 @@ static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned 
     return key;
 }
 
-/* Of 16 bits, in the window whose first row is y. */
+/* Of 16 bits, in the window whose first row is y, or with `runs` whose pixel's row. */
 template <bool NARROW>
-static __device__ __forceinline__ unsigned
-fullest_pair(const struct strip *strip, const unsigned *upper, unsigned *lower, int y)
+static __device__ __forceinline__ unsigned fullest_pair(const struct strip *strip,
+                                                        const unsigned *upper, unsigned *lower,
+                                                        const struct runs_args *runs, int y)
 {
     unsigned most = 0, key = 0, digits = 0;
     for (;;) {
@@ -35,7 +36,10 @@ fullest_pair(const struct strip *strip, const unsigned *upper, unsigned *lower, 
             digits++;
         if (!__any_sync(~0u, digits < BINS))
             return key;
-        count_digits<uint16_t, NARROW>(strip, lower, y, digits, 0);
+        if (runs)
+            count_runs<uint16_t, NARROW>(strip, lower, runs, y, digits, 0);
+        else
+            count_digits<uint16_t, NARROW>(strip, lower, y, digits, 0);
         key = fullest<NARROW>(lower, digits, &most, key);
         digits++;
     }
@@ -61,8 +65,9 @@ static __global__ void __launch_bounds__(WARP)
                              y > y0);
             if (y < y0) /* rows of the first window come in */
                 continue;
-            T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
-                                       : fullest_pair<NARROW>(&strip, upper, lower, y - above));
+            T out =
+                (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
+                                   : fullest_pair<NARROW>(&strip, upper, lower, NULL, y - above));
             if (i >= args.src.width * channels)
                 continue;
             if (keep)
@@ -80,17 +85,63 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args 
                           err);
 }
 
+template <typename T, bool NARROW>
+static __global__ void __launch_bounds__(WARP)
+    mode_runs(const __grid_constant__ struct runs_args args)
+{
+    extern __shared__ unsigned shared[];
+    __shared__ unsigned keys[2][SPAN];
+    const struct median_args &window = args.median;
+    unsigned *upper = shared + threadIdx.x, *lower = upper + bins<NARROW>::NBYTES / 4;
+    struct strip strip = {&window, (int)(blockIdx.x * WARP), {keys[0], keys[1]}};
+    int i = strip.first + (int)threadIdx.x, channels = window.src.channels;
+    bool keep = window.keep_alpha && i % channels == channels - 1;
+    for (int y = (int)blockIdx.y; y < window.src.height; y += (int)gridDim.y) {
+        unsigned most = 0;
+        count_runs<T, NARROW>(&strip, upper, &args, y, 0, 8 * (int)sizeof(T) - 8);
+        T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
+                                   : fullest_pair<NARROW>(&strip, upper, lower, &args, y));
+        if (i >= window.src.width * channels)
+            continue;
+        if (keep)
+            out = ((const T *)(window.src.data + (size_t)y * window.src.stride))[i];
+        ((T *)(window.dst.data + (size_t)y * window.dst.stride))[i] = out;
+    }
+}
+
+template <typename T, bool NARROW>
+static enum gi_status launch_runs(struct gi_cuda_queue *cu, const struct runs_args *args,
+                                  struct gi_err *err)
+{
+    return runs_launch(cu, args, mode_runs<T, NARROW>, bins<NARROW>::NBYTES * (int)sizeof(T), err);
+}
+
+static enum gi_status runs(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_median *spec, struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct runs_args args = runs_args_of(dst, src, spec);
+    bool bytes = src->type == GI_U8;
+    if (gi_runs_pixels(spec->runs, spec->nruns) <= 65535)
+        return bytes ? launch_runs<uint8_t, true>(cu, &args, err)
+                     : launch_runs<uint16_t, true>(cu, &args, err);
+    return bytes ? launch_runs<uint8_t, false>(cu, &args, err)
+                 : launch_runs<uint16_t, false>(cu, &args, err);
+}
+
+static bool sliding_takes(const struct gi_queue *queue, const struct gi_image *src,
+                          const struct gi_median *spec)
+{
+    (void)queue, (void)src;
+    return !spec->runs;
+}
+
 static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
-                              const struct gi_image *src, const struct gi_mode *spec,
+                              const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct gi_median window = {};
-    window.width = spec->width;
-    window.height = spec->height;
-    window.alpha_too = spec->alpha_too;
-    window.edge = spec->edge;
-    struct median_args args = median_args_of(dst, src, &window);
+    struct median_args args = median_args_of(dst, src, spec);
     bool bytes = src->type == GI_U8;
     if (args.width * args.height <= 65535)
         return bytes ? launch<uint8_t, true>(cu, &args, err)
@@ -99,13 +150,14 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_mode_way ways[] = {
-    {{"sliding", "everything"}, NULL, sliding},
+    {{"sliding", "rectangles"}, sliding_takes, sliding},
+    {{"runs", "windows of any other shape"}, gi_cuda_median_runs_takes, runs},
 };
 
 const struct gi_ways gi_cuda_mode_ways = GI_WAYS(mode, GI_INTEGER_TYPES, ways);
 
 enum gi_status gi_cuda_mode(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_mode *spec,
+                            const struct gi_image *src, const struct gi_median *spec,
                             struct gi_err *err)
 {
     GI_WAYS_RUN(gi_cuda_mode_ways, ways, queue, src, (queue, src, spec),

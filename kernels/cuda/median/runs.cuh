@@ -1,0 +1,65 @@
+/* Histograms of windows of any shape, a lane's of its window's digits, counted for each sample in
+ * all of its window. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_MEDIAN_RUNS_CUH
+#define GI_KERNELS_CUDA_MEDIAN_RUNS_CUH
+
+#include "kernels/cuda/median/sliding.cuh"
+
+struct runs_args {
+    struct median_args median;
+    int n;
+    struct gi_run runs[GI_RUNS_MAX];
+};
+
+/* The bins become those of the next digit of the keys that begin with `digits`, of the windows
+ * around row y. */
+template <typename T, bool NARROW>
+static __device__ __forceinline__ void count_runs(const struct strip *strip, unsigned *at,
+                                                  const struct runs_args *args, int y,
+                                                  unsigned digits, int shift)
+{
+    int channels = args->median.src.channels, half = args->median.width / 2;
+    for (int i = 0; i < bins<NARROW>::WORDS; i++)
+        at[i * WARP] = 0;
+    for (int r = 0; r < args->n; r++) {
+        const struct gi_run &run = args->runs[r];
+        for (int i = run.first; i <= run.last; i += CHUNK) {
+            int n = min(run.last - i + 1, (int)CHUNK);
+            __syncwarp();
+            stage<T>(strip->keys[0], strip, y + run.y, i + half, n);
+            __syncwarp();
+            for (int j = 0; j < n; j++) {
+                unsigned key = strip->keys[0][(int)threadIdx.x + j * channels] >> shift;
+                if (key >> 8 == digits)
+                    bins<NARROW>::add(at, key & 255, 1);
+            }
+        }
+    }
+}
+
+static inline struct runs_args runs_args_of(struct gi_image *dst, const struct gi_image *src,
+                                            const struct gi_median *spec)
+{
+    struct runs_args args = {};
+    args.median = median_args_of(dst, src, spec);
+    args.n = spec->nruns;
+    for (int i = 0; i < spec->nruns; i++)
+        args.runs[i] = spec->runs[i];
+    return args;
+}
+
+/* Runs a kernel whose warps take a row of a strip each, with `nbytes` of bins each. */
+typedef void runs_kernel(const struct runs_args args);
+static inline enum gi_status runs_launch(struct gi_cuda_queue *cu, const struct runs_args *args,
+                                         runs_kernel *kernel, int nbytes, struct gi_err *err)
+{
+    const struct source *src = &args->median.src;
+    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
+    dim3 grid((unsigned)ceil_div((long long)src->width * src->channels, WARP),
+              (unsigned)(src->height < ROWS_MAX ? src->height : (int)ROWS_MAX));
+    kernel<<<grid, WARP, (size_t)nbytes, cu->stream>>>(*args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+#endif
