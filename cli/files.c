@@ -202,6 +202,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
         .parallel = loading->parallel,
         .allocator = loading->allocator,
         .header_only = io->header_only,
+        .labels = io->labels,
         .ahead = ahead_of(io, path),
         .linear = io->linear,
         .light_bits = light_bits[io->depth],

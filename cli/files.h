@@ -15,7 +15,7 @@ struct gi_io_params {
     int strip; /* enum gi_strip */
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
-    bool header_only;         /* no option: gi_load_options */
+    bool header_only, labels; /* no options: gi_load_options */
     struct gi_ahead *ahead;   /* no option: what was taken of the input that goes by its name; NULL:
                                  of none */
     struct gi_bundle *bundle; /* no option: gi_save_options */

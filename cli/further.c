@@ -23,6 +23,7 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
     how.quiet = io->quiet;
     how.gray = row->picture ? io->gray : 0;
     how.linear = row->picture && io->linear;
+    how.labels = row->labels;
     return how;
 }
 
@@ -30,10 +31,16 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
                                  const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = how_to_load(row, io);
+    const void *params = params_of(step);
+    const char *path = gi_option_path(row, params);
     step->nothers = i + 1;
     enum gi_status status =
-        gi_cli_load(&step->others[i], NULL, NULL, gi_option_path(row, params_of(step)), &how,
-                    threads, NULL, err);
+        gi_cli_load(&step->others[i], NULL, NULL, path, &how, threads, NULL, err);
+    if (!status && step->filter->admit) {
+        status = step->filter->admit(params, i + 1, &step->others[i], err);
+        if (status)
+            gi_err_prefix(err, "%s", path);
+    }
     return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
 }
 

@@ -8,7 +8,7 @@
 #include "cli/process.h"
 #include "cli/runner.h"
 #include "cli/watch.h"
-#include "filters/statistics/stats.h"
+#include "filters/regions/labels.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -91,72 +91,44 @@ static bool is_layer(const char *name)
     return strncmp(name, layer_start, n) == 0 && isdigit((unsigned char)name[n]);
 }
 
-/* Whole numbers, of one channel. */
-static enum gi_status load_labels(struct gi_image *labels, const char *path,
+static enum gi_status load_labels(struct gi_image *labels, uint32_t *largest, const char *path,
                                   const struct gi_io_params *io, int threads, struct gi_err *err)
 {
     struct gi_io_params how = *io;
     how.depth = GI_DEPTH_SAME;
     how.gray = 0;
     how.linear = false;
+    how.labels = true;
     enum gi_status status = gi_cli_load(labels, NULL, NULL, path, &how, threads, NULL, err);
-    if (!status && labels->channels != 1)
-        status = gi_fail(err, GI_E_UNSUPPORTED, "%s: has %d channels: want one, of labels", path,
-                         labels->channels);
-    for (int y = 0; !status && y < labels->height; y++)
-        for (size_t x = 0; x < (size_t)labels->width && !status; x++) {
-            double v = gi_sample(gi_row(labels, y), x, labels->type);
-            if (!(v >= 0 && v <= GI_STATS_LABEL_MAX && v == (double)(int)v))
-                status = gi_fail(err, GI_E_UNSUPPORTED,
-                                 "%s: label %.10g at %zu, %d: want whole numbers up to %d", path, v,
-                                 x, y, GI_STATS_LABEL_MAX);
-        }
+    if (!status && gi_labels_check(largest, labels, err))
+        status = gi_err_prefix(err, "%s", path);
     return status ? gi_err_prefix(err, "--labels") : GI_OK;
 }
 
-static int label_at(const struct gi_image *labels, int y, int x)
+/* *found, malloc()ed: not 0 at each of the n labels that there are, up to `largest`. */
+static enum gi_status find_labels(unsigned char **found, int *n, const struct gi_image *labels,
+                                  uint32_t largest, struct gi_err *err)
 {
-    return (int)gi_sample(gi_row(labels, y), (size_t)x, labels->type);
-}
-
-/* *found, malloc()ed: not 0 at each label that there is, up to *most. */
-static enum gi_status find_labels(unsigned char **found, int *most, int *n,
-                                  const struct gi_image *labels, struct gi_err *err)
-{
-    *most = *n = 0;
-    for (int y = 0; y < labels->height; y++)
-        for (int x = 0; x < labels->width; x++)
-            if (label_at(labels, y, x) > *most)
-                *most = label_at(labels, y, x);
-    *found = calloc((size_t)*most + 1, 1);
+    *n = 0;
+    *found = calloc((size_t)largest + 1, 1);
     if (!*found)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d labels", *most);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %u labels", largest);
     for (int y = 0; y < labels->height; y++)
         for (int x = 0; x < labels->width; x++) {
-            unsigned char *one = &(*found)[label_at(labels, y, x)];
-            *n += !*one && label_at(labels, y, x);
-            *one = 1;
+            uint32_t label = gi_label_at(labels, x, y);
+            *n += label && !(*found)[label];
+            (*found)[label] = 1;
         }
     return GI_OK;
 }
 
-/* White where the label is, else black. */
-static void fill_mask(struct gi_image *mask, const struct gi_image *labels, int label)
-{
-    for (int y = 0; y < mask->height; y++) {
-        uint8_t *row = gi_row(mask, y);
-        for (int x = 0; x < mask->width; x++)
-            row[x] = label_at(labels, y, x) == label ? 255 : 0;
-    }
-}
-
 static enum gi_status layer_path(char path[PATH_NBYTES], const struct job *job, const char *folder,
-                                 int label, struct gi_err *err)
+                                 uint32_t label, struct gi_err *err)
 {
     size_t n = strlen(folder);
     while (n > 1 && folder[n - 1] == '/')
         n--;
-    int used = snprintf(path, PATH_NBYTES, "%.*s/%s%06d.%s", (int)n, folder, layer_start, label,
+    int used = snprintf(path, PATH_NBYTES, "%.*s/%s%06u.%s", (int)n, folder, layer_start, label,
                         job->io.format ? job->io.format : "png");
     return used < PATH_NBYTES
                ? GI_OK
@@ -183,7 +155,7 @@ static enum gi_status make_layer(struct job *job, const struct gi_image *src,
 
 static enum gi_status make_layers(struct job *job, const struct split_params *p,
                                   const struct gi_image *src, const struct gi_image *labels,
-                                  const unsigned char *found, int most, const void *params,
+                                  const unsigned char *found, uint32_t largest, const void *params,
                                   struct gi_err *err)
 {
     char path[PATH_NBYTES];
@@ -192,10 +164,10 @@ static enum gi_status make_layers(struct job *job, const struct split_params *p,
     if (status)
         return status;
     status = gi_bundle_folder(job->io.bundle, p->out_dir, p->force ? is_layer : NULL, err);
-    for (int label = 1; label <= most && !status; label++) {
+    for (uint32_t label = 1; label <= largest && !status; label++) {
         if (!found[label])
             continue;
-        fill_mask(&mask, labels, label);
+        gi_labels_mask(&mask, labels, &(struct gi_reals){.v = {label}, .n = 1});
         status = layer_path(path, job, p->out_dir, label, err);
         if (!status)
             status = make_layer(job, src, &mask, params, path, err);
@@ -211,28 +183,28 @@ static enum gi_status split(struct job *job, const struct split_params *p, const
     struct gi_image src = {0}, labels = {0};
     struct gi_file_info info;
     unsigned char *found = NULL;
-    int most = 0, n = 0;
+    uint32_t largest = 0;
+    int n = 0;
     void *params = params_of(&gi_filter_mask, p->labels, err);
     enum gi_status status = params ? GI_OK : GI_E_MEMORY;
     struct gi_step step = {.filter = &gi_filter_mask, .params = params};
     if (!status && p->fill)
         status = set(params, &gi_filter_mask, "fill", p->fill, err);
     if (!status)
-        status = load_labels(&labels, p->labels, &job->io, job->threads, err);
+        status = load_labels(&labels, &largest, p->labels, &job->io, job->threads, err);
     if (!status)
-        status = find_labels(&found, &most, &n, &labels, err);
+        status = find_labels(&found, &n, &labels, largest, err);
     if (!status) {
         gi_runner_watch(job->runner, p->progress, n);
         status =
             gi_runner_load(job->runner, &src, &job->metadata, &info, path, &job->io, &step, 1, err);
     }
-    if (!status && (labels.width != src.width || labels.height != src.height))
-        status = gi_fail(err, GI_E_UNSUPPORTED, "--labels %s: is %d x %d, want %d x %d as %s",
-                         p->labels, labels.width, labels.height, src.width, src.height, path);
+    if (!status && gi_labels_fit(&labels, &src, err))
+        status = gi_err_prefix(err, "--labels");
     if (!status)
         status = gi_bundle_new(&job->io.bundle, err);
     if (!status)
-        status = make_layers(job, p, &src, &labels, found, most, params, err);
+        status = make_layers(job, p, &src, &labels, found, largest, params, err);
     if (!status)
         status = gi_bundle_commit(&job->io.bundle, err);
     gi_bundle_abandon(&job->io.bundle);
@@ -393,7 +365,7 @@ const struct gi_command gi_command_split = {
     .manual =
         "A layer is as large as the image, and is the image where its label is, elsewhere "
         "transparent (or of the colour of --fill), as gpuimg mask makes it. Labels are whole "
-        "numbers, such as extract --labels writes as .png or .pfm; those that do not occur make no "
+        "numbers, such as extract --labels writes; those that do not occur make no "
         "layer. All layers are written or none. --format is the suffix of the layers, png without "
         "it.\n\n"
         "gpuimg merge lays them over each other again; gpuimg extract --crops writes the bounding "

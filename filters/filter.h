@@ -28,6 +28,11 @@ struct gi_filter {
      * others. NULL: nothing to test. Errors: GI_E_USAGE. */
     enum gi_status (*check)(void *params, struct gi_err *err);
 
+    /* Of an image that an option names, sources[j], once it is loaded: tests what it holds, or
+     * makes of it what plans take; `other` is in host memory and the caller's to free. NULL:
+     * nothing to do. Errors: GI_E_UNSUPPORTED, without a name in front; GI_E_MEMORY. */
+    enum gi_status (*admit)(const void *params, int j, struct gi_image *other, struct gi_err *err);
+
     /* How many pixels of a first source of that shape a side may become one while it is decoded: 1,
      * 2, 4 or 8. Then its shape says so (struct gi_shrunk). NULL: 1. */
     int (*shrink)(const void *params, const struct gi_image *source);

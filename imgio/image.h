@@ -22,7 +22,7 @@ enum gi_type {
     GI_U8,
     GI_U16,
     GI_F32, /* nominal 0 to 1, but any value is kept, NaN and infinity too */
-    GI_U32, /* labels only: never read from a file, never filtered */
+    GI_U32, /* labels only: read where gi_load_options wants them, never filtered */
 };
 
 enum gi_owner {

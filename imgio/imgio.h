@@ -55,6 +55,7 @@ struct gi_load_options {
      * saved. Float samples are taken for light as they are. */
     bool linear;
     int light_bits;
+    bool labels;      /* arrays of 32-bit labels too, as GI_U32 images; not with `linear` */
     bool header_only; /* no samples: the image has its shape and NULL data, no limit holds, and what
                          the file does not say in its header (damage, more images) is not seen */
 };

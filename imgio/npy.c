@@ -1,6 +1,7 @@
 /* .npy: magic, length of the head, a Python dictionary padded to 64 bytes, then the array (NumPy
  * enhancement proposal 1). Images are arrays of (height, width) or (height, width, 1 to 4) of
- * unsigned bytes and 16 bits and float32, in either order of bytes and of axes.
+ * unsigned bytes and 16 bits and float32, for labels of unsigned 32 bits, in either order of bytes
+ * and of axes.
  * SPDX-License-Identifier: MIT */
 #include "imgio/npy.h"
 
@@ -55,15 +56,16 @@ static const char *find_value(const char *words, const char *key)
     return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
-static bool read_type(struct array *a, const char *value)
+static bool read_type(struct array *a, const char *value, bool labels)
 {
     char order, quote = *value;
     if (quote != '\'' && quote != '"')
         return false;
     order = value[1];
-    static const char *const names[] = {[GI_U8] = "u1", [GI_U16] = "u2", [GI_F32] = "f4"};
+    static const char *const names[] = {
+        [GI_U8] = "u1", [GI_U16] = "u2", [GI_F32] = "f4", [GI_U32] = "u4"};
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    for (int type = GI_U8; type <= GI_F32; type++)
+    for (int type = GI_U8; type <= (labels ? GI_U32 : GI_F32); type++)
         if (strncmp(value + 2, names[type], 2) == 0 && value[4] == quote) {
             a->type = (enum gi_type)type;
             a->swapped = (order == '>' && little) || (order == '<' && !little);
@@ -111,8 +113,10 @@ static enum gi_status read_head(struct array *a, const struct gi_decode *decode,
                *order = find_value(words, "'fortran_order'");
     if (!type || !shape || !order)
         return gi_fail(err, GI_E_FORMAT, "has a damaged header: want descr, shape, fortran_order");
-    if (!read_type(a, type))
-        return gi_fail(err, GI_E_UNSUPPORTED, "is an array of %.12s; want u1, u2 or f4", type);
+    bool labels = decode->options->labels;
+    if (!read_type(a, type, labels))
+        return gi_fail(err, GI_E_UNSUPPORTED, "is an array of %.12s; want u1, u2%s or f4", type,
+                       labels ? ", u4" : "");
     a->fortran = strncmp(order, "True", 4) == 0;
     a->axes[2] = 1;
     if (!read_shape(a, shape) || a->naxes < 2 || a->axes[2] < 1 || a->axes[2] > GI_MAX_CHANNELS)

@@ -1,10 +1,14 @@
 /* Mask: the image stays where another one is white.
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "filters/combine/arithmetic.h"
+#include "filters/regions/labels.h"
 
 struct params {
     const char *with;
     struct gi_colour fill;
+    struct gi_reals label;
     bool set, invert;
 };
 
@@ -14,9 +18,18 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, with),
      .example = "mask.png",
+     .labels = true,
      .metavar = "IMAGE",
      .help = "The mask, of the input's size: white stays, black goes, gray weighs; of colour the "
              "luma"},
+    {.name = "label",
+     .letter = 'l',
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct params, label),
+     .min = 0,
+     .max = GI_LABEL_MAX,
+     .metavar = "L[,L...]",
+     .help = "The mask is an image of labels, as extract --labels writes it: these are white"},
     {.name = "fill",
      .letter = 'f',
      .type = GI_OPT_COLOUR,
@@ -43,6 +56,31 @@ static enum gi_status check(void *params, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE, "--with: missing: want a mask");
     if (p->set && p->fill.n)
         return gi_fail(err, GI_E_USAGE, "--set, --fill: want one of them");
+    for (int i = 0; i < p->label.n; i++)
+        if (p->label.v[i] != floor(p->label.v[i]))
+            return gi_fail(err, GI_E_USAGE, "--label %.15g: want whole numbers", p->label.v[i]);
+    return GI_OK;
+}
+
+/* Labels become a mask. */
+static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
+{
+    const struct params *p = params;
+    struct gi_image mask;
+    uint32_t largest;
+    (void)j;
+    if (!p->label.n)
+        return other->type == GI_U32
+                   ? gi_fail(err, GI_E_UNSUPPORTED, "holds 32-bit labels: want --label")
+                   : GI_OK;
+    enum gi_status status = gi_labels_check(&largest, other, err);
+    if (!status)
+        status = gi_image_alloc(&mask, other->width, other->height, 1, GI_U8, err);
+    if (status)
+        return status;
+    gi_labels_mask(&mask, other, &p->label);
+    gi_image_free(other);
+    *other = mask;
     return GI_OK;
 }
 
@@ -84,7 +122,8 @@ const struct gi_filter gi_filter_mask = {
     .summary = "Keep the image where a mask is white",
     .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
-                "gpuimg mask photo.png out.png --with alpha.png --set",
+                "gpuimg mask photo.png out.png --with alpha.png --set\n"
+                "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
     .manual =
         "With m the mask from 0, black, to 1, white, its own alpha multiplied in: alpha becomes "
         "alpha * m, and an image without alpha gets one; with --set alpha becomes m; with --fill "
@@ -92,11 +131,14 @@ const struct gi_filter gi_filter_mask = {
         "Computed in float and rounded once, half to even. What is fully transparent becomes "
         "black.\n\n"
         "The mask may have another depth than the image, and may be what gpuimg threshold or "
-        "extract made.",
+        "extract made. With --label it is an image of labels (PNG, PGM and "
+        "PFM, or .npy of up to 32 bits) and the regions of those numbers are what is white: they "
+        "are kept, with --invert taken out, with --fill and --invert filled.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,
     .check = check,
+    .admit = admit,
     .plan = plan,
     .run = run,
 };

@@ -39,7 +39,7 @@ struct gi_stats_zone {
 /* What an image is parted by. */
 enum gi_stats_by { GI_STATS_WHOLE, GI_STATS_ROW, GI_STATS_COLUMN, GI_STATS_TILE, GI_STATS_LABEL };
 
-enum { GI_STATS_ZONES_MAX = 1 << 18, GI_STATS_LABEL_MAX = (1 << 24) - 1 };
+enum { GI_STATS_ZONES_MAX = 1 << 18 };
 
 struct gi_stats {
     int nchannels, npercentiles;

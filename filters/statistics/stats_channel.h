@@ -35,9 +35,9 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
                              struct gi_err *err);
 
 /* Statistics of each zone of the host image `src`, into `stats`, zeroed: of the rectangles of
- * p->by, or where that is NULL of the labels in the host image `labels` of src's size and one
- * channel, from 1 on (0 is no zone). Errors: GI_E_MEMORY, GI_E_UNSUPPORTED where there are too many
- * zones or a label is no whole number from 0 to GI_STATS_LABEL_MAX. */
+ * p->by, or where that is NULL of the label image `labels` of src's size, from 1 on. Errors:
+ * GI_E_MEMORY, GI_E_UNSUPPORTED where there are too many zones or `labels` is none
+ * (filters/regions/labels.h). */
 enum gi_status gi_zones_measure(struct gi_stats *stats, const struct gi_image *src,
                                 const struct gi_image *labels, const struct gi_stats_params *p,
                                 struct gi_err *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/regions/labels.h"
 #include "filters/statistics/order.h"
 
 static long long parts(int whole, int each)
@@ -231,27 +232,6 @@ static enum gi_status find_tiles(struct gi_stats *stats, struct members *members
     return status;
 }
 
-static uint32_t label_at(const struct gi_image *labels, int x, int y)
-{
-    return (uint32_t)sample_at(labels, gi_row(labels, y), (size_t)x);
-}
-
-static enum gi_status largest_label(uint32_t *largest, const struct gi_image *labels,
-                                    struct gi_err *err)
-{
-    *largest = 0;
-    for (int y = 0; y < labels->height; y++)
-        for (int x = 0; x < labels->width; x++) {
-            float v = sample_at(labels, gi_row(labels, y), (size_t)x);
-            if (!(v >= 0 && v <= GI_STATS_LABEL_MAX && v == floorf(v)))
-                return gi_fail(err, GI_E_UNSUPPORTED,
-                               "--labels: has %.9g at %d,%d: want whole numbers from 0 to %d",
-                               (double)v, x, y, GI_STATS_LABEL_MAX);
-            *largest = (uint32_t)v > *largest ? (uint32_t)v : *largest;
-        }
-    return GI_OK;
-}
-
 static void grow(struct gi_stats_zone *zone, int x, int y)
 {
     if (!zone->height)
@@ -289,7 +269,7 @@ static enum gi_status sort_labels(struct gi_stats *stats, struct members *member
         }
     for (int y = 0; y < labels->height; y++)
         for (int x = 0; x < labels->width; x++) {
-            uint32_t zone = counts[label_at(labels, x, y)];
+            uint32_t zone = counts[gi_label_at(labels, x, y)];
             if (!zone)
                 continue;
             grow(&stats->zones[zone - 1], x, y);
@@ -306,15 +286,15 @@ static enum gi_status find_labels(struct gi_stats *stats, struct members *member
 {
     uint32_t largest;
     stats->by = GI_STATS_LABEL;
-    enum gi_status status = largest_label(&largest, labels, err);
+    enum gi_status status = gi_labels_check(&largest, labels, err);
     if (status)
-        return status;
+        return gi_err_prefix(err, "--labels");
     uint32_t *counts = calloc((size_t)largest + 1, sizeof *counts);
     if (!counts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: counting labels");
     for (int y = 0; y < labels->height; y++)
         for (int x = 0; x < labels->width; x++)
-            counts[label_at(labels, x, y)]++;
+            counts[gi_label_at(labels, x, y)]++;
     counts[0] = 0;
     status = sort_labels(stats, members, counts, largest, labels, err);
     free(counts);

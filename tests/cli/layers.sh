@@ -32,10 +32,34 @@ expect_error 2 'split: --out-dir: missing: want a folder' split a.pgm --labels l
 expect_error 2 'split: --labels -: standard input is the image already' split - --labels - --out-dir made
 expect_error 1 'split: --labels: nothere.pgm: No such file or directory' split a.pgm --labels nothere.pgm --out-dir made
 expect_error 1 'split: --labels: rgb.ppm: has 3 channels: want one, of labels' split rgb.ppm --labels rgb.ppm --out-dir made
-expect_error 1 'split: --labels small.pgm: is 2 x 1, want 3 x 1 as a.pgm' split a.pgm --labels small.pgm --out-dir made
+expect_error 1 'split: --labels: 2 x 1 pixels: want 3 x 1, as the input has' split a.pgm --labels small.pgm --out-dir made
 expect_error 2 'split: --format nothing: want the suffix of a format *' split a.pgm --labels labels.pgm --out-dir made --format nothing
 printf 'Pf\n3 1\n-1\n\000\000\000\077\000\000\000\000\000\000\000\000' >half.pfm
-expect_error 1 'split: --labels: half.pfm: label 0.5 at 0, 0: want whole numbers *' split a.pgm --labels half.pfm --out-dir made
+expect_error 1 'split: --labels: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' split a.pgm --labels half.pfm --out-dir made
+# npy TYPE BYTES: labels of an array of 1 x 3 numbers of 32 bits.
+npy() {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n%b' "{'descr': '$1', 'fortran_order': False, 'shape': (1, 3), }" "$2"
+}
+npy '<u4' '\x00\x00\x00\x00\x70\x11\x01\x00\x00\x00\x00\x00' >labels.npy # 0 70000 0
+expect 0 gpuimg split a.pgm --labels labels.npy --out-dir many
+check '32 bits' test "$(ls many)" = layer-070000.png
+expect_stdout $'label,x,sum\n70000,1,20' bash -c '"$0" stats a.pgm --labels labels.npy --format csv | cut -d, -f1,2,11' "$GPUIMG"
+npy '>u4' '\x00\x00\x00\x07\x00\x01\x11\x70\x00\x00\x00\x00' >back.npy # 7 70000 0, the other order
+expect 0 gpuimg mask a.pgm out.pam --with back.npy --label 70000,3
+check 'the mask of a label' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 20 255 0 0'
+expect 0 gpuimg mask a.pgm out.pgm --with back.npy --label 7,70000 --invert --fill 99
+check 'filled by label' test "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = '99 99 30'
+expect 0 gpuimg run 'mask --with labels.pgm --label 2' a.pgm out.pam
+check 'of 8 bits, in a chain' test "$(tail -c 6 out.pam | od -An -tu1 | xargs)" = '0 0 0 0 30 255'
+expect_error 1 'mask: --with: back.npy: holds 32-bit labels: want --label' mask a.pgm made.pam --with back.npy
+expect_error 1 'mask: --with: rgb.ppm: has 3 channels: want one, of labels' mask a.pgm made.pam --with rgb.ppm --label 1
+expect_error 1 'mask: --with: half.pfm: label 0.5 at 0,0: want whole numbers from 0 to 16777215' mask a.pgm made.pam --with half.pfm --label 1
+expect_error 2 'mask: --label 1.5: want whole numbers' mask a.pgm made.pam --with labels.pgm --label 1.5
+expect_error 2 'mask: --label -1: want 1 to 32 numbers parted by commas, each 0 to 16777215' mask a.pgm made.pam --with labels.pgm --label -1
+expect_error 1 'composite: --with: back.npy: is an array of *; want u1, u2 or f4' composite a.pgm made.pgm --with back.npy
+expect_error 1 'invert: back.npy: is an array of *; want u1, u2 or f4' invert back.npy made.pgm
+npy '<u4' '\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00' >large.npy
+expect_error 1 'split: --labels: large.npy: label 16777216 at 1,0: want whole numbers from 0 to 16777215' split a.pgm --labels large.npy --out-dir made
 expect_error 2 'split: --fill no: *' split a.pgm --labels labels.pgm --out-dir made --fill no
 expect_error 1 'merge: small.pgm: is 2 x 1, want 3 x 1 as the first layer' merge a.pgm small.pgm made.pgm
 expect_error 1 'merge: nothere.pgm: No such file or directory' merge a.pgm nothere.pgm made.pgm

@@ -106,8 +106,8 @@ expect_error 2 'stats: --by 0x4: want row, column or *' stats six.pgm --by 0x4
 head -c 600000 /dev/zero | cat <(printf 'P5 1000 600 255\n') - >large.pgm
 expect_error 1 'stats: --by 1x1: 600000 parts: want at most 262144' stats large.pgm --by 1x1
 expect_error 2 'stats: --by and --labels: want one of them' stats six.pgm --by row --labels labels.pgm
-expect_error 1 'stats: --labels: is 2 x 1, 1 channel: want 3 x 2, 1 channel' stats six.pgm --labels low.pgm
-expect_error 1 'stats: --labels: has nan at 0,0: want whole numbers from 0 to 16777215' stats low.pgm --labels odd.pfm
+expect_error 1 'stats: --labels: 2 x 1 pixels: want 3 x 2, as the input has' stats six.pgm --labels low.pgm
+expect_error 1 'stats: --labels: odd.pfm: label nan at 0,0: want whole numbers from 0 to 16777215' stats low.pgm --labels odd.pfm
 expect_error 1 'stats: --labels: gone.pgm: *' stats six.pgm --labels gone.pgm
 expect_error 2 'stats: labels.pgm: *' stats six.pgm labels.pgm --labels labels.pgm --format csv
 full() { "$GPUIMG" stats six.pgm >/dev/full; }

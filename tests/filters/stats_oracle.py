@@ -153,9 +153,9 @@ def test_labels():
     write(path, image)
     labels = c.rng.choice(np.array([0, 0, 1, 2, 5, 900, 70000]), (23, 31))
     labels[4, 7] = 3
-    for dtype, file in ((np.uint8, "labels.pgm"), (np.uint16, "labels.png"), (np.float32, "labels.pfm")):
+    for dtype, file in ((np.uint8, "labels.pgm"), (np.uint16, "labels.png"), (np.float32, "labels.pfm"), (np.uint32, "labels.npy")):
         own = np.where(labels > np.iinfo(dtype).max, 0, labels) if dtype != np.float32 else labels
-        write(c.path(file), own.astype(dtype))
+        write(c.path(file), own.astype(dtype)) if file[-3:] != "npy" else np.save(c.path(file), own.astype(dtype))
         answer = json.loads(c.run("stats", path, "--json", "--percentiles", ",".join(map(str, P)), "--labels", c.path(file)))
         want = [v for v in np.unique(own) if v]
         c.check(f"{file}: labels", answer["by"] == "label" and [z["label"] for z in answer["zones"]] == want)
@@ -165,7 +165,7 @@ def test_labels():
             c.check(f"{file} {label}: box", {k: zone[k] for k in box} == box)
             for i, channel in enumerate(zone["channels"]):
                 check_channel(f"{file} {label} {i}", channel, image[:, :, i], own == label)
-    table = c.path("labels.npy")
+    table = c.path("table.npy")
     c.run("stats", path, table, "--labels", c.path("labels.pfm"))
     rows = np.load(table)
     c.check("npy of labels", rows["label"].tolist() == np.repeat(want, 3).tolist() and rows["label"].dtype == np.int32)
