@@ -46,7 +46,8 @@ static enum gi_status check(void *params, struct gi_err *err)
     const struct params *p = params;
     if (is_count(&p->tiles.width) && is_count(&p->tiles.height))
         return GI_OK;
-    return gi_fail(err, GI_E_USAGE, "--tiles: want ACROSSxDOWN, 1 to %d each", GI_CLAHE_MAX);
+    return gi_fail(err, GI_E_USAGE, "--tiles: want whole numbers, ACROSSxDOWN, 1 to %d each",
+                   GI_CLAHE_MAX);
 }
 
 static bool by_luma(const struct gi_plan *plan)

@@ -82,9 +82,9 @@ expect_error 1 'equalize: samples are float: want 8 or 16 bits*' equalize float.
 
 # CLAHE; tests/filters/clahe_oracle.py holds its bytes to OpenCV's.
 expect 0 gpuimg run 'clahe --tiles 2x3 | clahe --clip 0 --per-channel | invert' rgb.ppm out.ppm
-expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 8x
-expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 257x1
-expect_error 2 'clahe: --tiles: want ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 50%
+expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 8x
+expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 257x1
+expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 50%
 expect_error 2 'clahe: --clip-limit -1: want 0 to 1000000' clahe in.pgm made.pgm --clip-limit -1
 expect_error 1 'clahe: samples are float: want 8 or 16 bits*' clahe float.pfm made.pfm
 gpuimg convert in.pgm deep.pgm --depth 16
