@@ -1,6 +1,7 @@
 /* gpuimg ANALYSIS [OPTION...] INPUT [TABLE]: loads, analyses, reports.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/batch/batch.h"
 #include "cli/command.h"
@@ -128,7 +129,8 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
     if (!many && !status)
         status = gi_chain_check_outputs(&chain, outputs, err);
     if (!status)
-        status = gi_chain_load(&chain, params[GI_SET_INPUT], gi_thread_count(device->threads), err);
+        status = gi_chain_load(&chain, many || strcmp(operands[0], "-") == 0, params[GI_SET_INPUT],
+                               gi_thread_count(device->threads), err);
     if (!status && many) {
         struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
         status = gi_batch_tables(&job, operands, noperands, err);

@@ -36,10 +36,11 @@ struct gi_chain {
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 
-/* Loads the images that the steps' options name, by what `io` says of limits. Freed by
- * gi_chain_unload(), also after an error. Errors: as gi_cli_load(), GI_E_USAGE (cli/further.c). */
-enum gi_status gi_chain_load(struct gi_chain *chain, const struct gi_io_params *io, int threads,
-                             struct gi_err *err);
+/* Loads the images that the steps' options name, by what `io` says of limits; one may be standard
+ * input, unless that is `taken`. Freed by gi_chain_unload(), also after an error. Errors: as
+ * gi_cli_load(), GI_E_USAGE (cli/further.c). */
+enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
+                             int threads, struct gi_err *err);
 void gi_chain_unload(struct gi_chain *chain);
 /* The path of the i-th image that the chain's steps name, from 0; NULL past the last, and of no
  * chain. */

@@ -99,12 +99,12 @@ static enum gi_status run_filter(const struct gi_command *command, void *const *
         return gi_fail(err, GI_E_USAGE,
                        "--linear: this mixes no light of several pixels, as gaussian and blur do");
     struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
+    bool many = gi_batch_is_wanted(params[SET_BATCH]), taken = many || !strcmp(operands[0], "-");
     enum gi_status status = gi_chain_load(
-        &chain, io, ((const struct gi_device_params *)params[SET_DEVICE])->threads, err);
+        &chain, taken, io, ((const struct gi_device_params *)params[SET_DEVICE])->threads, err);
     if (!status)
-        status = gi_batch_is_wanted(params[SET_BATCH])
-                     ? gi_batch_run(&job, operands, noperands, err)
-                     : run_loaded(&job, operands, err);
+        status =
+            many ? gi_batch_run(&job, operands, noperands, err) : run_loaded(&job, operands, err);
     gi_chain_unload(&chain);
     return status;
 }

@@ -44,6 +44,21 @@ static enum gi_status load_image(struct gi_chain_step *step, int i, const struct
     return status ? gi_err_prefix(err, "--%s", row->name) : GI_OK;
 }
 
+/* Refuses standard input where it is *taken, and takes it. */
+static enum gi_status check_step(const struct gi_chain_step *step, bool *taken, struct gi_err *err)
+{
+    const struct gi_option *row;
+    for (int i = 0; (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
+        if (strcmp(gi_option_path(row, params_of(step)), "-") != 0)
+            continue;
+        if (*taken || step->filter == &gi_filter_paste)
+            return gi_fail(err, GI_E_USAGE, "--%s -: want a file, standard input is for the input",
+                           row->name);
+        *taken = true;
+    }
+    return GI_OK;
+}
+
 static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_params *io,
                                 int threads, struct gi_err *err)
 {
@@ -52,9 +67,6 @@ static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_p
     enum gi_status status = GI_OK;
     for (int i = 0; !status && (row = gi_filter_image(step->filter, params_of(step), i)); i++) {
         last = row;
-        if (strcmp(gi_option_path(row, params_of(step)), "-") == 0)
-            return gi_fail(err, GI_E_USAGE, "--%s -: want a file, standard input is for the input",
-                           row->name);
         if (!tables)
             status = load_image(step, i, row, io, threads, err);
     }
@@ -64,15 +76,17 @@ static enum gi_status load_step(struct gi_chain_step *step, const struct gi_io_p
     return gi_paste_load(step->others, &step->nothers, params_of(step), &how, threads, err);
 }
 
-enum gi_status gi_chain_load(struct gi_chain *chain, const struct gi_io_params *io, int threads,
-                             struct gi_err *err)
+enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
+                             int threads, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
-    for (int i = 0; i < chain->n && !status; i++) {
-        status = load_step(&chain->steps[i], io, threads, err);
-        if (status && chain->steps[i].command.name) /* of a text of steps */
-            gi_err_prefix(err, "step %d, %s", i + 1, chain->steps[i].filter->name);
-    }
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < chain->n && !status; i++) {
+            struct gi_chain_step *step = &chain->steps[i];
+            status = turn ? load_step(step, io, threads, err) : check_step(step, &taken, err);
+            if (status && step->command.name) /* of a text of steps */
+                gi_err_prefix(err, "step %d, %s", i + 1, step->filter->name);
+        }
     return status;
 }
 

@@ -257,12 +257,12 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
 }
 
 /* With the images that it names. */
-static enum gi_status read_chain(struct gi_chain *chain, const char *text, void *const *params,
-                                 struct gi_err *err)
+static enum gi_status read_chain(struct gi_chain *chain, const char *text, bool taken,
+                                 void *const *params, struct gi_err *err)
 {
     const struct gi_device_params *device = params[SET_DEVICE];
     enum gi_status status = gi_chain_read(chain, text, err);
-    return status ? status : gi_chain_load(chain, params[SET_IO], device->threads, err);
+    return status ? status : gi_chain_load(chain, taken, params[SET_IO], device->threads, err);
 }
 
 static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
@@ -276,7 +276,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (many && noperands < first)
         return gi_fail(err, GI_E_USAGE, "want CHAIN before the inputs, or --file");
     if (many) {
-        enum gi_status failed = read_chain(&chain, text, params, err);
+        enum gi_status failed = read_chain(&chain, text, true, params, err);
         if (!failed)
             failed =
                 run_many(command, &chain, text, params, operands + first, noperands - first, err);
@@ -287,7 +287,8 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
         return gi_fail(err, GI_E_USAGE, "want %s (usage: gpuimg run [OPTION...] %s)",
                        p->file ? "INPUT [OUTPUT] with --file" : command->operands,
                        command->operands);
-    enum gi_status status = read_chain(&chain, text, params, err);
+    bool taken = strcmp(operands[first], "-") == 0;
+    enum gi_status status = read_chain(&chain, text, taken, params, err);
     if (!status)
         status = run_one(command, &chain, operands[first],
                          noperands > first + 1 ? operands[first + 1] : NULL, params, err);

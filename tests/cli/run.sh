@@ -56,6 +56,14 @@ check "a mask of another size is named with its step" grep -q 'step 2, extract: 
 "$GPUIMG" run 'blur | histogram | edges' in.pgm made.pgm >/dev/full 2>err
 check "a table that can't be printed is the error of its step" grep -q 'run: step 2, histogram: standard output: No space' err
 if [ -e made.pgm ]; then fail "tables come before the image" "made.pgm is there"; else pass; fi
+for input in 'gpuimg run "extract --mask-image -" in.pgm' 'gpuimg extract in.pgm --mask-image -'; do
+    expect 0 bash -c 'gpuimg() { "$0" "$@"; }; <in.pgm '"$input" "$GPUIMG"
+    cp out piped.csv
+    expect 0 gpuimg extract in.pgm --mask-image in.pgm
+    check "a mask from standard input: $input" cmp piped.csv out
+done
+expect_error 2 'run: step 2, add: --with -: want a file, *' run 'add --with - | add --with -' in.pgm made.pgm
+expect_error 2 'extract: --mask-image -: want a file, *' extract --mask-image - - <in.pgm
 expect_error 2 'run: step 1, extract: --mask-image -: want a file, standard input is for the input' run 'extract --mask-image -' -
 
 # Errors name the step and the word, and come before any work.
