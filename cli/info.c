@@ -226,7 +226,7 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static enum gi_status run_many(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
-    static const struct gi_combine_text texts[] = {{"format", 8}, {"detail", 64}, {0}};
+    static const char *const texts[] = {"format", "detail", NULL};
     const struct gi_batch_params *p = params[SET_MANY];
     struct infos infos = {.own = params[SET_OWN], .input = params[SET_INPUT]};
     struct gi_batch_files *files = &infos.rows.files;
@@ -238,7 +238,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         status = gi_batch_check(files, err);
     if (!status && p->table) {
         struct gi_combine_options table = {
-            .path = p->table, .first = {"file", gi_list_longest(&files->list)}, .texts = texts};
+            .path = p->table, .first = "file", .texts = texts};
         status = gi_combine_format_of(&table.format, p->table, err);
         infos.format = table.format;
         if (!status)

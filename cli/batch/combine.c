@@ -11,17 +11,30 @@
 #include <unistd.h>
 
 #include "cli/batch/temporary.h"
+#include "cli/json.h"
 #include "cli/say.h"
 #include "cli/text.h"
 #include "imgio/npy.h"
+
+/* A column of NumPy's. */
+struct column {
+    const char *name; /* `length` characters */
+    size_t length;
+    bool text;
+    size_t nbytes; /* of the longest text so far */
+};
 
 struct gi_combine {
     struct gi_combine_options options;
     struct gi_sink *sink;
     bool terminal; /* it is one */
     char *head;    /* the first line of CSV, without its end; NULL: no file came yet */
-    FILE *rows;    /* NumPy: without their number the array's head can't be written */
+    /* NumPy: rows wait in a file, as neither their number nor how long texts are is known before:
+     * each text by its length and its bytes, each number as a double. */
+    FILE *rows;
     uint64_t nrows;
+    struct column *columns;
+    size_t ncolumns;
 };
 
 enum gi_status gi_combine_format_of(enum gi_combine_format *format, const char *path,
@@ -62,7 +75,6 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
     if (!combine)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     combine->options = *options;
-    combine->options.first.nbytes += !options->first.nbytes; /* NumPy has no S0 in a structure */
     combine->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
     enum gi_status status = gi_sink_open(&combine->sink, options->path, false, err);
     if (!status && options->format == GI_COMBINE_NPY)
@@ -72,33 +84,53 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
     return status;
 }
 
-/* The column of text among the others whose name is `n` bytes at `name`; NULL: of numbers. */
-static const struct gi_combine_text *text_column(const struct gi_combine *combine, const char *name,
-                                                 size_t n)
+static bool is_text(const struct gi_combine *combine, const char *name, size_t n)
 {
-    const struct gi_combine_text *text = combine->options.texts;
-    for (; text && text->name; text++)
-        if (strlen(text->name) == n && strncmp(text->name, name, n) == 0)
-            return text;
-    return NULL;
+    const char *const *text = combine->options.texts;
+    for (; text && *text; text++)
+        if (strlen(*text) == n && strncmp(*text, name, n) == 0)
+            return true;
+    return false;
 }
 
-/* Columns of the head: the file, then doubles and texts. */
+/* The columns that the first line names, behind those of the names. */
+static enum gi_status read_columns(struct gi_combine *combine, struct gi_err *err)
+{
+    const char *head = combine->head ? combine->head : "";
+    const char *const names[] = {combine->options.tar, combine->options.first};
+    size_t n = 3;
+    for (const char *at = head; *at; at++)
+        n += *at == ',';
+    combine->columns = calloc(n, sizeof *combine->columns);
+    if (!combine->columns)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    for (int i = 0; i < 2; i++)
+        if (names[i])
+            combine->columns[combine->ncolumns++] =
+                (struct column){names[i], strlen(names[i]), true, 0};
+    for (const char *at = head; *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        combine->columns[combine->ncolumns++] =
+            (struct column){at, length, is_text(combine, at, length), 0};
+        at += length;
+    }
+    return GI_OK;
+}
+
 static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
 {
     struct gi_text_memory memory;
     FILE *out = gi_text_open(&memory);
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-    fprintf(out, "[('%s', 'S%zu')", combine->options.first.name, combine->options.first.nbytes);
-    for (const char *at = combine->head ? combine->head : ""; *at; at += *at == ',') {
-        size_t n = strcspn(at, ",");
-        const struct gi_combine_text *text = text_column(combine, at, n);
-        if (text)
-            fprintf(out, ", ('%s', 'S%zu')", text->name, text->nbytes);
+    for (size_t i = 0; i < combine->ncolumns; i++) {
+        struct column *column = &combine->columns[i];
+        column->nbytes += !column->nbytes; /* NumPy has no S0 in a structure */
+        fprintf(out, "%s('%.*s', '", i ? ", " : "[", (int)column->length, column->name);
+        if (column->text)
+            fprintf(out, "S%zu')", column->nbytes);
         else
-            fprintf(out, ", ('%.*s', '" GI_NPY_ORDER "f8')", (int)n, at);
-        at += n;
+            fprintf(out, GI_NPY_ORDER "f8')");
     }
     fputc(']', out);
     char *type = gi_text_close(out, &memory);
@@ -108,16 +140,37 @@ static enum gi_status npy_head(struct gi_combine *combine, struct gi_err *err)
     return status;
 }
 
+/* One row from the file, texts padded with zeros. */
+static enum gi_status copy_row(struct gi_combine *combine, struct gi_err *err)
+{
+    static const char zeros[GI_COMBINE_TEXT_MAX];
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < combine->ncolumns && !status; i++) {
+        const struct column *column = &combine->columns[i];
+        char field[GI_COMBINE_TEXT_MAX];
+        uint32_t n = sizeof(double);
+        if (column->text && fread(&n, sizeof n, 1, combine->rows) != 1)
+            return gi_temporary_fail(err);
+        if (fread(field, 1, n, combine->rows) != n)
+            return gi_temporary_fail(err);
+        status = gi_sink_write(combine->sink, field, n, err);
+        if (!status && column->text)
+            status = gi_sink_write(combine->sink, zeros, column->nbytes - n, err);
+    }
+    return status;
+}
+
 static enum gi_status copy_rows(struct gi_combine *combine, struct gi_err *err)
 {
-    char buffer[65536];
     if (fflush(combine->rows))
         return gi_temporary_fail(err);
-    enum gi_status status = npy_head(combine, err);
+    enum gi_status status = combine->columns ? GI_OK : read_columns(combine, err);
+    if (!status)
+        status = npy_head(combine, err);
     rewind(combine->rows);
-    for (size_t n; !status && (n = fread(buffer, 1, sizeof buffer, combine->rows)) > 0;)
-        status = gi_sink_write(combine->sink, buffer, n, err);
-    return status || !ferror(combine->rows) ? status : gi_temporary_fail(err);
+    for (uint64_t i = 0; i < combine->nrows && !status; i++)
+        status = copy_row(combine, err);
+    return status;
 }
 
 enum gi_status gi_combine_end(struct gi_combine **out, bool keep, struct gi_err *err)
@@ -134,6 +187,7 @@ enum gi_status gi_combine_end(struct gi_combine **out, bool keep, struct gi_err 
     gi_sink_abandon(&combine->sink);
     if (combine->rows)
         fclose(combine->rows);
+    free(combine->columns);
     free(combine->head);
     free(combine);
     return status;
@@ -160,75 +214,103 @@ static const char *csv_end(const char *at, const char *end, bool row)
     return at;
 }
 
-/* The field [at, end), padded with zeros to `nbytes`. */
-static bool put_text(FILE *rows, const char *at, const char *end, size_t nbytes)
+static bool put_text(FILE *rows, struct column *column, const char *text, size_t n)
 {
-    bool good = true, quoted = at < end && *at == '"';
-    size_t n = 0;
-    for (at += quoted, end -= quoted; at < end; at++, n++) {
-        at += quoted && *at == '"'; /* the first of two */
-        good = good && (n >= nbytes || fputc(*at, rows) != EOF);
-    }
-    for (; n < nbytes; n++)
-        good = good && fputc(0, rows) != EOF;
-    return good;
+    uint32_t length = n < GI_COMBINE_TEXT_MAX ? (uint32_t)n : GI_COMBINE_TEXT_MAX;
+    if (length > column->nbytes)
+        column->nbytes = length;
+    return fwrite(&length, sizeof length, 1, rows) == 1 && fwrite(text, 1, length, rows) == length;
 }
 
-/* One row for NumPy: the name, then the others; an empty field is NaN. */
-static enum gi_status put_row(struct gi_combine *combine, const char *file, const char *row,
-                              const char *end, struct gi_err *err)
+/* The field [at, end) of CSV without its quotes. */
+static bool put_field(FILE *rows, struct column *column, const char *at, const char *end)
 {
-    const char *column = combine->head;
-    size_t n = strlen(file), room = combine->options.first.nbytes;
-    bool good = fwrite(file, 1, n < room ? n : room, combine->rows) > 0;
-    for (; n < room; n++)
-        good = good && fputc(0, combine->rows) != EOF;
-    for (bool more = true; more; column++) {
+    char text[GI_COMBINE_TEXT_MAX];
+    bool quoted = at < end && *at == '"';
+    size_t n = 0;
+    for (at += quoted, end -= quoted; at < end && n < sizeof text; at++) {
+        at += quoted && *at == '"'; /* the first of two */
+        text[n++] = *at;
+    }
+    return put_text(rows, column, text, n);
+}
+
+/* One row for NumPy: the names, then the others; an empty field is NaN. */
+static enum gi_status put_row(struct gi_combine *combine, const struct gi_combine_table *table,
+                              const char *row, const char *end, struct gi_err *err)
+{
+    const char *const names[] = {table->tar, table->file};
+    size_t i = 0;
+    bool good = true;
+    for (int k = 0; k < 2; k++)
+        if (names[k])
+            good &= put_text(combine->rows, &combine->columns[i++], names[k], strlen(names[k]));
+    for (; i < combine->ncolumns; i++) {
         const char *stop = csv_end(row, end, false);
-        size_t length = strcspn(column, ",");
-        const struct gi_combine_text *text = text_column(combine, column, length);
         char *parsed;
-        double value = text ? 0 : strtod(row, &parsed);
-        if (!text && parsed == row)
+        double value = combine->columns[i].text ? 0 : strtod(row, &parsed);
+        if (!combine->columns[i].text && parsed == row)
             value = NAN;
-        good = good && (text ? put_text(combine->rows, row, stop, text->nbytes)
-                             : fwrite(&value, sizeof value, 1, combine->rows) == 1);
+        good &= combine->columns[i].text ? put_field(combine->rows, &combine->columns[i], row, stop)
+                                         : fwrite(&value, sizeof value, 1, combine->rows) == 1;
         row = stop + (stop < end);
-        column += length;
-        more = *column == ',';
     }
     combine->nrows++;
     return good ? GI_OK : gi_temporary_fail(err);
 }
 
+/* The names of the columns in CSV. */
+static enum gi_status put_head(struct gi_combine *combine, struct gi_err *err)
+{
+    const struct gi_combine_options *o = &combine->options;
+    return gi_sink_printf(combine->sink, err, "%s%s%s,%s\n", o->tar ? o->tar : "",
+                          o->tar ? "," : "", o->first, combine->head);
+}
+
 /* The first line has to be that of the files before. */
-static enum gi_status check_head(struct gi_combine *combine, const char *file, const char *text,
+static enum gi_status check_head(struct gi_combine *combine, const struct gi_combine_table *table,
                                  size_t n, struct gi_err *err)
 {
     if (!combine->head) {
-        combine->head = strndup(text, n);
+        combine->head = strndup(table->text, n);
         if (!combine->head)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
-        return combine->options.format == GI_COMBINE_NPY
-                   ? GI_OK
-                   : gi_sink_printf(combine->sink, err, "%s,%s\n", combine->options.first.name,
-                                    combine->head);
+        return combine->rows ? read_columns(combine, err) : put_head(combine, err);
     }
-    if (strlen(combine->head) == n && strncmp(combine->head, text, n) == 0)
+    if (strlen(combine->head) == n && strncmp(combine->head, table->text, n) == 0)
         return GI_OK;
     return gi_fail(err, GI_E_UNSUPPORTED,
                    "%s: has the columns %.*s, the files before it %s: want --gray, .jsonl, or "
                    "--out-dir for a table each",
-                   file, (int)n, text, combine->head);
+                   table->file, (int)n, table->text, combine->head);
 }
 
-static enum gi_status add_json(struct gi_combine *combine, const char *text, size_t nbytes,
+/* The object's beginning with the tar in front. */
+static enum gi_status put_tar(struct gi_combine *combine, const char *tar, struct gi_err *err)
+{
+    json_t *object = json_object();
+    gi_json_set_name(object, combine->options.tar, tar);
+    char *text = gi_json_dump(object, combine->terminal ? JSON_ENSURE_ASCII : 0);
+    if (!text)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status =
+        gi_sink_printf(combine->sink, err, "%.*s, ", (int)strlen(text) - 1, text);
+    free(text);
+    return status;
+}
+
+static enum gi_status add_json(struct gi_combine *combine, const struct gi_combine_table *table,
                                struct gi_err *err)
 {
+    const char *at = table->text, *end = at + table->nbytes;
     enum gi_status status = GI_OK;
-    while (nbytes && text[nbytes - 1] == '\n')
-        nbytes--;
-    for (const char *at = text, *end = text + nbytes; at < end && !status;) {
+    while (end > at && end[-1] == '\n')
+        end--;
+    if (table->tar && at < end) {
+        status = put_tar(combine, table->tar, err);
+        at++;
+    }
+    while (at < end && !status) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t n = newline ? (size_t)(newline - at) : (size_t)(end - at);
         status = gi_sink_write(combine->sink, at, n, err);
@@ -251,42 +333,46 @@ static char *make_safe(const char *text, size_t n)
     return gi_text_close(out, &memory);
 }
 
-/* A row of CSV behind the file's name. */
-static enum gi_status put_csv(struct gi_combine *combine, const char *file, const char *row,
-                              size_t n, struct gi_err *err)
+/* A field of CSV, on a terminal as that can show it, and a comma. */
+static enum gi_status put_name(struct gi_combine *combine, const char *name, struct gi_err *err)
 {
-    char *safe_file = combine->terminal ? make_safe(file, strlen(file)) : NULL;
-    char *safe_row = combine->terminal ? make_safe(row, n) : NULL;
-    enum gi_status status = GI_OK;
-    if (combine->terminal && (!safe_file || !safe_row))
+    char *safe = combine->terminal ? make_safe(name, strlen(name)) : NULL;
+    if (combine->terminal && !safe)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
+    enum gi_status status = gi_combine_field(combine->sink, safe ? safe : name, err);
+    free(safe);
+    return status ? status : gi_sink_write(combine->sink, ",", 1, err);
+}
+
+/* A row of CSV behind the names. */
+static enum gi_status put_csv(struct gi_combine *combine, const struct gi_combine_table *table,
+                              const char *row, size_t n, struct gi_err *err)
+{
+    enum gi_status status = table->tar ? put_name(combine, table->tar, err) : GI_OK;
+    if (!status)
+        status = put_name(combine, table->file, err);
+    char *safe = combine->terminal && !status ? make_safe(row, n) : NULL;
+    if (!status && combine->terminal && !safe)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     if (!status)
-        status = gi_combine_field(combine->sink, safe_file ? safe_file : file, err);
-    if (!status)
-        status = gi_sink_write(combine->sink, ",", 1, err);
-    if (!status)
-        status = safe_row ? gi_sink_write(combine->sink, safe_row, strlen(safe_row), err)
-                          : gi_sink_write(combine->sink, row, n, err);
-    free(safe_file);
-    free(safe_row);
+        status = gi_sink_write(combine->sink, safe ? safe : row, safe ? strlen(safe) : n, err);
+    free(safe);
     return status ? status : gi_sink_write(combine->sink, "\n", 1, err);
 }
 
-enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, const char *text,
-                              size_t nbytes, struct gi_err *err)
+enum gi_status gi_combine_add(struct gi_combine *combine, const struct gi_combine_table *table,
+                              struct gi_err *err)
 {
     if (combine->options.format == GI_COMBINE_JSONL)
-        return add_json(combine, text, nbytes, err);
-    const char *end = text + nbytes, *newline = memchr(text, '\n', nbytes);
-    size_t n = newline ? (size_t)(newline - text) : nbytes;
-    enum gi_status status = check_head(combine, file, text, n, err);
+        return add_json(combine, table, err);
+    const char *text = table->text, *end = text + table->nbytes;
+    const char *newline = memchr(text, '\n', table->nbytes);
+    size_t n = newline ? (size_t)(newline - text) : table->nbytes;
+    enum gi_status status = check_head(combine, table, n, err);
     for (const char *at = text + n + 1; at < end && !status; at += n + 1) {
         n = (size_t)(csv_end(at, end, true) - at);
-        if (combine->options.format == GI_COMBINE_NPY) {
-            status = put_row(combine, file, at, at + n, err);
-            continue;
-        }
-        status = put_csv(combine, file, at, n, err);
+        status = combine->rows ? put_row(combine, table, at, at + n, err)
+                               : put_csv(combine, table, at, n, err);
     }
     return status;
 }

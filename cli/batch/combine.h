@@ -13,18 +13,12 @@ enum gi_combine_format { GI_COMBINE_CSV, GI_COMBINE_JSONL, GI_COMBINE_NPY };
 enum gi_status gi_combine_format_of(enum gi_combine_format *format, const char *path,
                                     struct gi_err *err);
 
-/* A column of text. */
-struct gi_combine_text {
-    const char *name;
-    size_t nbytes; /* of the longest */
-};
-
 struct gi_combine_options {
     const char *path;
     enum gi_combine_format format;
-    struct gi_combine_text first; /* that of the file */
-    const struct gi_combine_text
-        *texts; /* others, for NumPy, ended by {0}; NULL: all are numbers */
+    const char *tar;          /* name of the column for the tar, in front; NULL: none */
+    const char *first;        /* of that for the file */
+    const char *const *texts; /* of others that are text, ended by NULL; NULL: all are numbers */
 };
 
 /* Opens the table. Nothing stands there before gi_combine_end(), which takes and nulls, and drops
@@ -33,11 +27,19 @@ enum gi_status gi_combine_new(struct gi_combine **combine, const struct gi_combi
                               struct gi_err *err);
 enum gi_status gi_combine_end(struct gi_combine **combine, bool keep, struct gi_err *err);
 
-/* Adds the table of a file: for JSON lines an object (ended here by one newline), else CSV, whose
- * first line names the columns, the same for all. Errors: GI_E_UNSUPPORTED for other columns, and
- * as gi_sink_write(). */
-enum gi_status gi_combine_add(struct gi_combine *combine, const char *file, const char *text,
-                              size_t nbytes, struct gi_err *err);
+/* What is added: the table of a file, for JSON lines an object that names the file itself (ended
+ * here by one newline), else CSV, whose first line names the columns, the same for all. */
+struct gi_combine_table {
+    const char *tar;  /* NULL where there is no column for it */
+    const char *file; /* NumPy has the first GI_COMBINE_TEXT_MAX bytes of it, as of all text */
+    const char *text;
+    size_t nbytes;
+};
+enum { GI_COMBINE_TEXT_MAX = 4096 };
+
+/* Errors: GI_E_UNSUPPORTED for other columns, GI_E_MEMORY, and as gi_sink_write(). */
+enum gi_status gi_combine_add(struct gi_combine *combine, const struct gi_combine_table *table,
+                              struct gi_err *err);
 
 /* Writes a field of CSV, in quotes where it has to be (RFC 4180). Errors: as gi_sink_write(). */
 enum gi_status gi_combine_field(struct gi_sink *sink, const char *text, struct gi_err *err);

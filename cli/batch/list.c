@@ -162,16 +162,6 @@ void gi_list_free(struct gi_list *list)
     *list = (struct gi_list){0};
 }
 
-size_t gi_list_longest(const struct gi_list *list)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        size_t n = strlen(list->inputs[i].path);
-        longest = n > longest ? n : longest;
-    }
-    return longest;
-}
-
 static int by_path(const void *a, const void *b)
 {
     const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;

@@ -35,9 +35,6 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
 enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err);
 void gi_list_free(struct gi_list *list);
 
-/* Bytes of the longest name; 0: there is none. */
-size_t gi_list_longest(const struct gi_list *list);
-
 /* Sorts by name. */
 void gi_list_sort(struct gi_list *list);
 

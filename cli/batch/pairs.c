@@ -271,12 +271,12 @@ static void note(struct gi_rows *rows, const struct gi_item *item)
     pairs->different++;
 }
 
-static enum gi_status open_table(struct pairs *pairs, const struct gi_combine_text *texts,
-                                 const struct gi_batch_params *p, struct gi_err *err)
+static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_params *p,
+                                 struct gi_err *err)
 {
-    struct gi_list *list = &pairs->rows.files.list;
+    static const char *const texts[] = {"b", NULL};
     struct gi_combine_options table = {
-        .path = p->table ? p->table : "-", .first = {"a", gi_list_longest(list)}, .texts = texts};
+        .path = p->table ? p->table : "-", .first = "a", .texts = texts};
     enum gi_status status = gi_combine_format_of(&table.format, table.path, err);
     pairs->json = table.format == GI_COMBINE_JSONL ||
                   (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
@@ -305,7 +305,6 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
                                      .times = p->report,
                                      .threads = gi_thread_count(device->threads)};
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
-    const struct gi_combine_text texts[] = {{"b", gi_list_longest(&files->others)}, {0}};
     options.images = files->n = files->list.n;
     options.times = files->times;
     if (!status)
@@ -315,7 +314,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_batch_check(files, err);
     if (!status)
-        status = open_table(&pairs, texts, p, err);
+        status = open_table(&pairs, p, err);
     if (!status)
         status = gi_batch_journal(files, &job, err);
     if (!status)

@@ -29,8 +29,9 @@ enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err
 
 enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err)
 {
-    enum gi_status status =
-        gi_combine_add(combine, item->input, item->made, item->made_nbytes, &item->err);
+    struct gi_combine_table table = {
+        .file = item->input, .text = item->made, .nbytes = item->made_nbytes};
+    enum gi_status status = gi_combine_add(combine, &table, &item->err);
     if (status == GI_E_UNSUPPORTED)
         item->status = status;
     else if (status)

@@ -157,11 +157,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     enum gi_status status = gi_rows_check(p, err);
     if (!status)
         status = gi_combine_format_of(&format, path, err);
-    size_t longest = gi_list_longest(&tables->files.list);
-    struct gi_combine_options options = {
-        .path = path, .format = format, .first = {"file", longest}};
-    if (tables->stream) /* "standard input: frame 3 alpha" */
-        options.first.nbytes = strlen(gi_reader_name(tables->stream->reader)) + 40;
+    struct gi_combine_options options = {.path = path, .format = format, .first = "file"};
     tables->json = format == GI_COMBINE_JSONL;
     return status ? status : gi_combine_new(&tables->combine, &options, err);
 }
