@@ -79,10 +79,13 @@ static json_t *texts_json(const struct gi_metadata *metadata)
     return texts;
 }
 
-static json_t *to_json(const char *path, const struct gi_image *image,
+/* `tar` NULL: the file is no member of one, or who prints the line says that. */
+static json_t *to_json(const char *tar, const char *path, const struct gi_image *image,
                        const struct gi_metadata *metadata, const struct gi_file_info *info)
 {
     json_t *object = json_object();
+    if (tar)
+        gi_json_set_name(object, "tar", tar);
     gi_json_set_name(object, "file", path);
     json_object_set_new(object, "format", gi_json_text(info->format));
     json_object_set_new(object, "width", json_integer(image->width));
@@ -118,7 +121,7 @@ static enum gi_status print_file(const char *path, const struct params *own,
     if (status)
         return status;
     if (own->json)
-        status = gi_json_print(stdout, to_json(path, &image, &metadata, &info), 0, err);
+        status = gi_json_print(stdout, to_json(NULL, path, &image, &metadata, &info), 0, err);
     else
         print_text(stdout, path, &image, &metadata, &info, input);
     gi_image_free(&image);
@@ -186,10 +189,13 @@ static enum gi_status put(const struct infos *infos, struct gi_item *item,
     if (!out)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a line");
     enum gi_status status = GI_OK;
-    if (table || infos->own->json)
-        status = gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
-                                   to_json(item->input, image, metadata, info), 0, err);
-    else
+    if (table || infos->own->json) {
+        const char *tar, *file;
+        gi_batch_row(&infos->rows.files, item, &tar, &file);
+        status =
+            gi_json_print_for(table ? -1 : STDOUT_FILENO, out,
+                              to_json(table ? NULL : tar, file, image, metadata, info), 0, err);
+    } else
         print_text(out, item->input, image, metadata, info, infos->input);
     item->made = gi_text_close(out, &memory);
     item->made_nbytes = memory.nbytes;
@@ -206,7 +212,9 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct gi_file_info info = {0};
     struct gi_io_params io = *infos->input;
     struct gi_shape_listener listener = {.tell = on_shape, .arg = item};
-    struct gi_loading loading = {.listener = infos->own->check ? &listener : NULL};
+    struct gi_loading loading = {.bytes = item->bytes,
+                                 .nbytes = item->nbytes,
+                                 .listener = infos->own->check ? &listener : NULL};
     io.header_only = !infos->own->check;
     gi_item_note_input(item);
     double start = gi_now_ms();
@@ -238,7 +246,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         status = gi_batch_check(files, err);
     if (!status && p->table) {
         struct gi_combine_options table = {
-            .path = p->table, .first = "file", .texts = texts};
+            .path = p->table, .tar = p->tar ? "tar" : NULL, .first = "file", .texts = texts};
         status = gi_combine_format_of(&table.format, p->table, err);
         infos.format = table.format;
         if (!status)

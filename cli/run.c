@@ -244,9 +244,6 @@ static enum gi_status run_many(const struct gi_command *command, const struct gi
                            "step %d, %s: writes a table of one image: of many want it as the last "
                            "step",
                            i + 1, chain->steps[i].filter->name);
-    if (last->reporter && p->tar)
-        return gi_fail(err, GI_E_USAGE, "step %d, %s: writes tables, and --tar makes images",
-                       chain->n, last->filter->name);
     if (!last->reporter && p->table)
         return gi_fail(
             err, GI_E_USAGE,
@@ -341,7 +338,8 @@ const struct gi_command gi_command_run = {
         "tables: one "
         "of all "
         "by --table, or one each by --out-dir or --out. With --table the only INPUT may be - or a "
-        "file of several images or a video, whose images or planes are named by their place.",
+        "file of several images or a video, whose images or planes are named by their place; with "
+        "--tar the inputs are tars.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

@@ -8,6 +8,7 @@
 #include "cli/batch/claims.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
+#include "cli/batch/tar_inputs.h"
 #include "cli/say.h"
 #include "imgio/imgio.h"
 
@@ -51,19 +52,26 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
     enum gi_status status = gi_shard_read(&files->shard, p->shard, err);
     bool standard = job->takes_stdin && noperands == 1 && strcmp(operands[0], "-") == 0;
-    if (!status)
+    if (!status && p->tar)
+        status = gi_tar_inputs_list(&files->list, p, operands, noperands, err);
+    else if (!status)
         status = standard ? gi_list_add(&files->list, "-", err)
                           : gi_list_operands(&files->list, operands, noperands, p->recursive, err);
     if (!status && p->files_from)
         status = gi_list_from(&files->list, p->files_from, p->null, p->recursive, err);
     if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
-    return status ? status : take_share(files, err);
+    if (!status)
+        status = take_share(files, err);
+    if (!status && p->tar)
+        status = gi_tar_inputs_new(&files->tars, files, job, err);
+    return status;
 }
 
 void gi_batch_close(struct gi_batch_files *files)
 {
     gi_journal_close(&files->journal);
+    gi_tar_inputs_free(&files->tars);
     free(files->share);
     gi_list_free(&files->list);
     gi_list_free(&files->others);
@@ -210,7 +218,19 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,
                              struct gi_err *err)
 {
+    if (files->tars)
+        return gi_tar_inputs_note(files->tars, item, err);
     return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
+}
+
+bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
+                  const char **file)
+{
+    *tar = NULL;
+    *file = item->input;
+    if (item->status)
+        return false;
+    return !files->tars || gi_tar_inputs_names(item, tar, file, files->tars);
 }
 
 /* Inputs of this batch, sorted. */
@@ -269,6 +289,8 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
 {
     const struct gi_batch_params *p = files->params;
     struct gi_journal_head head = {.files = files->list.n, .shard = files->shard};
+    if (files->tars)
+        return gi_tar_inputs_journal(files->tars, job, err);
     if (!p->report)
         return GI_OK;
     char *chain =
@@ -324,6 +346,8 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
                            struct gi_err *err)
 {
     const struct gi_batch_params *p = files->params;
+    if (files->tars)
+        return gi_tar_inputs_go(files->tars, work, threads, err);
     struct gi_feed feed = {
         .self = files, .next = next, .n = files->n, .skipped = count_done(files)};
     struct gi_engine_options options = {

@@ -25,6 +25,7 @@ struct gi_batch_files {
     int threads;             /* of the CPU */
     bool times;              /* somebody wants to see those of the stages */
     size_t next;
+    struct gi_tar_inputs *tars; /* the inputs are the images in these; NULL: files */
 };
 
 /* Reads the inputs' names; closed by gi_batch_close(), also after an error. Errors: GI_E_USAGE,
@@ -50,6 +51,11 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
 /* Runs the engine over the inputs that are not yet done. Errors: as gi_batch_run(). */
 enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on *work, int threads,
                            struct gi_err *err);
+
+/* For deliver(): the names in the item's row of a table; `*tar` is NULL where there is none. False
+ * where the item has no row: it failed, or is no image. */
+bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item, const char **tar,
+                  const char **file);
 
 /* For deliver(): the item's line in the report. */
 enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item *item,

@@ -82,6 +82,13 @@
                 "out the tars that are there"                                                      \
     }
 
+#define TAR                                                                                        \
+    {                                                                                              \
+        .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
+        .help = "Inputs are tars, brace lists of them, as 'x-{000..999}.tar', or -: one table of " \
+                "their members that are images by their content, with a column for the tar"        \
+    }
+
 #define RUNNING                                                                                    \
     {.name = "fail-fast",                                                                          \
      .type = GI_OPT_FLAG,                                                                          \
@@ -144,11 +151,12 @@ const struct gi_option gi_table_options[] = {
     REPORT,
     RESUME,
     RUNNING,
+    TAR,
     {0},
 };
 
 const struct gi_option gi_listing_options[] = {
-    TABLE, FROM, SHARD, REPORT, RUNNING, {0},
+    TABLE, FROM, SHARD, REPORT, RUNNING, TAR, {0},
 };
 
 const struct gi_option gi_pairs_options[] = {

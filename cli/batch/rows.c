@@ -27,10 +27,12 @@ enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err
                : GI_OK;
 }
 
-enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err)
+enum gi_status gi_rows_add(struct gi_combine *combine, const struct gi_batch_files *files,
+                           struct gi_item *item, struct gi_err *err)
 {
-    struct gi_combine_table table = {
-        .file = item->input, .text = item->made, .nbytes = item->made_nbytes};
+    struct gi_combine_table table = {.text = item->made, .nbytes = item->made_nbytes};
+    if (!gi_batch_row(files, item, &table.tar, &table.file))
+        return GI_OK;
     enum gi_status status = gi_combine_add(combine, &table, &item->err);
     if (status == GI_E_UNSUPPORTED)
         item->status = status;
@@ -47,7 +49,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     if (!item->status && delivery->note)
         delivery->note(delivery->rows, item);
     if (!item->status && combine)
-        status = gi_rows_add(combine, item, err);
+        status = gi_rows_add(combine, &delivery->rows->files, item, err);
     else if (!item->status && fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
         status = gi_cli_flush(err);
     return status ? status : gi_batch_note(&delivery->rows->files, item, err);

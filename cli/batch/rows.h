@@ -16,9 +16,10 @@ struct gi_rows {
  * GI_E_USAGE. */
 enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err *err);
 
-/* For deliver(): adds the text of an item that did not fail (item->made) to the table; one of other
+/* For deliver(): adds the text of an item that has a row (item->made) to the table; one of other
  * columns fails by that. Errors: the table can't be written, which ends the batch. */
-enum gi_status gi_rows_add(struct gi_combine *combine, struct gi_item *item, struct gi_err *err);
+enum gi_status gi_rows_add(struct gi_combine *combine, const struct gi_batch_files *files,
+                           struct gi_item *item, struct gi_err *err);
 
 /* Runs it over the inputs; run() leaves its text in item->made: for a table what gi_combine_add()
  * takes. `note`, which may be NULL, sees each item that did not fail, in order. The table stands

@@ -38,6 +38,8 @@ static enum gi_status report(const struct tables *tables, const struct gi_ready 
     const struct gi_chain_step *step = &tables->chain->steps[tables->last];
     const struct gi_image *image = &ready->inputs[tables->last];
     struct gi_sink *sink = NULL;
+    const char *tar, *file;
+    gi_batch_row(&tables->files, item, &tar, &file);
     double start = gi_now_ms();
     enum gi_status status = tables->combine ? gi_sink_open_memory(&sink, item->input, err)
                                             : gi_sink_open(&sink, item->output, false, err);
@@ -47,7 +49,7 @@ static enum gi_status report(const struct tables *tables, const struct gi_ready 
                             .image = image,
                             .maxval =
                                 tables->last ? (unsigned)gi_type_full_scale(image->type) : maxval,
-                            .file = item->input,
+                            .file = file,
                             .to = item->output ? item->output : item->input,
                             .table = sink,
                             .json = tables->combine ? tables->json : is_json(item->output),
@@ -101,7 +103,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 {
     struct tables *tables = self;
     enum gi_status status =
-        tables->combine && !item->status ? gi_rows_add(tables->combine, item, err) : GI_OK;
+        tables->combine ? gi_rows_add(tables->combine, &tables->files, item, err) : GI_OK;
     if (!status)
         status = tables->stream ? gi_stream_report_add(tables->stream, item, err)
                                 : gi_batch_note(&tables->files, item, err);
@@ -158,6 +160,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     if (!status)
         status = gi_combine_format_of(&format, path, err);
     struct gi_combine_options options = {.path = path, .format = format, .first = "file"};
+    options.tar = p->tar ? "tar" : NULL;
     tables->json = format == GI_COMBINE_JSONL;
     return status ? status : gi_combine_new(&tables->combine, &options, err);
 }
@@ -184,7 +187,7 @@ static enum gi_status open_all(struct tables *tables, const struct gi_batch_job 
     struct gi_batch_job own = *job;
     own.takes_stdin = gi_batch_params_of(job->command, job->params)->table != NULL;
     enum gi_status status = gi_batch_open(files, &own, operands, noperands, err);
-    if (!status && own.takes_stdin && noperands == 1 && files->list.n == 1)
+    if (!status && !files->tars && own.takes_stdin && noperands == 1 && files->list.n == 1)
         status = find_stream(tables, files->list.inputs[0].path, err);
     if (!status)
         status = open_table(tables, err);
@@ -218,7 +221,7 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
     enum gi_status status = check_output(&job->chain->steps[tables.last], err);
     if (!status)
         status = open_all(&tables, job, operands, noperands, err);
-    options.images = tables.stream ? 0 : tables.files.n;
+    options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;
     options.times = tables.files.times;
     if (!status)
         status = gi_imaging_new(&tables.imaging, &options, err);

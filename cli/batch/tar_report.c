@@ -21,6 +21,8 @@ struct gi_tar_report {
 
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input)
 {
+    if (!names->noutputs)
+        return NULL;
     return names->outputs[gi_tars_are_joined(names) ? 0 : input];
 }
 
@@ -138,8 +140,10 @@ enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct g
         report->tar.status = item->status;
     for (int i = 0; i < GI_STAGES; i++)
         report->tar.ms[i] += item->ms[i];
-    int n = asprintf(&line.input, "%s:%s", input, tag->name);
-    int m = asprintf(&line.output, "%s:%s", output, gi_tar_entry_name(tag->entry));
+    int n = asprintf(&line.input, "%s:%s", input, tag->name), m = 0;
+    line.output = NULL;
+    if (output)
+        m = asprintf(&line.output, "%s:%s", output, gi_tar_entry_name(tag->entry));
     enum gi_status status = n >= 0 && m >= 0
                                 ? gi_journal_add_part(report->journal, &line, "tar", input, err)
                                 : gi_fail(err, GI_E_MEMORY, "out of memory: a report of tars");

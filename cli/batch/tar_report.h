@@ -8,14 +8,14 @@
 #include "cli/batch/item.h"
 #include "cli/batch/shard.h"
 
-/* The tars of a batch: as many outputs as inputs, or one that takes all. */
+/* The tars of a batch: as many outputs as inputs, or one that takes all, or for tables none. */
 struct gi_tar_names {
     char **inputs, **outputs; /* owned by who reads them */
     size_t ninputs, noutputs;
     struct gi_shard shard; /* of the inputs */
 };
 
-/* Where the members of an input go. */
+/* Where the members of an input go; NULL: there are no outputs. */
 const char *gi_tar_output(const struct gi_tar_names *names, size_t input);
 /* Whether several inputs go to one output. */
 bool gi_tars_are_joined(const struct gi_tar_names *names);

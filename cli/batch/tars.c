@@ -223,47 +223,54 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     return gi_imaging_memory(tars->imaging, item, err);
 }
 
-/* What came of it, as the batch's own status. */
-static enum gi_status conclude(const struct tars *tars, const struct gi_tally *tally,
+enum gi_status gi_tar_conclude(const struct gi_tally *tally, size_t broken, size_t ntars,
                                struct gi_err *err)
 {
-    uint64_t members = tally->failed - tars->broken;
+    uint64_t members = tally->failed - broken;
     if (!tally->failed)
         return GI_OK;
     if (members)
         gi_cli_say("%llu member%s left out", (unsigned long long)members,
                    members == 1 ? " was" : "s were");
-    if (tars->broken && tars->names.ninputs > 1 && !gi_stop_asked())
-        gi_cli_say("%zu of %zu tars failed", tars->broken, tars->names.ninputs);
+    if (broken && ntars > 1 && !gi_stop_asked())
+        gi_cli_say("%zu of %zu tars failed", broken, ntars);
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }
 
-static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members, struct gi_err *err)
+enum gi_status gi_tar_feed_run(struct gi_tar_feed *members, const struct gi_work_on *work,
+                               const struct gi_batch_params *params, int threads,
+                               struct gi_tally *tally, struct gi_err *err)
 {
     struct gi_feed feed = {.self = members, .next = gi_tar_feed_next};
-    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
-    struct gi_engine_options options = {.threads = gi_imaging_threads(tars->imaging),
-                                        .memory = tars->params->memory,
-                                        .fail_fast = tars->params->fail_fast};
+    struct gi_engine_options options = {
+        .threads = threads, .memory = params->memory, .fail_fast = params->fail_fast};
     struct gi_engine_watch watch = {
-        .threads = options.threads, .unit = "members", .waits = "input or output"};
-    struct gi_tally tally;
-    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, &work, err);
+        .threads = threads, .unit = "members", .waits = "input or output"};
+    enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
     if (status)
         return status;
     gi_stop_listen();
     struct gi_progress *progress =
-        gi_progress_start(tars->params->progress, gi_progress_of_engine, &watch);
+        gi_progress_start(params->progress, gi_progress_of_engine, &watch);
     status = gi_engine_run(watch.engine, err);
     gi_progress_end(&progress);
-    gi_engine_tally(watch.engine, &tally);
+    gi_engine_tally(watch.engine, tally);
     gi_engine_free(&watch.engine);
+    return status;
+}
+
+static enum gi_status run_engine(struct tars *tars, struct gi_tar_feed *members, struct gi_err *err)
+{
+    struct gi_work_on work = {.self = tars, .run = run_item, .deliver = deliver, .ordered = true};
+    struct gi_tally tally;
+    enum gi_status status = gi_tar_feed_run(members, &work, tars->params,
+                                            gi_imaging_threads(tars->imaging), &tally, err);
     gi_tar_writer_abandon(&tars->writer); /* of a shard whose end did not come */
     struct gi_err fault = {0};
     if (gi_tar_report_close(&tars->report, &fault) && !status)
         status = (*err = fault).status;
-    return status ? status : conclude(tars, &tally, err);
+    return status ? status : gi_tar_conclude(&tally, tars->broken, tars->names.ninputs, err);
 }
 
 static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job,

@@ -66,7 +66,6 @@ expect_error 2 'run: --overlay made.png: of many images there is a table alone' 
 expect_error 2 'run: --table: want stats, histogram, palette or extract as the last step, blur makes images' run blur in/a.png --table made.csv
 expect_error 2 'run: --suffix .png: the results are tables, want .csv or .json' \
     run 'blur | histogram' in/a.png --out-dir made --suffix .png
-expect_error 2 'run: step 2, histogram: writes tables, and --tar makes images' run 'blur | histogram' --tar in.tar made.tar
 
 # ---- streams: a row or more an image, named by its place ----
 for f in "${files[@]}"; do gpuimg convert "$f" pgm:-; done >stream.pgm
