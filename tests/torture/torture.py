@@ -129,7 +129,7 @@ CONTENT = {
 }
 # Examples that want a large picture, or gray ones.
 LARGE = ("crop photo.jpg part.png",)
-GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",)}
+GRAY = {"channels join": ("red.png", "green.png", "blue.png"), "channels alpha": ("mask.png",), "mask": ("labels.png",)}
 FOLDERS = {"before/", "after/", "crops/", "photos", "darks"}
 
 

@@ -128,6 +128,8 @@ static const char *const lines[] = {
     "extract a.ppm t.json --at 50% --overlay o.png --labels-picture l.png --crops crops",
     "extract d.pgm t.csv --at 50% --overlay o.png --crops crops --crop-format png",
     "blur s.pnm out.pnm --k 3 --format pnm",
+    "erode b.pgm out.pgm --mask d.pgm",
+    "mask b.pgm out.png --with c.pgm --label 3",
     "blur in.y4m out.y4m --k 3",
     "compare b.pgm c.pgm --diff d.png",
     "run blur_|_histogram_--format_csv_--to_h.csv b.pgm",
