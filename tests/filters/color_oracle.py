@@ -1,6 +1,7 @@
 """color against numpy in double precision, scikit-image, OpenCV and Python's colorsys.
 
-Integers: 8 bits equal in 99.9 % of samples but those half way between two, 16 in 95 %, none more than 1 off; floats within 2^-20 of the largest value.
+Integers: 8 bits equal in 99.9 % of samples but those half way between two as far as single precision tells, 16 in 95 %, none more than
+1 off; floats within 2^-20 of the largest value, which of Lab is 128.
 """
 import colorsys
 
@@ -22,17 +23,17 @@ WEIGHTS = {"ycbcr": (0.299, 0.114), "ycbcr709": (0.2126, 0.0722), "ycbcr2020": (
 c = Checks()
 
 
-def near(name, got, exact, dtype):
+def near(name, got, exact, dtype, largest=1):
     """exact: in parts of full scale."""
     name = f"{name} {got.shape} {np.dtype(dtype).name}"
     if dtype == np.float32:
-        c.check(name, np.abs(got - exact).max() <= 2.0**-20 * max(1, np.abs(exact).max()), np.abs(got - exact).max())
+        c.check(name, np.abs(got - exact).max() <= 2.0**-20 * max(largest, np.abs(exact).max()), np.abs(got - exact).max())
         return
     off = np.abs(got.astype(np.int64) - to_type(exact * FULL[dtype], dtype).astype(np.int64))
-    half_way = np.abs(exact * FULL[dtype] % 1 - 0.5) < 1e-6  # where double has no say either
-    c.check(name, off.max() <= 1)
-    off[half_way] = 0
-    c.check(name, off.max() <= 1 and (off == 0).mean() >= (0.999 if dtype == np.uint8 else 0.95), (off.max(), (off == 0).mean()))
+    c.check(name, off.max() <= 1, off.max())
+    sure = np.abs(exact * FULL[dtype] % 1 - 0.5) >= FULL[dtype] * 2.0**-22
+    few = max(1, (0.001 if dtype == np.uint8 else 0.05) * off.size)
+    c.check(name, (off[sure] > 0).sum() <= few, ((off[sure] > 0).sum(), off.size))
 
 
 def linear(v):
@@ -85,7 +86,7 @@ def test_spaces(image, dtype):
     near("from linear", c.filter(image, "color", "--from", "linear"), stored(rgb), dtype)
     near("xyz", c.filter(image, "color", "--to", "xyz"), linear(rgb) @ XYZ.T, dtype)
     near("from xyz", c.filter(image, "color", "--from", "xyz"), stored(rgb @ np.linalg.inv(XYZ).T), dtype)
-    near("lab", c.filter(image, "color", "--to", "lab"), held(lab_of(rgb), dtype), dtype)
+    near("lab", c.filter(image, "color", "--to", "lab"), held(lab_of(rgb), dtype), dtype, 128)
     near("hsv", c.filter(image, "color", "--to", "hsv"), each(colorsys.rgb_to_hsv, rgb), dtype)
     near("from hsv", c.filter(image, "color", "--from", "hsv"), each(colorsys.hsv_to_rgb, rgb), dtype)
     near("hsl", c.filter(image, "color", "--to", "hsl"), each(colorsys.rgb_to_hls, rgb)[..., [0, 2, 1]], dtype)
