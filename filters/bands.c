@@ -145,19 +145,23 @@ static struct gi_span band_at(int band, int height, int rows)
 static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int rows,
                                    struct gi_err *err)
 {
-    int height = flow->pipeline->plans[i].sources[0].height;
+    const struct gi_plan *plan = &flow->pipeline->plans[i];
+    int height = plan->sources[0].height;
     enum gi_status status = GI_OK;
     for (int band = 0; band < bands_of(height, rows) && !status; band++) {
-        struct gi_span span = band_at(band, height, rows);
+        struct gi_span span = band_at(band, height, rows), need = span;
         struct rows in;
         struct gi_image srcs[GI_SOURCES_MAX];
-        status = rows_of(flow, i - 1, span, &in, err);
+        if (plan->wide)
+            need = gi_plan_needs(plan, span.top, span.bottom);
+        status = rows_of(flow, i - 1, need, &in, err);
         if (status)
             break;
         srcs[0] = in.view;
-        status = gi_flow_others(flow, i, srcs, span.top, span.bottom, err);
+        status = gi_flow_others(flow, i, srcs, need.top, need.bottom, err);
         if (!status) {
-            status = gi_flow_measure(flow, i, pass, srcs, err);
+            struct gi_look look = {pass, srcs, span.top - need.top, need.bottom - span.bottom};
+            status = gi_flow_measure(flow, i, &look, err);
             gi_flow_release_others(flow, i, srcs);
         }
         release(flow, &in);

@@ -54,9 +54,9 @@ struct gi_filter {
                           const struct gi_work *work, struct gi_err *err);
 
     /* Looks at the whole sources first, plan->passes times: gets every band of pass 0, then every
-     * band of pass 1 and so on, without halo, and sums into `state`. */
+     * band of pass 1 and so on, and sums into `state`. */
     enum gi_status (*measure)(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *srcs, struct gi_err *err);
+                              const struct gi_look *look, struct gi_err *err);
 
     /* plan->late only: the plan as `plan` left it, but for `late` and `passes`, becomes that for
      * what the looks have found. Errors: as `plan`. */

@@ -37,8 +37,8 @@ enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, str
 enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image *host,
                                      struct gi_image *image, struct gi_err *err);
 
-/* One pass of plan i over `srcs`, its sources or a band of them. */
-enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,
+/* One look of plan i. */
+enum gi_status gi_flow_measure(struct gi_flow *flow, int i, const struct gi_look *look,
                                struct gi_err *err);
 /* What steps `from` and on gather is as if nothing had been found yet. Errors: GI_E_MEMORY. */
 enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err);

@@ -124,14 +124,13 @@ static double all_nbytes(const struct gi_image *images, int n)
     return nbytes;
 }
 
-enum gi_status gi_flow_measure(struct gi_flow *flow, int i, int pass, const struct gi_image *srcs,
+enum gi_status gi_flow_measure(struct gi_flow *flow, int i, const struct gi_look *look,
                                struct gi_err *err)
 {
     const struct gi_plan *plan = &flow->pipeline->plans[i];
     start(flow, plan->filter->name);
-    enum gi_status status =
-        plan->filter->measure(plan, flow->queue, flow->states[i], pass, srcs, err);
-    note_nbytes(flow, i, all_nbytes(srcs, plan->nsources));
+    enum gi_status status = plan->filter->measure(plan, flow->queue, flow->states[i], look, err);
+    note_nbytes(flow, i, all_nbytes(look->srcs, plan->nsources));
     return stop(flow, status, step_ms(flow, i), err);
 }
 
@@ -235,7 +234,7 @@ static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *i
     if (!status && !plan->on_host)
         status = gi_flow_others(flow, i, srcs, 0, image->height, err);
     for (int pass = 0; pass < plan->passes && !status; pass++)
-        status = gi_flow_measure(flow, i, pass, srcs, err);
+        status = gi_flow_measure(flow, i, &(struct gi_look){.pass = pass, .srcs = srcs}, err);
     if (!status && plan->late)
         status = settle_whole(flow, i, err);
     plan = &flow->pipeline->plans[i];

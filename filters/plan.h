@@ -49,12 +49,21 @@ struct gi_plan {
     enum gi_border border; /* GI_REACH_NEAR: WRAP needs rows from the other end */
     struct gi_cost cost;
     int passes;          /* looks at all of the sources before `run` or `conclude` */
+    bool wide;           /* of GI_REACH_NEAR: the looks want the halo too */
     size_t state_nbytes; /* what those looks fill: zeroed before the first; holds no pointers;
                             what is not touched of it costs no memory */
     bool late;    /* the result follows from what the looks find: until then it is shaped like
                      the first source, and gi_plan_settle() must come before `run` */
     bool on_host; /* an analysis without primitives: its images come in host memory */
     void *tables; /* one malloc()ed block, the plan's own; NULL: none */
+};
+
+/* What one look of a plan takes: images on the queue's backend, whole or bands of the same rows. */
+struct gi_look {
+    int pass;                    /* from 0 */
+    const struct gi_image *srcs; /* plan->nsources */
+    int above, below; /* of a plan that is wide: rows at the top and at the bottom that are there
+                         for those between them, and are looked at with other bands */
 };
 
 /* What one run of a plan takes: images on the queue's backend, whole or bands. */

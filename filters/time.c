@@ -99,7 +99,8 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
         srcs[j] = stand->in[(turn + j) % stand->nin];
     memset(state, 0, plan->state_nbytes);
     for (int pass = 0; pass < plan->passes && !status; pass++)
-        status = filter->measure(plan, queue, state, pass, srcs, err);
+        status =
+            filter->measure(plan, queue, state, &(struct gi_look){.pass = pass, .srcs = srcs}, err);
     struct gi_work work = {.dst = dst, .srcs = srcs, .state = plan->passes ? state : NULL};
     if (!status && filter->run)
         return filter->run(plan, queue, &work, err);

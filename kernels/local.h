@@ -34,6 +34,7 @@ struct gi_local {
     bool mean, invert;
     double lo, scale; /* GI_F32 */
     double shift, part, slope, level, swell, decay, base;
+    int above, below; /* rows at the top and at the bottom that gi_local_spread_fn does not note */
     struct gi_edge edge;
 };
 
@@ -43,7 +44,7 @@ typedef enum gi_status gi_local_threshold_fn(struct gi_queue *queue, struct gi_i
                                              const struct gi_image *src,
                                              const struct gi_local *spec, struct gi_err *err);
 
-/* *most = the greatest D of all colour samples. Waits. */
+/* *most = the greatest D of the colour samples, but of spec->above rows and spec->below. Waits. */
 typedef enum gi_status gi_local_spread_fn(struct gi_queue *queue, double *most,
                                           const struct gi_image *src, const struct gi_local *spec,
                                           struct gi_err *err);

@@ -247,10 +247,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     const struct params *p = plan->params;
-    (void)pass;
     return p->pca ? gi_pca_measure(queue, state, band, err)
                   : gi_balance_measure(&p->balance, queue, state, band, err);
 }

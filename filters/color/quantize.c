@@ -75,13 +75,13 @@ static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     uint32_t *counts = state;
     struct gi_image colour;
     struct gi_colours found;
     (void)plan;
-    (void)pass;
     enum gi_status status = drop_alpha(queue, &colour, band, err);
     if (status)
         return status;

@@ -51,12 +51,12 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *srcs, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *srcs = look->srcs;
     struct found *found = state;
     struct gi_reduce spec = {.y = found->rows};
     enum gi_status status = GI_OK;
-    (void)pass;
     for (int j = 1; j < plan->nsources && !status; j++)
         status = queue->k->reduce(queue, found->frames[j - 1], &srcs[j], &spec, err);
     found->rows += srcs->height;

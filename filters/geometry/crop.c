@@ -140,11 +140,11 @@ static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *q
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *srcs, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *srcs = look->srcs;
     struct found *found = state;
     struct gi_bounds band, *all = &found->bounds;
-    (void)pass;
     enum gi_status status = found->started ? GI_OK : read_corner(plan, queue, found, srcs, err);
     if (!status)
         status = queue->k->bounds(queue, &band, srcs, &found->spec, err);

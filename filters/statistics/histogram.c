@@ -259,14 +259,15 @@ static enum gi_status measure_channels(struct gi_queue *queue, struct state *sta
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     const struct gi_histogram_params *p = plan->params;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, band, p->luminance, err);
     if (status)
         return status;
-    status = measure_channels(queue, state, pass, &judge, p, err);
+    status = measure_channels(queue, state, look->pass, &judge, p, err);
     gi_judge_release(queue, &judge, p->luminance);
     return status;
 }

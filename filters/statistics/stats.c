@@ -130,18 +130,19 @@ static enum gi_status measure_counts(struct gi_queue *queue, struct state *state
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     struct state *state = arg;
     const struct gi_stats_params *p = plan->params;
     bool opaque = p->opaque && gi_has_alpha(band);
     struct gi_image kept = *band;
     enum gi_status status = GI_OK;
-    if (state->pass < pass) {
-        state->pass = pass;
+    if (state->pass < look->pass) {
+        state->pass = look->pass;
         ask_ranks(state, band->channels, p);
     }
-    if (pass == 0) {
+    if (look->pass == 0) {
         struct gi_reduce spec = {.opaque = opaque, .y = state->rows};
         status = queue->k->reduce(queue, state->found, band, &spec, err);
         state->rows += band->height;
@@ -150,7 +151,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
         status = keep_opaque(queue, &kept, band, err);
     if (status)
         return status;
-    status = measure_counts(queue, state, pass, &kept, p, err);
+    status = measure_counts(queue, state, look->pass, &kept, p, err);
     if (opaque)
         queue->k->release(queue, &kept);
     return status;

@@ -39,11 +39,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
     struct gi_image judge;
-    (void)pass;
     enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;

@@ -143,8 +143,7 @@ static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, 
     bool wolf = p->method == WOLF;
     plan->passes = wolf ? 2 : plan->sources[0].type == GI_F32;
     plan->state_nbytes = plan->passes ? sizeof(struct state) : 0;
-    if (wolf) /* the windows of the second look reach past a band */
-        plan->reach = GI_REACH_ALL;
+    plan->wide = wolf; /* the windows of its second look */
     return GI_OK;
 }
 
@@ -245,16 +244,22 @@ static void rule_of(struct gi_local *local, const struct params *p, const struct
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *arg,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     struct state *state = arg;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;
     struct gi_local local = window_of(plan->params, &judge, state);
-    status = pass ? queue->k->local_spread(queue, &state->most, &judge, &local, err)
-                  : queue->k->reduce(queue, state->found, &judge, &(struct gi_reduce){0}, err);
+    double most = 0;
+    local.above = look->above;
+    local.below = look->below;
+    status = look->pass
+                 ? queue->k->local_spread(queue, &most, &judge, &local, err)
+                 : queue->k->reduce(queue, state->found, &judge, &(struct gi_reduce){0}, err);
+    state->most = fmax(state->most, most);
     gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
@@ -360,8 +365,7 @@ const struct gi_filter gi_filter_local_threshold = {
         "wolf: m + factor * (s / S - 1) * (m - M) - offset, M being the least sample of the image "
         "and S the greatest of the deviations around its pixels, of all channels (C. Wolf, J.-M. "
         "Jolion, Extraction and recognition of artificial text in multimedia documents, Pattern "
-        "Analysis and Applications 6, 2003); where S is 0 so is s / S. It wants the whole image on "
-        "the device at once.\n"
+        "Analysis and Applications 6, 2003); where S is 0 so is s / S.\n"
         "bernsen: half way between the least and the greatest sample, - offset; where these differ "
         "by less than --contrast, that half way itself is compared with half of full scale, so "
         "that "

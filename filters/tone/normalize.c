@@ -115,13 +115,14 @@ static enum gi_status count(struct gi_queue *queue, struct state *state, int pas
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                              int pass, const struct gi_image *band, struct gi_err *err)
+                              const struct gi_look *look, struct gi_err *err)
 {
+    const struct gi_image *band = look->srcs;
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;
-    status = count(queue, state, pass, &judge, plan->params, err);
+    status = count(queue, state, look->pass, &judge, plan->params, err);
     gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }

@@ -133,10 +133,10 @@ void gi_otsu_plan(struct gi_plan *plan)
 }
 
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                               int pass, const struct gi_image *srcs, struct gi_err *err)
+                               const struct gi_look *look, struct gi_err *err)
 {
     (void)plan;
-    return gi_level_measure(queue, state, pass, srcs, err);
+    return gi_level_measure(queue, state, look->pass, look->srcs, err);
 }
 
 double gi_level_otsu(const struct gi_level_state *state)

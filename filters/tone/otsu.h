@@ -47,7 +47,7 @@ enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *s
  * look at the image more a pass; its `measure`. */
 void gi_otsu_plan(struct gi_plan *plan);
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                               int pass, const struct gi_image *srcs, struct gi_err *err);
+                               const struct gi_look *look, struct gi_err *err);
 
 /* Otsu's threshold after the last pass: a sample value; of floats the centre of its bin, as in
  * scikit-image. 0 where no sample is finite. */

@@ -118,13 +118,23 @@ static const char *const uneven[] = {"kernel=1 2 3; 0 1 0; 2 -1 4; 0 0 1; 5 1 1;
 static const char *const wide[] = {"k=31", NULL};
 static const char *const apart[] = {"per-channel", NULL};
 static const char *const deviant[] = {"sigma=1.7", NULL};
+static const char *const wolf[] = {"method=wolf", "k=9", NULL};
+static const char *const wolf_apart[] = {"method=wolf", "k=5", "per-channel", NULL};
 
 static const struct {
     const char *filter;
     const char *const *words;
-} cases[] = {{"blur", NULL},     {"blur", wide},       {"gaussian", deviant},
-             {"gaussian", wide}, {"sharpen", deviant}, {"convolve", uneven},
-             {"edges", NULL},    {"threshold", NULL},  {"threshold", apart}};
+} cases[] = {{"blur", NULL},
+             {"blur", wide},
+             {"gaussian", deviant},
+             {"gaussian", wide},
+             {"sharpen", deviant},
+             {"convolve", uneven},
+             {"edges", NULL},
+             {"threshold", NULL},
+             {"threshold", apart},
+             {"local-threshold", wolf},
+             {"local-threshold", wolf_apart}};
 
 static void test_same_bytes(void **unused)
 {

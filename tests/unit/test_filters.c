@@ -117,7 +117,8 @@ static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_
     struct gi_plan plan = fc_plan(filter, params, srcs), settled;
     void *state = plan.passes ? calloc(1, plan.state_nbytes) : NULL;
     for (int pass = 0; pass < plan.passes; pass++)
-        if (filter->measure(&plan, queue, state, pass, srcs, &err))
+        if (filter->measure(&plan, queue, state, &(struct gi_look){.pass = pass, .srcs = srcs},
+                            &err))
             fail_msg("%s", err.text);
     if (plan.late) {
         if (gi_plan_settle(&settled, &plan, state, &err))

@@ -79,7 +79,7 @@ static void put(const struct gi_image *image, int y, size_t i, double v)
         ((float *)row)[i] = (float)v;
 }
 
-/* The mask, and the greatest D. */
+/* The mask, and the greatest D of the rows that count. */
 static double define(const struct gi_image *dst, const struct gi_image *src,
                      const struct gi_local *spec)
 {
@@ -94,7 +94,8 @@ static double define(const struct gi_image *dst, const struct gi_image *src,
                 }
                 struct plain p = plain_at(src, spec, y, x, c);
                 bool on = above(spec, &p) != spec->invert;
-                most = fmax(most, spread_of(&p, (uint64_t)spec->k * (uint64_t)spec->k));
+                if (y >= spec->above && y < src->height - spec->below)
+                    most = fmax(most, spread_of(&p, (uint64_t)spec->k * (uint64_t)spec->k));
                 put(dst, y, i, on ? (double)gi_type_full_scale(src->type) : 0);
             }
     return most;
@@ -182,6 +183,8 @@ static void make(int width, int height, int channels, enum gi_type type, int k, 
     if (type == GI_F32)
         ((float *)gi_row(&g.image, height / 2))[0] = NAN;
     struct gi_local spec = random_rule(kind, k, (enum gi_border)border, type);
+    spec.above = case_between(&seed, 0, 1) * case_between(&seed, 0, height);
+    spec.below = case_between(&seed, 0, 1) * case_between(&seed, 0, height - spec.above);
     check(&g.image, &spec);
     guard_check(&g);
     guard_free(&g);

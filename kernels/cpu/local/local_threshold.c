@@ -198,8 +198,11 @@ static void store_row(const struct worker *w, int y)
 
 static void make_row(struct worker *w, int y)
 {
-    size_t channels = (size_t)w->channels, reach = (size_t)w->local->spec->k * channels;
-    bool mean = w->local->spec->mean;
+    const struct gi_local *spec = w->local->spec;
+    size_t channels = (size_t)w->channels, reach = (size_t)spec->k * channels;
+    bool mean = spec->mean;
+    if (w->most && (y < spec->above || y >= w->local->src->height - spec->below))
+        return;
     if (w->local->narrow) {
         row_sums_u32(w->sums, w->columns, w->n, reach, w->channels);
         if (!mean)

@@ -133,6 +133,8 @@ static __global__ void __launch_bounds__(THREADS)
     u64 k = (u64)args.spec.k;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
         size_t at = (size_t)(y - args.y0) * args.pitch;
+        if (args.most && (y < args.spec.above || y >= src->height - args.spec.below))
+            continue;
         if (!copies)
             windows_of(sums, prefix, &args, args.sums + at, x0, c, v * k);
         if (!copies && !args.spec.mean)
