@@ -253,6 +253,9 @@ const unsigned char *gi_jpeg_read_strips(const struct gi_decode *decode,
     const struct gi_parallel *parallel = decode->options->parallel;
     struct reader r = {.decode = decode, .file = cinfo};
     const unsigned char *scan = cinfo->src->next_input_byte;
+    /* Where the file ends in its head libjpeg reads an end of its own making. */
+    if (scan + cinfo->src->bytes_in_buffer != decode->bytes + decode->nbytes)
+        return NULL;
     if (!parallel || parallel->threads < 2 || !measure(&r) || !choose_strips(&r))
         return NULL;
     bool read = make_head(&r, scan) && find_groups(&r, scan, scan + cinfo->src->bytes_in_buffer) &&

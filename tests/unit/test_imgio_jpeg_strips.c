@@ -4,6 +4,19 @@
 
 #include <jpeglib.h>
 
+/* The most bytes that malloc() was asked for at a time. */
+static size_t largest;
+
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
+void *__libc_malloc(size_t n);
+
+void *malloc(size_t n)
+{
+    largest = n > largest ? n : largest;
+    return __libc_malloc(n);
+}
+#endif
+
 /* Lends threads that work one after the other, the last job first, and counts the jobs. */
 static int jobs_run;
 
@@ -218,12 +231,33 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
+/* Cut in its head, where libjpeg reads an end of its own making: nothing is looked for between
+ * there and the file. */
+static void cut_heads(void **state)
+{
+    (void)state;
+    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true};
+    struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
+    struct bytes good = make_jpeg(&source, &recipe);
+    size_t first = restart_at(good, 0);
+    largest = 0;
+    for (size_t n = 0; n < first; n++)
+        for (int partial = 0; partial < 2; partial++) {
+            int jobs;
+            compare((struct bytes){good.at, n}, partial, 0, &jobs);
+        }
+    assert_true(largest < 16 << 20);
+    free(good.at);
+    gi_image_free(&source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_image),
         cmocka_unit_test(same_damage),
         cmocka_unit_test(intervals),
+        cmocka_unit_test(cut_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

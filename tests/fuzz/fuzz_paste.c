@@ -1,0 +1,103 @@
+/* Fuzzes the tables of `paste`: points as CSV and .npy, regions as CSV, JSON and lines of it. The
+ * first byte picks, from '0' on. Some labels have a crop.
+ * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/json.h"
+#include "cli/paste.h"
+#include "cli/say.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
+
+enum { KINDS = 5, CROPS = 4 };
+static const char *const names[KINDS] = {"points.csv", "points.npy", "regions.csv", "regions.json",
+                                         "regions.jsonl"};
+/* Of labels from 1 on. The third is of another type, the fourth of another number of channels. */
+static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P2 1 1 1000 500",
+                                         "P3 1 1 255 1 2 3"};
+static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
+
+static void put(const char *name, const void *bytes, size_t nbytes)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || (nbytes && write(fd, bytes, nbytes) != (ssize_t)nbytes) || close(fd))
+        abort();
+}
+
+static void remove_folder(void)
+{
+    char name[64];
+    for (int i = 0; i < KINDS; i++)
+        unlink(names[i]);
+    for (unsigned i = 0; i < CROPS; i++) {
+        snprintf(name, sizeof name, "region-%06u.pnm", i + 1);
+        unlink(name);
+    }
+    rmdir(folder);
+}
+
+static void make_folder(void)
+{
+    char name[64];
+    if (!mkdtemp(folder) || chdir(folder))
+        abort();
+    atexit(remove_folder);
+    for (unsigned i = 0; i < CROPS; i++) {
+        snprintf(name, sizeof name, "region-%06u.pnm", i + 1);
+        put(name, crops[i], strlen(crops[i]));
+    }
+    gi_json_start();
+    gi_cli_quiet(true);
+}
+
+/* Every place is a whole pixel that floats hold; sources of crops have a value for each place. */
+static void check(const struct gi_image *others, int n)
+{
+    const struct gi_image *places = &others[0];
+    size_t each = n == 1 ? (size_t)places->channels : 2;
+    const float *v = places->data;
+    if (places->height != 1 || places->type != GI_F32 || places->channels != (int)each)
+        abort();
+    if (n == 2 && others[1].width != places->width)
+        abort();
+    for (size_t i = 0; i < (size_t)places->width; i++)
+        for (size_t c = 0; c < 2; c++)
+            if (v[i * each + c] != floorf(v[i * each + c]) || fabsf(v[i * each + c]) >= 0x1p24f)
+                abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
+{
+    static bool ready;
+    struct gi_image others[2] = {{0}};
+    struct gi_err err = {0};
+    unsigned kind = nbytes ? (bytes[0] - (unsigned)'0') % KINDS : 0;
+    struct gi_io_params io = {.max_pixels = 1 << 20, .max_bytes = 1 << 24, .quiet = true};
+    struct gi_paste_params params = {.crop_format = "pnm"};
+    int n;
+    if (!ready)
+        make_folder();
+    ready = true;
+    put(names[kind], bytes + 1, nbytes ? nbytes - 1 : 0);
+    if (kind < 2) {
+        params.points = names[kind];
+    } else {
+        params.table = names[kind];
+        params.crops = ".";
+        params.crop_margin = (int)(nbytes % 3);
+    }
+    enum gi_status status = gi_paste_load(others, &n, &params, &io, 1, &err);
+    if (status != err.status || (status && !*err.text))
+        abort();
+    if (!status)
+        check(others, n);
+    gi_image_free(&others[0]);
+    gi_image_free(&others[1]);
+    return 0;
+}
