@@ -226,7 +226,7 @@ static bool unpack_indexed(const struct bitmap *b, uint8_t *row, const unsigned 
 
 static uint32_t scale(uint32_t v, int bits, uint32_t full)
 {
-    uint64_t most = bits ? (UINT64_C(1) << bits) - 1 : 1;
+    uint64_t most = (UINT64_C(1) << bits) - 1;
     return (uint32_t)((v * (uint64_t)full + most / 2) / most);
 }
 

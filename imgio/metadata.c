@@ -275,7 +275,7 @@ static void reset_xmp_orientation(struct gi_metadata *metadata)
 {
     static const char name[] = "tiff:Orientation";
     char *at = metadata->xmp, *end = at + metadata->xmp_nbytes;
-    while (at && (at = memmem(at, (size_t)(end - at), name, sizeof name - 1))) {
+    while ((at = memmem(at, (size_t)(end - at), name, sizeof name - 1))) {
         at += sizeof name - 1;
         while (at < end && strchr("=\"'> \n", *at) && *at)
             at++;

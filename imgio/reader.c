@@ -173,7 +173,9 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
     uint64_t before = reader->to - reader->from; /* taken from the descriptor alone */
     ssize_t n = -1;
     *got = 0;
-    if (at >= 0 && ahead <= INT64_MAX / 2)
+    if (at >= 0 && ahead > INT64_MAX / 2) /* no file is so long */
+        return GI_OK;
+    if (at >= 0)
         do
             n = pread(reader->fd, to, nbytes, at + (off_t)ahead - (off_t)before);
         while (n < 0 && errno == EINTR);

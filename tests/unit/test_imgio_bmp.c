@@ -184,7 +184,10 @@ static void headers(void **state)
         {56, 16, 3, 54, 4, 0x17c00, "a mask of samples is 97280"},  /* more than the pixel has */
         {56, 32, 3, 54, 4, 0x50000, "a mask of samples is 327680"}, /* with a hole */
         {56, 32, 3, 58, 4, 0xff0000, "a mask of samples is 65280"}, /* in two samples */
+        {56, 16, 3, 54, 4, 0x1f800, "a mask of samples is 129024"}, /* beyond the pixel */
         {56, 32, 3, 54, 4, 0, "a mask of samples is 0"},
+        {56, 32, 3, 58, 4, 0, "a mask of samples is 0"},
+        {56, 32, 3, 62, 4, 0, "a mask of samples is 0"},
         {56, 32, 3, 0, 0, 0, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -198,7 +201,7 @@ static void headers(void **state)
             put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
         }
         put(file, cases[i].at, cases[i].nbytes, cases[i].value);
-        if (cases[i].at == 58) /* green first takes red's bits, which stand before it */
+        if (cases[i].value == 0xff0000) /* green first takes red's bits, which stand before it */
             put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
         enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
         assert_int_equal(status != GI_OK, cases[i].says != NULL);
@@ -290,6 +293,85 @@ static void palette(void **state)
     gi_image_free(&image);
 }
 
+/* Run lengths code by code ("Bitmap Compression", Windows SDK): a picture of 2 x 2 gray pixels,
+ * whose lower row comes first. */
+static void run_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *codes;
+        size_t n;
+        const char *says; /* NULL: it is read */
+        uint8_t want[4];  /* by rows from the top */
+    } cases[] = {
+        {"\2\1\0\0\2\2\0\1", 8, NULL, {20, 20, 10, 10}},
+        {"\2\1\0\0\2\2\0\0\0\1", 10, NULL, {20, 20, 10, 10}},
+        {"\2\1\0\0\2\2", 6, NULL, {20, 20, 10, 10}}, /* without its end */
+        {"\2\1\0\0\2\2\0", 7, NULL, {20, 20, 10, 10}},
+        {"\2\1\0\0\2\2\0\0", 8, NULL, {20, 20, 10, 10}},
+        {"\1\1\1\2\0\0\1\3\1\4\0\1", 12, NULL, {30, 40, 10, 20}},
+        {"\2\1\0\0\1\2", 6, "ends early, in row 1 of 2", {0}},
+        {"\2\1\0", 3, "ends early, in row 0 of 2", {0}},
+        {"\2\1\0\0\1\2\0\1", 8, "leaves pixels out, in row 1 of 2", {0}},
+        {"\2\1\0\1", 4, "leaves pixels out, in row 0 of 2", {0}},
+        {"\0\2\1\1", 4, "leaves pixels out", {0}},
+        {"\2\1\0\2", 4, "steps out of the image", {0}},
+        {"\2\1\0\2\1\0", 6, "steps out of the image", {0}},
+        {"\0\2\0\3", 4, "steps out of the image", {0}},
+        {"\3\1", 2, "a run that ends early or goes out", {0}},
+        {"\2\1\0\0\2\2\0\0\1\1", 10, "a run that ends early or goes out", {0}},
+        {"\2\32", 2, "a run that ends early or goes out", {0}}, /* a colour past the last */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[176 + 16];
+        struct gi_image image;
+        struct gi_err err;
+        small_file(file, 40, 8, 1, 0, 0);
+        put(file, 22, 4, 2);
+        for (unsigned c = 0; c < 26; c++)
+            put(file, 54 + 4 * c, 4, c * 10 * 0x10101);
+        memcpy(file + 160, cases[i].codes, cases[i].n);
+        enum gi_status status = load_bytes(&image, file, 160 + cases[i].n, &strictly, NULL, &err);
+        if (!status != !cases[i].says || (status && !strstr(err.text, cases[i].says)))
+            fail_msg("case %zu: %s; want %s", i, err.text, cases[i].says);
+        if (!status) {
+            assert_memory_equal(gi_row(&image, 0), cases[i].want, 2);
+            assert_memory_equal(gi_row(&image, 1), cases[i].want + 2, 2);
+            gi_image_free(&image);
+        }
+    }
+}
+
+/* A profile is taken where it lies in the file, and none where it does not. */
+static void profiles(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t kind, at, nbytes;
+        size_t want;
+    } cases[] = {
+        {0x4d424544, 130, 16, 16}, {0x4d424544, 130, 32, 32}, {0x4d424544, 130, 33, 0},
+        {0x4d424544, 130, 0, 0},   {0x4d424544, 177, 1, 0},   {0x4d424544, 0xffffffff, 16, 0},
+        {0x73524742, 130, 16, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[176];
+        struct gi_image image;
+        struct gi_metadata metadata;
+        size_t n = small_file(file, 124, 24, 0, 0x030201, 0x060504);
+        put(file, 14 + 56, 4, cases[i].kind);
+        put(file, 14 + 112, 4, cases[i].at);
+        put(file, 14 + 116, 4, cases[i].nbytes);
+        assert_int_equal(
+            gi_load_memory(&image, &metadata, NULL, file, n, "x", &strictly, NULL, NULL), GI_OK);
+        assert_int_equal(metadata.icc_nbytes, cases[i].want);
+        if (cases[i].want)
+            assert_memory_equal(metadata.icc, file + 14 + cases[i].at, cases[i].want);
+        gi_metadata_free(&metadata);
+        gi_image_free(&image);
+    }
+}
+
 static void damage(void **state)
 {
     (void)state;
@@ -329,11 +411,12 @@ static void there_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good),    cmocka_unit_test(good_by_others),
-        cmocka_unit_test(bad),     cmocka_unit_test(metadata),
-        cmocka_unit_test(damage),  cmocka_unit_test(there_and_back),
-        cmocka_unit_test(headers), cmocka_unit_test(fields),
-        cmocka_unit_test(palette),
+        cmocka_unit_test(good),     cmocka_unit_test(good_by_others),
+        cmocka_unit_test(bad),      cmocka_unit_test(metadata),
+        cmocka_unit_test(damage),   cmocka_unit_test(there_and_back),
+        cmocka_unit_test(headers),  cmocka_unit_test(fields),
+        cmocka_unit_test(palette),  cmocka_unit_test(run_lengths),
+        cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,65 @@ static void orient_nothing(void **state)
     }
 }
 
+static void put32(unsigned char *at, unsigned value, bool big)
+{
+    put16(at + (big ? 2 : 0), value & 0xffff, big);
+    put16(at + (big ? 0 : 2), value >> 16, big);
+}
+
+/* The second directory and the thumbnail that it names (TIFF 6.0, section 2; Exif 2.3, 4.6.9)
+ * become zeros, and are cut off where they end the block; the first directory stays. */
+static void thumbnails(void **state)
+{
+    (void)state;
+    enum { FIRST = 8 + 2 + 12, START = FIRST + 4, DIRECTORY = 2 + 2 * 12 + 4, PIXELS = 10 };
+    static const struct {
+        unsigned tags[2], directory, pixels, n, nbytes; /* of the block */
+        unsigned left;                                  /* bytes of it */
+    } cases[] = {
+        {{0x0201, 0x0202}, START, START + DIRECTORY, 10, START + DIRECTORY + PIXELS, START},
+        {{0x0111, 0x0117}, START, START + DIRECTORY, 10, START + DIRECTORY + PIXELS, START},
+        {{0x0111, 0x0117}, START + 10, START, 10, START + DIRECTORY + PIXELS, START + PIXELS},
+        {{0x0201, 0x0202},
+         START,
+         START + DIRECTORY,
+         10,
+         START + DIRECTORY + PIXELS + 1,
+         START + DIRECTORY + PIXELS + 1}, /* something stands behind them */
+        {{0x0201, 0x0202}, START + 3, START, 40, START + 3 + DIRECTORY, START}, /* over it */
+        {{0x0103, 0x0106}, START, START + DIRECTORY, 10, START + DIRECTORY, START},
+        {{0x0201, 0x0202}, START, 8, 10, START + DIRECTORY, START}, /* the first directory */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int big = 0; big < 2; big++) {
+            unsigned char block[START + DIRECTORY + PIXELS + 1], before[FIRST];
+            memset(block, 0x55, sizeof block);
+            memcpy(block, big ? "MM\0*" : "II*\0", 4);
+            put32(block + 4, 8, big);
+            put16(block + 8, 1, big);
+            put32(block + FIRST, cases[i].directory, big);
+            unsigned char *at = block + cases[i].directory;
+            put16(at, 2, big);
+            for (int e = 0; e < 2; e++) {
+                put16(at + 2 + 12 * e, cases[i].tags[e], big);
+                put16(at + 4 + 12 * e, 4, big);
+                put32(at + 6 + 12 * e, 1, big);
+                put32(at + 10 + 12 * e, e ? cases[i].n : cases[i].pixels, big);
+            }
+            memcpy(before, block, FIRST);
+            size_t left = gi_exif_forget_thumbnail(block, cases[i].nbytes);
+            if (left != cases[i].left)
+                fail_msg("case %zu: %zu bytes are left, want %u", i, left, cases[i].left);
+            assert_memory_equal(block, before, FIRST);
+            for (size_t b = FIRST; b < START + (size_t)DIRECTORY - 3 && b < left; b++)
+                assert_int_equal(block[b], 0);
+        }
+    /* A directory that is the first one goes no further than that. */
+    unsigned char block[START] = "II*\0\10\0\0\0\1";
+    block[FIRST] = 8;
+    assert_int_equal(gi_exif_forget_thumbnail(block, START), START);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +249,7 @@ int main(void)
         cmocka_unit_test(cuts),
         cmocka_unit_test(orient),
         cmocka_unit_test(orient_nothing),
+        cmocka_unit_test(thumbnails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ struct recipe {
     bool progressive, adobe;
     J_COLOR_SPACE space; /* in the file */
     int sampling;        /* 1: full colour, 2: half in both directions */
+    bool arithmetic;
 };
 
 static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe, int quality)
@@ -84,6 +85,7 @@ static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe
         cinfo.comp_info[0].h_samp_factor = cinfo.comp_info[0].v_samp_factor = recipe.sampling;
     if (recipe.progressive)
         jpeg_simple_progression(&cinfo);
+    cinfo.arith_code = recipe.arithmetic;
     jpeg_start_compress(&cinfo, TRUE);
     while (cinfo.next_scanline < cinfo.image_height) {
         JSAMPROW row = gi_row(image, (int)cinfo.next_scanline);
@@ -95,11 +97,17 @@ static struct bytes make_jpeg(const struct gi_image *image, struct recipe recipe
 }
 
 static const struct recipe recipes[] = {
-    {33, 19, 1, false, false, JCS_GRAYSCALE, 1}, {33, 19, 1, true, false, JCS_GRAYSCALE, 1},
-    {67, 45, 3, false, false, JCS_YCbCr, 2},     {67, 45, 3, true, false, JCS_YCbCr, 2},
-    {67, 45, 3, false, false, JCS_YCbCr, 1},     {31, 8, 3, false, true, JCS_RGB, 1},
-    {40, 23, 4, false, true, JCS_CMYK, 1},       {40, 23, 4, true, true, JCS_YCCK, 1},
-    {1, 1, 3, false, false, JCS_YCbCr, 2},
+    {33, 19, 1, false, false, JCS_GRAYSCALE, 1, false},
+    {33, 19, 1, true, false, JCS_GRAYSCALE, 1, false},
+    {67, 45, 3, false, false, JCS_YCbCr, 2, false},
+    {67, 45, 3, true, false, JCS_YCbCr, 2, false},
+    {67, 45, 3, false, false, JCS_YCbCr, 1, false},
+    {31, 8, 3, false, true, JCS_RGB, 1, false},
+    {40, 23, 4, false, true, JCS_CMYK, 1, false},
+    {40, 23, 4, true, true, JCS_YCCK, 1, false},
+    {1, 1, 3, false, false, JCS_YCbCr, 2, false},
+    {40, 23, 3, false, false, JCS_YCbCr, 2, true},
+    {40, 23, 4, false, true, JCS_CMYK, 1, true},
 };
 
 static void made_as_djpeg(void **state)
@@ -115,7 +123,11 @@ static void made_as_djpeg(void **state)
             random_image(recipes[i].width, recipes[i].height, recipes[i].channels, GI_U8, i);
         struct bytes file = make_jpeg(&source, recipes[i], 95);
         write_file(path, file.at, file.n);
-        struct gi_image image = load_or_fail(path);
+        struct gi_image image;
+        struct gi_file_info info;
+        assert_int_equal(gi_load(&image, NULL, &info, path, &strictly, NULL, NULL), GI_OK);
+        assert_int_equal(strstr(info.detail, "CMYK") != NULL, recipes[i].channels == 4);
+        assert_int_equal(strstr(info.detail, "arithmetic") != NULL, recipes[i].arithmetic);
         struct gi_image oracle = parse_djpeg(run_command("djpeg '%s'", path));
         assert_int_equal(image.channels, recipes[i].channels == 1 ? 1 : 3);
         if (recipes[i].channels < 4) {
@@ -152,7 +164,7 @@ static void plain_cmyk(void **state)
                     ((uint8_t *)gi_row(&source, y))[x] =
                         (uint8_t)(adobe ? 255 - inks[i][x % 4] : inks[i][x % 4]);
             struct bytes file =
-                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1}, 95);
+                make_jpeg(&source, (struct recipe){8, 8, 4, false, adobe, JCS_CMYK, 1, false}, 95);
             assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_OK);
             for (int c = 0; c < 3; c++)
                 assert_in_range(((uint8_t *)image.data)[c] + 2, want[i][c], want[i][c] + 4);
@@ -465,6 +477,149 @@ static void stray_before_restart(void **state)
     remove_folder(tmp);
 }
 
+/* `file` with `n` bytes more at `at`. */
+static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
+{
+    struct bytes longer = {malloc(file.n + n), file.n + n};
+    memcpy(longer.at, file.at, at);
+    memcpy(longer.at + at, bytes, n);
+    memcpy(longer.at + at + n, file.at + at, file.n - at);
+    return longer;
+}
+
+/* Whether `at` lies within a segment's bytes, which may look like a marker. */
+static bool is_inside(struct bytes file, size_t at)
+{
+    for (size_t segment = 2; segment < at;) {
+        if (file.at[segment] != 0xff || file.at[segment + 1] < 0xc0) {
+            segment++; /* of a scan */
+            continue;
+        }
+        segment += 2 + (size_t)(file.at[segment + 2] << 8 | file.at[segment + 3]);
+        if (segment > at)
+            return true;
+    }
+    return false;
+}
+
+/* Any number of bytes 0xff may stand before a marker (ITU-T T.81, B.1.1.2): they change nothing. */
+static void fill_bytes(void **state)
+{
+    (void)state;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_err err, warning;
+    for (int r = 2; r < 4; r++) { /* one scan, or several */
+        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        int places = 0;
+        /* Every byte 0xff before a number of a marker is one: in a scan a zero follows it. */
+        for (size_t at = 2; at + 1 < file.n; at++) {
+            if (file.at[at] != 0xff || file.at[at + 1] < 0xc0 || is_inside(file, at))
+                continue;
+            struct bytes filled = with_bytes(file, at, "\xff\xff\xff", 3);
+            assert_int_equal(load_bytes(&got, filled.at, filled.n, &strictly, &warning, &err),
+                             GI_OK);
+            assert_int_equal(warning.status, GI_OK);
+            assert_same_image(&want, &got);
+            gi_image_free(&got);
+            free(filled.at);
+            places++;
+        }
+        assert_true(places > (r == 2 ? 8 : 16));
+        free(file.at);
+        gi_image_free(&want);
+    }
+    gi_image_free(&source);
+}
+
+/* What stands behind the image: zeros and a further image, which is told, unless there was
+ * something to tell before. */
+static void behind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        bool stray; /* bytes before the scan too */
+        const char *says;
+    } cases[] = {
+        {"", 0, false, ""},
+        {"\xff\xd8\xff", 3, false, "more images"},
+        {"\0\0\xff\xd8\xff", 5, false, "more images"},
+        {"\xff\xd8", 2, false, ""},
+        {"\0", 1, false, ""},
+        {"\xff\xd8\xfe", 3, false, ""},
+        {"\xff\xd8\xff", 3, true, "20 stray bytes"},
+    };
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
+    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_err err, warning;
+        struct bytes longer = with_bytes(good, good.n, cases[i].bytes, cases[i].n);
+        struct bytes file = cases[i].stray ? with_stray(longer, find_marker(longer, 2, 0xdb, 0xdb))
+                                           : with_bytes(longer, longer.n, "", 0);
+        assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+        if (!warning.status != !*cases[i].says || !strstr(warning.text, cases[i].says))
+            fail_msg("case %zu: %s", i, warning.text);
+        gi_image_free(&image);
+        free(file.at);
+        free(longer.at);
+    }
+    free(good.at);
+    gi_image_free(&source);
+}
+
+/* Segments before the tables: comments with and without a keyword, XMP in several parts. */
+static void segments(void **state)
+{
+    (void)state;
+    static const struct {
+        int marker;
+        const char *bytes;
+        size_t n;
+        const char *keyword, *text, *says; /* NULL: no text */
+    } cases[] = {
+        {0xfe, "Title: a", 8, "Title", "a", ""},
+        {0xfe, "Title:ab", 8, "Comment", "Title:ab", ""},
+        {0xfe, "Title of", 8, "Comment", "Title of", ""},
+        {0xfe, "Title: ", 7, "Comment", "Title: ", ""},
+        {0xfe, "Titles", 6, "Comment", "Titles", ""},
+        {0xfe, "", 0, "Comment", "", ""},
+        {0xe1, "http://ns.adobe.com/xmp/extension/\0abc", 38, NULL, NULL, "XMP in several parts"},
+        {0xe1, "http://ns.adobe.com/xmp/extension/\0", 35, NULL, NULL, ""},
+    };
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
+    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int stray = 0; stray < 2; stray++) {
+            unsigned char segment[64] = {0xff, (unsigned char)cases[i].marker, 0,
+                                         (unsigned char)(2 + cases[i].n)};
+            memcpy(segment + 4, cases[i].bytes, cases[i].n);
+            struct bytes longer = with_bytes(good, 2, segment, 4 + cases[i].n);
+            struct bytes file = stray ? with_stray(longer, find_marker(longer, 2, 0xdb, 0xdb))
+                                      : with_bytes(longer, 2, "", 0);
+            struct gi_metadata metadata;
+            struct gi_err warning;
+            assert_int_equal(gi_load_memory(&image, &metadata, NULL, file.at, file.n, "x",
+                                            &strictly, &warning, NULL),
+                             GI_OK);
+            const char *says = stray ? "stray bytes" : cases[i].says;
+            if (!warning.status != !*says || !strstr(warning.text, says))
+                fail_msg("case %zu: %s", i, warning.text);
+            assert_int_equal(metadata.ntexts, cases[i].keyword != NULL);
+            if (cases[i].keyword) {
+                assert_string_equal(metadata.texts[0].keyword, cases[i].keyword);
+                assert_string_equal(metadata.texts[0].text, cases[i].text);
+            }
+            gi_metadata_free(&metadata);
+            gi_image_free(&image);
+            free(file.at);
+            free(longer.at);
+        }
+    free(good.at);
+    gi_image_free(&source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +629,8 @@ int main(void)
         cmocka_unit_test(place_damage), cmocka_unit_test(round_trip),
         cmocka_unit_test(strips),       cmocka_unit_test(damage),
         cmocka_unit_test(stray_bytes),  cmocka_unit_test(stray_before_restart),
+        cmocka_unit_test(fill_bytes),   cmocka_unit_test(behind),
+        cmocka_unit_test(segments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,13 @@ static void ways_in(void **state)
     assert_int_equal(with_stdin("/dev/null", true, empty_stdin), 0);
 }
 
+static void cut_file(void *arg, const struct gi_image *shape)
+{
+    (void)arg;
+    (void)shape;
+    assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
+}
+
 /* A mapped file that is cut meanwhile: zeros instead of a crash, and an error at the end. The first
  * test, because cmocka puts its own handler of SIGBUS over ours at each later one. */
 static void shrinking_file(void **state)
@@ -168,6 +175,20 @@ static void shrinking_file(void **state)
     assert_int_equal(gi_source_close(&source, &err), GI_E_IO);
     assert_non_null(strstr(err.text, "shrank"));
     assert_int_equal(gi_source_close(&other, &err), GI_OK); /* never touched there */
+    for (int beside = 0; beside < 2; beside++) {
+        const struct gi_shape_listener listener = {.tell = cut_file};
+        struct gi_load_options options = strictly;
+        struct gi_image image = random_image(2000, 2000, 1, GI_U8, 1);
+        struct gi_save_options save = {.format = "pgm"};
+        struct gi_metadata metadata;
+        assert_int_equal(gi_save(&image, NULL, path, &save, NULL, NULL), GI_OK);
+        gi_image_free(&image);
+        options.listener = &listener;
+        assert_int_equal(
+            gi_load(&image, beside ? &metadata : NULL, NULL, path, &options, NULL, &err), GI_E_IO);
+        assert_non_null(strstr(err.text, "a: the file shrank"));
+        assert_null(image.data);
+    }
 }
 
 static void limits(void **state)

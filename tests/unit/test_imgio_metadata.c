@@ -35,6 +35,11 @@ static void colours(void **state)
          "\x17\x71",
          37, false},
         {"cHRM\1x", 6, false},
+        {"gAMA\4\0\0\xb1\x90"
+         "cICP\4\1\15\0\1",
+         18, false},
+        {"gAM", 3, true}, /* cut */
+        {"gAMA\4\0\0\xb1", 8, true},
         {"cLLI\1x", 6, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -55,6 +60,7 @@ static void settled(void **state)
         {"tiff:Orientation = \"3\" tiff:Orientation=\n4",
          "tiff:Orientation = \"1\" tiff:Orientation=\n1"},
         {"tiff:Orientation='9'", "tiff:Orientation='9'"},
+        {"tiff:Orientation='0'", "tiff:Orientation='0'"},
         {"tiff:Orientation", "tiff:Orientation"},
         {"tiff:Orientation=\"", "tiff:Orientation=\""},
         {"a<xmp:Thumbnails>b</xmp:Thumbnails>c<xmp:Thumbnails></xmp:Thumbnails>d", "acd"},
@@ -72,6 +78,22 @@ static void settled(void **state)
         assert_memory_equal(metadata.xmp, cases[i][1], metadata.xmp_nbytes);
         gi_metadata_free(&metadata);
     }
+}
+
+/* A packet with a zero in it is read on. */
+static void zero_in_packet(void **state)
+{
+    (void)state;
+    static const char packet[] = "tiff:Orientation=\0\"6\" tiff:Orientation='6'";
+    static const char want[] = "tiff:Orientation=\0\"6\" tiff:Orientation='1'";
+    struct gi_metadata metadata = {.xmp = malloc(sizeof packet - 1),
+                                   .xmp_nbytes = sizeof packet - 1};
+    assert_non_null(metadata.xmp);
+    memcpy(metadata.xmp, packet, sizeof packet - 1);
+    gi_metadata_settle(&metadata);
+    assert_int_equal(metadata.xmp_nbytes, sizeof want - 1);
+    assert_memory_equal(metadata.xmp, want, sizeof want - 1);
+    gi_metadata_free(&metadata);
 }
 
 static void put32(unsigned char *to, uint32_t v)
@@ -176,6 +198,8 @@ static void alphabets(void **state)
         {"\xf5\x80\x80\x80", "\xc3\xb5\xc2\x80\xc2\x80\xc2\x80", "\xf5\x80\x80\x80"},
         {"\xe2\x82", "\xc3\xa2\xc2\x82", "\xe2\x82"}, /* cut */
         {"\xe2(\xac", "\xc3\xa2(\xc2\xac", "\xe2(\xac"},
+        {"\xe0\xa0\x80", "\xe0\xa0\x80", NULL},         /* U+0800 */
+        {"\xf0\x90\x80\x80", "\xf0\x90\x80\x80", NULL}, /* U+10000 */
         {"\xa9", "\xc2\xa9", "\xa9"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -241,6 +265,16 @@ static void raw_profiles(void **state)
             assert_memory_equal(metadata.xmp, cases[i].xmp, metadata.xmp_nbytes);
         gi_metadata_free(&metadata);
     }
+    /* A zero among the digits is none of them. */
+    static const char zero[] = "\nexif\n 8\n4578\0"
+                               "69660000\0"
+                               "4949\n";
+    struct gi_metadata metadata = {0};
+    struct gi_err warning = {0};
+    assert_true(add(&metadata, &warning, "Raw profile type exif", zero, sizeof zero - 1));
+    assert_int_equal(metadata.exif_nbytes, 2);
+    assert_memory_equal(metadata.exif, "II", 2);
+    gi_metadata_free(&metadata);
 }
 
 /* A file may hold any number and length of texts: what is too much is left out, once said. */
@@ -309,9 +343,9 @@ static void places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(colours),   cmocka_unit_test(settled),      cmocka_unit_test(texts),
-        cmocka_unit_test(alphabets), cmocka_unit_test(raw_profiles), cmocka_unit_test(too_much),
-        cmocka_unit_test(places),
+        cmocka_unit_test(colours),  cmocka_unit_test(settled),   cmocka_unit_test(zero_in_packet),
+        cmocka_unit_test(texts),    cmocka_unit_test(alphabets), cmocka_unit_test(raw_profiles),
+        cmocka_unit_test(too_much), cmocka_unit_test(places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,6 +409,23 @@ static void cut_numbers(void **state)
     }
 }
 
+/* Of several things to tell the first is told: a sample over the maximum, then a cut number or more
+ * images. */
+static void first_warning(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"P2 2 1 99 100 1", "P2 2 1 99 100 1 P2 1 1 9 5",
+                                       "P5 2 1 99 \xffxP5 1 1 255 x"};
+    for (int i = 0; i < 3; i++) {
+        struct gi_image image;
+        struct gi_err err, warning;
+        assert_int_equal(load_bytes(&image, both[i], strlen(both[i]), &partially, &warning, &err),
+                         GI_OK);
+        assert_non_null(strstr(warning.text, "over its own maximum 99"));
+        gi_image_free(&image);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,7 +434,7 @@ int main(void)
         cmocka_unit_test(scaling),       cmocka_unit_test(refused),
         cmocka_unit_test(pfm),           cmocka_unit_test(pfm_headers),
         cmocka_unit_test(flips),         cmocka_unit_test(bitmaps),
-        cmocka_unit_test(streams),
+        cmocka_unit_test(streams),       cmocka_unit_test(first_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,7 @@ static const struct expected kinds[] = {
     TEXT("P1 4 2 0110 10 01"),
     TEXT("P3 1 1 255 7 8 9\n"),
     TEXT("P5 1 1 1023\n\3\377"),
+    TEXT("P2 2 1 9 #a\r1 2 "),
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -217,6 +218,7 @@ static void refuses(void **state)
         {"P5 1 1 255\nxP9 1 1 255\n", GI_E_FORMAT, "byte 12 and on are no PNM or PAM image"},
         {"P5 1 1 255\nxP5 1 99999999999 255\n", GI_E_FORMAT, "width and height"},
         {"P5 1 1 255\nxP6 2147483647 2147483647 65535\nabc", GI_E_LIMIT, "--max-bytes"},
+        {"P5 1 1 255\nxP5 100000 100000 65535\nabc", GI_E_LIMIT, "--max-bytes"},
         {"P5 1 1 255\nxP7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 1\nENDHDR\n", GI_E_UNSUPPORTED,
          "5 channels"},
     };
@@ -228,8 +230,8 @@ static void refuses(void **state)
         write_file(in_folder("bad"), cases[i].text, strlen(cases[i].text));
         assert_int_equal(gi_reader_open(&reader, in_folder("bad"), &err), GI_OK);
         assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
-        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err),
-                         cases[i].status);
+        struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, UINT64_C(15) << 30}; /* 1.5 e10 bytes */
+        assert_int_equal(gi_pnm_next(&buffer, &end, reader, &limits, &err), cases[i].status);
         assert_non_null(strstr(err.text, cases[i].says));
         assert_int_equal(strncmp(err.text, folder, strlen(folder)), 0);
         gi_reader_close(&reader);
@@ -255,6 +257,75 @@ static void claims(void **state)
     free(buffer.at);
 }
 
+/* A letter in a plain raster parts numbers, as far as the end of the image is looked for: decoding
+ * it says that it is damaged. */
+static void letters(void **state)
+{
+    (void)state;
+    static const char text[] = "P2 2 1 9 1x2\nP5 1 1 255 x";
+    static const struct expected want[] = {TEXT("P2 2 1 9 1x2\n"), TEXT("P5 1 1 255 x")};
+    struct gi_reader *reader;
+    write_file(in_folder("letters"), text, sizeof text - 1);
+    assert_int_equal(gi_reader_open(&reader, in_folder("letters"), NULL), GI_OK);
+    expect_images(reader, want, 2);
+    gi_reader_close(&reader);
+}
+
+/* A head that is a comment without an end is not waited for past what is looked at. */
+static void endless_head(void **state)
+{
+    (void)state;
+    enum { NBYTES = GI_READER_AHEAD + 1000 };
+    char *text = malloc(NBYTES);
+    struct gi_buffer buffer = {0};
+    struct gi_reader *reader;
+    struct gi_err err = {0};
+    bool end;
+    assert_non_null(text);
+    memset(text, 'c', NBYTES);
+    memcpy(text, "P5 #", 4);
+    write_file(in_folder("endless"), text, NBYTES);
+    assert_int_equal(gi_reader_open(&reader, in_folder("endless"), NULL), GI_OK);
+    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "width and height"));
+    gi_reader_close(&reader);
+    free(buffer.at);
+    free(text);
+}
+
+/* Whether a further image follows, by the head of the first: not where that is damaged or claims
+ * more than a file can hold, which is said when it is decoded. */
+static void has_more(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool more;
+    } cases[] = {
+        {"P5 2 1 255 abP5 1 1 255 c", true},
+        {"P5 2 1 255 ab \n", false},
+        {"P5 2 1 255 ab \nx", true},
+        {"P2 2 1 9 1 2 P5 1 1 255 c", true},
+        {"P2 2 1 9 1 2", false},
+        {"P5 2 1 255 a", false},
+        {"P5 x", false},
+        {"PX", false},
+        {"P7\nWIDTH 2147483647\nHEIGHT 2147483647\nDEPTH 4\nMAXVAL 65535\nENDHDR\nab", false},
+        {"P7\nWIDTH 2147483647\nHEIGHT 2147483647\nDEPTH 1\nMAXVAL 65535\nENDHDR\nab", false},
+        {"P7\nWIDTH 2147483647\nHEIGHT 1\nDEPTH 1\nMAXVAL 65535\nENDHDR\nab", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_reader *reader;
+        struct gi_err err = {0};
+        bool more = true;
+        write_file(in_folder("more"), cases[i].text, strlen(cases[i].text));
+        assert_int_equal(gi_reader_open(&reader, in_folder("more"), NULL), GI_OK);
+        if (gi_pnm_has_more(&more, reader, &err) || more != cases[i].more)
+            fail_msg("case %zu: %d, %s", i, more, err.text);
+        gi_reader_close(&reader);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +335,9 @@ int main(void)
         cmocka_unit_test(breaks_off),
         cmocka_unit_test(refuses),
         cmocka_unit_test(claims),
+        cmocka_unit_test(letters),
+        cmocka_unit_test(endless_head),
+        cmocka_unit_test(has_more),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

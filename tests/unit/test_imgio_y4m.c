@@ -113,12 +113,36 @@ static void refuses(void **state)
         assert_non_null(strstr(err.text, cases[i].says));
         assert_int_equal(strncmp(err.text, folder, strlen(folder)), 0);
     }
+    struct gi_limits small = {1000, 199};
+    struct gi_reader *reader = open_bytes("YUV4MPEG2 W10 H10 C420p10\n", 26);
+    assert_int_equal(gi_y4m_read_head(&video, reader, &small, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-bytes"));
+    gi_reader_close(&reader);
+    reader = open_bytes("YUV4MPEG2 W10\0H10\n", 18);
+    assert_int_equal(gi_y4m_read_head(&video, reader, &strictly.limits, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "want a line"));
+    gi_reader_close(&reader);
     char text[4096];
     memset(text, 'X', sizeof text);
     memcpy(text, "YUV4MPEG2 W1 H1 ", 16);
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     assert_int_equal(read_head(&video, text, &err), GI_E_FORMAT);
+    /* As an image too; the longest line that there may be is read by both. */
+    struct gi_load_options options = strictly;
+    struct gi_image image;
+    options.header_only = true;
+    assert_int_equal(load_bytes(&image, text, sizeof text - 1, &options, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "want a line"));
+    for (int longer = 0; longer < 2; longer++) {
+        memset(text, 'X', sizeof text);
+        memcpy(text, "YUV4MPEG2 W1 H1 ", 16);
+        memcpy(text + GI_Y4M_LINE_MAX - 1 + longer, "\n", 2);
+        assert_int_equal(read_head(&video, text, &err), longer ? GI_E_FORMAT : GI_OK);
+        assert_int_equal(
+            gi_load_memory(&image, NULL, NULL, text, strlen(text), "x", &options, NULL, &err),
+            longer ? GI_E_FORMAT : GI_OK);
+    }
 }
 
 /* Reads a video and writes it again; returns how many frames went. */
