@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "imgio/format.h"
 #include "imgio/source.h"
 
 /* Without a pop: functions that stay unused are only found at the end of the file. */
@@ -214,6 +216,32 @@ static void limits(void **state)
 static void note_shape(void *arg, const struct gi_image *shape)
 {
     *(struct gi_image *)arg = *shape;
+}
+
+static int note_and_halve(void *arg, const struct gi_image *picture)
+{
+    note_shape(arg, picture);
+    return 2;
+}
+
+/* Nobody is asked for a picture whose sides an image can't have; decoding it is refused. */
+static void beyond_int(void **state)
+{
+    (void)state;
+    struct gi_image asked = {0};
+    const struct gi_shape_listener listener = {note_shape, &asked, note_and_halve},
+                                   deaf = {note_shape, &asked, NULL};
+    struct gi_load_options options = strictly;
+    struct gi_metadata metadata = {0};
+    struct gi_decode decode = {.options = &options, .metadata = &metadata};
+    options.listener = &listener;
+    assert_int_equal(gi_decode_shrink(&decode, UINT64_C(1) << 31, 1), 1);
+    assert_int_equal(gi_decode_shrink(&decode, 1, UINT64_C(1) << 31), 1);
+    assert_int_equal(asked.width, 0);
+    assert_int_equal(gi_decode_shrink(&decode, INT_MAX, 1), 2);
+    assert_int_equal(asked.width, INT_MAX);
+    options.listener = &deaf;
+    assert_int_equal(gi_decode_shrink(&decode, 2, 2), 1);
 }
 
 /* The shape is told before the samples are there, also where they then are damaged; not beyond a

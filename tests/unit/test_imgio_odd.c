@@ -2,10 +2,8 @@
  * metadata that a format can't hold. SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-#include <limits.h>
 #include <math.h>
 
-#include "imgio/format.h"
 #include "imgio/light.h"
 #include "imgio/metadata.h"
 #include "imgio/reader.h"
@@ -382,25 +380,6 @@ static void smaller(void **state)
     gi_image_free(&image);
 }
 
-/* Nobody is asked for a picture whose sides an image can't have; decoding it is refused. */
-static void beyond_int(void **state)
-{
-    (void)state;
-    struct asked asked = {.by = 2};
-    const struct gi_shape_listener listener = {told, &asked, shrink}, deaf = {told, &asked, NULL};
-    struct gi_load_options options = strictly;
-    struct gi_metadata metadata = {0};
-    struct gi_decode decode = {.options = &options, .metadata = &metadata};
-    options.listener = &listener;
-    assert_int_equal(gi_decode_shrink(&decode, UINT64_C(1) << 31, 1), 1);
-    assert_int_equal(gi_decode_shrink(&decode, 1, UINT64_C(1) << 31), 1);
-    assert_int_equal(asked.width, 0);
-    assert_int_equal(gi_decode_shrink(&decode, INT_MAX, 1), 2);
-    assert_int_equal(asked.width, INT_MAX);
-    options.listener = &deaf;
-    assert_int_equal(gi_decode_shrink(&decode, 2, 2), 1);
-}
-
 /* Sides that a format can't hold are an error, whose picture is too wide or too high. */
 static void sides(void **state)
 {
@@ -506,11 +485,10 @@ static void ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads),      cmocka_unit_test(names),        cmocka_unit_test(resolutions),
-        cmocka_unit_test(too_long),   cmocka_unit_test(light),        cmocka_unit_test(blocks),
-        cmocka_unit_test(beyond_int), cmocka_unit_test(orientations), cmocka_unit_test(densities),
-        cmocka_unit_test(smaller),    cmocka_unit_test(sides),        cmocka_unit_test(sources),
-        cmocka_unit_test(ahead),
+        cmocka_unit_test(heads),        cmocka_unit_test(names),     cmocka_unit_test(resolutions),
+        cmocka_unit_test(too_long),     cmocka_unit_test(light),     cmocka_unit_test(blocks),
+        cmocka_unit_test(orientations), cmocka_unit_test(densities), cmocka_unit_test(smaller),
+        cmocka_unit_test(sides),        cmocka_unit_test(sources),   cmocka_unit_test(ahead),
     };
     const char *folder = make_folder();
     snprintf(path, sizeof path, "%s/file", folder);

@@ -1,0 +1,227 @@
+/* JPEG: bytes between markers and behind the image, segments that are read.
+ * SPDX-License-Identifier: MIT */
+#include "jpeg_cases.h"
+
+enum { STRAY = 20 }; /* more than libjpeg has read ahead */
+
+/* `file` with STRAY bytes more at `at`. */
+static struct bytes with_stray(struct bytes file, size_t at)
+{
+    struct bytes longer = {malloc(file.n + STRAY), file.n + STRAY};
+    memcpy(longer.at, file.at, at);
+    memset(longer.at + at, 0x12, STRAY);
+    memcpy(longer.at + at + STRAY, file.at + at, file.n - at);
+    return longer;
+}
+
+/* Offset of the next marker from `at` on, `low` to `high`. */
+static size_t find_marker(struct bytes file, size_t at, int low, int high)
+{
+    while (file.at[at] != 0xff || file.at[at + 1] < low || file.at[at + 1] > high)
+        assert_true(++at + 1 < file.n);
+    return at;
+}
+
+/* Stray bytes before the first scan are warned of and change nothing; later ones are damage. */
+static void stray_bytes(void **state)
+{
+    (void)state;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_err err, warning;
+    for (int r = 2; r < 4; r++) {
+        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        size_t at = 2, places = 0, sos = find_marker(file, 2, 0xda, 0xda);
+        while (at < sos) {
+            at += 2 + (size_t)(file.at[at + 2] << 8 | file.at[at + 3]);
+            struct bytes stray = with_stray(file, at);
+            assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err), GI_OK);
+            assert_non_null(strstr(warning.text, "20 stray bytes"));
+            assert_same_image(&want, &got);
+            gi_image_free(&got);
+            free(stray.at);
+            places++;
+        }
+        assert_true(at == sos && places > 3);
+        struct bytes stray = with_stray(file, find_marker(file, sos, 0xd9, 0xd9));
+        assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err),
+                         GI_E_FORMAT);
+        free(stray.at);
+        free(file.at);
+        gi_image_free(&want);
+    }
+    gi_image_free(&source);
+}
+
+/* Between the strips of a file with restart markers they are damage too. */
+static void stray_before_restart(void **state)
+{
+    (void)state;
+    const char *tmp = make_folder();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a.jpg", tmp);
+    struct gi_image source = random_image(1000, 1203, 1, GI_U8, 2), got;
+    struct gi_save_options options = {.quality = 95};
+    struct gi_err err, warning;
+    assert_int_equal(gi_save(&source, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes file = read_file(path);
+    struct bytes stray = with_stray(file, find_marker(file, 2, 0xd0, 0xd7));
+    assert_int_equal(load_bytes(&got, stray.at, stray.n, &strictly, &warning, &err), GI_E_FORMAT);
+    free(stray.at);
+    free(file.at);
+    gi_image_free(&source);
+    remove_folder(tmp);
+}
+
+/* `file` with `n` bytes more at `at`. */
+static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
+{
+    struct bytes longer = {malloc(file.n + n), file.n + n};
+    memcpy(longer.at, file.at, at);
+    memcpy(longer.at + at, bytes, n);
+    memcpy(longer.at + at + n, file.at + at, file.n - at);
+    return longer;
+}
+
+/* Whether `at` lies within a segment's bytes, which may look like a marker. */
+static bool is_inside(struct bytes file, size_t at)
+{
+    for (size_t segment = 2; segment < at;) {
+        if (file.at[segment] != 0xff || file.at[segment + 1] < 0xc0) {
+            segment++; /* of a scan */
+            continue;
+        }
+        segment += 2 + (size_t)(file.at[segment + 2] << 8 | file.at[segment + 3]);
+        if (segment > at)
+            return true;
+    }
+    return false;
+}
+
+/* Any number of bytes 0xff may stand before a marker (ITU-T T.81, B.1.1.2): they change nothing. */
+static void fill_bytes(void **state)
+{
+    (void)state;
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), want, got;
+    struct gi_err err, warning;
+    for (int r = 2; r < 4; r++) { /* one scan, or several */
+        struct bytes file = make_jpeg(&source, recipes[r], 95);
+        assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
+        int places = 0;
+        /* Every byte 0xff before a number of a marker is one: in a scan a zero follows it. */
+        for (size_t at = 2; at + 1 < file.n; at++) {
+            if (file.at[at] != 0xff || file.at[at + 1] < 0xc0 || is_inside(file, at))
+                continue;
+            struct bytes filled = with_bytes(file, at, "\xff\xff\xff", 3);
+            assert_int_equal(load_bytes(&got, filled.at, filled.n, &strictly, &warning, &err),
+                             GI_OK);
+            assert_int_equal(warning.status, GI_OK);
+            assert_same_image(&want, &got);
+            gi_image_free(&got);
+            free(filled.at);
+            places++;
+        }
+        assert_true(places > (r == 2 ? 8 : 16));
+        free(file.at);
+        gi_image_free(&want);
+    }
+    gi_image_free(&source);
+}
+
+/* What stands behind the image: zeros and a further image, which is told, unless there was
+ * something to tell before. */
+static void behind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        bool stray; /* bytes before the scan too */
+        const char *says;
+    } cases[] = {
+        {"", 0, false, ""},
+        {"\xff\xd8\xff", 3, false, "more images"},
+        {"\0\0\xff\xd8\xff", 5, false, "more images"},
+        {"\xff\xd8", 2, false, ""},
+        {"\0", 1, false, ""},
+        {"\xff\xd8\xfe", 3, false, ""},
+        {"\xff\xd8\xff", 3, true, "20 stray bytes"},
+    };
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
+    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gi_err err, warning;
+        struct bytes longer = with_bytes(good, good.n, cases[i].bytes, cases[i].n);
+        struct bytes file = cases[i].stray ? with_stray(longer, find_marker(longer, 2, 0xdb, 0xdb))
+                                           : with_bytes(longer, longer.n, "", 0);
+        assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+        if (!warning.status != !*cases[i].says || !strstr(warning.text, cases[i].says))
+            fail_msg("case %zu: %s", i, warning.text);
+        gi_image_free(&image);
+        free(file.at);
+        free(longer.at);
+    }
+    free(good.at);
+    gi_image_free(&source);
+}
+
+/* Segments before the tables: comments with and without a keyword, XMP in several parts. */
+static void segments(void **state)
+{
+    (void)state;
+    static const struct {
+        int marker;
+        const char *bytes;
+        size_t n;
+        const char *keyword, *text, *says; /* NULL: no text */
+    } cases[] = {
+        {0xfe, "Title: a", 8, "Title", "a", ""},
+        {0xfe, "Title:ab", 8, "Comment", "Title:ab", ""},
+        {0xfe, "Title of", 8, "Comment", "Title of", ""},
+        {0xfe, "Title: ", 7, "Comment", "Title: ", ""},
+        {0xfe, "Titles", 6, "Comment", "Titles", ""},
+        {0xfe, "", 0, "Comment", "", ""},
+        {0xe1, "http://ns.adobe.com/xmp/extension/\0abc", 38, NULL, NULL, "XMP in several parts"},
+        {0xe1, "http://ns.adobe.com/xmp/extension/\0", 35, NULL, NULL, ""},
+    };
+    struct gi_image source = random_image(67, 45, 3, GI_U8, 2), image;
+    struct bytes good = make_jpeg(&source, recipes[2], 95);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int stray = 0; stray < 2; stray++) {
+            unsigned char segment[64] = {0xff, (unsigned char)cases[i].marker, 0,
+                                         (unsigned char)(2 + cases[i].n)};
+            memcpy(segment + 4, cases[i].bytes, cases[i].n);
+            struct bytes longer = with_bytes(good, 2, segment, 4 + cases[i].n);
+            struct bytes file = stray ? with_stray(longer, find_marker(longer, 2, 0xdb, 0xdb))
+                                      : with_bytes(longer, 2, "", 0);
+            struct gi_metadata metadata;
+            struct gi_err warning;
+            assert_int_equal(gi_load_memory(&image, &metadata, NULL, file.at, file.n, "x",
+                                            &strictly, &warning, NULL),
+                             GI_OK);
+            const char *says = stray ? "stray bytes" : cases[i].says;
+            if (!warning.status != !*says || !strstr(warning.text, says))
+                fail_msg("case %zu: %s", i, warning.text);
+            assert_int_equal(metadata.ntexts, cases[i].keyword != NULL);
+            if (cases[i].keyword) {
+                assert_string_equal(metadata.texts[0].keyword, cases[i].keyword);
+                assert_string_equal(metadata.texts[0].text, cases[i].text);
+            }
+            gi_metadata_free(&metadata);
+            gi_image_free(&image);
+            free(file.at);
+            free(longer.at);
+        }
+    free(good.at);
+    gi_image_free(&source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stray_bytes), cmocka_unit_test(stray_before_restart),
+        cmocka_unit_test(fill_bytes),  cmocka_unit_test(behind),
+        cmocka_unit_test(segments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
