@@ -17,61 +17,93 @@ show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out
 show montage "$out/blur.png" "$out/edges.png" "$out/overlay.png" "$out/labels.png" "$out/sheet.png" --columns 2 --cell 320x240
 head -4 "$out/regions.csv"
 
+# Further images that operations take: the light alone, a mask, labels, points, how far pixels move.
+mkdir -p "$out/further" "$out/operations"
+quiet() { "$gpuimg" "$@" --quiet; }
+quiet gaussian testdata/scene.png "$out/further/light.png" --sigma 90
+quiet color testdata/scene.png "$out/further/sepia.png" --sepia
+quiet threshold testdata/coins.png "$out/further/mask.png" --at otsu
+quiet extract "$out/further/mask.png" "$out/further/regions.csv" --labels "$out/further/labels.png"
+quiet extract testdata/coins.png "$out/further/bright.csv" --at 75% --points "$out/further/bright.npy"
+quiet run 'gaussian --sigma 14 | multiply --value 90' testdata/coins.png "$out/further/waves.pfm" --depth float
+
 # A line is an operation as `gpuimg run` takes it, in the order of `gpuimg list`.
-mkdir -p "$out/operations"
-n=100
+columns=10 n=0
+echo
+printf '%s' "$out/operations.png, row by row:"
 while read -r picture operation; do
-    n=$((n + 1))
     last=${operation##*| }
-    "$gpuimg" run "$operation" "testdata/$picture.png" "$out/operations/$n-${last%% *}.png" --quiet
-done <<'END'
+    last=${last%% *}
+    "$gpuimg" run "$operation" "testdata/$picture.png" "$out/operations/$((101 + n))-$last.png" --quiet
+    [ $((n % columns)) != 0 ] || printf '\n ' # a row
+    printf ' %s' "$last"
+    n=$((n + 1))
+done <<END
 scene blur --k 9
 scene gaussian --sigma 4
 scene sharpen --amount 2
 scene convolve --kernel "-2 -1 0; -1 1 1; 0 1 2"
 scene edges
 scene erode --k 7
-scene dilate --k 7
+scene dilate --k 15 --shape disk
 scene open --k 9
 scene close --k 9
 scene gradient --k 3
-scene tophat --k 15
-scene blackhat --k 15
+scene tophat --k 71
+scene blackhat --k 31
+scene background --radius 60
+coins threshold --at otsu | fill-holes
+coins threshold --at otsu | clear-border
+coins threshold --at otsu | remove-small --area 1500
 scene median --k 9
 scene rank --percent 80 --k 7
+scene quantize --colors 5 | mode --k 11 --shape disk
 scene midpoint --k 7
 scene bilateral --sigma 4 --range 12%
 scene nlmeans --strength 12
 coins threshold --at otsu
-coins local-threshold --k 41
-coins threshold --at otsu | fill-holes
-coins threshold --at otsu | clear-border
+coins local-threshold --method bernsen --k 91 --contrast 40
 scene invert
 scene levels --black 10% --white 80%
 scene gamma --by 2
 scene normalize
 scene equalize
 scene clahe
-scene match --reference testdata/picture.png
-scene color --saturation 2
-scene color --sepia
+scene match --reference $out/further/sepia.png
 scene color --hue 120
-scene color --pca
-scene quantize --colors 6
+scene quantize --colors 5
+scene resize --size 320x427 --stretch
 scene crop --size 50% --gravity center
 scene pad --by 80 --border mirror
 scene flip --h
+scene transpose
 scene rotate --angle 12
 scene affine --matrix "0.8 0.3 0; -0.3 0.8 120"
 scene shift --by 80,40 --border wrap
-scene warp-polar
-scene composite --with testdata/coins.png --mode multiply
+scene perspective --from 393,322,603,349,592,440,381,412
+scene warp-polar --size 640x427
+scene undistort --camera '{"camera_matrix": [[600, 0, 320], [0, 600, 213], [0, 0, 1]], "distortion_coefficients": [1.5, 0, 0, 0]}'
+scene remap --map $out/further/waves.pfm --map-y $out/further/waves.pfm --relative
+scene add --with $out/edges.png
+scene subtract --with $out/further/light.png
+scene multiply --with testdata/coins.png --scale 2
+scene divide --with $out/further/light.png --scale 0.3
+scene absdiff --with $out/blur.png --scale 3
+scene blend --with $out/edges.png --amount 0.6
+scene flat-field --flat $out/further/light.png
+scene composite --with $out/edges.png --mode screen
+scene mask --with $out/further/labels.png --label 3,6,9,12,15,18 --fill white
+scene paste --points $out/further/bright.npy --color red
+scene channels --order bgr
+scene orient --as 3
 END
-echo "\$ gpuimg montage $out/operations/*.png $out/operations.png --columns 8 --cell 160x107 --background white"
-"$gpuimg" montage "$out"/operations/*.png "$out/operations.png" --columns 8 --cell 160x107 --background white
+echo
+echo
+echo "\$ gpuimg montage $out/operations/*.png $out/operations.png --columns $columns --cell 128x86 --background white"
+"$gpuimg" montage "$out"/operations/*.png "$out/operations.png" --columns $columns --cell 128x86 --background white
 echo
 echo "written:"
-ls -l "$out" | awk 'NR > 1 {printf "  %-44s %9d bytes\n", "'"$out"'/" $9, $5}'
+ls -l "$out" | awk 'NR > 1 && !/^d/ {printf "  %-44s %9d bytes\n", "'"$out"'/" $9, $5}'
 echo
 echo "open $out/overlay.png: each coin in a box with its number; $out/labels.png has each in its own colour;"
-echo "     $out/operations.png: what the operations do, in the order of the names in $out/operations"
+echo "     $out/operations.png: what the operations do"
