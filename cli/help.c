@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 14 };
+enum { WIDTH = 80, OPTION_INDENT = 22, CHOICE_INDENT = 12, COMMAND_INDENT = 19 };
 
 const char *gi_option_metavar(const struct gi_option *row)
 {

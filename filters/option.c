@@ -281,7 +281,7 @@ static void add_range(struct line *line, const struct gi_option *row, const char
 static void add_reals(struct line *line, const struct gi_option *row)
 {
     if (row->least == reals_most(row))
-        add(line, "%d numbers parted by a comma%s", row->least, row->least > 2 ? "s" : "");
+        add(line, "%d numbers parted by %s", row->least, row->least > 2 ? "commas" : "a comma");
     else
         add(line, "%d to %d numbers parted by commas", row->least > 1 ? row->least : 1,
             reals_most(row));
