@@ -108,6 +108,26 @@ static void walk_refused(const char *primitive, enum gi_status status, struct gi
     *err = (struct gi_err){0};
 }
 
+/* Every queue's primitive refuses images of labels, which `call` gives it. */
+static inline void walk_refuses(const char *primitive,
+                                enum gi_status (*call)(struct gi_queue *queue, struct gi_image *dst,
+                                                       const struct gi_image *labels,
+                                                       struct gi_err *err))
+{
+    for (int q = 0; q < WALK_QUEUES; q++) {
+        struct gi_queue *queue = walk_queues[q];
+        struct gi_image labels, dst;
+        struct gi_err err = {0};
+        if (!queue)
+            continue;
+        assert_int_equal(queue->k->alloc(queue, &labels, 3, 2, 3, GI_U32, &err), GI_OK);
+        assert_int_equal(queue->k->alloc(queue, &dst, 3, 2, 3, GI_U32, &err), GI_OK);
+        walk_refused(primitive, call(queue, &dst, &labels, &err), &err);
+        queue->k->release(queue, &labels);
+        queue->k->release(queue, &dst);
+    }
+}
+
 static const char *walk_what(const struct gi_queue *queue, const char *primitive, int i)
 {
     static char text[100];
