@@ -135,19 +135,21 @@ static void wrap(FILE *out, const char *text, int indent, int column)
     putc('\n', out);
 }
 
-/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. */
+/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. Within them
+ * a line end is one. */
 static void print_manual(FILE *out, const char *manual)
 {
     while (*manual) {
         const char *end = strstr(manual, "\n\n");
         int n = end ? (int)(end - manual) : (int)strlen(manual);
-        char paragraph[4096];
+        char paragraph[4096], *rest = paragraph;
         snprintf(paragraph, sizeof paragraph, "%.*s", n, manual);
         putc('\n', out);
         if (*paragraph == ' ')
             fprintf(out, "%s\n", paragraph);
         else
-            wrap(out, paragraph, 0, 0);
+            for (const char *line; (line = strsep(&rest, "\n"));)
+                wrap(out, line, 0, 0);
         manual += n;
         manual += strspn(manual, "\n");
     }

@@ -42,7 +42,8 @@ static void head(FILE *out, const char *name, const char *summary)
     putc('\n', out);
 }
 
-/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. */
+/* Paragraphs; one that starts with a blank is a formula or a table and stays as it is. Within them
+ * a line end is one. */
 static void paragraphs(FILE *out, const char *text)
 {
     for (bool first = true; *text; first = false) {
@@ -53,6 +54,11 @@ static void paragraphs(FILE *out, const char *text)
             fputs(".PP\n", out);
         if (verbatim)
             fputs(".nf\n", out);
+        for (const char *line; !verbatim && (line = memchr(text, '\n', n)); text = line + 1) {
+            roff_n(out, text, (size_t)(line - text));
+            fputs("\n.br\n", out);
+            n -= (size_t)(line + 1 - text);
+        }
         roff_n(out, text, n);
         fputs(verbatim ? "\n.fi\n" : "\n", out);
         text += n;

@@ -9,7 +9,7 @@ check "no command: help on stderr" grep -q '^Usage: gpuimg COMMAND' err
 check "no command: nothing on stdout" test ! -s out
 expect_error 2 'blurr: no such command, did you mean blur? (try gpuimg help)' blurr
 expect_error 2 'frobnicate: no such command (try gpuimg help)' frobnicate in.pgm made.pgm
-for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur; do
+for guess in hist:histogram gauss:gaussian sobel:'edges --operator sobel' diff:compare blurring:blur minimum:erode despeckle:'median --threshold'; do
     expect_error 2 "${guess%%:*}: no such command, did you mean ${guess#*:}? (try gpuimg help)" "${guess%%:*}"
 done
 for word in bar canny e; do # near in letters, not in meaning
@@ -55,11 +55,11 @@ expect_error 2 'blur: --quality 101: want 1 to 100' blur in.pgm made.jpg --quali
 expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
 expect_error 2 'threshold: --at 101%: want *' threshold in.pgm made.pgm --at 101%
 for words in '--sigma 0.05:want 0.1 to 84 px' '--sigma 85:want 0.1 to 84 px' '--range 0:want more than 0' \
-    '--range otsu:want a number or a per cent' '--k 8:want odd, 1 to 255 px' '--k 257:want odd, 1 to 255 px' '--border round:want clamp, *'; do
+    '--range otsu:want a sample value or 0% to 100% of full scale' '--k 8:want odd, 1 to 255 px' '--k 257:want odd, 1 to 255 px' '--border round:want clamp, *'; do
     # shellcheck disable=SC2086 # words
     expect_error 2 "bilateral: ${words/:/: }" bilateral nothere.pgm made.pgm ${words%%:*}
 done
-for words in '--strength 0:want more than 0' '--strength otsu:want a number or a per cent' '--patch 4:want odd, 1 to 15 px' \
+for words in '--strength 0:want more than 0' '--strength otsu:want a sample value or 0% to 100% of full scale' '--patch 4:want odd, 1 to 15 px' \
     '--patch 17:want odd, 1 to 15 px' '--search 0:want odd, 1 to 41 px' '--search 43:want odd, 1 to 41 px'; do
     # shellcheck disable=SC2086 # words
     expect_error 2 "nlmeans: ${words/:/: }" nlmeans nothere.pgm made.pgm ${words%%:*}
