@@ -124,7 +124,8 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
         offer_choices(typed, row->choices);
         break;
     case GI_OPT_LEVEL:
-        offer_words(typed, "otsu");
+        if (!row->amount)
+            offer_words(typed, "otsu");
         break;
     case GI_OPT_TEXT:
         if (row == gi_io_options) /* --format stands first there */

@@ -71,7 +71,8 @@ static void add_row(struct trials *trials, const struct gi_option *row)
                 add(trials, row, c->name, false);
         break;
     case GI_OPT_LEVEL:
-        add(trials, row, "otsu", false);
+        if (!row->amount)
+            add(trials, row, "otsu", false);
         add(trials, row, "37%", false);
         add(trials, row, "0", false);
         break;

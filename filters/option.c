@@ -92,7 +92,7 @@ static bool read_level(struct gi_level *level, const struct gi_option *row, cons
 {
     const char *end;
     double v;
-    if (strcmp(text, "otsu") == 0) {
+    if (strcmp(text, "otsu") == 0 && !row->amount) {
         *level = (struct gi_level){.kind = GI_LEVEL_OTSU};
         return true;
     }
@@ -317,14 +317,15 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_LEVEL:
         add_range(&line, row, "a sample value");
-        add(&line, ", 0%% to 100%% of full scale, or otsu");
+        add(&line, row->amount ? " or 0%% to 100%% of full scale"
+                               : ", 0%% to 100%% of full scale, or otsu");
         break;
     case GI_OPT_SIZE:
         add_range(&line, row, "a whole number");
         add(&line, ", also with K, M, G, T or Ki, Mi, Gi, Ti");
         break;
     case GI_OPT_EXTENT:
-        add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%");
+        add(&line, "%s", row->form ? row->form : "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%");
         break;
     case GI_OPT_RECT:
         add(&line, "WIDTHxHEIGHT, WIDTHx, xHEIGHT or 50%%, or one of these with +X+Y");

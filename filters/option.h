@@ -69,6 +69,8 @@ struct gi_option {
     int least, most;  /* REALS: how many numbers; most 0: GI_REALS_MAX */
     const char *unit; /* "px", "samples"; NULL: none */
     bool picture;     /* IMAGE: is light as the input is, so that --gray and --linear hold for it */
+    bool amount;      /* LEVEL: how much, not where: not "otsu" */
+    const char *form; /* EXTENT: how it may be written, where not in all ways; NULL: in all */
     bool labels;      /* IMAGE: may be GI_U32 */
     bool drawn;       /* CONTENT: an image of one channel may say it too, as "WxH:" and a 1 for each
                          sample that is not 0, else a 0 */

@@ -28,6 +28,7 @@ extern const struct gi_choice gi_window_shapes[];
      .help = "Side of a square with the pixel in its middle; 3 where --size says nothing else"},   \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(struct gi_window_params, size),  \
+        .form = "WIDTHxHEIGHT or 50%",                                                             \
         .help = "Width and height of a rectangle, odd or even, at most " most_text                 \
                 " px each, or per cent of the image"                                               \
     }

@@ -25,6 +25,7 @@ static const struct gi_option options[] = {
     {.name = "height",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, height),
+     .amount = true,
      .help = "How high the ball is, from its middle up: a sample value, or a per cent of full "
              "scale; as many 255ths of that as --radius has pixels unless given"},
     {.name = "keep",

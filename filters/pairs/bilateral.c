@@ -33,6 +33,7 @@ static const struct gi_option options[] = {
      .letter = 'r',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, range),
+     .amount = true,
      .default_text = "10%",
      .help = "Standard deviation of the weights of differences: a number of sample values, or a "
              "per cent of full scale"},

@@ -21,6 +21,7 @@ static const struct gi_option options[] = {
      .letter = 's',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, strength),
+     .amount = true,
      .default_text = "4%",
      .help = "How far apart patches may be that count, about the deviation of the noise: a number "
              "of sample values, or a per cent of full scale"},

@@ -8,6 +8,7 @@ static const struct gi_option options[] = {
      .letter = 't',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_rank_params, threshold),
+     .amount = true,
      .help = "Only samples that differ from the median by more become it: a number of sample "
              "values, or a per cent of full scale"},
     GI_SHAPE_OPTIONS,
@@ -20,8 +21,6 @@ static enum gi_status check(void *params, struct gi_err *err)
     enum gi_status status = gi_window_check(params, err);
     if (status || threshold->kind == GI_LEVEL_UNSET)
         return status;
-    if (threshold->kind == GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE, "--threshold otsu: want a number or a per cent");
     if (threshold->value < 0)
         return gi_fail(err, GI_E_USAGE, "--threshold %g: want 0 or more", threshold->value);
     return GI_OK;

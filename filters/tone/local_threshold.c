@@ -79,6 +79,7 @@ static const struct gi_option options[] = {
     {.name = "contrast",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, contrast),
+     .amount = true,
      .help = "For bernsen: where the extremes differ by less, the level is half of full scale and "
              "their middle is compared; a sample value or a per cent, 15 of 255 unless given"},
     {.name = "invert",

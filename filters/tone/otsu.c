@@ -14,8 +14,6 @@ enum { FLOAT_BINS = 256, NKEYS = 65536 };
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
                                        struct gi_err *err)
 {
-    if (level->kind == GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE, "--%s otsu: want a number or a per cent", name);
     if (!(level->value > 0))
         return gi_fail(err, GI_E_USAGE, "--%s %g: want more than 0", name, level->value);
     return GI_OK;

@@ -35,7 +35,7 @@ expect_error 2 "local-threshold: --factor: want a --method that has one, not mea
 expect_error 2 "local-threshold: --range: want --method sauvola or phansalkar" local-threshold row.pgm made.pgm --method niblack --range 9
 expect_error 2 "local-threshold: --factor: want a --method that has one, not bernsen" local-threshold row.pgm made.pgm --method bernsen --factor 1
 expect_error 2 "local-threshold: --contrast: want --method bernsen" local-threshold row.pgm made.pgm --contrast 9
-expect_error 2 "local-threshold: --contrast otsu: want a number or a per cent" local-threshold row.pgm made.pgm --method bernsen --contrast otsu
+expect_error 2 "local-threshold: --contrast otsu: want a sample value or 0% to 100% of full scale" local-threshold row.pgm made.pgm --method bernsen --contrast otsu
 expect_error 2 "local-threshold: --sigma: want --method gaussian" local-threshold row.pgm made.pgm --method wolf --sigma 3
 check "no file" test ! -e made.pgm
 cp row.pgm place.pgm

@@ -32,7 +32,7 @@ expect_error 2 "median: --k 1003: want odd, 1 to 1001 px" median row.pgm made.pg
 expect_error 2 "median: --k 3 and --size: want one of them" median row.pgm made.pgm --k 3 --size 3x3
 expect_error 2 "rank: --percent 101: want 0 to 100 %" rank row.pgm made.pgm --percent 101
 expect_error 2 "rank: --size: want at most 1001 px a side" rank row.pgm made.pgm --size 1002x1 --device cpu
-expect_error 2 "median: --threshold otsu: want a number or a per cent" median row.pgm made.pgm --threshold otsu
+expect_error 2 "median: --threshold otsu: want a sample value or 0% to 100% of full scale" median row.pgm made.pgm --threshold otsu
 expect_error 2 "median: --threshold 300: want 0 to 255, as 8-bit samples are" median row.pgm made.pgm --threshold 300
 printf 'P2 5 1 255  10 30 30 40 50\n' >twice.pgm
 expect 0 gpuimg mode twice.pgm out.pgm --device cpu

@@ -42,7 +42,8 @@ static void random_option(struct chain *chain, const struct gi_filter *filter, v
     } else if (row->type == GI_OPT_IMAGE) {
         snprintf(text, sizeof text, "image.png");
     } else if (row->type == GI_OPT_LEVEL) {
-        snprintf(text, sizeof text, "%s", levels[fc_random(seed) % 3]);
+        snprintf(text, sizeof text, "%s",
+                 levels[row->amount + fc_random(seed) % (3 - row->amount)]);
     } else if (row->type == GI_OPT_EXTENT) {
         snprintf(text, sizeof text, "%s", extents[fc_random(seed) % 6]);
     } else if (row->type == GI_OPT_ODD) {
