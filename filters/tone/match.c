@@ -1,11 +1,24 @@
-/* Match: the tones of an image become as frequent as those of a reference.
+/* Match: the tones of an image become as frequent as those of a reference, or as counts say.
  * SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filters/tone/curve.h"
 
+/* Columns of a table of counts, and the largest of these, so that sums fit. */
+enum { COLUMNS_MAX = 8 };
+#define COUNT_MAX 0x1p40
+
 struct params {
-    const char *reference;
+    const char *reference, *histogram;
+};
+
+/* The histogram that was given: of each colour channel of the image the count of each value. */
+struct wanted {
+    uint64_t totals[GI_MAX_CHANNELS];
+    uint64_t counts[];
 };
 
 static const struct gi_option options[] = {
@@ -16,21 +29,110 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, reference),
      .example = "reference.png",
      .help = "The image whose tones are wanted, of any size"},
+    {.name = "histogram",
+     .type = GI_OPT_CONTENT,
+     .offset = offsetof(struct params, histogram),
+     .metavar = "ROWS|FILE",
+     .help = "In its place how often each value is wanted: a row of whole numbers each, one for "
+             "all channels or one a channel, as histogram --bins 256 --format csv writes"},
     {.name = NULL},
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct params *p = params;
-    return p->reference ? GI_OK : gi_fail(err, GI_E_USAGE, "--reference: missing: want an image");
+    if (p->reference && p->histogram)
+        return gi_fail(err, GI_E_USAGE, "--reference, --histogram: want one of them");
+    if (!p->reference && !p->histogram)
+        return gi_fail(err, GI_E_USAGE, "--reference: missing: want an image, or --histogram");
+    return GI_OK;
+}
+
+/* The columns of a line of names that stand before the counts: to "hi", as gpuimg histogram has
+ * them. *text goes on to the next line. */
+static int read_names(const char **text)
+{
+    const char *end = *text + strcspn(*text, "\r\n"), *hi = strstr(*text, ",hi,");
+    int before = hi && hi < end ? 2 : 0;
+    for (const char *at = *text; before && at < hi; at++)
+        before += *at == ',';
+    *text = end + strspn(end, "\r\n");
+    return before;
+}
+
+/* The numbers of the line that *text begins with, which goes on to the next one. Returns how many,
+ * -1 where something else stands there. */
+static int read_numbers(double v[COLUMNS_MAX], const char **text)
+{
+    for (int n = 0;;) {
+        *text += strspn(*text, " \t,");
+        if (!**text || **text == '\r' || **text == '\n') {
+            *text += strspn(*text, "\r\n");
+            return n;
+        }
+        if (n == COLUMNS_MAX || !gi_number_read(&v[n++], *text, text))
+            return -1;
+    }
+}
+
+/* A row of counts, that of value i. `columns`: of counts alone. */
+static enum gi_status take_row(struct wanted *wanted, const double *v, int columns, int i, int n,
+                               int channels, struct gi_err *err)
+{
+    if (columns < 1 || (columns < channels && columns > 1))
+        return gi_fail(err, GI_E_USAGE, "--histogram: row %d: want a number for all channels or %d",
+                       i + 1, channels);
+    for (int c = 0; c < channels; c++) {
+        double count = v[columns == 1 ? 0 : c];
+        if (!(count >= 0 && count <= COUNT_MAX && count == floor(count)))
+            return gi_fail(err, GI_E_USAGE,
+                           "--histogram: row %d: %g: want a whole number, 0 to %.0f", i + 1, count,
+                           COUNT_MAX);
+        wanted->counts[c * n + i] = (uint64_t)count;
+        wanted->totals[c] += (uint64_t)count;
+    }
+    return GI_OK;
+}
+
+static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int n, int channels,
+                                     struct gi_err *err)
+{
+    double v[COLUMNS_MAX];
+    size_t size = (size_t)n * (size_t)channels;
+    struct wanted *wanted = gi_plan_tables(plan, sizeof *wanted + size * sizeof(uint64_t), err);
+    enum gi_status status = wanted ? GI_OK : GI_E_MEMORY;
+    int rows = 0, before = isalpha((unsigned char)*text) ? read_names(&text) : 0;
+    for (text += strspn(text, "\r\n"); !status && *text; rows++) {
+        int columns = rows < n ? read_numbers(v, &text) : 0;
+        if (columns < 0)
+            return gi_fail(err, GI_E_USAGE, "--histogram: row %d: want numbers", rows + 1);
+        if (rows == n)
+            return gi_fail(err, GI_E_USAGE, "--histogram: more than %d rows, one for each value",
+                           n);
+        status = take_row(wanted, v + before, columns - before, rows, n, channels, err);
+    }
+    if (!status && rows < n)
+        status = gi_fail(err, GI_E_USAGE, "--histogram: %d row%s: want %d, one for each value",
+                         rows, rows == 1 ? "" : "s", n);
+    for (int c = 0; c < channels && !status; c++)
+        if (!wanted->totals[c])
+            status = gi_fail(err, GI_E_USAGE, "--histogram: all counts of a channel are 0");
+    return status;
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
+    const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *like = &plan->sources[1];
     enum gi_status status = gi_curve_takes(src, "", err);
     if (status)
         return status;
+    plan->reach = GI_REACH_ALL;
+    plan->cost.other = p->histogram ? 10 : 18;
+    plan->cost.nbytes = (double)gi_type_nbytes(src->type);
+    if (p->histogram)
+        return read_histogram(plan, p->histogram, (int)gi_type_full_scale(src->type) + 1,
+                              gi_colour_channels(src), err);
     if (like->type != src->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "a reference of %d-bit samples: want %d bits, as the image",
@@ -39,9 +141,6 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return gi_fail(err, GI_E_UNSUPPORTED, "a reference of %d colour%s: want %d, as the image",
                        gi_colour_channels(like), gi_colour_channels(like) == 1 ? "" : "s",
                        gi_colour_channels(src));
-    plan->reach = GI_REACH_ALL;
-    plan->cost.other = 18;
-    plan->cost.nbytes = (double)gi_type_nbytes(src->type);
     return GI_OK;
 }
 
@@ -98,27 +197,28 @@ static enum gi_status count(struct gi_queue *queue, uint64_t **counts, const str
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
+    const struct wanted *given = plan->tables; /* NULL: a reference was */
     const struct gi_image *src = &work->srcs[0], *like = &work->srcs[1];
     int n = (int)gi_type_full_scale(src->type) + 1, channels = gi_colour_channels(src);
-    uint64_t *counts = NULL, *wanted = NULL;
+    uint64_t *counts = NULL, *found = NULL;
     double *to = malloc((size_t)n * (size_t)channels * sizeof *to);
-    (void)plan;
     enum gi_status status = GI_OK;
     if (!to)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
     if (!status)
         status = count(queue, &counts, src, n, err);
-    if (!status)
-        status = count(queue, &wanted, like, n, err);
+    if (!status && !given)
+        status = count(queue, &found, like, n, err);
     for (int c = 0; c < channels && !status; c++)
         fill_curve(to + c * n, counts + c * n, (uint64_t)src->width * (uint64_t)src->height,
-                   wanted + c * n, (uint64_t)like->width * (uint64_t)like->height, n);
+                   (given ? given->counts : found) + c * n,
+                   given ? given->totals[c] : (uint64_t)like->width * (uint64_t)like->height, n);
     struct curves curves = {to, n};
     if (!status)
         status = gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true}, err);
     free(to);
     free(counts);
-    free(wanted);
+    free(found);
     return status;
 }
 
@@ -127,7 +227,8 @@ const struct gi_filter gi_filter_match = {
     .summary = "Make tones as frequent as those of a reference image",
     .examples = "gpuimg match in.png out.png --reference good.png\n"
                 "gpuimg match frame2.tif out.tif -r frame1.tif\n"
-                "gpuimg match evening.jpg out.jpg --reference noon.jpg",
+                "gpuimg match evening.jpg out.jpg --reference noon.jpg\n"
+                "gpuimg match in.png out.png --histogram counts.csv",
     .manual =
         "A sample v becomes the value at which the reference's cumulative distribution is that of "
         "the image at v: S(v) is the share of samples up to v, and between the shares of the "
@@ -135,7 +236,11 @@ const struct gi_filter gi_filter_match = {
         "even; below the first share it is the least of them. That is scikit-image's "
         "match_histograms() with each channel by itself, which does not round. Transparent pixels "
         "count too, alpha stays as it is. It takes 8 and 16 bits, the reference of as many and of "
-        "as many colours.",
+        "as many colours.\n\n"
+        "--histogram says the reference's counts: 256 rows for 8 bits, 65536 for 16, the first "
+        "for 0, of numbers parted by blanks or commas. A line of names may stand before them; "
+        "where "
+        "it is that of gpuimg histogram, counts begin behind its column hi.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -95,7 +95,26 @@ check "no file" test ! -e made.pgm
 expect 0 gpuimg match in.pgm out.pgm --reference in.pgm
 check "match: its own tones" cmp out.pgm <(gpuimg convert in.pgm pgm:-)
 expect 0 gpuimg run 'match --reference rgb.ppm | invert' rgb.ppm out.ppm
-expect_error 2 'match: --reference: missing: want an image' match in.pgm made.pgm
+expect 0 gpuimg match in.pgm want.pgm --reference rgb.ppm --gray
+expect 0 gpuimg histogram rgb.ppm --format csv --gray
+cp out counts.csv
+expect 0 gpuimg match in.pgm out.pgm --histogram counts.csv
+check "match: counts of a reference" cmp out.pgm want.pgm
+expect 0 gpuimg match rgb.ppm want.ppm --reference rgb.ppm
+expect 0 gpuimg histogram rgb.ppm --format csv
+cp out counts.csv
+expect 0 gpuimg run 'match --histogram counts.csv' rgb.ppm out.ppm
+check "match: counts of its own" cmp out.ppm want.ppm
+expect 0 gpuimg match in.pgm out.pgm --histogram "$(yes 1 | head -256)"
+expect_error 2 'match: --reference: missing: want an image, or --histogram' match in.pgm made.pgm
+expect_error 2 'match: --reference, --histogram: want one of them' match in.pgm made.pgm --reference in.pgm --histogram counts.csv
+expect_error 2 'match: --histogram: 1 row: want 256, one for each value' match in.pgm made.pgm --histogram 5
+expect_error 2 'match: --histogram: more than 256 rows, one for each value' match in.pgm made.pgm --histogram "$(yes 1 | head -257)"
+expect_error 2 'match: --histogram: row 2: want numbers' match in.pgm made.pgm --histogram $'1\n1;'
+expect_error 2 'match: --histogram: row 1: -1: want a whole number, 0 to 1099511627776' match in.pgm made.pgm --histogram $'-1\n1'
+expect_error 2 'match: --histogram: row 1: want a number for all channels or 3' match rgb.ppm made.ppm --histogram '1 2'
+expect_error 2 'match: --histogram: all counts of a channel are 0' match in.pgm made.pgm --histogram "$(yes 0 | head -256)"
+expect_error 1 'match: --histogram none.csv: No such file or directory' match in.pgm made.pgm --histogram none.csv
 expect_error 1 'match: a reference of 3 colours: want 1, as the image' match in.pgm made.pgm --reference rgb.ppm
 expect_error 1 'match: a reference of 8-bit samples: want 16 bits, as the image' match deep.pgm made.pgm --reference in.pgm
 expect_error 1 'match: samples are float: want 8 or 16 bits*' match float.pfm made.pfm --reference float.pfm

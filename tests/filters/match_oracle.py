@@ -22,5 +22,9 @@ for dtype in (np.uint8, np.uint16):
         write(path, like)
         want = matched(image, like[:, :, None] if image.ndim == 3 and like.ndim == 2 else like)
         got = c.filter(image, "match", "--reference", path, "--device", "cpu")
+        flat = like.reshape(-1, 1) if like.ndim == 2 else like.reshape(-1, like.shape[2])
+        counts = [np.bincount(flat[:, i], minlength=np.iinfo(dtype).max + 1) for i in range(flat.shape[1] - (flat.shape[1] % 2 == 0))]
+        np.savetxt(c.path("counts.txt"), np.column_stack(counts), fmt="%d")
+        c.check(f"match by counts {shape} {other} {dtype.__name__}", np.array_equal(c.filter(image, "match", "--histogram", c.path("counts.txt")), got))
         c.check(f"match {shape} {other} {dtype.__name__}", np.array_equal(got, want), f"{np.abs(got.astype(int) - want).max()}")
 c.end()

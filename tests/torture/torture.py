@@ -120,6 +120,7 @@ CAMERA = b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_
 CONTENT = {
     "affine": {".txt": b"1 0.1 0\n0 1 2\n"},
     "convolve": {".txt": b"0 1 0\n1 -4 1\n0 1 0\n"},
+    "match": {".csv": b"5\n" * 256},
     "paste": {".csv": PLACES, ".npy": POINT},
     "perspective": {".txt": b"1 0.1 0\n0 1 2\n0 0 1\n"},
     "remap": {".npy": npy(2), ".pfm": floats("Pf\n24 20\n-1\n", 1)},
