@@ -9,7 +9,7 @@
 
 /* Large images ask for huge pages: touching memory for the first time costs a fault a page, which
  * at 4 KiB takes longer than filtering it. */
-static void *samples_alloc(size_t nbytes)
+void *gi_samples_alloc(size_t nbytes)
 {
     const size_t huge = (size_t)2 << 20;
     bool large = nbytes >= 2 * huge;
@@ -42,7 +42,7 @@ enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_alloc
     bool possible = gi_mul_size(&nbytes, image->stride, (size_t)height);
     if (possible && allocator && (image->data = allocator->alloc(allocator->self, nbytes)))
         image->allocator = allocator;
-    if (!possible || (!image->data && !(image->data = samples_alloc(nbytes))))
+    if (!possible || (!image->data && !(image->data = gi_samples_alloc(nbytes))))
         return gi_fail(err, GI_E_MEMORY, "out of memory: an image of %d x %d x %d samples", width,
                        height, channels);
     return GI_OK;

@@ -142,6 +142,10 @@ enum gi_status gi_image_alloc_from(struct gi_image *image, const struct gi_alloc
                                    int width, int height, int channels, enum gi_type type,
                                    struct gi_err *err);
 
+/* Plain memory for samples, as these take it: 64-byte aligned, freed by free(). NULL: there is
+ * none. */
+void *gi_samples_alloc(size_t nbytes);
+
 /* Frees a host image's samples (a view is just forgotten) and sets `data` to NULL. Never call it on
  * a CUDA image. NULL data: nothing happens. */
 void gi_image_free(struct gi_image *image);

@@ -35,6 +35,8 @@ struct gi_open_options {
     int ordinal;      /* CUDA: which device, from 0 */
     bool yields;      /* CUDA: a thread that waits for the device leaves its CPU to others; else it
                          spins, which answers sooner */
+    bool keeps;       /* CPU: memory of images is kept for those to come; all are freed before the
+                         device is closed */
     size_t max_bytes; /* CUDA: device memory to use at most; 0: what is free. For tests of bands */
 };
 

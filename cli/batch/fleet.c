@@ -143,8 +143,10 @@ static enum gi_status list_gpus(struct gi_fleet *fleet, const struct gi_device_l
 static enum gi_status fill(struct gi_fleet *fleet, const struct gi_device_params *device,
                            const struct gi_device_list *list, struct gi_err *err)
 {
-    struct gi_open_options options = {
-        .threads = fleet->threads, .max_bytes = (size_t)device->max_device_bytes, .yields = true};
+    struct gi_open_options options = {.threads = fleet->threads,
+                                      .max_bytes = (size_t)device->max_device_bytes,
+                                      .yields = true,
+                                      .keeps = true};
     /* Whoever takes a queue of the CPU's computes by itself, and all threads may. */
     int most = gi_fleet_threads(fleet) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status = member_init(&fleet->cpu, gi_kernels_cpu(), &options, most, err);
@@ -215,7 +217,7 @@ const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet)
         if (fleet->gpus[i].ready)
             allocator = fleet->gpus[i].k->host_allocator(fleet->gpus[i].device);
     pthread_mutex_unlock(&fleet->lock);
-    return allocator;
+    return allocator ? allocator : fleet->cpu.k->host_allocator(fleet->cpu.device);
 }
 
 /* `auto`: once an image is there, whether all of them are work enough for a GPU. Under the lock. */

@@ -18,8 +18,8 @@ void gi_fleet_free(struct gi_fleet **fleet);
  */
 int gi_fleet_threads(const struct gi_fleet *fleet);
 
-/* Memory for the samples of images that go through it: pinned where a GPU takes part; NULL: plain.
- * Images from it are freed before the fleet. */
+/* Memory for the samples of images that go through it: kept for those to come, and pinned where a
+ * GPU takes part. Images from it are freed before the fleet. */
 const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet);
 
 /* gi_pipeline_run() on a queue that is free, or becomes free first. Where a GPU fails it drops out

@@ -170,8 +170,9 @@ enum gi_status gi_stream_run(struct gi_stream **out, const struct gi_batch_job *
     if (!status)
         status = gi_sink_commit(&stream->sink, stream->io.durable, err);
     status = gi_stream_report_end(stream, status, err);
-    if (gi_cli_tears_down())
-        gi_imaging_free(&stream->imaging);
+    struct gi_imaging *imaging = stream->imaging;
     gi_stream_free(out);
+    if (gi_cli_tears_down())
+        gi_imaging_free(&imaging);
     return status;
 }

@@ -86,7 +86,7 @@ static bool inflate_into(struct gi_image *image, const unsigned char *stream, si
     struct gi_image raw;
     /* A file that can't fill its image isn't worth the memory. */
     if (raw_nbytes / DEFLATE_RATIO_MAX > stream_nbytes ||
-        gi_image_alloc(&raw, (int)raw_nbytes, 1, 1, GI_U8, NULL))
+        gi_image_alloc_from(&raw, image->allocator, (int)raw_nbytes, 1, 1, GI_U8, NULL))
         return false;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     uint8_t *zeros = calloc(1, n);

@@ -37,6 +37,7 @@
 struct gi_cpu_device {
     struct gi_device base;
     struct gi_pool *pool;
+    struct gi_kept *kept; /* NULL: none is */
 };
 
 struct gi_cpu_queue {

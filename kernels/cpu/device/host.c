@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernels/cpu/device/host.h"
+#include "kernels/cpu/device/kept.h"
 #include "kernels/ways.h"
 
 extern const struct gi_kernels gi_cpu_kernels_scalar, gi_cpu_kernels_avx2, gi_cpu_kernels_avx512,
@@ -156,20 +157,22 @@ enum gi_status gi_cpu_host_device_open(struct gi_device **device, const struct g
     if (!cpu)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a device");
     status = gi_pool_new(&cpu->pool, options->threads < 1 ? 1 : options->threads, err);
-    if (status) {
-        free(cpu);
-        return status;
-    }
     cpu->base.k = k;
     *device = &cpu->base;
-    return GI_OK;
+    if (!status && options->keeps && !(cpu->kept = gi_kept_new()))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a device");
+    if (status)
+        gi_cpu_host_device_close(device);
+    return status;
 }
 
 void gi_cpu_host_device_close(struct gi_device **device)
 {
-    if (!*device)
+    struct gi_cpu_device *cpu = (struct gi_cpu_device *)*device;
+    if (!cpu)
         return;
-    gi_pool_free(&((struct gi_cpu_device *)*device)->pool);
+    gi_pool_free(&cpu->pool);
+    gi_kept_free(&cpu->kept);
     free(*device);
     *device = NULL;
 }
@@ -200,8 +203,8 @@ void gi_cpu_host_queue_close(struct gi_queue **queue)
 
 const struct gi_allocator *gi_cpu_host_allocator(struct gi_device *device)
 {
-    (void)device;
-    return NULL;
+    const struct gi_kept *kept = ((struct gi_cpu_device *)device)->kept;
+    return kept ? gi_kept_allocator(kept) : NULL;
 }
 
 void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
@@ -216,8 +219,8 @@ void gi_cpu_host_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 enum gi_status gi_cpu_host_alloc(struct gi_queue *queue, struct gi_image *image, int width,
                                  int height, int channels, enum gi_type type, struct gi_err *err)
 {
-    (void)queue;
-    return gi_image_alloc(image, width, height, channels, type, err);
+    return gi_image_alloc_from(image, gi_cpu_host_allocator(queue->device), width, height, channels,
+                               type, err);
 }
 
 void gi_cpu_host_release(struct gi_queue *queue, struct gi_image *image)
