@@ -15,8 +15,10 @@ const struct gi_filter gi_filter_multiply = {
                 "gpuimg multiply in.png out.png --value '#ffe0c0'",
     .manual =
         "By an image: out = a * b / full scale * scale + offset, so that white changes nothing, as "
-        "Pillow's ImageChops.multiply() and OpenCV's multiply() with scale=1/255 have it. By "
-        "--value: out = a * value * scale + offset, the value being a number, or of a colour its "
+        "OpenCV's multiply() with scale=1/255 has it; Pillow's ImageChops.multiply() cuts off "
+        "where "
+        "this rounds. By --value: out = a * value * scale + offset, the value being a number, or "
+        "of a colour its "
         "parts of white. Rounded once, half to even, and held between 0 and full scale in an "
         "integer image.\n\n"
         "Depth, gray and alpha of the second image as in gpuimg add.",

@@ -20,8 +20,9 @@ const struct gi_filter gi_filter_blackhat = {
     .manual = "blackhat = close(in) - in: what is dark and smaller than the rectangle, as scipy's "
               "black_tophat() and OpenCV's MORPH_BLACKHAT have it (F. Meyer, Iterative image "
               "transformations for an automatic screening of cervical smears, 1979).\n\n"
-              "The rectangle and what it does to NaN and borders are those of erode and dilate. "
-              "Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "The rectangle and what it does to NaN and borders are those of erode and "
+              "dilate. " GI_FLAT_PEERS
+              " Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
               "make it, is 0; floats keep the sign.",
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),

@@ -19,7 +19,8 @@ const struct gi_filter gi_filter_close = {
               "all else keeps its shape, as scipy's grey_closing() and OpenCV's MORPH_CLOSE have "
               "it (J. Serra, Image Analysis and Mathematical Morphology, 1982).\n\n"
               "The rectangle and what it does to alpha, NaN and borders are those of erode and "
-              "dilate: help of those says which. Each of the two sees beside the image what "
+              "dilate: help of those says which. " GI_FLAT_PEERS
+              " Each of the two sees beside the image what "
               "--border makes of the image that it gets, as in scipy.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),

@@ -22,8 +22,8 @@ const struct gi_filter gi_filter_erode = {
         "2) to (h - 1) / 2, halves cut off, as scipy's grey_erosion() and OpenCV's erode() have "
         "it. The "
         "time it takes does not depend on the rectangle. Outside the image --border clamp comes "
-        "to what OpenCV does by default: only what is in the image counts.\n\n" GI_SHAPE_MANUAL
-        "\n\n"
+        "to what OpenCV does by default, but for a --mask: only what is in the image "
+        "counts.\n\n" GI_SHAPE_MANUAL "\n\n"
         "Alpha stays as it is, and colour counts however transparent it is; --alpha erodes alpha "
         "like a colour, so that a cut-out shrinks. In float images NaN spreads: a rectangle that "
         "has one gives NaN; -0 is less than 0.",

@@ -14,6 +14,11 @@ struct gi_flat_params {
 /* The window's, --alpha and the border's; those of a difference have no --alpha. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
+/* For the manual of what dilates. */
+#define GI_FLAT_PEERS                                                                              \
+    "Where a side is even, or a --mask another one turned by half a turn, scipy is followed: "     \
+    "what dilates is turned so; OpenCV does not turn it."
+
 /* The two halves: what is eroded by one is opened by dilating that by the other. */
 struct gi_flat {
     struct gi_extreme erode, dilate;

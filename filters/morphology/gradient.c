@@ -19,8 +19,9 @@ const struct gi_filter gi_filter_gradient = {
     .manual = "gradient = dilate(in) - erode(in): the range of the samples in the rectangle, as "
               "scipy's morphological_gradient() and OpenCV's MORPH_GRADIENT have it (J. Rivest, P. "
               "Soille, S. Beucher, Morphological gradients, 1993).\n\n"
-              "The rectangle and what it does to NaN and borders are those of erode and dilate. "
-              "Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "The rectangle and what it does to NaN and borders are those of erode and "
+              "dilate. " GI_FLAT_PEERS
+              " Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
               "make it, is 0; floats keep the sign.",
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),

@@ -21,7 +21,8 @@ const struct gi_filter gi_filter_tophat = {
         "tophat = in - open(in): what is bright and smaller than the rectangle, the background "
         "taken off, as scipy's white_tophat() and OpenCV's MORPH_TOPHAT have it (F. Meyer, "
         "Iterative image transformations for an automatic screening of cervical smears, 1979).\n\n"
-        "The rectangle and what it does to NaN and borders are those of erode and dilate. Alpha "
+        "The rectangle and what it does to NaN and borders are those of erode and "
+        "dilate. " GI_FLAT_PEERS " Alpha "
         "stays as it is. In 8 and 16 bits what is less than 0, as --border border can make it, is "
         "0; floats keep the sign.",
     .options = gi_flat_difference_options,

@@ -115,7 +115,7 @@ const struct gi_filter gi_filter_nlmeans = {
         "denoising, 2005). So noise goes, and what comes again, as texture and edges do, stays. As "
         "OpenCV's fastNlMeansDenoising(), whose h, templateWindowSize and searchWindowSize these "
         "are; it has --border reflect101 and rounds distances more. Colours are taken as they are, "
-        "not in Lab.\n\n"
+        "not in Lab; that is the chain color --to lab | nlmeans | color --from lab.\n\n"
         "Distances of 8 bits are exact, those of more bits in steps of a 16th of the strength; "
         "weights are whole numbers from a table of up to 4096 distances, sums of integers are "
         "exact and rounded once. In float images pixels with NaN or infinity count nowhere and are "

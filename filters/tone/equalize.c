@@ -104,6 +104,7 @@ const struct gi_filter gi_filter_equalize = {
         "A sample v becomes full scale * (n(v) - n(least)) / (N - n(least)), rounded: n(v) counts "
         "the samples up to v, least is the smallest value there is, N their number. That is "
         "OpenCV's equalizeHist, in its single precision and to the byte; 16 bits go the same way. "
+        "scikit-image's equalize_hist() has n(v) / N instead. "
         "Transparent pixels count too. A colour image is judged by its "
         "luma, and one curve serves all its channels; with --per-channel each has its own. Alpha "
         "stays as it is, and so does an image of one value. It takes 8 and 16 bits.",

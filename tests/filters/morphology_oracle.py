@@ -90,6 +90,18 @@ for k in (1, 5, 61):
 c.check("--k by default", np.array_equal(c.filter(image, "erode"), peer("erode", image, (3, 3), "nearest", 0, 0)))
 c.check("per cent", np.array_equal(c.filter(image, "erode", "--size", "10%x5%"), peer("erode", image, (3, 8), "nearest", 0, 0)))
 
+# OpenCV's with its own border, which the image alone counts in: windows that are the same turned round.
+try:
+    import cv2
+    CODES = {"open": cv2.MORPH_OPEN, "close": cv2.MORPH_CLOSE, "gradient": cv2.MORPH_GRADIENT, "tophat": cv2.MORPH_TOPHAT, "blackhat": cv2.MORPH_BLACKHAT,
+             "erode": cv2.MORPH_ERODE, "dilate": cv2.MORPH_DILATE}
+    for name, code in CODES.items():
+        for args, window in ((["--size", "7x3"], np.ones((3, 7))), (["--k", 11, "--shape", "disk"], disk(11)), (["--k", 5, "--shape", "diamond"], diamond(5))):
+            want = cv2.morphologyEx(image, code, window.astype(np.uint8))
+            c.check(f"OpenCV's {name} {args}", np.array_equal(c.filter(image, name, *args), want))
+except ImportError:
+    c.skip("python3 has no cv2")
+
 for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
     for j, (border, mode) in enumerate(SCIPY_MODES.items()):
         image, size = random_image(c.rng, (33, 41, 3), dtype), SIZES[(5 * i + j) % len(SIZES)]
