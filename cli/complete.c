@@ -212,14 +212,25 @@ static void complete_chain(const char *chain)
         complete_word(&command, n, words, &whole);
 }
 
+/* What stands behind the first bar of "[COMMAND|common|batch]". */
+static void offer_pages(const struct typed *typed, const char *operands)
+{
+    const char *bar = strchr(operands, '|');
+    char pages[64];
+    snprintf(pages, sizeof pages, "%.*s", (int)strcspn(bar ? bar + 1 : "", "]"),
+             bar ? bar + 1 : "");
+    offer_words(typed, pages);
+}
+
 static void offer_operands(const struct typed *typed, const struct gi_command *command)
 {
     if (strncmp(command->operands, "CHAIN", 5) == 0) {
         complete_chain(typed->part);
         puts(":files");
-    } else if (strstr(command->operands, "COMMAND"))
+    } else if (strstr(command->operands, "COMMAND")) {
         offer_commands(typed);
-    else if (strstr(command->operands, "OPERATION"))
+        offer_pages(typed, command->operands);
+    } else if (strstr(command->operands, "OPERATION"))
         offer_operations(typed);
     else if (strchr(command->operands, '|'))
         offer_words(typed, command->operands);

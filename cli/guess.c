@@ -15,7 +15,7 @@ static const struct synonym commands[] = {
     {"adaptivethreshold", "local-threshold"},
     {"autocontrast", "normalize"},
     {"average", "blur"},
-    {"batch", "help common"},
+    {"batch", "help batch"},
     {"binarise", "threshold"},
     {"binarize", "threshold"},
     {"box", "blur"},

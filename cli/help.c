@@ -194,14 +194,18 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
         print_option(out, row);
 }
 
-/* The names of what `gpuimg help common` explains, in one sentence. */
-static void print_shared(FILE *out, const struct gi_command *command)
+/* The names of what `gpuimg help common`, or where `many` `gpuimg help batch`, explains, in one
+ * sentence. */
+static void print_shared(FILE *out, const struct gi_command *command, bool many)
 {
     char text[1024];
-    size_t n = (size_t)snprintf(text, sizeof text, "Also, as gpuimg help common tells:"), none = n;
+    const char *page = many ? "Of many images also, as gpuimg help batch tells:"
+                            : "Also, as gpuimg help common tells:";
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", page), none = n;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option *row = command->sets[s].rows;
-        for (; gi_options_are_shared(command->sets[s].rows) && row->name && n < sizeof text; row++)
+        bool told = gi_options_are_shared(row) && gi_options_are_of_batches(row) == many;
+        for (; told && row->name && n < sizeof text; row++)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s --%s", n > none ? "," : "",
                                   row->name);
     }
@@ -229,7 +233,17 @@ void gi_help_command(FILE *out, const struct gi_command *command)
         if (i)
             wrap(out, line + strcspn(line, " "), COMMAND_INDENT, column);
     }
-    print_shared(out, command);
+    print_shared(out, command, false);
+    print_shared(out, command, true);
+}
+
+void gi_help_topic(FILE *out, const struct gi_command *topic)
+{
+    fprintf(out, "%s.\n", topic->summary);
+    print_examples(out, topic->examples);
+    print_manual(out, topic->manual);
+    for (int s = 0; s < GI_OPTION_SETS_MAX && topic->sets[s].rows; s++)
+        print_set(out, topic->sets[s].title, topic->sets[s].rows);
 }
 
 void gi_help_common(FILE *out)
@@ -237,9 +251,7 @@ void gi_help_common(FILE *out)
     fputs("Options that most commands share.\n", out);
     print_set(out, "Input and output (those that only read have fewer of them)", gi_io_options);
     print_set(out, "Running", gi_device_options);
-    print_set(out, "Many images", gi_batch_options);
-    fprintf(out, "\nMany images of commands that write tables, also:\n");
-    print_option(out, &gi_table_options[0]);
+    fputs("\nMany images: gpuimg help batch.\n", out);
 }
 
 void gi_help_all(FILE *out)
@@ -257,8 +269,9 @@ void gi_help_all(FILE *out)
     }
     putc('\n', out);
     wrap(out,
-         "gpuimg help COMMAND tells all about one, gpuimg help common what most of them share. An "
-         "operand - is standard input or output; "
+         "gpuimg help COMMAND tells all about one, gpuimg help common what most of them share, "
+         "gpuimg "
+         "help batch how many images go through one. An operand - is standard input or output; "
          "png:- names the format too, scan.tif[3] the fourth page of a TIFF.",
          0, 0);
 }
@@ -285,6 +298,11 @@ static enum gi_status run_help(const struct gi_command *self, void *const *param
         return GI_OK;
     }
     struct gi_command command;
+    const struct gi_command *topic = gi_topic_find(operands[0]);
+    if (topic) {
+        (man ? gi_man_topic : gi_help_topic)(stdout, topic);
+        return GI_OK;
+    }
     if (strcmp(operands[0], "common") == 0 && !man) {
         gi_help_common(stdout);
         return GI_OK;
@@ -301,12 +319,15 @@ static enum gi_status run_help(const struct gi_command *self, void *const *param
 
 const struct gi_command gi_command_help = {
     .name = "help",
-    .operands = "[COMMAND|common]",
+    .operands = "[COMMAND|common|batch]",
     .summary = "Explain a command, or list them all",
-    .manual = "Prints what the command does, examples, and its options with what they take; the "
-              "same as gpuimg COMMAND --help. What most commands share, reading, writing and the "
-              "choice of a device, stands under common.",
-    .examples = "gpuimg help blur\ngpuimg help common\ngpuimg help --man blur | man -l -",
+    .manual =
+        "Prints what the command does, examples, and its options with what they take; the "
+        "same as gpuimg COMMAND --help. What most commands share, reading, writing and the "
+        "choice of a device, stands under common; what goes for many images, streams and tars "
+        "under batch.",
+    .examples = "gpuimg help blur\ngpuimg help common\ngpuimg help batch\ngpuimg help --man blur | "
+                "man -l -",
     .max_operands = 1,
     .sets = {{"Options", help_options, sizeof(struct help_params)}},
     .run = run_help,

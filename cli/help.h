@@ -12,6 +12,12 @@ void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
+/* What is of no command alone: a row of name, summary, manual, examples and options, no command.
+ * NULL: there is none of that name (cli/topics.c). */
+const struct gi_command *gi_topic_find(const char *name);
+void gi_help_topic(FILE *out, const struct gi_command *topic);
+void gi_man_topic(FILE *out, const struct gi_command *topic);
+
 /* The names of an option and its argument: "-t, --at, --threshold", " LEVEL"; "[=WHAT]" where the
  * argument may be left out, "" for a flag. Both return buffer. */
 const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes);

@@ -1,5 +1,6 @@
 /* Manual pages for man(7), printed from the rows of commands and options.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/batch.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "imgio/imgio.h"
@@ -119,11 +120,27 @@ static void more(FILE *out, const struct gi_command *command)
 static void exit_status(FILE *out, const struct gi_command *command)
 {
     bool judges = command && command->trouble == GI_EXIT_USAGE;
-    fprintf(out,
-            ".SH EXIT STATUS\n0 where all went well, 1 where %s, 2 where %sthe command line was "
-            "wrong.\n",
-            judges ? "a limit does not hold" : "a file or an operation failed",
-            judges ? "a file or the operation failed or " : "");
+    fprintf(
+        out,
+        ".SH EXIT STATUS\n0 where all went well, 1 where %s, 2 where %sthe command line was "
+        "wrong, 75 where the machine failed (disk full, I/O error, out of memory, device lost).\n",
+        judges ? "a limit does not hold" : "a file or an operation failed",
+        judges ? "a file or the operation failed or " : "");
+}
+
+static void options(FILE *out, const struct gi_command *command)
+{
+    bool any = false;
+    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
+        if (!command->sets[s].rows->name)
+            continue;
+        if (!any)
+            fputs(".SH OPTIONS\n", out);
+        any = true;
+        fprintf(out, ".SS \"%s\"\n", command->sets[s].title);
+        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
+            option(out, row);
+    }
 }
 
 void gi_man_command(FILE *out, const struct gi_command *command)
@@ -146,21 +163,25 @@ void gi_man_command(FILE *out, const struct gi_command *command)
         roff(out, command->summary);
         fputs(".\n", out);
     }
-    bool any = false;
-    for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
-        if (!command->sets[s].rows->name)
-            continue;
-        if (!any)
-            fputs(".SH OPTIONS\n", out);
-        any = true;
-        fprintf(out, ".SS \"%s\"\n", command->sets[s].title);
-        for (const struct gi_option *row = command->sets[s].rows; row->name; row++)
-            option(out, row);
-    }
+    options(out, command);
     more(out, command);
     exit_status(out, command);
     if (command->examples)
         examples(out, command->examples);
+    fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
+    if (gi_batch_writes_images(command))
+        fputs(".BR gpuimg\\-batch (1)\n", out);
+}
+
+void gi_man_topic(FILE *out, const struct gi_command *topic)
+{
+    char name[64];
+    snprintf(name, sizeof name, "gpuimg-%s", topic->name);
+    head(out, name, topic->summary);
+    fputs(".SH DESCRIPTION\n", out);
+    paragraphs(out, topic->manual);
+    options(out, topic);
+    examples(out, topic->examples);
     fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
 }
 

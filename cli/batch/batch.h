@@ -14,11 +14,15 @@ struct gi_batch_params {
     bool null, tar, recursive, resume, fail_fast, progress;
     uint64_t memory;
 };
-extern const struct gi_option gi_batch_options[];   /* commands that write images */
-extern const struct gi_option gi_table_options[];   /* commands that write tables */
-extern const struct gi_option gi_chain_options[];   /* those that write either */
-extern const struct gi_option gi_listing_options[]; /* those whose only table is of all inputs */
-extern const struct gi_option gi_pairs_options[];   /* those of two images; --pairs: files_from */
+extern const struct gi_option gi_batch_options[];      /* commands that write images */
+extern const struct gi_option gi_table_options[];      /* commands that write tables */
+extern const struct gi_option gi_table_only_options[]; /* those that the former have alone */
+extern const struct gi_option gi_chain_options[];      /* those that write either */
+extern const struct gi_option gi_listing_options[];    /* those whose only table is of all inputs */
+extern const struct gi_option gi_pairs_options[]; /* those of two images; --pairs: files_from */
+
+/* Whether these are the rows of one of the sets above. */
+bool gi_options_are_of_batches(const struct gi_option *rows);
 
 /* Among the command's params; NULL where it has no such set. */
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,

@@ -155,6 +155,11 @@ const struct gi_option gi_table_options[] = {
     {0},
 };
 
+const struct gi_option gi_table_only_options[] = {
+    TABLE,
+    {0},
+};
+
 const struct gi_option gi_listing_options[] = {
     TABLE, FROM, SHARD, REPORT, RUNNING, TAR, {0},
 };
@@ -182,7 +187,7 @@ const struct gi_option gi_pairs_options[] = {
     {0},
 };
 
-static bool is_of_batches(const struct gi_option *rows)
+bool gi_options_are_of_batches(const struct gi_option *rows)
 {
     return rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
            rows == gi_listing_options || rows == gi_pairs_options;
@@ -203,7 +208,7 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
                                                  void *const *params)
 {
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
-        if (is_of_batches(command->sets[s].rows))
+        if (gi_options_are_of_batches(command->sets[s].rows))
             return params[s];
     return NULL;
 }
@@ -259,7 +264,7 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
     fputs(first, out);
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows && good; s++) {
         const struct gi_option_set *set = &command->sets[s];
-        if (is_of_batches(set->rows) || set->rows == gi_device_options)
+        if (gi_options_are_of_batches(set->rows) || set->rows == gi_device_options)
             continue;
         char *defaults = calloc(1, set->params_nbytes);
         good = defaults != NULL;

@@ -64,6 +64,24 @@ for option in --format --quality --depth --strict --device --timing; do
     check "help blur does not explain $option" test "$(gpuimg help blur | grep -c -- "^  \(-., \)\?$option\b")" = 0
 done
 check "help common is no command" test "$(grep -cx common commands)" = 0
+
+# So does what goes for many images, with a manual page and a completion of its own.
+expect 0 gpuimg help batch
+cp out batch.txt
+for option in --out-dir --out --suffix --files-from --null --recursive --shard --report --resume --fail-fast --memory --progress --tar --table; do
+    check "help batch: $option" grep -q -- "^  \(-., --null\b\|$option\b\)" batch.txt
+done
+for word in INPUTS OUTPUTS TABLES FAILURES 'EXIT STATUS' REPORTS SHARDS STREAMS TARS; do
+    check "help batch: $word" grep -q "^$word\. " batch.txt
+done
+for status in 0 1 2 75 130; do check "help batch: exit status $status" grep -qE "(^| )$status(:| and )" batch.txt; done
+check "help blur names them" grep -q -- '--tar' <(gpuimg help blur | sed -n '/^Of many images also, as gpuimg help batch tells:/,$p')
+check "help batch: 80 columns but for examples" test "$(grep -v '^  [a-z]' batch.txt | awk 'length > 80' | wc -l)" = 0
+expect 0 gpuimg help --man batch
+check "man batch: head" grep -q '^\.TH GPUIMG-BATCH 1 ' out
+command -v mandoc >/dev/null && check "man batch: mandoc -Tlint" mandoc -Tlint -W warning out
+check "it is completed" test "$(gpuimg __complete help bat)" = $'batch\t'
+expect_error 2 'batch: no such command, did you mean help batch? *' batch
 for command in histogram extract compare bench; do
     check "help $command: --json" grep -q -- '-j and --json are short' <(gpuimg help $command | tr '\n' ' ' | tr -s ' ')
 done
