@@ -1,5 +1,6 @@
-/* Shuffling channels: a thread makes 16 bytes of a row from samples that neighbours read too.
- * SPDX-License-Identifier: MIT */
+/* Shuffling channels. Of one image: a thread takes the bytes of each word that it makes from the
+ * words of the same pixels. Of several: a thread makes 16 bytes of a row from samples that
+ * neighbours read too. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/move/move.cuh"
 
 struct shuffle_args {
@@ -99,7 +100,146 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
+/* ---- of one image ---- */
+
+/* So few pixels that they have whole words, `from` in the source and `to` in what is made. Each
+ * byte of word j is that of the source's word k which pick[j][k] says, in the order of k, or stays:
+ * of value[j] at first. */
+struct regroup_args {
+    struct gi_image dst, src;
+    unsigned value[GI_MAX_CHANNELS], pick[GI_MAX_CHANNELS][GI_MAX_CHANNELS];
+    int from, to;
+    int from_pieces, to_pieces; /* of a row */
+};
+
+enum {
+    KEEP = 4, /* the first byte of what is there, for __byte_perm() */
+    ROOM = 32 * GI_MAX_CHANNELS + 16,
+};
+
+/* Where piece i of a warp's stands in shared memory: those of neighbours in banks of their own. */
+template <int EACH> static __device__ __forceinline__ int room_of(int i)
+{
+    return EACH % 2 ? i : i + i / 8;
+}
+
+/* A warp has 32 times FROM pieces side by side, which go through shared memory, so that a thread
+ * has FROM neighbours and memory sees whole lines; the results go back in the same way. */
+template <int FROM, int TO>
+static __global__ void __launch_bounds__(POINT_THREADS)
+    regroup(const __grid_constant__ struct regroup_args args)
+{
+    __shared__ uint4 rooms[POINT_THREADS / 32][ROOM];
+    uint4 *room = rooms[threadIdx.x / 32];
+    int lane = (int)threadIdx.x % 32, x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x) - lane;
+    for (int y = (int)blockIdx.y; y < args.dst.height; y += (int)gridDim.y) {
+        unsigned in[4 * FROM], out[4 * TO];
+#pragma unroll
+        for (int i = 0; i < FROM; i++) {
+            int p = 32 * i + lane, at = min(x * FROM + p, args.from_pieces - 1);
+            room[room_of<FROM>(p)] = *piece_at(args.src, at, y);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < FROM; i++) {
+            uint4 piece = room[room_of<FROM>(lane * FROM + i)];
+            in[4 * i] = piece.x, in[4 * i + 1] = piece.y;
+            in[4 * i + 2] = piece.z, in[4 * i + 3] = piece.w;
+        }
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+#pragma unroll
+            for (int j = 0; j < TO; j++) {
+                unsigned word = args.value[j];
+#pragma unroll
+                for (int k = 0; k < FROM; k++)
+                    word = __byte_perm(in[n * FROM + k], word, args.pick[j][k]);
+                out[n * TO + j] = word;
+            }
+#pragma unroll
+        for (int i = 0; i < TO; i++)
+            room[room_of<TO>(lane * TO + i)] =
+                make_uint4(out[4 * i], out[4 * i + 1], out[4 * i + 2], out[4 * i + 3]);
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < TO; i++) {
+            int p = 32 * i + lane;
+            if (x * TO + p < args.to_pieces)
+                *piece_at(args.dst, x * TO + p, y) = room[room_of<TO>(p)];
+        }
+        __syncwarp();
+    }
+}
+
+static bool regroup_takes(const struct gi_queue *queue, const struct gi_image *srcs,
+                          const struct gi_shuffle *spec)
+{
+    (void)queue;
+    (void)srcs;
+    return spec->nsources == 1;
+}
+
+template <int FROM>
+static enum gi_status regroup_launch(struct gi_cuda_queue *cu, struct regroup_args *args,
+                                     struct gi_err *err)
+{
+    dim3 grid = point_grid(ceil_div(args->to_pieces, args->to), args->dst.height);
+    switch (args->to) {
+    case 1:
+        regroup<FROM, 1><<<grid, POINT_THREADS, 0, cu->stream>>>(*args);
+        break;
+    case 2:
+        regroup<FROM, 2><<<grid, POINT_THREADS, 0, cu->stream>>>(*args);
+        break;
+    case 3:
+        regroup<FROM, 3><<<grid, POINT_THREADS, 0, cu->stream>>>(*args);
+        break;
+    default:
+        regroup<FROM, 4><<<grid, POINT_THREADS, 0, cu->stream>>>(*args);
+    }
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static enum gi_status by_words(struct gi_queue *queue, struct gi_image *dst,
+                               const struct gi_image *srcs, const struct gi_shuffle *spec,
+                               struct gi_err *err)
+{
+    struct gi_cuda_queue *cu = gi_cuda(queue);
+    struct regroup_args args = {};
+    struct gi_edge edge = {GI_BORDER_VALUE, {}};
+    char value[GI_PIXEL_NBYTES_MAX];
+    int nbytes = (int)gi_type_nbytes(dst->type), pixel = dst->channels * nbytes;
+    int source = srcs->channels * nbytes, pixels = 1;
+    memcpy(edge.value, spec->value, sizeof edge.value);
+    gi_edge_pixel(value, &edge, dst);
+    while (pixels * pixel % 4 || pixels * source % 4)
+        pixels *= 2;
+    args.dst = *dst;
+    args.src = *srcs;
+    args.from = pixels * source / 4;
+    args.to = pixels * pixel / 4;
+    args.from_pieces = pieces_of(srcs);
+    args.to_pieces = pieces_of(dst);
+    for (int j = 0; j < args.to; j++) {
+        for (int k = 0; k < args.from; k++)
+            args.pick[j][k] = 0x1111u * KEEP + 0x3210u;
+        for (int b = 0; b < 4; b++) {
+            int at = 4 * j + b, c = at % pixel / nbytes;
+            ((char *)&args.value[j])[b] = value[at % pixel];
+            if (spec->from[c].source < 0)
+                continue;
+            int from = at / pixel * source + spec->from[c].channel * nbytes + at % nbytes;
+            unsigned *pick = &args.pick[j][from / 4];
+            *pick = (*pick & ~(15u << 4 * b)) | (unsigned)(from % 4) << 4 * b;
+        }
+    }
+    GI_CUDA_CHANNELS(args.from, regroup_launch<CHANNELS>(cu, &args, err));
+}
+
 static const struct gi_shuffle_way ways[] = {
+    {{"words", "channels of one image"}, regroup_takes, by_words},
     {{"pieces", "everything"}, NULL, by_pieces},
 };
 
