@@ -10,8 +10,13 @@ typedef unsigned long long u64;
 enum {
     PARTS = 4,     /* of a tile, side by side */
     WARPS = 4,     /* of a block: tiles side by side */
-    THREADS = 256, /* of the blocks that add up sums */
-    ROWS_MIN = 32, /* of a tile */
+    THREADS = 128, /* of the blocks that add up sums */
+    STARTS_THREADS = 1024,
+    ROWS_MIN = 32,    /* of a tile */
+    ROWS_MAX = 65536, /* as well: a column's squares of bytes add up to 32 bits */
+    LOOK_ROWS = 4,    /* that a warp has under way */
+    MAKE_BLOCKS = 7,  /* of a multiprocessor, of one channel */
+    ADD_AHEAD = 16,
 };
 
 struct scan_args {
@@ -60,31 +65,60 @@ static __device__ __forceinline__ u64 value_of(const struct scan_args *args, flo
     return (u64)gi_scan_float(v, args->squares, args->scale);
 }
 
-/* The values of a lane's samples of a part of row y, which begin with sample `at`; 0 beside the
- * image. */
-template <typename T, int S, typename A>
-static __device__ __forceinline__ void values_load(A *v, const struct scan_args *args, int y,
-                                                   long long at, long long samples)
+/* A lane's samples of a part. A last one alone is read with the padding beside it. */
+template <typename T, int S> struct __align__(S == 3 ? sizeof(T) : S * sizeof(T)) samples_of
 {
-    const T *row = (const T *)(args->src.data + (size_t)y * args->src.stride) + at;
-    T in[S] = {};
-    if (S == 2 && at + S <= samples) { /* rows start at whole pairs */
-        struct __align__(2 * sizeof(T)) pair
-        {
-            T v[2];
-        }
-        both = *(const struct pair *)row;
-        in[0] = both.v[0];
-        in[S - 1] = both.v[1];
-    } else {
+    T v[S];
+};
+
+/* A lane's samples of the parts of a row; of parts beside the image those of the row's start, that
+ * loads need not wait for a branch. */
+template <typename T, int CHANNELS> struct scan_row {
+    samples_of<T, scan_shape<T, CHANNELS>::S> part[PARTS];
+};
+
+/* Where a lane's samples begin in each part, and how many of them are in the image. */
+struct scan_place {
+    long long at[PARTS];
+    int n[PARTS];
+};
+
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ struct scan_place place_of(const struct scan_args *args,
+                                                             int strip)
+{
+    typedef scan_shape<T, CHANNELS> shape;
+    long long samples = (long long)args->src.width * CHANNELS;
+    struct scan_place place;
 #pragma unroll
-        for (int s = 0; s < S; s++)
-            if (at + s < samples)
-                in[s] = row[s];
+    for (int p = 0; p < PARTS; p++) {
+        long long at = (long long)strip * shape::TILE * CHANNELS +
+                       ((int)threadIdx.x % 32 + 32 * p) * (int)shape::S;
+        place.n[p] = (int)max(0LL, min((long long)shape::S, samples - at));
+        place.at[p] = place.n[p] ? at : 0;
     }
+    return place;
+}
+
+template <typename T, int CHANNELS>
+static __device__ __forceinline__ void row_load(scan_row<T, CHANNELS> *row,
+                                                const struct scan_args *args,
+                                                const struct scan_place *place, int y)
+{
+    const T *from = (const T *)(args->src.data + (size_t)y * args->src.stride);
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+        row->part[p] = *(const samples_of<T, scan_shape<T, CHANNELS>::S> *)(from + place->at[p]);
+}
+
+/* Their values; 0 beside the image. */
+template <typename T, int S, typename A>
+static __device__ __forceinline__ void values_of(A *v, const struct scan_args *args,
+                                                 const samples_of<T, S> &samples, int n)
+{
 #pragma unroll
     for (int s = 0; s < S; s++)
-        v[s] = value_of(args, in[s]);
+        v[s] = s < n ? value_of(args, samples.v[s]) : 0;
 }
 
 /* Sums along the row, each channel by itself: v[s] becomes that up to it, `total` of all lanes. */
@@ -130,53 +164,62 @@ static __global__ void __launch_bounds__(32 * WARPS)
     int strip, y0, y1, lane = (int)threadIdx.x % 32;
     if (!tile_of(&args, &strip, &y0, &y1))
         return;
-    long long samples = (long long)args.src.width * CHANNELS;
-    long long at = (long long)strip * shape::TILE * CHANNELS + lane * S;
-    u64 columns[PARTS][S] = {};
-#pragma unroll 4
-    for (int y = y0; y < y1; y++) {
-        A v[PARTS][S], along[CHANNELS] = {};
+    struct scan_place place = place_of<T, CHANNELS>(&args, strip);
+    A columns[PARTS][S] = {};
+    scan_row<T, CHANNELS> rows[LOOK_ROWS];
+    for (int y = y0; y < y1; y += LOOK_ROWS) {
 #pragma unroll
-        for (int p = 0; p < PARTS; p++)
-            values_load<T, S>(v[p], &args, y, at + p * shape::PART * CHANNELS, samples);
+        for (int i = 0; i < LOOK_ROWS; i++)
+            row_load<T, CHANNELS>(&rows[i], &args, &place, min(y + i, y1 - 1));
 #pragma unroll
-        for (int p = 0; p < PARTS; p++)
+        for (int i = 0; i < LOOK_ROWS; i++) {
+            A along[CHANNELS] = {};
+            if (y + i >= y1)
+                break;
 #pragma unroll
-            for (int s = 0; s < S; s++) {
-                columns[p][s] += v[p][s];
-                along[s % CHANNELS] += v[p][s];
+            for (int p = 0; p < PARTS; p++) {
+                A v[S];
+                values_of<T, S>(v, &args, rows[i].part[p], place.n[p]);
+#pragma unroll
+                for (int s = 0; s < S; s++) {
+                    columns[p][s] += v[s];
+                    along[s % CHANNELS] += v[s];
+                }
             }
-        if (args.along == GI_SCAN_COLUMNS)
-            continue;
+            if (args.along == GI_SCAN_COLUMNS)
+                continue;
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++) {
+            for (int c = 0; c < CHANNELS; c++) {
 #pragma unroll
-            for (int d = 16; d; d /= 2)
-                along[c] += __shfl_xor_sync(~0u, along[c], d);
-            if (lane == 0)
-                args.rows[((size_t)y * args.strips + strip) * CHANNELS + c] = along[c];
+                for (int d = 16; d; d /= 2)
+                    along[c] += __shfl_xor_sync(~0u, along[c], d);
+                if (lane == 0)
+                    args.rows[((size_t)(y + i) * args.strips + strip) * CHANNELS + c] = along[c];
+            }
         }
     }
-    u64 *out = args.columns + (size_t)blockIdx.y * (size_t)samples;
+    u64 *out = args.columns + (size_t)blockIdx.y * ((size_t)args.src.width * CHANNELS);
 #pragma unroll
     for (int p = 0; p < PARTS; p++)
 #pragma unroll
-        for (int s = 0; s < S; s++) {
-            long long i = at + p * shape::PART * CHANNELS + s;
-            if (i < samples && args.along != GI_SCAN_ROWS)
-                out[i] = columns[p][s];
-        }
+        for (int s = 0; s < S; s++)
+            if (s < place.n[p] && args.along != GI_SCAN_ROWS)
+                out[place.at[p] + s] = columns[p][s];
 }
 
 /* v[i] becomes the sum of those before it, n of them `step` apart. */
 static __device__ __forceinline__ void add_up(u64 *v, int n, size_t step)
 {
-    u64 sum = 0;
-#pragma unroll 8
-    for (int i = 0; i < n; i++, v += step) {
-        u64 own = *v;
-        *v = sum;
-        sum += own;
+    u64 sum = 0, own[ADD_AHEAD];
+    for (int i = 0; i < n; i += ADD_AHEAD, v += ADD_AHEAD * step) {
+#pragma unroll
+        for (int j = 0; j < ADD_AHEAD; j++)
+            own[j] = i + j < n ? v[j * step] : 0;
+#pragma unroll
+        for (int j = 0; j < ADD_AHEAD && i + j < n; j++) {
+            v[j * step] = sum;
+            sum += own[j];
+        }
     }
 }
 
@@ -196,29 +239,29 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* What a band starts from, along the row: a block one channel of one band. */
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(STARTS_THREADS)
     scan_starts(const __grid_constant__ struct scan_args args)
 {
-    enum { N = 4 * THREADS };
+    enum { N = 4 * STARTS_THREADS };
     __shared__ u64 v[N + 1];
     int channels = args.src.channels, width = args.src.width;
     u64 *row = args.columns + (size_t)blockIdx.x * width * channels + blockIdx.y, before = 0;
     for (int x0 = 0; x0 < width; x0 += N) {
         int n = min((int)N, width - x0);
-        for (int i = (int)threadIdx.x; i < n; i += THREADS)
+        for (int i = (int)threadIdx.x; i < n; i += STARTS_THREADS)
             v[i] = row[(size_t)(x0 + i) * channels];
-        prefix_of_block<THREADS>(v, n);
-        for (int i = (int)threadIdx.x; i < n; i += THREADS)
+        prefix_of_block<STARTS_THREADS>(v, n);
+        for (int i = (int)threadIdx.x; i < n; i += STARTS_THREADS)
             row[(size_t)(x0 + i) * channels] = before + v[i + 1];
         before += v[n];
         __syncthreads();
     }
 }
 
-/* A lane's sums of a part of row y, which begin with sample `at`. */
+/* The first n of a lane's sums of a part to row y, from sample `at` on. */
 template <typename T, int S>
 static __device__ __forceinline__ void sums_store(const struct scan_args *args, const u64 *sums,
-                                                  int y, long long at, long long samples)
+                                                  int y, long long at, int n)
 {
     char *row = args->dst.data + (size_t)y * args->dst.stride;
     u64 out[S];
@@ -226,7 +269,7 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
     for (int s = 0; s < S; s++)
         out[s] = sizeof(T) == 4 ? (u64)__double_as_longlong((double)(int64_t)sums[s] * args->unit)
                                 : sums[s];
-    if (S == 2 && at + S <= samples) {
+    if (S == 2 && n == S) {
         if (args->words == 2)
             *(ulonglong2 *)((u64 *)row + at) = make_ulonglong2(out[0], out[S - 1]);
         else
@@ -235,56 +278,69 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
     }
 #pragma unroll
     for (int s = 0; s < S; s++)
-        if (at + s < samples && args->words == 2)
+        if (s < n && args->words == 2)
             ((u64 *)row)[at + s] = out[s];
-        else if (at + s < samples)
+        else if (s < n)
             ((unsigned *)row)[at + s] = (unsigned)out[s];
 }
 
+/* What a warp has under way of scan_make: a row, and the sums of each channel before its tile. */
+template <typename T, int CHANNELS> struct make_row {
+    scan_row<T, CHANNELS> samples;
+    u64 before[CHANNELS];
+};
+
 template <typename T, int CHANNELS>
-static __global__ void __launch_bounds__(32 * WARPS)
+static __device__ __forceinline__ void make_load(make_row<T, CHANNELS> *row,
+                                                 const struct scan_args *args,
+                                                 const struct scan_place *place, int strip, int y)
+{
+    row_load<T, CHANNELS>(&row->samples, args, place, y);
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        row->before[c] = args->along == GI_SCAN_COLUMNS
+                             ? 0
+                             : args->rows[((size_t)y * args->strips + strip) * CHANNELS + c];
+}
+
+template <typename T, int CHANNELS>
+static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? MAKE_BLOCKS : 1)
     scan_make(const __grid_constant__ struct scan_args args)
 {
     typedef scan_shape<T, CHANNELS> shape;
     typedef typename scan_sum<T>::type A;
     enum { S = shape::S };
-    int strip, y0, y1, lane = (int)threadIdx.x % 32;
+    int strip, y0, y1;
     if (!tile_of(&args, &strip, &y0, &y1))
         return;
-    long long samples = (long long)args.src.width * CHANNELS;
-    long long at = (long long)strip * shape::TILE * CHANNELS + lane * S;
+    struct scan_place place = place_of<T, CHANNELS>(&args, strip);
     bool down = args.along != GI_SCAN_ROWS, across = args.along != GI_SCAN_COLUMNS;
+    size_t samples = (size_t)args.src.width * CHANNELS;
     u64 above[PARTS][S] = {};
 #pragma unroll
     for (int p = 0; p < PARTS; p++)
 #pragma unroll
-        for (int s = 0; s < S; s++) {
-            long long i = at + p * shape::PART * CHANNELS + s;
-            if (i < samples && down)
-                above[p][s] = args.columns[(size_t)blockIdx.y * (size_t)samples + i];
-        }
-#pragma unroll 2
+        for (int s = 0; s < S; s++)
+            if (s < place.n[p] && down)
+                above[p][s] = args.columns[(size_t)blockIdx.y * samples + place.at[p] + s];
+    make_row<T, CHANNELS> next;
+    make_load<T, CHANNELS>(&next, &args, &place, strip, y0);
     for (int y = y0; y < y1; y++) {
-        A v[PARTS][S];
-        u64 before[CHANNELS];
-#pragma unroll
-        for (int p = 0; p < PARTS; p++)
-            values_load<T, S>(v[p], &args, y, at + p * shape::PART * CHANNELS, samples);
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            before[c] = across ? args.rows[((size_t)y * args.strips + strip) * CHANNELS + c] : 0;
+        make_row<T, CHANNELS> row = next;
+        make_load<T, CHANNELS>(&next, &args, &place, strip, min(y + 1, y1 - 1));
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
-            A total[CHANNELS] = {};
+            A v[S], total[CHANNELS] = {};
+            values_of<T, S>(v, &args, row.samples.part[p], place.n[p]);
             if (across)
-                lanes_scan<S, CHANNELS>(v[p], total);
+                lanes_scan<S, CHANNELS>(v, total);
 #pragma unroll
             for (int s = 0; s < S; s++)
-                above[p][s] = (down ? above[p][s] : 0) + before[s % CHANNELS] + v[p][s];
+                above[p][s] = (down ? above[p][s] : 0) + row.before[s % CHANNELS] + v[s];
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
-                before[c] += total[c];
-            sums_store<T, S>(&args, above[p], y, at + p * shape::PART * CHANNELS, samples);
+                row.before[c] += total[c];
+            sums_store<T, S>(&args, above[p], y, place.at[p], place.n[p]);
         }
     }
 }
@@ -300,7 +356,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
     int across = ceil_div(args->strips, WARPS);
     int bands = ceil_div((long long)blocks * cu->units, across); /* about a wave */
     args->band = ceil_div(src->height, bands);
-    args->band = args->band < ROWS_MIN ? ROWS_MIN : args->band;
+    args->band = args->band < ROWS_MIN ? ROWS_MIN : args->band > ROWS_MAX ? ROWS_MAX : args->band;
     args->bands = ceil_div(src->height, args->band);
     size_t samples = (size_t)src->width * CHANNELS, ncolumns = samples * (size_t)args->bands;
     size_t nrows = (size_t)src->height * (size_t)args->strips * CHANNELS;
@@ -317,7 +373,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
     scan_tiles<<<ceil_div(most, THREADS), THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     if (args->along == GI_SCAN_BOTH)
-        scan_starts<<<dim3(args->bands, CHANNELS), THREADS, 0, cu->stream>>>(*args);
+        scan_starts<<<dim3(args->bands, CHANNELS), STARTS_THREADS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     scan_make<T, CHANNELS><<<tiles, 32 * WARPS, 0, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
