@@ -117,8 +117,11 @@ static __device__ inline void ends_finish(struct device_reduction *found,
         for (int step = WARP / 2; step > 0; step /= 2)
             best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
         uint32_t place = UINT32_MAX;
-        if (any && key == best)
-            place = place_of<T, CHANNELS, OPAQUE>(src, walk, ends[c].turn[end], c, v);
+        unsigned turn = any && key == best ? ends[c].turn[end] : UINT32_MAX, first = turn;
+        for (int step = WARP / 2; step > 0; step /= 2) /* a later turn's places are greater */
+            first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
+        if (any && turn == first)
+            place = place_of<T, CHANNELS, OPAQUE>(src, walk, turn, c, v);
         for (int step = WARP / 2; step > 0; step /= 2)
             place = min(place, __shfl_xor_sync(ALL_LANES, place, step));
         if (threadIdx.x % WARP == 0)
