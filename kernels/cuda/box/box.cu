@@ -166,20 +166,50 @@ static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
+/* A warp for each row, and one for the row outside. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) box_ends(const struct box_rows rows)
+static __global__ void __launch_bounds__(THREADS)
+    box_ends(const __grid_constant__ struct box_rows rows)
 {
     int channels = rows.src.channels, n = 2 * rows.halo + rows.unit;
-    for (long long t = blockIdx.x * THREADS + threadIdx.x; t < (long long)n * (rows.src.height + 1);
-         t += gridDim.x * THREADS) {
-        int y = (int)(t / n), i = (int)(t % n);
+    int y = (int)(blockIdx.x * (THREADS / 32) + threadIdx.x / 32);
+    if (y > rows.src.height)
+        return;
+    const T *row = (const T *)(rows.src.data + (size_t)y * rows.src.stride);
+    T *out = (T *)(rows.ends + (size_t)y * rows.ends_stride);
+    for (int i = (int)threadIdx.x % 32; i < n; i += 32) {
         int sample = i < rows.halo ? i - rows.halo : i - rows.halo + rows.whole;
         int x = (sample < 0 ? sample - channels + 1 : sample) / channels, c = sample - x * channels;
         int xi = y < rows.src.height ? gi_border_index(x, rows.src.width, rows.src.border) : -1;
-        const T *row = (const T *)(rows.src.data + (size_t)y * rows.src.stride);
-        T v = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
-                     : row[(size_t)xi * channels + c];
-        ((T *)(rows.ends + (size_t)y * rows.ends_stride))[i] = v;
+        out[i] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
+                        : row[(size_t)xi * channels + c];
+    }
+}
+
+/* gi_border_index() of rows that are not farther away than the image is high. */
+static void fold(struct box_rows *rows)
+{
+    int n = rows->src.height;
+    rows->above = rows->step = rows->least = 0;
+    rows->below = n - 1;
+    switch (rows->src.border) {
+    case GI_BORDER_VALUE:
+        rows->above = rows->below = rows->least = -1;
+        break;
+    case GI_BORDER_WRAP:
+        rows->above = n;
+        rows->below = 0;
+        rows->step = 1;
+        break;
+    case GI_BORDER_MIRROR:
+        rows->above = rows->step = -1;
+        break;
+    case GI_BORDER_REFLECT101:
+        rows->below = n - 2;
+        rows->step = -1;
+        break;
+    default:
+        break;
     }
 }
 
@@ -199,8 +229,8 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
     if (status)
         return status;
     rows->ends = (const char *)ends;
-    int blocks = ceil_div(n * (src->height + 1), 2 * THREADS), most = 64 * cu->units;
-    blocks = blocks < most ? blocks : most;
+    fold(rows);
+    int blocks = ceil_div(src->height + 1LL, THREADS / 32);
     if (src->type == GI_U8)
         box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
     else if (src->type == GI_U16)
@@ -228,7 +258,9 @@ static const struct gi_box_way ways[] = {
     {{"near", "windows that reach 16 bytes at most: up to k = 31 of gray bytes"},
      gi_cuda_box_near_takes,
      gi_cuda_box_near},
-    {{"strips", "sums that fit in 32 bits"}, gi_cuda_box_strips_takes, gi_cuda_box_strips},
+    {{"strips", "sums that fit in 32 bits, images higher than half the window"},
+     gi_cuda_box_strips_takes,
+     gi_cuda_box_strips},
     {{"passes", "everything"}, NULL, passes_run},
 };
 

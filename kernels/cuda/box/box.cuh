@@ -16,6 +16,10 @@ struct box_rows {
     unsigned ends_stride; /* bytes */
     int unit, halo;       /* halo: whole chunks */
     int whole;            /* samples of a row in whole chunks */
+    /* Row y above the image is row above + step * y of it, the y-th below it below + step * y, as
+     * long as y is not more than the image is high; least: 0, or -1 where they are border values.
+     */
+    int above, below, step, least;
 };
 
 /* Lays out the ends in scratch. */
@@ -42,6 +46,7 @@ struct box_chunk {
     const char *first;
     unsigned stride;
     int sample;
+    const char *values; /* border values in the chunk's place */
 };
 
 static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_rows *rows, int sample,
@@ -49,8 +54,12 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
 {
     int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
     bool inside = sample >= 0 && sample < rows->whole;
+    /* Three chunks of border values hold every phase of RGB. */
+    int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
     struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
-                              (unsigned)rows->src.stride, sample};
+                              (unsigned)rows->src.stride, sample,
+                              rows->ends + (size_t)rows->src.height * rows->ends_stride +
+                                  number % 3 * rows->unit * sample_nbytes};
     if (!inside) {
         chunk.first = rows->ends + (end + rows->halo) * sample_nbytes;
         chunk.stride = rows->ends_stride;
@@ -58,26 +67,23 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
     return chunk;
 }
 
-static __device__ __noinline__ const char *
-chunk_outside(const struct box_rows *rows, struct box_chunk chunk, int y, int sample_nbytes)
+/* The chunk in row y, which may be outside; farther than the image is high it is any row. */
+static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
+                                                        struct box_chunk chunk, int y)
 {
-    int yi = gi_border_index(y, rows->src.height, rows->src.border);
-    if (yi >= 0)
-        return chunk.first + (size_t)yi * chunk.stride;
-    /* Three chunks of border values hold every phase of RGB. */
-    int number = (chunk.sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
-    return rows->ends + (size_t)rows->src.height * rows->ends_stride +
-           number % 3 * rows->unit * sample_nbytes;
+    int height = rows->src.height;
+    int yi = y < 0         ? rows->above + rows->step * y
+             : y >= height ? rows->below + rows->step * (y - height)
+                           : y;
+    yi = min(max(yi, rows->least), height - 1);
+    return yi < 0 ? chunk.values : chunk.first + (size_t)(unsigned)yi * chunk.stride;
 }
 
-/* The chunk in row y, which may be outside. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void chunk_load(unsigned *words, const struct box_rows *rows,
                                                   struct box_chunk chunk, int y)
 {
-    const char *p = (unsigned)y < (unsigned)rows->src.height
-                        ? chunk.first + (size_t)(unsigned)y * chunk.stride
-                        : chunk_outside(rows, chunk, y, (int)sizeof(T));
+    const char *p = chunk_row(rows, chunk, y);
     if constexpr (WORDS % 4 == 0) {
 #pragma unroll
         for (int i = 0; i < WORDS; i += 4) {

@@ -191,8 +191,8 @@ static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
     args->halo = (args->r / PIXELS + 1) * PIXELS;
     args->n = (unsigned)(spec->k * spec->k);
     args->half = args->n / 2;
-    if (spec->k <= 1 || src->channels == 2 || most * args->n >= 4294967296.0 || (!u8 && weigh) ||
-        (u8 && !division_of(args)))
+    if (spec->k <= 1 || args->r >= src->height || src->channels == 2 ||
+        most * args->n >= 4294967296.0 || (!u8 && weigh) || (u8 && !division_of(args)))
         return false;
     args->cut = strips_cut_of(src->width, args->halo, gray ? MOST_THREADS : MOST_THREADS / 2);
     args->shared_nbytes = args->cut.threads * (PIXELS + 1) * values * (int)sizeof(unsigned);

@@ -188,8 +188,8 @@ static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
     double n = (double)spec->k * spec->k, full = gi_type_full_scale(src->type);
     double more = floor(-spec->shift);
     bool fits = spec->mean ? n * full <= INT32_MAX : n * full * full < 4294967296.0;
-    if (src->channels != 1 || src->type == GI_F32 || !fits || spec->swell != 0 ||
-        (!spec->mean && src->type != GI_U8))
+    if (spec->k / 2 >= src->height || src->channels != 1 || src->type == GI_F32 || !fits ||
+        spec->swell != 0 || (!spec->mean && src->type != GI_U8))
         return false;
     args->r = spec->k / 2;
     args->halo = (args->r / PIXELS + 1) * PIXELS;

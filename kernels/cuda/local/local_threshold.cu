@@ -216,7 +216,8 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_local_threshold_way ways[] = {
-    {{"strips", "gray integers whose sums fit in 32 bits: of bytes, squares too, up to k = 257"},
+    {{"strips", "gray integers higher than half the window, whose sums fit in 32 bits: of bytes, "
+                "squares too, up to k = 257"},
      gi_cuda_local_strips_takes,
      gi_cuda_local_strips},
     {{"passes", "everything"}, NULL, passes},

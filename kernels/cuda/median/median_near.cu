@@ -15,23 +15,18 @@ struct near_args {
     bool keep_alpha;
 };
 
-/* A thread's chunk, and in the first and the last thread the word beside the strip. */
+/* A thread's chunk, and in the first and the last thread the one beside the strip, in which the
+ * word is `side` bytes on: 0 in the others. */
 struct near_chunks {
     struct box_chunk own, beside;
-    int side; /* bytes into `beside` */
-    bool has_side;
+    int side;
 };
 
 static __device__ __forceinline__ void near_load(unsigned *words, const struct box_rows *rows,
                                                  const struct near_chunks *chunks, int y)
 {
     chunk_load<uint8_t, WORDS>(words, rows, chunks->own, y);
-    if (chunks->has_side) {
-        const char *p = (unsigned)y < (unsigned)rows->src.height
-                            ? chunks->beside.first + (size_t)(unsigned)y * chunks->beside.stride
-                            : chunk_outside(rows, chunks->beside, y, 1);
-        words[WORDS] = *(const unsigned *)(p + chunks->side);
-    }
+    words[WORDS] = *(const unsigned *)(chunk_row(rows, chunks->beside, y) + chunks->side);
 }
 
 /* The first and third byte of a word as the upper ones of its halves, or the second and fourth:
@@ -168,9 +163,9 @@ static __global__ void __launch_bounds__(32)
         return;
     int lane = (int)threadIdx.x, sample = ((int)blockIdx.x * 32 + lane) * 16;
     int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
-    struct near_chunks chunks = {chunk_at(&args.rows, sample, 1),
-                                 chunk_at(&args.rows, lane ? sample + 16 : sample - 16, 1),
-                                 lane ? 0 : 12, lane == 0 || lane == 31};
+    int beside = lane == 0 ? sample - 16 : lane == 31 ? sample + 16 : sample;
+    struct near_chunks chunks = {chunk_at(&args.rows, sample, 1), chunk_at(&args.rows, beside, 1),
+                                 lane ? 0 : 12};
     unsigned next[AHEAD][ALL] = {}, rows[2][ALL] = {}; /* the last two */
     near_load(rows[0], &args.rows, &chunks, y0 - 1);
     near_load(rows[1], &args.rows, &chunks, y0);

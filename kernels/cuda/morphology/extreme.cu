@@ -212,7 +212,7 @@ static bool passes_takes(const struct gi_queue *queue, const struct gi_image *sr
 
 static const struct gi_extreme_way ways[] = {
     {{"near", "3 x 3"}, near_takes, gi_cuda_extreme_near},
-    {{"strips", "windows of which a multiprocessor holds all rows"},
+    {{"strips", "windows of which a multiprocessor and the image hold all rows"},
      gi_cuda_extreme_strips_takes,
      gi_cuda_extreme_strips},
     {{"passes", "rectangles"}, passes_takes, passes_run},

@@ -4,7 +4,7 @@
  */
 #include "kernels/cuda/morphology/extreme.cuh"
 
-enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 12 };
+enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 16 };
 
 struct near_args {
     struct box_rows rows;
@@ -40,21 +40,12 @@ template <typename T> static __device__ __forceinline__ unsigned join(const unsi
     return sizeof(T) == 1 ? __byte_perm(parts[0], parts[1], 0x7351) : parts[0];
 }
 
-/* A thread's chunks, and the one beside the strip, `side` bytes into it. */
+/* A thread's chunks, and in the first and the last thread the one beside the strip, in which the
+ * words are `side` bytes on. */
 struct near_chunks {
     struct box_chunk own[2], beside;
     int side;
-    bool has_side;
 };
-
-template <typename T>
-static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
-                                                        struct box_chunk chunk, int y)
-{
-    return (unsigned)y < (unsigned)rows->src.height
-               ? chunk.first + (size_t)(unsigned)y * chunk.stride
-               : chunk_outside(rows, chunk, y, (int)sizeof(T));
-}
 
 template <typename T, int SIDE>
 static __device__ __forceinline__ void near_load(unsigned *words, const struct box_rows *rows,
@@ -62,13 +53,10 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
 {
     chunk_load<T, 4>(words, rows, chunks->own[0], y);
     chunk_load<T, 4>(words + 4, rows, chunks->own[1], y);
-    if (chunks->has_side) {
-        const unsigned *p =
-            (const unsigned *)(chunk_row<T>(rows, chunks->beside, y) + chunks->side);
+    const unsigned *p = (const unsigned *)(chunk_row(rows, chunks->beside, y) + chunks->side);
 #pragma unroll
-        for (int j = 0; j < SIDE; j++)
-            words[WORDS + j] = p[j];
-    }
+    for (int j = 0; j < SIDE; j++)
+        words[WORDS + j] = p[j];
 }
 
 /* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
@@ -165,12 +153,14 @@ static __global__ void __launch_bounds__(32)
     typedef near_of<T, PIXEL> S;
     int lane = (int)threadIdx.x, sample = ((int)blockIdx.x * 64 + lane) * S::UNIT;
     int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
-    struct near_chunks chunks = {
-        {chunk_at(&args.rows, sample, (int)sizeof(T)),
-         chunk_at(&args.rows, sample + 32 * S::UNIT, (int)sizeof(T))},
-        chunk_at(&args.rows, lane ? sample + 33 * S::UNIT : sample - S::UNIT, (int)sizeof(T)),
-        lane ? 0 : 16 - 4 * S::SIDE,
-        lane == 0 || lane == 31};
+    struct near_chunks chunks = {{chunk_at(&args.rows, sample, (int)sizeof(T)),
+                                  chunk_at(&args.rows, sample + 32 * S::UNIT, (int)sizeof(T))},
+                                 chunk_at(&args.rows,
+                                          lane == 0    ? sample - S::UNIT
+                                          : lane == 31 ? sample + 33 * S::UNIT
+                                                       : sample,
+                                          (int)sizeof(T)),
+                                 lane ? 0 : 16 - 4 * S::SIDE};
     unsigned next[AHEAD][S::ALL] = {}, last[S::PARTS][S::ALL] = {}, pair[S::PARTS][S::ALL] = {};
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)

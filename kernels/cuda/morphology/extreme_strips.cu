@@ -269,7 +269,8 @@ bool gi_cuda_extreme_strips_takes(const struct gi_queue *queue, const struct gi_
                                   const struct gi_extreme *spec)
 {
     struct strips_args args = {};
-    return !spec->runs && divide(&args, (const struct gi_cuda_queue *)queue, src, spec) > 0;
+    return !spec->runs && spec->height <= src->height &&
+           divide(&args, (const struct gi_cuda_queue *)queue, src, spec) > 0;
 }
 
 enum gi_status gi_cuda_extreme_strips(struct gi_queue *queue, struct gi_image *dst,
