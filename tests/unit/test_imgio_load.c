@@ -488,7 +488,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(shrinking_file), TEST(bad_inputs),   TEST(ways_in),     TEST(limits),
         TEST(each_format),    TEST(conversions),  TEST(through_stb), TEST(choice_of_format),
-        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),  TEST(shape_is_told),
+        TEST(lost_metadata),  TEST(large_images), TEST(long_paths),  TEST(beyond_int),
+        TEST(shape_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
