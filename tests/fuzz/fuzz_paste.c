@@ -25,7 +25,8 @@ static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";
 
 static void put(const char *name, const void *bytes, size_t nbytes)
 {
-    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    unlink(name); /* file systems wait for the disk where a file is made shorter */
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || (nbytes && write(fd, bytes, nbytes) != (ssize_t)nbytes) || close(fd))
         abort();
 }

@@ -189,6 +189,44 @@ static void extended(void **state)
     free(file.at);
 }
 
+/* What stands behind the image: a chunk without its padding ends the search, whatever it says. */
+static void tail(void **state)
+{
+    (void)state;
+    if (missing())
+        skip();
+    static const struct {
+        const char *bytes;
+        size_t n;
+        size_t exif; /* bytes that are found */
+    } cases[] = {
+        {"EXIF\4\0\0\0II*\0", 12, 4},    {"EXIF\10\0\0\0Exif\0\0II", 16, 2},
+        {"EXIF\6\0\0\0Exif\0\0", 14, 6}, /* and nothing behind it */
+        {"ODD \1\0\0\0x", 9, 0},         {"ODD \1\0\0\0x\0EXIF\2\0\0\0II", 20, 2},
+        {"ODD \377\0\0\0x", 9, 0},       {"ODD", 3, 0},
+    };
+    struct gi_image image = random_image(9, 5, 3, GI_U8, 3), back;
+    struct gi_save_options options = {.quality = 100};
+    assert_int_equal(gi_save(&image, NULL, path, &options, NULL, NULL), GI_OK);
+    struct bytes file = read_file(path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char *longer = malloc(file.n + cases[i].n);
+        struct gi_metadata metadata;
+        memcpy(longer, file.at, file.n);
+        memcpy(longer + file.n, cases[i].bytes, cases[i].n);
+        assert_int_equal(gi_load_memory(&back, &metadata, NULL, longer, file.n + cases[i].n, "x",
+                                        &strictly, NULL, NULL),
+                         GI_OK);
+        assert_same_image(&image, &back);
+        assert_int_equal(metadata.exif_nbytes, cases[i].exif);
+        gi_metadata_free(&metadata);
+        gi_image_free(&back);
+        free(longer);
+    }
+    free(file.at);
+    gi_image_free(&image);
+}
+
 int main(void)
 {
     strcpy(folder, make_folder());
@@ -196,7 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out), cmocka_unit_test(lossless), cmocka_unit_test(as_dwebp),
         cmocka_unit_test(damage),   cmocka_unit_test(flat),     cmocka_unit_test(too_large),
-        cmocka_unit_test(extended),
+        cmocka_unit_test(extended), cmocka_unit_test(tail),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);

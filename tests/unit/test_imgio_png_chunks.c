@@ -1,0 +1,190 @@
+/* PNG: chunks in odd places, of odd lengths, more than once, and what is read of them.
+ * SPDX-License-Identifier: MIT */
+#include "imgio_util.h"
+
+#include <libdeflate.h>
+
+#include "imgio/metadata.h"
+#include "imgio/png/png_quick.h"
+
+static void put32(unsigned char *to, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(v >> (24 - 8 * i));
+}
+
+static struct bytes small_png(void)
+{
+    struct gi_image image = random_image(9, 7, 3, GI_U8, 5);
+    const struct gi_save_options options = {.format = "png", .compression = 6};
+    void *made;
+    size_t n;
+    assert_int_equal(gi_save_memory(&made, &n, &image, NULL, "x", &options, NULL, NULL), GI_OK);
+    gi_image_free(&image);
+    return (struct bytes){made, n};
+}
+
+/* Where the chunk of that type begins. */
+static size_t chunk_at(struct bytes file, const char *type)
+{
+    unsigned char *found = memmem(file.at, file.n, type, 4);
+    assert_non_null(found);
+    return (size_t)(found - file.at) - 4;
+}
+
+/* `file`, which is freed, with a chunk more at `at`; its checksum off by `off`. */
+static struct bytes with_chunk(struct bytes file, size_t at, const char *type, const void *bytes,
+                               size_t n, uint32_t off)
+{
+    struct bytes longer = {malloc(file.n + 12 + n), file.n + 12 + n};
+    assert_non_null(longer.at);
+    memcpy(longer.at, file.at, at);
+    put32(longer.at + at, (uint32_t)n);
+    memcpy(longer.at + at + 4, type, 4);
+    memcpy(longer.at + at + 8, bytes, n);
+    put32(longer.at + at + 8 + n, libdeflate_crc32(0, longer.at + at + 4, n + 4) + off);
+    memcpy(longer.at + at + 12 + n, file.at + at, file.n - at);
+    free(file.at);
+    return longer;
+}
+
+/* Chunks of colour: the first of each name, of a length that there is, whose checksum is right. */
+static void colours(void **state)
+{
+    (void)state;
+    static const char gamma[] = "\0\0\xb1\x8f", other[] = "\0\1\x86\xa0";
+    static const char light[33] = "\0\0\0\1";
+    static const struct {
+        const char *type, *bytes;
+        size_t n;
+        uint32_t off;
+        const char *again; /* bytes of a second one; NULL: there is none */
+        size_t want;
+    } cases[] = {
+        {"cLLI", light, 8, 0, NULL, 13},  {"cLLI", light, 8, 1, NULL, 0},
+        {"cLLI", light, 32, 0, NULL, 37}, {"cLLI", light, 33, 0, NULL, 0},
+        {"gAMA", gamma, 4, 0, NULL, 9},   {"gAMA", gamma, 4, 0, other, 9},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes file = small_png();
+        struct gi_image image;
+        struct gi_metadata metadata;
+        struct gi_err err = {0};
+        if (cases[i].again) /* behind the pixels, where libpng does not mind */
+            file = with_chunk(file, chunk_at(file, "IEND"), cases[i].type, cases[i].again,
+                              cases[i].n, 0);
+        file = with_chunk(file, chunk_at(file, "IDAT"), cases[i].type, cases[i].bytes, cases[i].n,
+                          cases[i].off);
+        if (gi_load_memory(&image, &metadata, NULL, file.at, file.n, "x", &partially, NULL, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        if (metadata.colour_nbytes != cases[i].want)
+            fail_msg("case %zu: %zu bytes", i, metadata.colour_nbytes);
+        if (cases[i].want) {
+            const unsigned char *kept = metadata.colour;
+            assert_memory_equal(kept, cases[i].type, 4);
+            assert_int_equal(kept[4], cases[i].n);
+            assert_memory_equal(kept + 5, cases[i].bytes, cases[i].n);
+        }
+        gi_metadata_free(&metadata);
+        gi_image_free(&image);
+        free(file.at);
+    }
+}
+
+/* Notes may follow the pixels on the quick way; all else is left to libpng. */
+static void quick_notes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *before;
+        size_t n;
+        bool taken;
+    } cases[] = {
+        {"tEXt", "IEND", 3, true},  {"zTXt", "IEND", 4, true},  {"iTXt", "IEND", 7, true},
+        {"tIME", "IEND", 7, true},  {"eXIf", "IEND", 7, false}, {"IDAT", "IEND", 0, true},
+        {"IDAT", "IEND", 1, false}, /* behind the end of the pixels */
+        {"IDAT", "IDAT", 0, true},  {"IEND", "IEND", 1, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes file = small_png();
+        struct gi_image image = random_image(9, 7, 3, GI_U8, 1),
+                        want = random_image(9, 7, 3, GI_U8, 5);
+        file = with_chunk(file, chunk_at(file, cases[i].before), cases[i].type, "a\0bcdefg",
+                          cases[i].n, 0);
+        size_t at = chunk_at(file, "IDAT");
+        if (gi_png_quick(&image, file.at, file.n, at + 8) != cases[i].taken)
+            fail_msg("case %zu: %s", i, cases[i].type);
+        if (cases[i].taken)
+            assert_same_image(&image, &want);
+        gi_image_free(&image);
+        gi_image_free(&want);
+        free(file.at);
+    }
+    struct bytes none = small_png(); /* two chunks without a byte hold no pixels */
+    size_t at = chunk_at(none, "IDAT"), end = chunk_at(none, "IEND");
+    memmove(none.at + at, none.at + end, none.n - end);
+    none.n -= end - at;
+    none = with_chunk(none, at, "IDAT", "", 0, 0);
+    none = with_chunk(none, at, "IDAT", "", 0, 0);
+    struct gi_image image = random_image(9, 7, 3, GI_U8, 1);
+    assert_false(gi_png_quick(&image, none.at, none.n, at + 8));
+    gi_image_free(&image);
+    free(none.at);
+}
+
+/* An animation is told, unless there was something to tell before. */
+static void animations(void **state)
+{
+    (void)state;
+    for (int frames = 1; frames < 3; frames++)
+        for (int texts = 0; texts < 2; texts++) {
+            struct bytes file = small_png();
+            struct gi_image image;
+            struct gi_err warning, err;
+            unsigned char control[8] = {0, 0, 0, (unsigned char)frames};
+            for (int i = 0; i < texts * (GI_TEXTS_MAX + 1); i++)
+                file = with_chunk(file, chunk_at(file, "IDAT"), "tEXt", "a\0b", 3, 0);
+            file = with_chunk(file, chunk_at(file, "IDAT"), "acTL", control, 8, 0);
+            assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+            const char *says = texts ? "more text than is kept" : frames > 1 ? "2 frames" : "";
+            assert_non_null(strstr(warning.text, says));
+            assert_int_equal(!warning.status, !*says);
+            gi_image_free(&image);
+            free(file.at);
+        }
+}
+
+/* EXIF behind the pixels is found without reading them, as far as chunks are whole. */
+static void late_exif(void **state)
+{
+    (void)state;
+    static const char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
+    struct bytes file = small_png();
+    size_t end = chunk_at(file, "IEND");
+    file = with_chunk(file, end, "eXIf", exif, sizeof exif - 1, 0);
+    struct gi_load_options options = strictly;
+    options.header_only = true;
+    for (size_t n = chunk_at(file, "IDAT") + 8; n <= file.n; n++) {
+        struct gi_image image;
+        struct gi_file_info info;
+        unsigned char *cut = malloc(n);
+        assert_non_null(cut);
+        memcpy(cut, file.at, n);
+        assert_int_equal(gi_load_memory(&image, NULL, &info, cut, n, "x", &options, NULL, NULL),
+                         GI_OK);
+        assert_int_equal(info.orientation, n >= end + 12 + sizeof exif - 1 ? 6 : 1);
+        free(cut);
+    }
+    free(file.at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(colours),
+        cmocka_unit_test(quick_notes),
+        cmocka_unit_test(animations),
+        cmocka_unit_test(late_exif),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
