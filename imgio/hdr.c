@@ -238,7 +238,7 @@ static enum gi_status decode_hdr(struct gi_decode *decode, struct gi_err *err)
     uint8_t *row = malloc(4 * (size_t)width);
     if (!row)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
-    for (int y = 0; y < (int)height && !status; y++) {
+    for (int y = 0; y < (int)height; y++) {
         if (!read_row(&in, row, (size_t)width)) {
             status = gi_decode_damaged_at(decode, err, y,
                                           in.end - in.at < 4 ? "ends early" : "is damaged");

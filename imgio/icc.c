@@ -217,7 +217,7 @@ struct gi_inks *gi_inks_new(struct gi_decode *decode, enum gi_type type, bool in
 {
     struct gi_metadata *metadata = decode->metadata;
     struct gi_err why;
-    if (!metadata->icc || decode->options->header_only)
+    if (!metadata->icc)
         return NULL;
     if (gi_library_load(&library, &why)) {
         if (!decode->warning->status)

@@ -78,6 +78,21 @@ static void without_the_tag_nothing_changes(void **state)
     gi_exif_forget_place(NULL, 0);
 }
 
+/* The entry that leads to the place goes, also where it leads nowhere. */
+static void place(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        unsigned char block[BLOCK], want[BLOCK];
+        make_block(block, 0x8825, 0xffff, big);
+        make_block(want, 0, 0, big);
+        put16(want + 8, 1, big);
+        memset(want + 10 + 12, 0, BLOCK - 10 - 12);
+        gi_exif_forget_place(block, BLOCK);
+        assert_memory_equal(block, want, BLOCK);
+    }
+}
+
 /* Cut anywhere, at the end of readable memory. */
 static void cuts(void **state)
 {
@@ -210,6 +225,7 @@ static void thumbnails(void **state)
         {{0x0201, 0x0202}, START + 3, START, 40, START + 3 + DIRECTORY, START}, /* over it */
         {{0x0103, 0x0106}, START, START + DIRECTORY, 10, START + DIRECTORY, START},
         {{0x0201, 0x0202}, START, 8, 10, START + DIRECTORY, START}, /* the first directory */
+        {{0x0201, 0x0202}, START, START + DIRECTORY, 10, START + DIRECTORY, START}, /* cut off */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int big = 0; big < 2; big++) {
@@ -235,6 +251,13 @@ static void thumbnails(void **state)
             for (size_t b = FIRST; b < START + (size_t)DIRECTORY - 3 && b < left; b++)
                 assert_int_equal(block[b], 0);
         }
+    /* One that has more entries than there is room for, and one that stands nowhere. */
+    for (int past = 0; past < 2; past++) {
+        unsigned char cut[START + 2 + 12] = "II*\0\10\0\0\0\1";
+        cut[FIRST] = past ? sizeof cut - 1 : START;
+        cut[START] = 9;
+        assert_int_equal(gi_exif_forget_thumbnail(cut, sizeof cut), past ? sizeof cut : START);
+    }
     /* A directory that is the first one goes no further than that. */
     unsigned char block[START] = "II*\0\10\0\0\0\1";
     block[FIRST] = 8;
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test(orient),
         cmocka_unit_test(orient_nothing),
         cmocka_unit_test(thumbnails),
+        cmocka_unit_test(place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

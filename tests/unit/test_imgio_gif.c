@@ -184,6 +184,13 @@ static void odd_files(void **state)
     assert_non_null(strstr(warning.text, "more frames"));
     gi_image_free(&image);
 
+    struct frame wide = {0, 3, 21, 19, 4, -1, false, false, false}; /* but not as high */
+    struct made below = {0};
+    put_head(&below, 21, 27, &wide);
+    put_frame(&below, &wide);
+    put(&below, 1, 0x3b);
+    check_frame(&below, &wide, 21, 27);
+
     struct made empty = {0}, bare = {0}, few = {0};
     put_head(&empty, 8, 8, &f);
     put(&empty, 1, 0x3b);

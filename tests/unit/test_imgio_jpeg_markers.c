@@ -216,12 +216,41 @@ static void segments(void **state)
     gi_image_free(&source);
 }
 
+/* XMP in three parts is told once; a profile for inks that can't be read, unless there was
+ * something to tell before. */
+static void told_once(void **state)
+{
+    (void)state;
+    static const char more[] = "http://ns.adobe.com/xmp/extension/\0abc";
+    struct gi_image source = random_image(67, 45, 4, GI_U8, 2), image;
+    struct bytes inks = make_jpeg(&source, recipes[6], 95);
+    unsigned char segment[4 + 14 + 128] = {0xff, 0xe2, 0, 2 + 14 + 128};
+    memcpy(segment + 4, "ICC_PROFILE\0\1\1", 14);
+    memcpy(segment + 4 + 14 + 16, "CMYK", 4);
+    for (int before = 0; before < 3; before++) {
+        unsigned char xmp[4 + sizeof more - 1] = {0xff, 0xe1, 0, 2 + sizeof more - 1};
+        struct gi_err err, warning;
+        memcpy(xmp + 4, more, sizeof more - 1);
+        struct bytes profile = with_bytes(inks, 2, segment, sizeof segment);
+        struct bytes one = with_bytes(profile, 2, xmp, before ? sizeof xmp : 0);
+        struct bytes file = with_bytes(one, 2, xmp, before == 2 ? sizeof xmp : 0);
+        assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, &warning, &err), GI_OK);
+        assert_non_null(strstr(warning.text, before ? "XMP in several parts" : "profile"));
+        gi_image_free(&image);
+        free(profile.at);
+        free(one.at);
+        free(file.at);
+    }
+    free(inks.at);
+    gi_image_free(&source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stray_bytes), cmocka_unit_test(stray_before_restart),
         cmocka_unit_test(fill_bytes),  cmocka_unit_test(behind),
-        cmocka_unit_test(segments),
+        cmocka_unit_test(segments),    cmocka_unit_test(told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,7 @@ struct recipe {
     int shrink;   /* pixels a side that become one; 0: none */
     bool progressive, cmyk;
     bool in_strips; /* what is expected */
+    enum { AS_USUAL, ARITHMETIC, COARSE, SCAN_EACH } way;
 };
 
 static struct bytes make_jpeg(const struct gi_image *image, const struct recipe *recipe)
@@ -64,6 +65,15 @@ static struct bytes make_jpeg(const struct gi_image *image, const struct recipe 
     cinfo.restart_interval = (unsigned)recipe->interval;
     if (recipe->progressive)
         jpeg_simple_progression(&cinfo);
+    static const jpeg_scan_info each[] = {
+        {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+    cinfo.arith_code = recipe->way == ARITHMETIC;
+    if (recipe->way == COARSE) /* steps that take 16 bits, and so an extended frame */
+        jpeg_set_quality(&cinfo, 2, FALSE);
+    if (recipe->way == SCAN_EACH) {
+        cinfo.scan_info = each;
+        cinfo.num_scans = 3;
+    }
     jpeg_start_compress(&cinfo, TRUE);
     while (cinfo.next_scanline < cinfo.image_height) {
         JSAMPROW row = gi_row(image, (int)cinfo.next_scanline);
@@ -126,24 +136,31 @@ static void same_image(void **state)
 {
     (void)state;
     static const struct recipe recipes[] = {
-        {500, 1203, 1, 1, 1, 63, 0, false, false, true},     /* a row of MCUs */
-        {500, 1203, 1, 1, 1, 5 * 63, 0, false, false, true}, /* five */
-        {500, 1203, 1, 1, 1, 21, 0, false, false, true},     /* a third of one */
-        {500, 1203, 1, 1, 1, 42, 0, false, false, true},     /* two thirds */
-        {500, 500, 1, 1, 1, 64, 0, false, false, false}, /* its row ends at the 64th marker only */
-        {500, 1203, 1, 1, 1, 0, 0, false, false, false}, /* no marker */
-        {300, 1000, 3, 1, 1, 38, 0, false, false, true}, /* colour */
-        {300, 2003, 3, 2, 2, 19, 0, false, false, true}, /* of half resolution */
-        {300, 2003, 3, 2, 2, 2 * 19, 0, false, false, true},   /* and two rows */
-        {300, 1003, 3, 1, 2, 38, 0, false, false, true},       /* down only */
-        {300, 1003, 3, 2, 1, 19, 0, false, false, true},       /* across only */
-        {300, 1003, 3, 4, 1, 10, 0, false, false, true},       /* a quarter */
-        {300, 2003, 3, 2, 2, 40 * 19, 0, false, false, false}, /* too few to begin above */
-        {1200, 4003, 3, 2, 2, 75, 8, false, false, true},      /* made smaller by 8 */
-        {1200, 2003, 3, 1, 1, 150, 4, false, false, true},     /* by 4 */
-        {500, 1203, 1, 1, 1, 63, 0, true, false, false},       /* several scans */
-        {300, 1000, 4, 1, 1, 38, 0, false, true, false},       /* ink */
-        {100, 300, 3, 1, 1, 13, 0, false, false, false},       /* small */
+        {500, 1203, 1, 1, 1, 63, 0, false, false, true, AS_USUAL},     /* a row of MCUs */
+        {500, 1203, 1, 1, 1, 5 * 63, 0, false, false, true, AS_USUAL}, /* five */
+        {500, 1203, 1, 1, 1, 21, 0, false, false, true, AS_USUAL},     /* a third of one */
+        {500, 1203, 1, 1, 1, 42, 0, false, false, true, AS_USUAL},     /* two thirds */
+        {500, 500, 1, 1, 1, 64, 0, false, false, false,
+         AS_USUAL}, /* its row ends at the 64th marker only */
+        {500, 1203, 1, 1, 1, 0, 0, false, false, false, AS_USUAL},     /* no marker */
+        {300, 1000, 3, 1, 1, 38, 0, false, false, true, AS_USUAL},     /* colour */
+        {300, 2003, 3, 2, 2, 19, 0, false, false, true, AS_USUAL},     /* of half resolution */
+        {300, 2003, 3, 2, 2, 2 * 19, 0, false, false, true, AS_USUAL}, /* and two rows */
+        {300, 1003, 3, 1, 2, 38, 0, false, false, true, AS_USUAL},     /* down only */
+        {300, 1003, 3, 2, 1, 19, 0, false, false, true, AS_USUAL},     /* across only */
+        {300, 1003, 3, 4, 1, 10, 0, false, false, true, AS_USUAL},     /* a quarter */
+        {300, 2003, 3, 2, 2, 40 * 19, 0, false, false, false,
+         AS_USUAL},                                                  /* too few to begin above */
+        {1200, 4003, 3, 2, 2, 75, 8, false, false, true, AS_USUAL},  /* made smaller by 8 */
+        {1200, 2003, 3, 1, 1, 150, 4, false, false, true, AS_USUAL}, /* by 4 */
+        {500, 1203, 1, 1, 1, 63, 0, true, false, false, AS_USUAL},   /* several scans */
+        {300, 1000, 4, 1, 1, 38, 0, false, true, false, AS_USUAL},   /* ink */
+        {100, 300, 3, 1, 1, 13, 0, false, false, false, AS_USUAL},   /* small */
+        {500, 1203, 1, 2, 1, 63, 0, false, false, false, AS_USUAL},  /* gray in odd MCUs */
+        {500, 1203, 1, 1, 2, 63, 0, false, false, false, AS_USUAL},
+        {500, 1203, 1, 1, 1, 63, 0, false, false, false, ARITHMETIC},
+        {500, 1203, 1, 1, 1, 63, 0, false, false, true, COARSE},
+        {300, 1000, 3, 1, 1, 38, 0, false, false, false, SCAN_EACH},
     };
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         const struct recipe *r = &recipes[i];
@@ -164,8 +181,8 @@ static void same_damage(void **state)
 {
     (void)state;
     static const struct recipe recipes[] = {
-        {256, 1040, 1, 1, 1, 32, 0, false, false, true},
-        {256, 600, 3, 2, 2, 16, 0, false, false, true},
+        {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
+        {256, 600, 3, 2, 2, 16, 0, false, false, true, AS_USUAL},
     };
     uint64_t seed = 7;
     int failed = 0, in_strips = 0;
@@ -211,7 +228,7 @@ static size_t restart_at(struct bytes file, int number)
 static void intervals(void **state)
 {
     (void)state;
-    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true};
+    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe), file = {malloc(2 * good.n), 0};
     static const int from_to[][2] = {{129, 121}, {121, 129}, {60, 52}, {60, 68}, {60, 92}};
@@ -231,12 +248,31 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
+/* A byte 0xff more before a marker of the head: one decoder does it. */
+static void filled_head(void **state)
+{
+    (void)state;
+    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
+    struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
+    struct bytes good = make_jpeg(&source, &recipe), file = {malloc(good.n + 1), good.n + 1};
+    size_t at = 4 + (size_t)(good.at[4] << 8 | good.at[5]); /* behind SOI and JFIF's segment */
+    memcpy(file.at, good.at, at);
+    file.at[at] = 0xff;
+    memcpy(file.at + at + 1, good.at + at, good.n - at);
+    int jobs;
+    assert_int_equal(compare(file, false, 0, &jobs), GI_OK);
+    assert_int_equal(jobs, 0);
+    free(file.at);
+    free(good.at);
+    gi_image_free(&source);
+}
+
 /* Cut in its head, where libjpeg reads an end of its own making: nothing is looked for between
  * there and the file. */
 static void cut_heads(void **state)
 {
     (void)state;
-    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true};
+    const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe);
     size_t first = restart_at(good, 0);
@@ -254,10 +290,8 @@ static void cut_heads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_image),
-        cmocka_unit_test(same_damage),
-        cmocka_unit_test(intervals),
-        cmocka_unit_test(cut_heads),
+        cmocka_unit_test(same_image), cmocka_unit_test(same_damage), cmocka_unit_test(intervals),
+        cmocka_unit_test(cut_heads),  cmocka_unit_test(filled_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

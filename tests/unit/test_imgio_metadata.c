@@ -38,6 +38,9 @@ static void colours(void **state)
         {"gAMA\4\0\0\xb1\x90"
          "cICP\4\1\15\0\1",
          18, false},
+        {"gAMA\4\0\0\xb1\x90"
+         "cHRM\1x",
+         15, false},
         {"gAM", 3, true}, /* cut */
         {"gAMA\4\0\0\xb1", 8, true},
         {"cLLI\1x", 6, true},

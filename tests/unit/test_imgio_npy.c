@@ -53,6 +53,7 @@ static void headers(void **state)
         {"{'descr': '|u1', 'fortran_order': False, 'shape': 24}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (24,)}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (-4, 6)}", "shape", 0, 0, 0, 0, 0, 0},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': (four, 6)}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (4; 6)}", "shape", 0, 0, 0, 0, 0, 0},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 4, 6)}", "shape", 0, 0, 0, 0, 0,
          0},

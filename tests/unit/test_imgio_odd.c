@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "imgio/light.h"
 #include "imgio/metadata.h"
 #include "imgio/reader.h"
 #include "imgio/source.h"
@@ -197,60 +196,6 @@ static void too_long(void **state)
     free(exif);
     free(words);
     gi_image_free(&image);
-}
-
-/* Light by PNG's chunks, which are looked at where they have the length that they must have, and
- * back in each depth, also of a picture that has become gray. */
-static void light(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *chunk;
-        size_t n;
-        double exponent; /* 0: sRGB, -1: refused */
-    } cases[] = {
-        {BYTES(""), 0},
-        {BYTES("cICP\2\1\15"), 0},
-        {BYTES("cICP\4\1\10\0\1"), 1},
-        {BYTES("cICP\4\1\2\0\1"), -1},
-        {BYTES("gAMA\3\0\0\xb1"), 0},
-        {BYTES("gAMA\4\0\1\x86\xa0"), 1},  /* 100000 */
-        {BYTES("gAMA\4\0\0\x27\x0f"), -1}, /* 9999 */
-        {BYTES("gAMA\4\0\x0f\x42\x41"), -1},
-        {BYTES("cLLI\2xx"), 0},
-    };
-    static const int bits[] = {0, 8, 16, 32};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int b = 0; b < 4; b++) {
-            struct gi_metadata metadata = {.colour = (void *)cases[i].chunk,
-                                           .colour_nbytes = cases[i].n};
-            struct gi_load_options options = {.light_bits = bits[b]};
-            struct gi_image image = random_image(30, 2, 3, GI_U8, 5), gray, back;
-            uint8_t first = *(uint8_t *)image.data;
-            enum gi_status status = gi_light_decode(&image, &metadata, &options, NULL);
-            assert_int_equal(status == GI_OK, cases[i].exponent >= 0);
-            if (!status) {
-                double v = first / 255.0, want = cases[i].exponent == 1 ? v
-                                                 : v <= 0.04045         ? v / 12.92
-                                                                : pow((v + 0.055) / 1.055, 2.4);
-                assert_true(fabs((double)*(float *)image.data - want) < 1e-6);
-                ((float *)image.data)[1] = 0x1p-24f;
-                assert_int_equal(gi_image_alloc(&gray, 30, 2, 1, GI_F32, NULL), GI_OK);
-                memset(gray.data, 0, gray.stride * 2);
-                assert_int_equal(gi_light_encode(&back, &image, metadata.light, NULL, NULL), GI_OK);
-                assert_int_equal(back.type, b == 3 ? GI_F32 : b == 2 ? GI_U16 : GI_U8);
-                assert_true(fabs(gi_sample(back.data, 0, back.type) /
-                                     (double)gi_type_full_scale(back.type) -
-                                 v) < 1e-4);
-                gi_image_free(&back);
-                assert_int_equal(gi_light_encode(&back, &gray, metadata.light, NULL, NULL), GI_OK);
-                assert_true(gi_sample(back.data, 0, back.type) == 0);
-                gi_image_free(&back);
-                gi_image_free(&gray);
-            }
-            gi_light_free(&metadata.light);
-            gi_image_free(&image);
-        }
 }
 
 /* Blocks that are there, empty ones, and profiles for other pictures. */
@@ -485,10 +430,10 @@ static void ahead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads),        cmocka_unit_test(names),     cmocka_unit_test(resolutions),
-        cmocka_unit_test(too_long),     cmocka_unit_test(light),     cmocka_unit_test(blocks),
-        cmocka_unit_test(orientations), cmocka_unit_test(densities), cmocka_unit_test(smaller),
-        cmocka_unit_test(sides),        cmocka_unit_test(sources),   cmocka_unit_test(ahead),
+        cmocka_unit_test(heads),     cmocka_unit_test(names),   cmocka_unit_test(resolutions),
+        cmocka_unit_test(too_long),  cmocka_unit_test(blocks),  cmocka_unit_test(orientations),
+        cmocka_unit_test(densities), cmocka_unit_test(smaller), cmocka_unit_test(sides),
+        cmocka_unit_test(sources),   cmocka_unit_test(ahead),
     };
     const char *folder = make_folder();
     snprintf(path, sizeof path, "%s/file", folder);

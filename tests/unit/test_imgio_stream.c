@@ -326,6 +326,75 @@ static void has_more(void **state)
     }
 }
 
+/* A plain image that goes on for longer than the limit. */
+static void too_long(void **state)
+{
+    (void)state;
+    static const struct gi_limits limits = {GI_DEFAULT_MAX_PIXELS, 100};
+    char text[300];
+    struct gi_buffer buffer = {0};
+    struct gi_reader *reader;
+    struct gi_err err = {0};
+    bool end;
+    memset(text, ' ', sizeof text);
+    memcpy(text, "P2 2 1 9 1", 10);
+    write_file(in_folder("long"), text, sizeof text);
+    assert_int_equal(gi_reader_open(&reader, in_folder("long"), NULL), GI_OK);
+    assert_int_equal(gi_pnm_next(&buffer, &end, reader, &limits, &err), GI_E_LIMIT);
+    assert_non_null(strstr(err.text, "more than 100 bytes of one image"));
+    gi_reader_close(&reader);
+    free(buffer.at);
+}
+
+static int asked;
+
+static bool never(void)
+{
+    asked++;
+    return false;
+}
+
+static bool at_once(void)
+{
+    return true;
+}
+
+/* Who may be asked to stop waits for a pipe in steps: until somebody writes there, or it is to
+ * stop.
+ */
+static void heeded(void **state)
+{
+    (void)state;
+    static const struct expected want[] = {TEXT("P5 1 1 255 x")};
+    char path[256];
+    struct gi_reader *reader;
+    struct gi_err err = {0};
+    pthread_t thread;
+    strcpy(path, in_folder("heeded"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    gi_input_heed(at_once);
+    assert_int_equal(gi_reader_open(&reader, path, &err), GI_E_IO);
+    gi_input_heed(never);
+    struct trickle t = {path, join(want, 1, ""), 5};
+    int other = open(path, O_RDWR); /* so that neither end waits for the other to be opened */
+    assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
+    assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
+    pthread_join(thread, NULL);
+    close(other);
+    expect_images(reader, want, 1);
+    gi_reader_close(&reader);
+    /* Of a file nothing is waited for. */
+    write_file(in_folder("plain"), t.bytes.at, t.bytes.n);
+    assert_int_equal(gi_reader_open(&reader, in_folder("plain"), &err), GI_OK);
+    expect_images(reader, want, 1);
+    gi_reader_close(&reader);
+    assert_int_equal(gi_reader_open(&reader, in_folder("nothere"), &err), GI_E_IO);
+    gi_input_heed(NULL);
+    assert_int_equal(gi_reader_open(&reader, "/dev/null", &err), GI_OK); /* neither pipe nor file */
+    gi_reader_close(&reader);
+    free(t.bytes.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +404,8 @@ int main(void)
         cmocka_unit_test(breaks_off),
         cmocka_unit_test(refuses),
         cmocka_unit_test(claims),
+        cmocka_unit_test(too_long),
+        cmocka_unit_test(heeded),
         cmocka_unit_test(letters),
         cmocka_unit_test(endless_head),
         cmocka_unit_test(has_more),

@@ -183,12 +183,41 @@ static void there_and_back(void **state)
     remove_folder(tmp);
 }
 
+/* Whether alpha counts is said by the extension area, byte 494 of it: from 3 on it does
+ * (version 2.0, C.3, field 24). A footer that leads nowhere says nothing. */
+static void attributes(void **state)
+{
+    (void)state;
+    enum { HEAD = 18, EXTENSION = 495, FOOTER = 26, N = HEAD + 4 + EXTENSION + FOOTER };
+    static const struct {
+        int kind;
+        unsigned at;
+        bool alpha;
+    } cases[] = {{0, HEAD + 4, false}, {2, HEAD + 4, false}, {3, HEAD + 4, true},
+                 {4, HEAD + 4, true},  {0, 0, true},         {0, HEAD + 31, true},
+                 {0, HEAD + 30, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[N] = "\0\0\2\0\0\0\0\0\0\0\0\0\1\0\1\0\40\10\1\2\3\4";
+        struct gi_image image;
+        struct gi_err err = {0};
+        file[HEAD + 4 + EXTENSION - 1] = (unsigned char)cases[i].kind;
+        file[N - FOOTER] = (unsigned char)cases[i].at;
+        memcpy(file + N - FOOTER + 8, "TRUEVISION-XFILE.", 18);
+        if (load_bytes(&image, file, N, &strictly, NULL, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        if (image.channels != 3 + cases[i].alpha)
+            fail_msg("case %zu: %d channels", i, image.channels);
+        gi_image_free(&image);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corpus),  cmocka_unit_test(palette_with_alpha),
-        cmocka_unit_test(headers), cmocka_unit_test(wide_indices),
-        cmocka_unit_test(origins), cmocka_unit_test(there_and_back),
+        cmocka_unit_test(corpus),         cmocka_unit_test(palette_with_alpha),
+        cmocka_unit_test(headers),        cmocka_unit_test(wide_indices),
+        cmocka_unit_test(origins),        cmocka_unit_test(attributes),
+        cmocka_unit_test(there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,46 @@ static void tags(void **state)
     }
 }
 
+/* A time of TIFF's form goes to its tag, another one to the description, with its keyword
+ * (TIFF 6.0, section 8, DateTime); what ImageJ and OME say of a whole file is left out. */
+static void texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keyword, *text, *as; /* the keyword that it comes back by; NULL: it does not */
+    } cases[] = {
+        {"Creation Time", "2026:11:23 12:00:00", "Creation Time"},
+        {"Creation Time", "2026-11-23 12:00:00", "Description"},
+        {"Creation Time", "2026:11:23T12:00:00", "Description"},
+        {"Creation Time", "2026:11:23", "Description"},
+        {"Author", "somebody", "Author"},
+        {"Odd", "thing", "Description"},
+        {"Description", "ImageJ=1.53", NULL},
+        {"Description", "<?xml?><OME xmlns='x'/>", NULL},
+        {"Description", "", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keyword[32];
+        struct gi_text text = {strcpy(keyword, cases[i].keyword), "", "", cases[i].text};
+        struct gi_metadata in = {
+            .texts = &text, .ntexts = 1, .texts_nbytes = 2 * (32 + strlen(text.text)) + 4};
+        struct gi_metadata out;
+        struct gi_image image = random_image(4, 3, 1, GI_U8, 1), back;
+        const struct gi_save_options options = {.format = "tiff", .compression = 1};
+        assert_int_equal(gi_save(&image, &in, path, &options, NULL, NULL), GI_OK);
+        assert_int_equal(gi_load(&back, &out, NULL, path, &strictly, NULL, NULL), GI_OK);
+        if (out.ntexts != (cases[i].as != NULL))
+            fail_msg("case %zu: %d texts", i, out.ntexts);
+        if (cases[i].as) {
+            assert_string_equal(out.texts[0].keyword, cases[i].as);
+            assert_non_null(strstr(out.texts[0].text, cases[i].text));
+        }
+        gi_metadata_free(&out);
+        gi_image_free(&back);
+        gi_image_free(&image);
+    }
+}
+
 /* A palette whose entries are all below 256 holds bytes. */
 static void narrow_palette(void **state)
 {
@@ -253,9 +293,9 @@ static void jpeg_inside(void **state)
 }
 
 #define TESTS                                                                                      \
-    cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(narrow_palette),           \
-        cmocka_unit_test(jpeg_inside), cmocka_unit_test(associated_floats),                        \
-        cmocka_unit_test(many_pages)
+    cmocka_unit_test(refused), cmocka_unit_test(tags), cmocka_unit_test(texts),                    \
+        cmocka_unit_test(narrow_palette), cmocka_unit_test(jpeg_inside),                           \
+        cmocka_unit_test(associated_floats), cmocka_unit_test(many_pages)
 
 #else
 

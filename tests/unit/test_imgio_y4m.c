@@ -286,6 +286,28 @@ static void widens(void **state)
     bytes[0] = 0;
     assert_int_equal(gi_y4m_widen(&image, 10, &err), GI_E_FORMAT);
     gi_image_free(&image);
+    assert_int_equal(gi_image_alloc(&image, 2, 2, 1, GI_U16, NULL), GI_OK);
+    memset(image.data, 0xff, image.stride * 2);
+    assert_int_equal(gi_y4m_widen(&image, 10, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "row 0 has the sample 65535"));
+    gi_image_free(&image);
+}
+
+/* A blank at the header's end is no word. */
+static void blank(void **state)
+{
+    (void)state;
+    struct gi_y4m video;
+    struct gi_err err;
+    struct gi_sink *sink;
+    assert_int_equal(read_head(&video, "YUV4MPEG2 W5 H3 F25:1 \n", &err), GI_OK);
+    assert_int_equal(gi_sink_open(&sink, in_folder("out.y4m"), false, NULL), GI_OK);
+    assert_int_equal(gi_y4m_write_head(sink, &video, NULL), GI_OK);
+    assert_int_equal(gi_sink_commit(&sink, false, NULL), GI_OK);
+    struct bytes head = read_file(in_folder("out.y4m"));
+    assert_int_equal(head.n, 22);
+    assert_memory_equal(head.at, "YUV4MPEG2 W5 H3 F25:1\n", 22);
+    free(head.at);
 }
 
 int main(void)
@@ -293,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds),      cmocka_unit_test(refuses),      cmocka_unit_test(comes_back),
         cmocka_unit_test(breaks_off), cmocka_unit_test(other_frames), cmocka_unit_test(widens),
+        cmocka_unit_test(blank),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
