@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jpegint.h>
 #include <jerror.h>
 
 #include "imgio/jpeg_markers.h"
@@ -218,7 +219,9 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
         read_row(jpeg, s->dropped);
     else
         jpeg_finish_decompress(jpeg);
-    return true;
+    /* Of bytes left over before a marker that was seen already one decoder tells later, or never.
+     */
+    return !jpeg->marker->discarded_bytes;
 }
 
 static void strip_job(void *arg, int index, void *scratch)

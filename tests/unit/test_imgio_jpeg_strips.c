@@ -248,6 +248,36 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
+/* A few bytes left over before a marker: libjpeg has taken them already when it comes there. */
+static void left_over(void **state)
+{
+    (void)state;
+    static const struct recipe recipes[] = {
+        {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL},
+        {512, 600, 3, 2, 1, 32, 0, false, false, true, AS_USUAL},
+    };
+    static const int numbers[] = {0, 1, 20, 21, 22, 40, 60, 73};
+    for (size_t r = 0; r < 2; r++) {
+        struct gi_image source =
+            random_image(recipes[r].width, recipes[r].height, recipes[r].channels, GI_U8, 3);
+        struct bytes good = make_jpeg(&source, &recipes[r]), file = {malloc(good.n + 8), 0};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            for (size_t n = 1; n <= 8; n++) {
+                size_t at = restart_at(good, numbers[i]);
+                int jobs;
+                memcpy(file.at, good.at, at);
+                memset(file.at + at, 0x12, n);
+                memcpy(file.at + at + n, good.at + at, good.n - at);
+                file.n = good.n + n;
+                compare(file, false, 0, &jobs);
+                compare(file, true, 0, &jobs);
+            }
+        free(file.at);
+        free(good.at);
+        gi_image_free(&source);
+    }
+}
+
 /* A byte 0xff more before a marker of the head: one decoder does it. */
 static void filled_head(void **state)
 {
@@ -291,7 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_image), cmocka_unit_test(same_damage), cmocka_unit_test(intervals),
-        cmocka_unit_test(cut_heads),  cmocka_unit_test(filled_head),
+        cmocka_unit_test(left_over),  cmocka_unit_test(cut_heads),   cmocka_unit_test(filled_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
