@@ -247,26 +247,39 @@ static enum gi_status read_regions(struct regions *regions, const char *path, st
     return status ? gi_err_prefix(err, "--table") : GI_OK;
 }
 
-/* Sources that are being filled: pixels so far. */
+/* Sources that are being filled: pixels so far, in images of one row that have room for more. */
 struct pieces {
     struct gi_image places, values;
     size_t n;
 };
 
-/* Room for all crops, as the first one is. */
-static enum gi_status make_room(struct pieces *pieces, const struct regions *regions, int margin,
-                                int channels, enum gi_type type, struct gi_err *err)
+/* Room for `more` pixels, whose crop fits its row: what a row claims alone takes no memory. */
+static enum gi_status make_room(struct pieces *pieces, size_t more, int channels, enum gi_type type,
+                                struct gi_err *err)
 {
-    double most = 0;
-    for (size_t i = 0; i < regions->n; i++)
-        most += ((double)regions->at[i].width + 2.0 * margin) *
-                ((double)regions->at[i].height + 2.0 * margin);
-    if (most > INT32_MAX)
-        return gi_fail(err, GI_E_LIMIT, "--table: crops of %.0f pixels: want %d at most", most,
-                       INT32_MAX);
-    int room = most < 1 ? 1 : (int)most;
-    enum gi_status status = gi_image_alloc(&pieces->places, room, 1, 2, GI_F32, err);
-    return status ? status : gi_image_alloc(&pieces->values, room, 1, channels, type, err);
+    size_t want = pieces->n + more, room = 2 * pieces->n;
+    if (want > INT32_MAX)
+        return gi_fail(err, GI_E_LIMIT, "more than %d pixels of crops", INT32_MAX);
+    if (want <= (size_t)pieces->places.width)
+        return GI_OK;
+    room = room < want ? want : room > INT32_MAX ? INT32_MAX : room;
+    struct pieces grown = {.n = pieces->n};
+    enum gi_status status = gi_image_alloc(&grown.places, (int)room, 1, 2, GI_F32, err);
+    if (!status)
+        status = gi_image_alloc(&grown.values, (int)room, 1, channels, type, err);
+    if (status) {
+        gi_image_free(&grown.places);
+        return status;
+    }
+    if (pieces->n) {
+        size_t pixel = (size_t)channels * gi_type_nbytes(type);
+        memcpy(grown.places.data, pieces->places.data, pieces->n * 2 * sizeof(float));
+        memcpy(grown.values.data, pieces->values.data, pieces->n * pixel);
+    }
+    gi_image_free(&pieces->places);
+    gi_image_free(&pieces->values);
+    *pieces = grown;
+    return GI_OK;
 }
 
 /* The left or upper edge of a crop whose region begins at `at`, as extract cuts it; false where a
@@ -288,11 +301,15 @@ static enum gi_status add_crop(struct pieces *pieces, const struct gi_image *cro
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "is %d x %d, want %d x %d as its row has it, or another --crop-margin",
                        crop->width, crop->height, region->width, region->height);
-    if (crop->type != first->type || crop->channels != first->channels)
+    if (pieces->n && (crop->type != first->type || crop->channels != first->channels))
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "is %s, %d channel%s: want %s, %d as the crop of the first row",
                        gi_type_word(crop->type), crop->channels, crop->channels == 1 ? "" : "s",
                        gi_type_word(first->type), first->channels);
+    enum gi_status status = make_room(pieces, (size_t)crop->width * (size_t)crop->height,
+                                      crop->channels, crop->type, err);
+    if (status)
+        return status;
     float *place = (float *)pieces->places.data + 2 * pieces->n;
     for (int y = 0; y < crop->height; y++) {
         size_t pixel = gi_row_nbytes(crop) / (size_t)crop->width;
@@ -318,9 +335,7 @@ static enum gi_status load_crop(struct pieces *pieces, const struct regions *reg
         status = gi_cli_load(&crop, NULL, NULL, path, io, threads, NULL, err);
     if (status)
         return status;
-    if (i == 0)
-        status = make_room(pieces, regions, p->crop_margin, crop.channels, crop.type, err);
-    if (!status && add_crop(pieces, &crop, &regions->at[i], p->crop_margin, err))
+    if (add_crop(pieces, &crop, &regions->at[i], p->crop_margin, err))
         status = gi_err_prefix(err, "%s", path);
     gi_image_free(&crop);
     return status;
@@ -340,7 +355,7 @@ static enum gi_status load_crops(struct gi_image *places, struct gi_image *value
             gi_err_prefix(err, "--crops");
     }
     if (!status && !regions.n) { /* a pixel that is nowhere */
-        status = make_room(&pieces, &regions, 0, 1, GI_U8, err);
+        status = make_room(&pieces, 1, 1, GI_U8, err);
         if (!status) {
             memset(pieces.values.data, 0, 1);
             ((float *)pieces.places.data)[0] = ((float *)pieces.places.data)[1] = -1;

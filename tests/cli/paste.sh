@@ -74,6 +74,10 @@ printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,3,1\n' >bad.csv
 expect_error 1 'paste: --crops: crops/region-000002.pgm: is 2 x 1, want 3 x 1 *' paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm
 printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,0,1\n' >bad.csv
 expect_error 1 'paste: --table: bad.csv: region 2: 0 x 1 at 1, 1: want whole pixels *' paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm
+# What a row claims takes no memory before its crop is seen to fit.
+printf 'label,bbox_x,bbox_y,bbox_width,bbox_height\n2,1,1,2,1\n2,1,1,16000000,100\n' >bad.csv
+sanitized || (ulimit -v 4000000; "$GPUIMG" paste a.pgm made.pgm --crops crops --table bad.csv --crop-format pgm) 2>err
+sanitized || check 'a row of many pixels' grep -q 'region-000002.pgm: is 2 x 1, want 16000000 x 100 ' err
 expect_error 2 'paste: *points.csv*would be written over the input*' paste a.pgm points.csv --format pgm --points points.csv
 expect_error 2 'paste: --points -: want a file*' paste a.pgm made.pgm --points -
 finish
