@@ -13,8 +13,9 @@
 #include "cli/runner.h"
 #include "cli/say.h"
 
-static const struct gi_reporter *const reporters[] = {&gi_stats_reporter, &gi_histogram_reporter,
-                                                      &gi_palette_reporter, &gi_extract_reporter};
+static const struct gi_reporter *const reporters[] = {
+    &gi_stats_reporter,      &gi_histogram_reporter, &gi_integral_reporter,
+    &gi_cumulative_reporter, &gi_palette_reporter,   &gi_extract_reporter};
 
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter)
 {
@@ -115,7 +116,7 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
     const struct gi_reporter *reporter = gi_reporter_find(command->filter);
     const struct gi_batch_params *batch = gi_batch_params_of(command, params);
     const struct gi_device_params *device = params[GI_SET_DEVICE];
-    bool many = gi_batch_is_wanted(batch);
+    bool many = batch && gi_batch_is_wanted(batch);
     struct gi_chain_step step = {.filter = command->filter, .reporter = reporter};
     struct gi_chain chain = {.steps = &step, .n = 1};
     step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_FILTER];
@@ -135,7 +136,7 @@ enum gi_status gi_analysis_run(const struct gi_command *command, void *const *pa
         struct gi_batch_job job = {.command = command, .params = params, .chain = &chain};
         status = gi_batch_tables(&job, operands, noperands, err);
     } else if (!status) {
-        status = run_one(&chain, params, operands[0], to, batch->progress, err);
+        status = run_one(&chain, params, operands[0], to, batch && batch->progress, err);
     }
     gi_chain_unload(&chain);
     return status;

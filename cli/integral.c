@@ -10,11 +10,8 @@
 #include "cli/device.h"
 #include "cli/files.h"
 #include "cli/output.h"
-#include "cli/process.h"
-#include "cli/runner.h"
+#include "cli/report.h"
 #include "imgio/npy.h"
-
-enum { SET_FILTER, SET_OUTPUT, SET_INPUT, SET_DEVICE };
 
 struct output_params {
     bool no_clobber;
@@ -74,71 +71,50 @@ static enum gi_status write_pfm(struct gi_sink *sink, const struct gi_integral *
     return status;
 }
 
-static enum gi_status save(const struct gi_integral *integral, const char *path, bool no_clobber,
-                           struct gi_err *err)
+static enum gi_status save(const struct gi_report *report, struct gi_err *err)
 {
-    struct gi_bundle *bundle = NULL;
+    const struct output_params *output = report->output;
+    const struct gi_integral *integral = report->result;
     struct gi_sink *sink = NULL;
+    const char *path = report->to;
     if (is_pfm(path) && integral->sums.channels % 2 == 0)
         return gi_fail(err, GI_E_UNSUPPORTED, "%s: %d channels: PFM holds 1 or 3, .npy any", path,
                        integral->sums.channels);
-    enum gi_status status = gi_bundle_new(&bundle, err);
+    enum gi_status (*write)(struct gi_sink *, const struct gi_integral *, struct gi_err *) =
+        is_pfm(path) ? write_pfm : write_npy;
+    if (report->table)
+        return write(report->table, integral, err);
+    enum gi_status status = gi_bundle_open(report->bundle, &sink, path, output->no_clobber, err);
     if (!status)
-        status = gi_bundle_open(bundle, &sink, path, no_clobber, err);
+        status = write(sink, integral, err);
     if (!status)
-        status = (is_pfm(path) ? write_pfm : write_npy)(sink, integral, err);
-    if (!status)
-        status = gi_bundle_keep(bundle, &sink, false, err);
-    if (!status)
-        status = gi_bundle_commit(&bundle, err);
+        status = gi_bundle_keep(report->bundle, &sink, false, err);
     gi_sink_abandon(&sink);
-    gi_bundle_abandon(&bundle);
     return status;
 }
 
-/* Before any work. */
-static enum gi_status check(char **operands, bool no_clobber, struct gi_err *err)
+static enum gi_status check(const char *input, const char *to, const void *arg, void *params,
+                            struct gi_err *err)
 {
-    const char *const outputs[] = {operands[1], NULL}, *const inputs[] = {operands[0], NULL};
-    if (strcmp(operands[1], "-") && !gi_npy_is(operands[1]) && !is_pfm(operands[1]))
-        return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .npy or .pfm", operands[1]);
-    enum gi_status status = gi_output_check_plain("OUTPUT", operands[1], err);
+    const struct output_params *output = arg;
+    const char *const outputs[] = {to, NULL}, *const inputs[] = {input, NULL};
+    (void)params;
+    if (strcmp(to, "-") && !gi_npy_is(to) && !is_pfm(to))
+        return gi_fail(err, GI_E_USAGE, "%s: want a name that ends in .npy or .pfm", to);
+    enum gi_status status = gi_output_check_plain("OUTPUT", to, err);
     if (!status)
         status = gi_output_check_inputs(outputs, inputs, err);
-    return status ? status : gi_output_check(operands[1], no_clobber, err);
+    return status ? status : gi_output_check(to, output->no_clobber, err);
 }
 
-static enum gi_status run(const struct gi_command *command, void *const *params, char **operands,
-                          int noperands, struct gi_err *err)
-{
-    (void)noperands;
-    const struct output_params *output = params[SET_OUTPUT];
-    struct gi_integral integral = {0};
-    struct gi_image image = {0};
-    struct gi_file_info info = {0};
-    struct gi_step step = {.filter = command->filter, .params = params[SET_FILTER]};
-    struct gi_side side = {.result = &integral};
-    struct gi_runner *runner = NULL;
-    enum gi_status status = check(operands, output->no_clobber, err);
-    if (!status)
-        status = gi_runner_new(&runner, params[SET_DEVICE], err);
-    if (!status)
-        status = gi_runner_load(runner, &image, NULL, &info, operands[0], params[SET_INPUT], &step,
-                                1, err);
-    if (!status)
-        status = gi_runner_run(runner, NULL, &image, &step, 1, &side, err);
-    double start = gi_now_ms();
-    if (!status)
-        status = save(&integral, operands[1], output->no_clobber, err);
-    if (!status) {
-        gi_runner_note(runner, "encode", gi_now_ms() - start);
-        gi_runner_report(runner);
+#define REPORTER(of)                                                                               \
+    {                                                                                              \
+        .filter = of, .options = output_options, .output_nbytes = sizeof(struct output_params),    \
+        .check = check, .write = save, .arrays = true                                              \
     }
-    command->filter->result_free(&integral);
-    gi_image_free(&image);
-    gi_runner_free(&runner);
-    return status;
-}
+
+const struct gi_reporter gi_integral_reporter = REPORTER(&gi_filter_integral),
+                         gi_cumulative_reporter = REPORTER(&gi_filter_cumulative);
 
 #define SETS                                                                                       \
     {                                                                                              \
@@ -160,7 +136,7 @@ const struct gi_command gi_command_integral = {
     .max_operands = 2,
     .sets = SETS,
     .filter = &gi_filter_integral,
-    .run = run,
+    .run = gi_analysis_run,
 };
 
 const struct gi_command gi_command_cumulative = {
@@ -173,5 +149,5 @@ const struct gi_command gi_command_cumulative = {
     .max_operands = 2,
     .sets = SETS,
     .filter = &gi_filter_cumulative,
-    .run = run,
+    .run = gi_analysis_run,
 };

@@ -36,10 +36,11 @@ struct gi_reporter {
     /* Whether write() looks at the samples of the image. NULL: never. */
     bool (*wants_image)(const void *output);
     enum gi_status (*write)(const struct gi_report *report, struct gi_err *err);
+    bool arrays; /* it writes .npy or .pfm, which no table of many images can hold; else tables */
 };
 
 extern const struct gi_reporter gi_stats_reporter, gi_histogram_reporter, gi_palette_reporter,
-    gi_extract_reporter;
+    gi_extract_reporter, gi_integral_reporter, gi_cumulative_reporter;
 
 /* The reporter of a filter; NULL: none. */
 const struct gi_reporter *gi_reporter_find(const struct gi_filter *filter);

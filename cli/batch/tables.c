@@ -130,16 +130,23 @@ static enum gi_status check_output(const struct gi_chain_step *step, struct gi_e
     return GI_OK;
 }
 
-/* A table each is called .csv unless --suffix says otherwise. */
+static bool writes_arrays(const struct tables *tables)
+{
+    return tables->chain->steps[tables->last].reporter->arrays;
+}
+
+/* A table each is called .csv, or an array .npy, unless --suffix says otherwise. */
 static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
 {
     const char **suffix = &tables->files.naming.suffix;
+    bool arrays = writes_arrays(tables);
     if (!*suffix)
-        *suffix = ".csv";
+        *suffix = arrays ? ".npy" : ".csv";
     const char *name = *suffix + (**suffix == '.');
-    if (strcasecmp(name, "csv") != 0 && strcasecmp(name, "json") != 0)
-        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are tables, want .csv or .json",
-                       *suffix);
+    if (strcasecmp(name, arrays ? "npy" : "csv") != 0 &&
+        strcasecmp(name, arrays ? "pfm" : "json") != 0)
+        return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
+                       arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
     enum gi_status status = gi_batch_names(&tables->files, false, NULL, err);
     return status ? status : gi_batch_places(&tables->files, err);
 }
@@ -151,6 +158,10 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     enum gi_combine_format format;
     if (!path)
         return GI_OK;
+    if (writes_arrays(tables))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: writes an array of each image: want --out-dir or --out",
+                       tables->chain->steps[tables->last].filter->name);
     if (p->out_dir || p->out || p->resume)
         return gi_fail(err, GI_E_USAGE, "%s: goes with a table each, want no --table",
                        p->resume    ? "--resume"
