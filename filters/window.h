@@ -52,7 +52,8 @@ extern const struct gi_choice gi_window_shapes[];
 #define GI_SHAPE_MANUAL                                                                            \
     "With --shape disk a pixel of the square counts where its distance to the middle is at most "  \
     "(k - 1) / 2, as in scikit-image's disk(r), with diamond where the two distances add up to "   \
-    "that. --mask draws any shape: a row of 1 and 0 a line, or parted by ';', \"0 1 0; 1 1 1\", "  \
+    "that. --mask draws any shape, of up to 4001 runs of pixels: a row of 1 and 0 a line, or "     \
+    "parted by ';', \"0 1 0; 1 1 1\", "                                                            \
     "or an image such as mask.png; its middle is that of its rectangle, of an even side the "      \
     "later one."
 

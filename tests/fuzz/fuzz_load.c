@@ -34,8 +34,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
     static volatile unsigned sum;
     for (int way = 0; way < 3; way++) {
-        struct gi_load_options options = {
-            .limits = {1 << 20, 1 << 24}, .allow_partial = way == 1, .linear = way == 2};
+        struct gi_load_options options = {.limits = {1 << 20, 1 << 24},
+                                          .allow_partial = way == 1,
+                                          .labels = way == 1,
+                                          .linear = way == 2};
         struct gi_image image;
         struct gi_metadata metadata;
         struct gi_file_info info;

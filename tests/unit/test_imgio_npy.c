@@ -88,6 +88,38 @@ static void headers(void **state)
         }
 }
 
+/* 32 bits are labels, where these are wanted. */
+static void labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        uint32_t first, second;
+    } cases[] = {
+        {"{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3)}", 0x4030201, 0x8070605},
+        {"{'descr': '>u4', 'fortran_order': False, 'shape': (2, 3)}", 0x1020304, 0x5060708},
+        {"{'descr': '>u4', 'fortran_order': True, 'shape': (2, 3)}", 0x1020304, 0x90a0b0c},
+    };
+    struct gi_load_options options = strictly;
+    unsigned char file[HEAD + DATA];
+    struct gi_image image;
+    struct gi_err err;
+    options.labels = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = make_file(file, 1, cases[i].words);
+        assert_int_equal(load_bytes(&image, file, n, &strictly, NULL, &err), GI_E_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "want u1, u2 or f4"));
+        assert_int_equal(load_bytes(&image, file, n, &options, NULL, &err), GI_OK);
+        assert_true(image.type == GI_U32 && image.width == 3 && image.height == 2);
+        assert_int_equal(((uint32_t *)gi_row(&image, 0))[0], cases[i].first);
+        assert_int_equal(((uint32_t *)gi_row(&image, 0))[1], cases[i].second);
+        gi_image_free(&image);
+    }
+    size_t n = make_file(file, 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}");
+    assert_int_equal(load_bytes(&image, file, n, &options, NULL, &err), GI_E_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "want u1, u2, u4 or f4"));
+}
+
 /* Lengths that are none, versions that are none, and files cut in the middle of their first bytes.
  */
 static void preamble(void **state)
@@ -149,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers),
+        cmocka_unit_test(labels),
         cmocka_unit_test(preamble),
         cmocka_unit_test(parts),
     };
