@@ -4,6 +4,8 @@
 
 #include <jpeglib.h>
 
+#include "imgio/jpeg_strips.h"
+
 /* The most bytes that malloc() was asked for at a time. */
 static size_t largest;
 
@@ -132,6 +134,37 @@ static enum gi_status compare(struct bytes file, bool partial, int shrink, int *
     return one.status;
 }
 
+/* The strips by themselves: that they are decoded to their end, with nobody to do it again. */
+static void check_strips(struct bytes file, int shrink)
+{
+    struct jpeg_decompress_struct cinfo;
+    struct jpeg_error_mgr errors;
+    struct gi_load_options options = strictly;
+    struct gi_image image;
+    struct outcome one = load(file, false, shrink, false);
+    assert_int_equal(
+        gi_image_alloc(&image, one.image.width, one.image.height, one.image.channels, GI_U8, NULL),
+        GI_OK);
+    memset(image.data, 0x55, image.stride * (size_t)image.height);
+    options.parallel = &lent;
+    struct gi_decode decode = {.bytes = file.at,
+                               .nbytes = file.n,
+                               .options = &options,
+                               .image = &image,
+                               .shrink = shrink ? shrink : 1};
+    cinfo.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&cinfo);
+    jpeg_mem_src(&cinfo, file.at, file.n);
+    jpeg_read_header(&cinfo, TRUE);
+    cinfo.out_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    cinfo.scale_denom = (unsigned)decode.shrink;
+    assert_ptr_equal(gi_jpeg_read_strips(&decode, &cinfo), file.at + file.n);
+    jpeg_destroy_decompress(&cinfo);
+    assert_same_image(&image, &one.image);
+    gi_image_free(&image);
+    gi_image_free(&one.image);
+}
+
 static void same_image(void **state)
 {
     (void)state;
@@ -170,6 +203,8 @@ static void same_image(void **state)
         assert_int_equal(compare(file, false, r->shrink, &jobs), GI_OK);
         if (r->in_strips ? jobs < 2 : jobs > 0)
             fail_msg("recipe %zu: %d jobs", i, jobs);
+        if (r->in_strips)
+            check_strips(file, r->shrink);
         free(file.at);
         gi_image_free(&source);
     }
