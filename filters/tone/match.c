@@ -120,6 +120,11 @@ static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int
     return status;
 }
 
+static int values_of(const struct gi_plan *plan)
+{
+    return (int)gi_type_full_scale(plan->sources[0].type) + 1;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
@@ -127,12 +132,12 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     enum gi_status status = gi_curve_takes(src, "", err);
     if (status)
         return status;
-    plan->reach = GI_REACH_ALL;
+    plan->passes = 1;
+    plan->state_nbytes = (size_t)values_of(plan) * (size_t)src->channels * sizeof(uint64_t);
     plan->cost.other = p->histogram ? 10 : 18;
-    plan->cost.nbytes = (double)gi_type_nbytes(src->type);
     if (p->histogram)
-        return read_histogram(plan, p->histogram, (int)gi_type_full_scale(src->type) + 1,
-                              gi_colour_channels(src), err);
+        return read_histogram(plan, p->histogram, values_of(plan), gi_colour_channels(src), err);
+    plan->state_nbytes += (size_t)values_of(plan) * (size_t)like->channels * sizeof(uint64_t);
     if (like->type != src->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
                        "a reference of %d-bit samples: want %d bits, as the image",
@@ -184,41 +189,49 @@ static double curve(const void *arg, int channel, double v)
     return curves->to[channel * curves->each + (int)v];
 }
 
-static enum gi_status count(struct gi_queue *queue, uint64_t **counts, const struct gi_image *image,
-                            int n, struct gi_err *err)
+/* The state: counts of the image, then those of the reference. */
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              const struct gi_look *look, struct gi_err *err)
 {
+    int n = values_of(plan);
+    uint64_t *counts = state, *like = counts + n * plan->sources[0].channels;
     struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = n};
-    *counts = calloc((size_t)n * (size_t)image->channels, sizeof **counts);
-    if (!*counts)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: %d counts", n);
-    return queue->k->histogram(queue, *counts, image, &spec, err);
+    enum gi_status status = queue->k->histogram(queue, counts, look->srcs, &spec, err);
+    if (!status && plan->nsources > 1 && look->srcs[1].data)
+        status = queue->k->histogram(queue, like, &look->srcs[1], &spec, err);
+    return status;
+}
+
+/* All of the reference stands beside the first band. */
+static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
+{
+    (void)y1;
+    return (struct gi_span){0, y0 == 0 ? plan->sources[j].height : 0};
+}
+
+static uint64_t pixels_of(const struct gi_image *image)
+{
+    return (uint64_t)image->width * (uint64_t)image->height;
 }
 
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct wanted *given = plan->tables; /* NULL: a reference was */
-    const struct gi_image *src = &work->srcs[0], *like = &work->srcs[1];
-    int n = (int)gi_type_full_scale(src->type) + 1, channels = gi_colour_channels(src);
-    uint64_t *counts = NULL, *found = NULL;
+    const struct gi_image *src = &plan->sources[0], *like = &plan->sources[1];
+    int n = values_of(plan), channels = gi_colour_channels(src);
+    const uint64_t *counts = work->state, *found = counts + n * src->channels;
     double *to = malloc((size_t)n * (size_t)channels * sizeof *to);
-    enum gi_status status = GI_OK;
     if (!to)
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
-    if (!status)
-        status = count(queue, &counts, src, n, err);
-    if (!status && !given)
-        status = count(queue, &found, like, n, err);
-    for (int c = 0; c < channels && !status; c++)
-        fill_curve(to + c * n, counts + c * n, (uint64_t)src->width * (uint64_t)src->height,
+        return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
+    for (int c = 0; c < channels; c++)
+        fill_curve(to + c * n, counts + c * n, pixels_of(src),
                    (given ? given->counts : found) + c * n,
-                   given ? given->totals[c] : (uint64_t)like->width * (uint64_t)like->height, n);
+                   given ? given->totals[c] : pixels_of(like), n);
     struct curves curves = {to, n};
-    if (!status)
-        status = gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true}, err);
+    enum gi_status status =
+        gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true}, err);
     free(to);
-    free(counts);
-    free(found);
     return status;
 }
 
@@ -245,5 +258,7 @@ const struct gi_filter gi_filter_match = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
+    .beside = beside,
     .run = run,
+    .measure = measure,
 };

@@ -392,6 +392,40 @@ static void test_analysis_of_the_whole(void **unused)
     free(params);
 }
 
+/* A reference of another size is looked at once, however many bands there are. */
+static void test_reference(void **unused)
+{
+    (void)unused;
+    const struct gi_filter *filter = gi_filter_find("match");
+    void *params = fc_params(filter, (const char *const[]){"reference=image.png", NULL});
+    for (int type = GI_U8; type <= GI_U16; type++)
+        for (int height = 9; height < 99; height += 80) {
+            struct gi_image src = image_of(23, 61, 3, (enum gi_type)type), whole, cut;
+            struct gi_image like = image_of(17, height, 4, (enum gi_type)type);
+            struct gi_step step = {
+                .filter = filter, .params = params, .others = &like, .nothers = 1};
+            struct gi_side side = {.others = &like};
+            struct gi_pipeline *pipeline;
+            struct gi_times times = {.step_ms = (double[1]){0}, .step_nbytes = (double[1]){0}};
+            for (int y = 0; y < height / 2; y++) /* other tones above than below */
+                memset(gi_row(&like, y), 40 + y, gi_row_nbytes(&like));
+            assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &src, NULL, NULL), GI_OK);
+            queue->k = gi_kernels_cpu();
+            assert_int_equal(gi_pipeline_run(pipeline, queue, &whole, &src, &side, NULL, NULL),
+                             GI_OK);
+            take(20, height > 61 ? height : 61);
+            assert_int_equal(gi_pipeline_run(pipeline, queue, &cut, &src, &side, &times, NULL),
+                             GI_OK);
+            assert_true(times.bands > 1 && fc_equal(&whole, &cut));
+            gi_pipeline_free(&pipeline);
+            gi_image_free(&whole);
+            gi_image_free(&cut);
+            gi_image_free(&like);
+            gi_image_free(&src);
+        }
+    free(params);
+}
+
 /* A band at an end of an image that stands again is made of two pieces of the source, however many
  * steps are in between. */
 static void test_many_that_wrap(void **unused)
@@ -431,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_bytes_limit),    cmocka_unit_test(test_too_little),
         cmocka_unit_test(test_ranges),         cmocka_unit_test(test_many_that_wrap),
         cmocka_unit_test(test_analysis),       cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
