@@ -195,9 +195,11 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 {
     (void)self;
     const struct verb *verb = noperands > 0 ? verb_of(operands[0]) : NULL;
-    const char *report = ((const struct gi_batch_params *)params[SET_BATCH])->report;
-    if (verb && report)
-        return gi_fail(err, GI_E_USAGE, "--report %s: is for many images, want --order", report);
+    const struct gi_batch_params *many = params[SET_BATCH];
+    if (verb && (many->report || gi_batch_is_wanted(many)))
+        return gi_fail(err, GI_E_USAGE,
+                       "%s: goes with no option for many images: these go by --order alone",
+                       operands[0]);
     if (verb)
         return run_verb(verb, params, operands, noperands, err);
     struct gi_command plain = gi_filter_command(&gi_filter_channels);
