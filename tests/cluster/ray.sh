@@ -20,10 +20,10 @@ fi
 python=$(readlink -f "$(dirname "$python")")/python
 . "$(dirname "$0")/../cli/lib.sh"
 ip link set lo up
-mkdir bin
+mkdir bin ray # Ray notes there where its head is, in place of /tmp/ray, which may be another user's
 ln -s "$GPUIMG" bin/gpuimg
 export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
-export RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
+export RAY_TMPDIR=$work RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
 
 readme_block blur_ray.py >blur_ray.py
 check "README has lines for Ray" grep -q GpuImg blur_ray.py
