@@ -119,6 +119,7 @@ struct test {
     struct bench *bench;
     const struct gi_filter *filter;
     const struct gi_variant *variant;
+    bool quick; /* the largest images are left out */
     struct gi_image src;
     struct gi_image others[GI_SOURCES_MAX - 1]; /* of the same shape, as many as must be */
     int cases;
@@ -286,11 +287,12 @@ static bool test_image(struct test *test, int width, int height, int channels, e
 /* Called for each variant of the parameters. */
 static bool test_variant(void *arg, const struct gi_variant *variant)
 {
-    static const int sizes[][2] = {{19, 3},  {1, 1},  {1, 17},   {17, 1},
-                                   {31, 33}, {67, 5}, {257, 129}};
+    static const int sizes[][2] = {
+        {19, 3},  {1, 1},  {1, 17},   {17, 1},
+        {31, 33}, {67, 5}, {257, 129}}; /* the last one: most of the time */
     struct test *test = arg;
     test->variant = variant;
-    size_t nsizes = variant->heavy ? 1 : sizeof sizes / sizeof *sizes;
+    size_t all = sizeof sizes / sizeof *sizes, nsizes = variant->heavy ? 1 : all - test->quick;
     int step = variant->heavy ? 3 : 1; /* channels 1 and 4 only */
     for (size_t s = 0; s < nsizes; s++)
         for (int type = GI_U8; type <= GI_F32; type++)
@@ -309,9 +311,10 @@ static void print_backends(const struct bench *bench)
 }
 
 /* Prints one line; false where a backend differs. */
-static bool test_operation(struct bench *bench, const struct gi_filter *filter, struct gi_err *err)
+static bool test_operation(struct bench *bench, const struct gi_filter *filter, bool quick,
+                           struct gi_err *err)
 {
-    struct test test = {.bench = bench, .filter = filter};
+    struct test test = {.bench = bench, .filter = filter, .quick = quick};
     enum gi_status status = gi_variants_walk(filter, test_variant, &test, err);
     if (status || test.err.status) {
         printf("%-12s failed  %s\n", filter->name, status ? err->text : test.err.text);
@@ -327,24 +330,25 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
 
 struct params {
     const char *device;
+    bool quick;
 };
 
 static enum gi_status run_selftest(const struct gi_command *self, void *const *params,
                                    char **operands, int noperands, struct gi_err *err)
 {
     (void)self;
-    const char *device = ((const struct params *)params[0])->device;
+    const struct params *p = params[0];
     struct bench bench = {0};
     struct gi_err skipped = {0};
     enum gi_status status = gi_operations_check(operands, noperands, err);
     if (!status)
         status = add_cpu(&bench, err);
     if (!status)
-        status = add_cuda(&bench, device, &skipped, err);
+        status = add_cuda(&bench, p->device, &skipped, err);
     int wrong = 0;
     for (int i = 0; !status && gi_filters[i]; i++)
         if (gi_operation_is_named(gi_filters[i]->name, operands, noperands)) {
-            wrong += !test_operation(&bench, gi_filters[i], err);
+            wrong += !test_operation(&bench, gi_filters[i], p->quick, err);
             status = gi_cli_flush(err);
         }
     close_backends(&bench);
@@ -365,6 +369,11 @@ static const struct gi_option options[] = {
      .help =
          "What takes part: auto is the CPU and every CUDA device, cuda one device, which must be "
          "there, cpu no device"},
+    {.name = "quick",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, quick),
+     .help = "Images of at most 31 x 33 and 67 x 5 pixels, without those of 257 x 129: a fraction "
+             "of the time"},
     {0},
 };
 
@@ -378,7 +387,8 @@ const struct gi_command gi_command_selftest = {
         "every instruction level that it has, with one thread and with several, and on every CUDA "
         "device, whole and in bands. The reference is plain C on one thread. Prints a line an "
         "operation; the first difference is named, and the exit status is 1.",
-    .examples = "gpuimg selftest\ngpuimg selftest gaussian --device cuda:1",
+    .examples =
+        "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_selftest,
