@@ -280,7 +280,7 @@ static void print_head(const struct bench *bench)
     printf("%12s", "");
     for (int i = 0; i < bench->ncolumns; i++)
         printf("%30s", bench->columns[i].name);
-    printf("%s\n%-12s", cuda ? "  auto takes" : "", "operation");
+    printf("%s\n%-16s", cuda ? "  auto takes" : "", "operation");
     for (int i = 0; i < bench->ncolumns; i++)
         printf("%10s%9s%11s", "ms", "GB/s", "roofline");
     printf("%s\n", cuda ? "  CUDA from" : "");
@@ -290,7 +290,7 @@ static enum gi_status print_row(const struct bench *bench, const struct row *row
                                 struct gi_err *err)
 {
     bool markdown = bench->params->format == FORMAT_MARKDOWN;
-    printf(markdown ? "| %s |" : "%-12s", row->filter->name);
+    printf(markdown ? "| %s |" : "%-16s", row->filter->name);
     for (int i = 0; i < bench->ncolumns; i++)
         printf(markdown ? " %.4f | %.1f | %.1f %% |" : "%10.4f%9.1f%9.1f %%", row->times[i].ms,
                1e-9 * bytes_a_second(&row->times[i]),

@@ -154,7 +154,7 @@ static void list_text(void)
     printf("Operations:\n");
     for (int i = 0; gi_command_at(&command, i); i++)
         if (gi_command_is_operation(&command))
-            printf("  %-12s%s\n", command.name, command.summary);
+            printf("  %-17s%s\n", command.name, command.summary);
     printf("\nFormats:\n");
     const struct gi_format_info *f;
     for (int i = 0; (f = gi_format_at(i)); i++) {

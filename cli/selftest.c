@@ -317,12 +317,12 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
     struct test test = {.bench = bench, .filter = filter, .quick = quick};
     enum gi_status status = gi_variants_walk(filter, test_variant, &test, err);
     if (status || test.err.status) {
-        printf("%-12s failed  %s\n", filter->name, status ? err->text : test.err.text);
+        printf("%-16s failed  %s\n", filter->name, status ? err->text : test.err.text);
     } else if (*test.difference) {
-        printf("%-12s DIFFERS after %d equal cases: %s\n", filter->name, test.cases,
+        printf("%-16s DIFFERS after %d equal cases: %s\n", filter->name, test.cases,
                test.difference);
     } else {
-        printf("%-12s equal   %6d cases on", filter->name, test.cases);
+        printf("%-16s equal   %6d cases on", filter->name, test.cases);
         print_backends(bench);
     }
     return !status && !test.err.status && !*test.difference;
