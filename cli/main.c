@@ -96,9 +96,11 @@ static int finish(enum gi_status status, const struct gi_command *command, const
         gi_cli_say("%s", err->text);
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
+    /* GI_E_DEVICE may be one that was never there. */
+    bool again = status == GI_E_AGAIN || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY;
     int code = !status                ? GI_EXIT_OK
                : status == GI_E_USAGE ? GI_EXIT_USAGE
-               : status == GI_E_AGAIN ? GI_EXIT_AGAIN
+               : again                ? GI_EXIT_AGAIN
                                       : failed;
     if (gi_stop_signal())
         code = 128 + gi_stop_signal();

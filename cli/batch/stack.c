@@ -174,7 +174,7 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     const struct gi_image *want = &stack->shape;
     enum gi_status status = GI_OK;
     if (item->status) /* the stack needs all of them */
-        return *err = item->err, item->err.text[0] = '\0', item->status;
+        return gi_engine_end_by(item, err);
     if (!stack->n)
         status = begin(stack, image, err);
     if (status)

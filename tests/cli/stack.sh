@@ -142,6 +142,17 @@ subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$GPUIMG" stack --by $by --memory 2M --threads 2 n*.pgm part.pgm
         check "$by: memory is bounded ($(<out) kB)" test "$(<out)" -lt 30000
     done
+    # No memory is no fault of an image: try again.
+    { printf 'P5 2000 1500 255\n'; head -c 3000000 /dev/zero; } >large.pgm
+    for kib in 12000 24000; do
+        for command in "stack large.pgm large.pgm" "blur large.pgm"; do
+            [[ $kib-$command == 24000-blur* ]] && continue
+            # shellcheck disable=SC2086
+            (ulimit -v $kib; exec "$GPUIMG" $command made.pgm --threads 1) 2>err
+            check "$command in $kib KiB: exit status" test $? = 75
+            check "$command in $kib KiB: said once" test "$(grep -c 'out of memory' err) $(wc -l <err)" = '1 1'
+        done
+    done
 fi
 mkdir disk
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
