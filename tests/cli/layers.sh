@@ -24,6 +24,13 @@ expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir layers --force --forma
 check 'replaced' test "$(ls layers)" = $'layer-000001.pam\nlayer-000002.pam'
 touch layers/mine
 expect_error 1 'split: --out-dir layers: *' split a.pgm --labels labels.pgm --out-dir layers --force
+for name in layer-notes 7.pam; do # begin as a layer, or as its number
+    mkdir theirs
+    echo mine >theirs/$name
+    expect_error 1 "split: --out-dir theirs: holds $name, *" split a.pgm --labels labels.pgm --out-dir theirs --force
+    check "$name stays" test "$(ls theirs)" = $name
+    rm -r theirs
+done
 expect 0 gpuimg split a.pgm --labels <(printf 'P5\n3 1\n255\n\000\000\000') --out-dir none
 check 'no label, no layer' test -d none -a -z "$(ls none)"
 
