@@ -338,8 +338,8 @@ struct gi_kernels {
     void (*limits)(struct gi_queue *queue, struct gi_device_limits *limits);
 
     /* Host memory that is kept and reused, and that copies to and from the device reach without a
-     * stop on the way: pinned once. Images made from it are freed before the device is closed. NULL:
-     * plain memory does as well (a CPU that keeps none). */
+     * stop on the way: pinned once. Images made from it are freed before the device is closed.
+     * NULL: plain memory does as well (a CPU that keeps none). */
     const struct gi_allocator *(*host_allocator)(struct gi_device *device);
 
     /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
