@@ -155,7 +155,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
 {
     const struct gi_batch_params *p = tables->files.params;
     const char *path = p->table ? p->table : p->out_dir || p->out ? NULL : "-";
-    enum gi_combine_format format;
+    enum gi_combine_format format = GI_COMBINE_CSV;
     if (!path)
         return GI_OK;
     if (writes_arrays(tables))
