@@ -125,7 +125,10 @@ expect_error 1 'remap: a map of 1 channel: want one of X and Y*' remap four.pgm 
 expect_error 1 'remap: a map of 8-bit integers: want floats*' remap four.pgm made.pgm --map four.pgm
 expect_error 2 'remap: *would be written over the input*' remap four.pgm x.pfm --map x.pfm --map-y y.pfm
 expect_error 2 'run: step 1: remap: --map: missing*' run remap four.pgm made.pgm
-expect_error 2 'remap: --map -: want a file*' remap four.pgm made.pgm --map -
+expect_error 1 'remap: --map: standard input: is empty*' remap four.pgm made.pgm --map - </dev/null
+gpuimg remap four.pgm made.pgm --map - --map-y y.pfm <x.pfm 2>err
+check "remap: a map from standard input" cmp made.pgm <(printf 'P5\n2 1\n255\nbc')
+rm made.pgm
 expect_error 1 'run: step 2, remap: --map: nothere.npy*' run 'invert | remap --map nothere.npy' four.pgm made.pgm
 expect_error 2 'run: *would be written over the input*' run 'remap --map x.pfm --map-y y.pfm' four.pgm x.pfm
 expect 0 gpuimg run 'invert | remap --map x.pfm --map-y y.pfm | invert' four.pgm out.pgm
