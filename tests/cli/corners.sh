@@ -73,4 +73,16 @@ check 'both are done again' test "$(grep -c '"status": *"done"' lack.jsonl)" = 2
 # Only one of the files is wanted now.
 expect 0 gpuimg invert a.pgm --out-dir r --report all.jsonl --resume
 check 'the other line goes' test "$(grep -c '"input"' all.jsonl)" = 1
+
+# Outputs that are no files, and pictures in colour that gray formats can't hold.
+mkdir folder
+echo text >plain
+expect_error 1 'invert: png:folder: is a folder, want a file' invert a.pgm png:folder
+expect_error 1 'extract: folder: is a folder, want a file' extract a.pgm folder --format csv
+expect 0 gpuimg extract a.pgm /dev/null --format csv
+expect_error 1 'extract: --crops nodir/x: No such file or directory' extract a.pgm made.csv --crops nodir/x
+expect_error 1 'extract: --crops plain: Not a directory' extract a.pgm made.csv --crops plain
+expect_error 2 'extract: --overlay o.pgm: want a format that holds colour' extract a.pgm made.csv --overlay o.pgm
+expect_error 2 'extract: --labels-picture o.pgm: want a format that holds colour' extract a.pgm made.csv --labels-picture o.pgm
+check 'nothing is made' test ! -e made.csv
 finish
