@@ -50,7 +50,8 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
         delivery->note(delivery->rows, item);
     if (!item->status && combine)
         status = gi_rows_add(combine, &delivery->rows->files, item, err);
-    else if (!item->status && fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
+    else if (!item->status && item->made_nbytes &&
+             fwrite(item->made, 1, item->made_nbytes, stdout) < item->made_nbytes)
         status = gi_cli_flush(err);
     return status ? status : gi_batch_note(&delivery->rows->files, item, err);
 }
