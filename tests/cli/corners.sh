@@ -1,13 +1,7 @@
 #!/bin/bash
 # Outputs that are seldom asked for: labels and overlays of every kind, links with several names, reports of other runs.
 . "$(dirname "$0")/lib.sh"
-cat >two.pgm <<'END'
-P2 7 4 255
-90 90  0  0  0  0  0
-90 90  0  0 40 40 40
- 0  0  0  0 40  0 40
- 0  0  0  0 40 40 40
-END
+two_regions two.pgm
 labels='1 1 0 0 0 0 0 1 1 0 0 2 2 2 0 0 0 0 2 0 2 0 0 0 0 2 2 2'
 
 # Labels: whole numbers of 16 bits, floats from the bottom row up, and the formats that hold none.

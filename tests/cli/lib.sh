@@ -88,6 +88,17 @@ pgm() {
     } >"$1"
 }
 
+# two_regions FILE: 7 x 4 gray samples, a square of 90 and a ring of 40 on black.
+two_regions() {
+    cat >"$1" <<'END'
+P2 7 4 255
+90 90  0  0  0  0  0
+90 90  0  0 40 40 40
+ 0  0  0  0 40  0 40
+ 0  0  0  0 40 40 40
+END
+}
+
 # readme_block NAME: README's indented block below the paragraph that ends in "`NAME`:", as it stands there.
 readme_block() {
     awk -v end="\`$1\`:" '

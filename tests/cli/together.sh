@@ -2,13 +2,7 @@
 # Outputs of one command belong together: all come to stand under their names, or none.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 61 47
-cat >two.pgm <<'END'
-P2 7 4 255
-90 90  0  0  0  0  0
-90 90  0  0 40 40 40
- 0  0  0  0 40  0 40
- 0  0  0  0 40 40 40
-END
+two_regions two.pgm
 everything="--labels made.png --labels-picture made.ppm --mask made.pgm --overlay made2.ppm --crops made.d --points made.csv"
 
 # nothing NAME: no output stands, no temporary either.
