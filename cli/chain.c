@@ -188,3 +188,19 @@ void gi_chain_free(struct gi_chain *chain)
     free(chain->words);
     *chain = (struct gi_chain){0};
 }
+
+bool gi_chain_makes_arrays(const struct gi_chain *chain)
+{
+    const struct gi_reporter *last = chain && chain->n ? chain->steps[chain->n - 1].reporter : NULL;
+    return last && last->arrays;
+}
+
+bool gi_chain_no_clobber(const struct gi_chain_step *step)
+{
+    const char *output = step->args.params[GI_SET_STEP_OUTPUT];
+    bool given = false;
+    for (const struct gi_option *row = step->reporter->options; row->name; row++)
+        if (strcmp(row->name, "no-clobber") == 0)
+            memcpy(&given, output + row->offset, sizeof given);
+    return given;
+}

@@ -49,6 +49,12 @@ const char *gi_chain_image(const struct gi_chain *chain, int i);
 enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *const *outputs,
                                       struct gi_err *err);
 
+/* Whether the chain ends in an analysis that gives an array of each image, and whether such a
+ * step's
+ * --no-clobber was given. */
+bool gi_chain_makes_arrays(const struct gi_chain *chain);
+bool gi_chain_no_clobber(const struct gi_chain_step *step);
+
 /* The command that the words of a step of `filter` are read as: the operation's options, and of an
  * analysis its outputs and --to. False where `filter` can't stand in a chain. */
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/batch/batch.h"
 #include "cli/commands.h"
 #include "cli/device.h"
 #include "cli/files.h"
@@ -121,8 +122,9 @@ const struct gi_reporter gi_integral_reporter = REPORTER(&gi_filter_integral),
         {0}, /* the filter's */                                                                    \
             {"Output", output_options, sizeof(struct output_params)},                              \
             {"Input", gi_input_options, sizeof(struct gi_io_params)},                              \
+            {"Running", gi_device_options, sizeof(struct gi_device_params)},                       \
         {                                                                                          \
-            "Running", gi_device_options, sizeof(struct gi_device_params)                          \
+            "Many images", gi_array_options, sizeof(struct gi_batch_params)                        \
         }                                                                                          \
     }
 
@@ -131,7 +133,8 @@ const struct gi_command gi_command_integral = {
     .operands = "INPUT OUTPUT",
     .examples = "gpuimg integral in.png sums.npy\n"
                 "gpuimg integral in.tif squares.npy --squares\n"
-                "gpuimg integral in.png sums.pfm",
+                "gpuimg integral in.png sums.pfm\n"
+                "gpuimg integral photos/*.png --out-dir sums",
     .min_operands = 2,
     .max_operands = 2,
     .sets = SETS,
@@ -144,7 +147,8 @@ const struct gi_command gi_command_cumulative = {
     .operands = "INPUT OUTPUT",
     .examples = "gpuimg cumulative in.png sums.npy\n"
                 "gpuimg cumulative in.png sums.npy --along columns\n"
-                "gpuimg cumulative in.tif squares.npy --squares",
+                "gpuimg cumulative in.tif squares.npy --squares\n"
+                "gpuimg cumulative --tar photos.tar sums.tar",
     .min_operands = 2,
     .max_operands = 2,
     .sets = SETS,

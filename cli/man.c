@@ -169,7 +169,7 @@ void gi_man_command(FILE *out, const struct gi_command *command)
     if (command->examples)
         examples(out, command->examples);
     fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
-    if (gi_batch_writes_images(command))
+    if (gi_batch_writes_files(command))
         fputs(".BR gpuimg\\-batch (1)\n", out);
 }
 

@@ -208,7 +208,7 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
                                     struct gi_err *err)
 {
     int n = args->noperands;
-    if (n < 2 || n != command->max_operands || !gi_batch_writes_images(command))
+    if (n < 2 || n != command->max_operands || !gi_batch_writes_files(command))
         return GI_OK;
     if (is_folder(args->operands[n - 2]))
         return gi_fail(err, GI_E_USAGE,
@@ -216,8 +216,7 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
                        "--out-dir",
                        args->operands[n - 2]);
     if (is_folder(args->operands[n - 1]))
-        return gi_fail(err, GI_E_USAGE,
-                       "%s: is a folder, want the name of an image, or --out-dir %s",
+        return gi_fail(err, GI_E_USAGE, "%s: is a folder, want the name of a file, or --out-dir %s",
                        args->operands[n - 1], args->operands[n - 1]);
     return GI_OK;
 }
@@ -238,7 +237,7 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
                        args->operands[max], command->name, *command->operands ? " " : "",
                        command->operands,
-                       gi_batch_writes_images(command) ? "; many images go by --out-dir" : "");
+                       gi_batch_writes_files(command) ? "; many images go by --out-dir" : "");
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",
@@ -272,7 +271,8 @@ const struct gi_option *gi_option_json(const struct gi_command *command)
 bool gi_options_are_shared(const struct gi_option *rows)
 {
     return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
-           rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options;
+           rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
+           rows == gi_array_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

@@ -16,6 +16,7 @@ struct gi_batch_params {
 };
 extern const struct gi_option gi_batch_options[];      /* commands that write images */
 extern const struct gi_option gi_table_options[];      /* commands that write tables */
+extern const struct gi_option gi_array_options[];      /* commands that write an array each */
 extern const struct gi_option gi_table_only_options[]; /* those that the former have alone */
 extern const struct gi_option gi_chain_options[];      /* those that write either */
 extern const struct gi_option gi_listing_options[];    /* those whose only table is of all inputs */
@@ -28,14 +29,14 @@ bool gi_options_are_of_batches(const struct gi_option *rows);
 const struct gi_batch_params *gi_batch_params_of(const struct gi_command *command,
                                                  void *const *params);
 
-/* Whether it has the options of commands that write images. */
-bool gi_batch_writes_images(const struct gi_command *command);
+/* Whether it writes a file for each input, an image or an array, and no table. */
+bool gi_batch_writes_files(const struct gi_command *command);
 
 /* Whether the options ask for a batch: then there are any number of inputs, and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
 
-/* Of a command that writes images or tables, and of which no batch is wanted: no option that only
- * batches heed was given. Errors: GI_E_USAGE. */
+/* Of a command that writes images, arrays or tables, and of which no batch is wanted: no option
+ * that only batches heed was given. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
                                   struct gi_err *err);
 
@@ -55,7 +56,10 @@ struct gi_batch_job {
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err);
 
-/* The same for a chain that ends in an analysis: tables, one for all or one each. */
+/* What its inputs are read by. */
+const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
+
+/* The same for a chain that ends in an analysis: tables, one for all or one each, or arrays. */
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 

@@ -76,7 +76,7 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
         return gi_fail(err, GI_E_MEMORY, "out of memory: a table");
     combine->options = *options;
     combine->terminal = strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO);
-    enum gi_status status = gi_sink_open(&combine->sink, options->path, false, err);
+    enum gi_status status = gi_sink_open(&combine->sink, options->path, options->no_clobber, err);
     if (!status && options->format == GI_COMBINE_NPY)
         status = open_rows(combine, err);
     if (status)

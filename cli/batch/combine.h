@@ -19,6 +19,7 @@ struct gi_combine_options {
     const char *tar;          /* name of the column for the tar, in front; NULL: none */
     const char *first;        /* of that for the file */
     const char *const *texts; /* of others that are text, ended by NULL; NULL: all are numbers */
+    bool no_clobber;          /* an error where the file is there */
 };
 
 /* Opens the table. Nothing stands there before gi_combine_end(), which takes and nulls, and drops

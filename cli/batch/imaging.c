@@ -210,6 +210,59 @@ static enum gi_status filter(struct gi_imaging *imaging, struct gi_item *item,
     return GI_OK;
 }
 
+/* The table or array of one image. */
+static enum gi_status report(const struct gi_imaging *imaging, const struct gi_ready *ready,
+                             struct gi_item *item, unsigned maxval,
+                             const struct gi_imaging_table *table, struct gi_err *err)
+{
+    int last = imaging->options.chain->n - 1;
+    const struct gi_chain_step *step = &imaging->options.chain->steps[last];
+    const struct gi_image *image = &ready->inputs[last];
+    struct gi_sink *sink = NULL;
+    double start = gi_now_ms();
+    enum gi_status status = table->into_memory
+                                ? gi_sink_open_memory(&sink, item->input, err)
+                                : gi_sink_open(&sink, item->output, gi_chain_no_clobber(step), err);
+    struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
+                            .output = step->args.params[GI_SET_STEP_OUTPUT],
+                            .result = ready->sides[last].result,
+                            .image = image,
+                            .maxval = last ? (unsigned)gi_type_full_scale(image->type) : maxval,
+                            .file = table->file,
+                            .to = item->output ? item->output : item->input,
+                            .table = sink,
+                            .json = table->json,
+                            .threads = 1};
+    if (!status)
+        status = step->reporter->write(&one, err);
+    if (!status && table->into_memory)
+        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
+    else if (!status)
+        status = gi_sink_commit(&sink, false, err);
+    gi_sink_abandon(&sink);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    gi_item_note_output(item);
+    return status;
+}
+
+enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
+                                  const struct gi_image *image, const struct gi_file_info *info,
+                                  const struct gi_imaging_table *table, struct gi_err *err)
+{
+    const struct gi_chain *chain = imaging->options.chain;
+    const struct gi_io_params *io = imaging->options.io;
+    struct gi_ready ready;
+    enum gi_status status = gi_ready_make(&ready, chain, err);
+    if (!status)
+        status = gi_cli_check_levels(ready.steps, chain->n, image, info, io, err);
+    if (!status)
+        status = gi_imaging_compute(imaging, item, NULL, image, &ready, err);
+    if (!status)
+        status = report(imaging, &ready, item, gi_cli_maxval(image, info, io), table, err);
+    gi_ready_free(&ready);
+    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+}
+
 static enum gi_status whole_way(struct gi_imaging *imaging, struct gi_item *item, bool into_memory,
                                 struct gi_err *err)
 {

@@ -45,6 +45,18 @@ enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,
                                const struct gi_image *image, const struct gi_metadata *metadata,
                                bool into_memory, struct gi_err *err);
 
+/* Where a chain ends in an analysis: computes, and writes its table or array to the file
+ * item->output, or where `into_memory` as item->made, item->output (or the input where that is
+ * NULL) naming the format. */
+struct gi_imaging_table {
+    const char *file; /* that it names as what was analysed */
+    bool into_memory;
+    bool json; /* a table: not CSV */
+};
+enum gi_status gi_imaging_analyse(struct gi_imaging *imaging, struct gi_item *item,
+                                  const struct gi_image *image, const struct gi_file_info *info,
+                                  const struct gi_imaging_table *table, struct gi_err *err);
+
 /* All three, from file to file, or from memory to memory; gi_work_on.run with `self` an imaging.
  * What the chain's analyses found is written where their steps say. */
 enum gi_status gi_imaging_file(void *imaging, struct gi_item *item, struct gi_err *err);

@@ -110,14 +110,7 @@
             "Print a line of progress every few seconds also where standard error is no terminal"  \
     }
 
-#define IMAGES                                                                                     \
-    WHERE,                                                                                         \
-        {.name = "suffix",                                                                         \
-         .type = GI_OPT_TEXT,                                                                      \
-         .offset = offsetof(struct gi_batch_params, suffix),                                       \
-         .metavar = ".EXT",                                                                        \
-         .help = "Suffix of the results, which says their format; without it each input's"},       \
-        FROM, SHARD, REPORT, RESUME, RUNNING,                                                      \
+#define TARS                                                                                       \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
         .help =                                                                                    \
@@ -125,6 +118,15 @@
             "the others pass, in their order and under their names. Brace lists go from as many "  \
             "to as many: 'x-{000..999}.tar'"                                                       \
     }
+
+#define IMAGES                                                                                     \
+    WHERE,                                                                                         \
+        {.name = "suffix",                                                                         \
+         .type = GI_OPT_TEXT,                                                                      \
+         .offset = offsetof(struct gi_batch_params, suffix),                                       \
+         .metavar = ".EXT",                                                                        \
+         .help = "Suffix of the results, which says their format; without it each input's"},       \
+        FROM, SHARD, REPORT, RESUME, RUNNING, TARS
 
 const struct gi_option gi_batch_options[] = {
     IMAGES,
@@ -152,6 +154,23 @@ const struct gi_option gi_table_options[] = {
     RESUME,
     RUNNING,
     TAR,
+    {0},
+};
+
+const struct gi_option gi_array_options[] = {
+    WHERE,
+    {.name = "suffix",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_batch_params, suffix),
+     .metavar = ".EXT",
+     .default_text = ".npy",
+     .help = "Suffix of the arrays, .npy or .pfm"},
+    FROM,
+    SHARD,
+    REPORT,
+    RESUME,
+    RUNNING,
+    TARS,
     {0},
 };
 
@@ -190,13 +209,18 @@ const struct gi_option gi_pairs_options[] = {
 bool gi_options_are_of_batches(const struct gi_option *rows)
 {
     return rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
-           rows == gi_listing_options || rows == gi_pairs_options;
+           rows == gi_array_options || rows == gi_listing_options || rows == gi_pairs_options;
 }
 
-bool gi_batch_writes_images(const struct gi_command *command)
+static bool writes_images(const struct gi_command *command)
 {
     return gi_command_set(command, gi_batch_options) >= 0 ||
            gi_command_set(command, gi_chain_options) >= 0;
+}
+
+bool gi_batch_writes_files(const struct gi_command *command)
+{
+    return writes_images(command) || gi_command_set(command, gi_array_options) >= 0;
 }
 
 bool gi_batch_is_wanted(const struct gi_batch_params *params)
@@ -211,6 +235,12 @@ const struct gi_batch_params *gi_batch_params_of(const struct gi_command *comman
         if (gi_options_are_of_batches(command->sets[s].rows))
             return params[s];
     return NULL;
+}
+
+const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job)
+{
+    int input = gi_command_set(job->command, gi_input_options);
+    return job->params[input >= 0 ? input : gi_command_set(job->command, gi_io_options)];
 }
 
 static bool is_text(enum gi_option_type type)
@@ -230,25 +260,27 @@ static bool has_no_say(const struct gi_option *row)
     return false;
 }
 
-/* One image, or a stream, which gi_stream_find() tells apart, heeds it. */
-static bool is_for_one(const struct gi_option *row, bool tables)
+/* One image, or where images come out a stream, which gi_stream_find() tells apart, heeds it. */
+static bool is_for_one(const struct gi_option *row, bool images)
 {
     return strcmp(row->name, "memory") == 0 || strcmp(row->name, "progress") == 0 ||
-           (strcmp(row->name, "report") == 0 && !tables);
+           (strcmp(row->name, "report") == 0 && images);
 }
 
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
                                   struct gi_err *err)
 {
     const char *given = (const char *)gi_batch_params_of(command, params);
-    bool tables = gi_command_set(command, gi_table_options) >= 0;
-    const struct gi_option *row = tables ? gi_table_options : gi_chain_options;
-    if (!given || (!tables && !gi_batch_writes_images(command)))
+    bool tables = gi_command_set(command, gi_table_options) >= 0, images = writes_images(command);
+    const struct gi_option *row = tables   ? gi_table_options
+                                  : images ? gi_chain_options
+                                           : gi_array_options;
+    if (!given || (!tables && !gi_batch_writes_files(command)))
         return GI_OK;
     struct gi_batch_params defaults = {0};
     gi_options_default(&defaults, row);
     for (; row->name; row++)
-        if (!is_for_one(row, tables) && !gi_option_same(row, given, &defaults))
+        if (!is_for_one(row, images) && !gi_option_same(row, given, &defaults))
             return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
                            tables ? "--table, --out-dir or --out" : "--out-dir, --out or --tar");
     return GI_OK;

@@ -1,6 +1,5 @@
 /* A chain that ends in an analysis, of many images: one table of all, or a table each.
  * SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,9 +9,9 @@
 #include "cli/batch/imaging.h"
 #include "cli/batch/rows.h"
 #include "cli/batch/streams.h"
+#include "cli/batch/tables.h"
+#include "cli/batch/tars.h"
 #include "cli/process.h"
-#include "cli/ready.h"
-#include "cli/runner.h"
 
 struct tables {
     struct gi_batch_files files;
@@ -31,41 +30,6 @@ static bool is_json(const char *name)
     return dot && strcasecmp(dot, ".json") == 0;
 }
 
-/* The table of one image as item->made, or in its file. */
-static enum gi_status report(const struct tables *tables, const struct gi_ready *ready,
-                             struct gi_item *item, unsigned maxval, struct gi_err *err)
-{
-    const struct gi_chain_step *step = &tables->chain->steps[tables->last];
-    const struct gi_image *image = &ready->inputs[tables->last];
-    struct gi_sink *sink = NULL;
-    const char *tar, *file;
-    gi_batch_row(&tables->files, item, &tar, &file);
-    double start = gi_now_ms();
-    enum gi_status status = tables->combine ? gi_sink_open_memory(&sink, item->input, err)
-                                            : gi_sink_open(&sink, item->output, false, err);
-    struct gi_report one = {.params = step->args.params[GI_SET_STEP_FILTER],
-                            .output = step->args.params[GI_SET_STEP_OUTPUT],
-                            .result = ready->sides[tables->last].result,
-                            .image = image,
-                            .maxval =
-                                tables->last ? (unsigned)gi_type_full_scale(image->type) : maxval,
-                            .file = file,
-                            .to = item->output ? item->output : item->input,
-                            .table = sink,
-                            .json = tables->combine ? tables->json : is_json(item->output),
-                            .threads = 1};
-    if (!status)
-        status = step->reporter->write(&one, err);
-    if (!status && tables->combine)
-        status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
-    else if (!status)
-        status = gi_sink_commit(&sink, false, err);
-    gi_sink_abandon(&sink);
-    item->ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
-    gi_item_note_output(item);
-    return status;
-}
-
 /* The item's image, a file's or one of a stream. */
 static enum gi_status load(const struct tables *tables, struct gi_item *item,
                            struct gi_image *image, struct gi_file_info *info, struct gi_err *err)
@@ -79,24 +43,16 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 {
     const struct tables *tables = self;
     struct gi_image image = {0};
-    struct gi_ready ready;
     struct gi_file_info info = {0};
+    struct gi_imaging_table table = {.into_memory = tables->combine != NULL};
+    const char *tar;
+    table.json = table.into_memory ? tables->json : is_json(item->output);
+    gi_batch_row(&tables->files, item, &tar, &table.file);
     enum gi_status status = load(tables, item, &image, &info, err);
-    if (status) {
-        gi_image_free(&image);
-        return status;
-    }
-    status = gi_ready_make(&ready, tables->chain, err);
     if (!status)
-        status =
-            gi_cli_check_levels(ready.steps, tables->chain->n, &image, &info, &tables->io, err);
-    if (!status)
-        status = gi_imaging_compute(tables->imaging, item, NULL, &image, &ready, err);
-    if (!status)
-        status = report(tables, &ready, item, gi_cli_maxval(&image, &info, &tables->io), err);
-    gi_ready_free(&ready);
+        status = gi_imaging_analyse(tables->imaging, item, &image, &info, &table, err);
     gi_image_free(&image);
-    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+    return status;
 }
 
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
@@ -132,14 +88,11 @@ static enum gi_status check_output(const struct gi_chain_step *step, struct gi_e
 
 static bool writes_arrays(const struct tables *tables)
 {
-    return tables->chain->steps[tables->last].reporter->arrays;
+    return gi_chain_makes_arrays(tables->chain);
 }
 
-/* A table each is called .csv, or an array .npy, unless --suffix says otherwise. */
-static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
+enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err)
 {
-    const char **suffix = &tables->files.naming.suffix;
-    bool arrays = writes_arrays(tables);
     if (!*suffix)
         *suffix = arrays ? ".npy" : ".csv";
     const char *name = *suffix + (**suffix == '.');
@@ -147,8 +100,16 @@ static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
         strcasecmp(name, arrays ? "pfm" : "json") != 0)
         return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
                        arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
-    enum gi_status status = gi_batch_names(&tables->files, false, NULL, err);
-    return status ? status : gi_batch_places(&tables->files, err);
+    return GI_OK;
+}
+
+static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
+{
+    struct gi_batch_files *files = &tables->files;
+    enum gi_status status = gi_tables_suffix(&files->naming.suffix, writes_arrays(tables), err);
+    if (!status)
+        status = gi_batch_names(files, false, NULL, err);
+    return status ? status : gi_batch_places(files, err);
 }
 
 static enum gi_status open_table(struct tables *tables, struct gi_err *err)
@@ -158,10 +119,6 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
     enum gi_combine_format format = GI_COMBINE_CSV;
     if (!path)
         return GI_OK;
-    if (writes_arrays(tables))
-        return gi_fail(err, GI_E_USAGE,
-                       "%s: writes an array of each image: want --out-dir or --out",
-                       tables->chain->steps[tables->last].filter->name);
     if (p->out_dir || p->out || p->resume)
         return gi_fail(err, GI_E_USAGE, "%s: goes with a table each, want no --table",
                        p->resume    ? "--resume"
@@ -172,6 +129,7 @@ static enum gi_status open_table(struct tables *tables, struct gi_err *err)
         status = gi_combine_format_of(&format, path, err);
     struct gi_combine_options options = {.path = path, .format = format, .first = "file"};
     options.tar = p->tar ? "tar" : NULL;
+    options.no_clobber = gi_chain_no_clobber(&tables->chain->steps[tables->last]);
     tables->json = format == GI_COMBINE_JSONL;
     return status ? status : gi_combine_new(&tables->combine, &options, err);
 }
@@ -223,13 +181,18 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
                                struct gi_err *err)
 {
     void *const *params = job->params;
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, params);
     struct tables tables = {.chain = job->chain, .last = job->chain->n - 1};
-    int input = gi_command_set(job->command, gi_input_options);
-    int output = gi_command_set(job->command, gi_io_options);
-    tables.io = *(const struct gi_io_params *)params[input >= 0 ? input : output];
+    tables.io = *gi_batch_io(job);
     struct gi_imaging_options options = {.chain = job->chain, .io = &tables.io};
     options.device = params[gi_command_set(job->command, gi_device_options)];
     enum gi_status status = check_output(&job->chain->steps[tables.last], err);
+    if (!status && writes_arrays(&tables) && (p->table || !(p->out_dir || p->out || p->tar)))
+        status = gi_fail(err, GI_E_USAGE,
+                         "%s: writes an array of each image: want --out-dir, --out or --tar",
+                         job->chain->steps[tables.last].filter->name);
+    if (!status && writes_arrays(&tables) && p->tar)
+        return gi_tars_run(job, operands, noperands, err);
     if (!status)
         status = open_all(&tables, job, operands, noperands, err);
     options.images = tables.stream || tables.files.tars ? 0 : tables.files.n;

@@ -60,8 +60,6 @@ static bool is_left_out(void *arg, size_t i)
 enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, const struct gi_batch_files *files,
                                  const struct gi_batch_job *job, struct gi_err *err)
 {
-    int input = gi_command_set(job->command, gi_input_options);
-    int set = input >= 0 ? input : gi_command_set(job->command, gi_io_options);
     struct gi_tar_inputs *tars = *out = calloc(1, sizeof *tars);
     char **names = calloc(files->list.n, sizeof *names);
     if (!tars || !names) {
@@ -77,7 +75,7 @@ enum gi_status gi_tar_inputs_new(struct gi_tar_inputs **out, const struct gi_bat
                                           .ninputs = files->list.n,
                                           .skip = is_left_out,
                                           .arg = tars,
-                                          .io = job->params[set]};
+                                          .io = gi_batch_io(job)};
     return gi_tar_feed_new(&tars->feed, &options, err);
 }
 

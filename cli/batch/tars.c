@@ -13,6 +13,7 @@
 #include "cli/batch/progress.h"
 #include "cli/batch/shard.h"
 #include "cli/batch/stop.h"
+#include "cli/batch/tables.h"
 #include "cli/batch/tar_feed.h"
 #include "cli/batch/tar_report.h"
 #include "cli/output.h"
@@ -21,8 +22,10 @@
 
 struct tars {
     const struct gi_batch_params *params;
+    const char *suffix; /* of members that were images; NULL: they keep theirs */
     struct gi_io_params io;
     struct gi_tar_names names;
+    bool arrays; /* come of the images */
     struct gi_imaging *imaging;
     struct gi_tar_writer *writer; /* of the shard that is being delivered; NULL: not open */
     struct gi_tar_report *report; /* NULL: none */
@@ -122,7 +125,9 @@ static enum gi_status read_names(struct tars *tars, char **operands, int noperan
         status = gi_output_check_inputs(to, from, err);
     if (!status && to_stdout && p->report && strcmp(p->report, "-") == 0)
         status = gi_fail(err, GI_E_USAGE, "--report -: is where the tar goes, want a file");
-    if (!status && p->suffix) {
+    if (!status && tars->arrays) {
+        status = gi_tables_suffix(&tars->suffix, true, err);
+    } else if (!status && p->suffix) {
         char name[64];
         snprintf(name, sizeof name, "x.%s", p->suffix + (*p->suffix == '.'));
         status = gi_save_check(name, tars->io.format, err);
@@ -217,10 +222,24 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
     return status || !whole ? status : gi_tar_report_member(tars->report, item, err);
 }
 
+/* The array of a member. */
+static enum gi_status analyse(const struct tars *tars, struct gi_item *item, struct gi_err *err)
+{
+    const struct gi_tar_tag *tag = item->tag;
+    struct gi_imaging_table table = {.file = tag->name, .into_memory = true};
+    struct gi_image image = {0};
+    struct gi_file_info info = {0};
+    enum gi_status status = gi_imaging_load(tars->imaging, item, &image, NULL, &info, err);
+    if (!status)
+        status = gi_imaging_analyse(tars->imaging, item, &image, &info, &table, err);
+    gi_image_free(&image);
+    return status;
+}
+
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
-    return gi_imaging_memory(tars->imaging, item, err);
+    return tars->arrays ? analyse(tars, item, err) : gi_imaging_memory(tars->imaging, item, err);
 }
 
 enum gi_status gi_tar_conclude(const struct gi_tally *tally, size_t broken, size_t ntars,
@@ -281,7 +300,7 @@ static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job
                                           .skip = is_left_out,
                                           .arg = tars,
                                           .io = &tars->io,
-                                          .suffix = tars->params->suffix};
+                                          .suffix = tars->suffix};
     struct gi_tar_feed *members = NULL;
     enum gi_status status = gi_tar_report_open(&tars->report, job, &tars->names, err);
     if (!status)
@@ -295,12 +314,17 @@ static enum gi_status run_tars(struct tars *tars, const struct gi_batch_job *job
 enum gi_status gi_tars_run(const struct gi_batch_job *job, char **operands, int noperands,
                            struct gi_err *err)
 {
-    const struct gi_io_params *io = job->params[gi_command_set(job->command, gi_io_options)];
-    struct tars tars = {.params = gi_batch_params_of(job->command, job->params), .io = *io};
+    const struct gi_batch_params *p = gi_batch_params_of(job->command, job->params);
+    struct tars tars = {.params = p,
+                        .io = *gi_batch_io(job),
+                        .arrays = gi_chain_makes_arrays(job->chain),
+                        .suffix = p->suffix};
     struct gi_imaging_options options = {
         .chain = job->chain, .io = &tars.io, .device = job->device};
     if (!options.device)
         options.device = job->params[gi_command_set(job->command, gi_device_options)];
+    if (tars.arrays && gi_chain_no_clobber(&job->chain->steps[job->chain->n - 1]))
+        tars.io.no_clobber = true;
     options.times = tars.params->report || gi_progress_shows(tars.params->progress);
     enum gi_status status = read_names(&tars, operands, noperands, err);
     if (!status)

@@ -111,7 +111,9 @@ static bool result_equal(const void *a, const void *b)
     "small that 62 bits just hold any sum, and added up as whole numbers, so that the result is "  \
     "the same on every device; NaN and infinities count as 0, and sums are doubles.\n\n"           \
     "A .npy file holds what is computed. A .pfm file has the nearest floats, of images of one or " \
-    "three channels."
+    "three channels; of many images each has an array of its name, .npy or with --suffix .pfm, "   \
+    "also "                                                                                        \
+    "in tars, from tar to tar."
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \

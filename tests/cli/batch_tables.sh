@@ -151,6 +151,14 @@ done
 expect 1 gpuimg histogram in/a.png late.png in/q*.png --bins 2 --table all.csv --threads 8
 check 'without it the others stand' test "$(sed 1d all.csv | cut -d, -f 1 | uniq | wc -l)" = 21
 
+# --no-clobber is of tables too: of one of all before any work, of one each where it would be written.
+echo mine >told.csv
+expect_error 1 'histogram: told.csv: File exists' histogram in/q1.png --table told.csv --no-clobber
+mkdir each
+echo mine >each/q1.csv
+expect 1 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
+check '--no-clobber keeps them' test "$(cat told.csv each/q1.csv)" = $'mine\nmine' -a -s each/q2.csv
+
 # A table that can't be written ends the batch, said once; a reader that went away says nothing.
 full() { "$GPUIMG" histogram in/q*.png --bins 65536 --table - >/dev/full; }
 expect 75 full

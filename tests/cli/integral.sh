@@ -29,10 +29,63 @@ expect 0 gpuimg run 'integral' in.pgm other.pgm --out-dir many --device cpu
 check "an array each" test "$(ls many)" = $'in.npy\nother.npy' -a "$(numbers many/other.npy)" = '1 3 6 41 93 156'
 expect 0 gpuimg run 'gaussian | integral --squares' in.pgm other.pgm --out-dir many --suffix .pfm --report many.jsonl
 check "a PFM each" test "$(ls many)" = $'in.npy\nin.pfm\nother.npy\nother.pfm'
-expect_error 2 "run: integral: writes an array of each image: want --out-dir or --out" run integral in.pgm other.pgm --table made.csv
+no='writes an array of each image: want --out-dir, --out or --tar'
+expect_error 2 "run: integral: $no" run integral in.pgm other.pgm --table made.csv
+expect_error 2 "run: integral: $no" run integral --tar a.tar made.tar --table made.csv
 expect_error 2 "run: --suffix .csv: the results are arrays, want .npy or .pfm" run integral in.pgm --out-dir made --suffix .csv
 expect_error 2 "run: step 1, integral: made.png: want a name that ends in .npy or .pfm" run 'integral --to made.png' in.pgm
 expect_error 1 "run: step 1, cumulative: out.npy: exists, and --no-clobber was given" run 'cumulative --to out.npy --no-clobber' in.pgm
+
+# By themselves the same, and what goes for all batches.
+gpuimg integral in.pgm one.npy --device cpu
+gpuimg convert in.pgm third.pgm --depth 16
+for command in integral cumulative; do
+    expect 0 gpuimg $command in.pgm other.pgm third.pgm --out-dir by-$command
+    expect 0 gpuimg run $command in.pgm other.pgm third.pgm --out-dir by-run-$command
+    check "$command: as by run" diff -r by-$command by-run-$command
+    gpuimg $command third.pgm alone.npy
+    check "$command: as alone" cmp by-$command/third.npy alone.npy
+done
+printf 'in.pgm\0third.pgm\0' >names
+expect 0 gpuimg integral --files-from names -0 --out 'listed/{stem}_{index}.{ext}' --suffix pfm
+gpuimg integral third.pgm alone.pfm
+check "a list, by a template" test "$(ls listed)" = $'in_0.pfm\nthird_1.pfm'
+check "as alone" cmp listed/third_1.pfm alone.pfm
+for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir shards --shard $k/2 --report s$k.jsonl; done
+gpuimg integral in.pgm other.pgm third.pgm --out-dir whole
+check "shards" diff -r shards whole
+expect 0 gpuimg report merge s1.jsonl s2.jsonl
+rm shards/third.npy
+for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir shards --shard $k/2 --report s$k.jsonl --resume; done
+check "what is missing is done again" diff -r shards whole
+check "and what is there is not" test "$(grep -c '"input"' s1.jsonl)$(grep -c '"input"' s2.jsonl)" = 21
+expect 1 gpuimg integral in.pgm nowhere.pgm third.pgm --out-dir some
+check "a bad one is left out" test "$(ls some)" = $'in.npy\nthird.npy'
+echo mine >some/in.npy
+expect 1 gpuimg integral in.pgm other.pgm --out-dir some --no-clobber
+check "--no-clobber names it" grep -qx 'gpuimg: integral: in.pgm: some/in.npy: File exists' err
+check "and keeps it" test "$(<some/in.npy)" = mine
+check "the others are written" cmp some/other.npy by-integral/other.npy
+expect_error 2 'integral: made/in.npy: would be the output of in.pgm and of ./in.pgm, want --out*' integral in.pgm ./in.pgm --out-dir made
+expect_error 2 'integral: --suffix .csv: the results are arrays, want .npy or .pfm' integral in.pgm --out-dir made --suffix .csv
+expect_error 2 'integral: --report: is for many images: want --out-dir, --out or --tar too' integral in.pgm made.npy --report made.jsonl
+expect_error 2 'integral: other.pgm: one operand too many*; many images go by --out-dir' integral in.pgm made.npy other.pgm
+
+# From tar to tar: images become arrays, in their order, and what is none passes.
+echo text >note.txt
+tar cf photos.tar in.pgm note.txt third.pgm
+expect 0 gpuimg integral --tar photos.tar sums.tar --report tar.jsonl
+check "names in the tar" test "$(tar tf sums.tar)" = $'in.npy\nnote.txt\nthird.npy'
+mkdir out-of
+tar xf sums.tar -C out-of
+check "arrays in the tar" cmp out-of/third.npy by-integral/third.npy
+check "what passes" cmp out-of/note.txt note.txt
+check "lines of the report" test "$(jq -r 'select(.input) | "\(.input) \(.output) \(.status)"' tar.jsonl | tr '\n' ';')" = \
+    'photos.tar:in.pgm sums.tar:in.npy done;photos.tar:note.txt sums.tar:note.txt passed;photos.tar:third.pgm sums.tar:third.npy done;photos.tar sums.tar done;'
+gpuimg run 'invert | cumulative' --tar - - --suffix .pfm <photos.tar >piped.tar
+check "in chains and pipes" cmp <(tar xOf piped.tar third.pfm) <(gpuimg run 'invert | cumulative --to x.pfm' third.pgm && cat x.pfm)
+expect_error 1 'integral: sums.tar: exists, and --no-clobber was given' integral --tar photos.tar sums.tar --no-clobber
+expect_error 2 'integral: --suffix .png: the results are arrays*' integral --tar photos.tar made.tar --suffix .png
 
 expect_error 2 "integral: made.png: want a name that ends in .npy or .pfm" integral in.pgm made.png
 expect_error 1 "integral: made.pfm: 2 channels: PFM holds 1 or 3, .npy any" integral alpha.pam made.pfm

@@ -84,7 +84,7 @@ check "--no-clobber keeps the file" test "$(cat old.pgm)" = old
 expect 0 gpuimg gaussian in.pgm new.pgm --no-clobber
 expect_error 1 'gaussian: nofolder/made.pgm: No such file or directory' gaussian in.pgm nofolder/made.pgm
 mkdir folder.pgm
-expect_error 2 'gaussian: folder.pgm: is a folder, want the name of an image, or --out-dir folder.pgm' gaussian in.pgm folder.pgm
+expect_error 2 'gaussian: folder.pgm: is a folder, want the name of a file, or --out-dir folder.pgm' gaussian in.pgm folder.pgm
 expect 0 gpuimg gaussian in.pgm pgm:/dev/null
 expect_error 75 'gaussian: /dev/full: No space left on device' gaussian in.pgm pgm:/dev/full
 if ((EUID)); then

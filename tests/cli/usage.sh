@@ -34,7 +34,7 @@ expect_error 2 'blur: folder: is a folder, want an image; all in a folder go by 
 expect_error 2 'run: folder: is a folder, want an image; *' run blur folder made.pgm
 mkdir extract
 expect 0 gpuimg run extract in.pgm
-expect_error 2 'blur: folder: is a folder, want the name of an image, or --out-dir folder' blur in.pgm folder
+expect_error 2 'blur: folder: is a folder, want the name of a file, or --out-dir folder' blur in.pgm folder
 expect_error 2 'blur: --gpu: no such option, did you mean --device cuda? (try gpuimg help blur)' blur in.pgm made.pgm --gpu
 expect_error 2 'blur: --bold: no such option (try gpuimg help blur)' blur in.pgm made.pgm --bold
 expect_error 2 'blur: -z: no such option (try gpuimg help blur)' blur -z in.pgm made.pgm
