@@ -1,6 +1,8 @@
 /* gpuimg channels: channels of one image in another order, in files of their own, or of several
  * images put together. SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
+#include "cli/batch/files.h"
+#include "cli/batch/imaging.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -40,17 +42,28 @@ static enum gi_status load(struct job *job, int i, const char *path, struct gi_e
                           &job->io, &step, 1, err);
 }
 
+/* Parameters of another order; the caller frees them. Errors: NULL. */
+static void *params_of(const char *order, struct gi_err *err)
+{
+    void *params = calloc(1, gi_filter_channels.params_nbytes);
+    if (!params) {
+        gi_fail(err, GI_E_MEMORY, "out of memory: channels");
+        return NULL;
+    }
+    gi_options_default(params, gi_filter_channels.options);
+    if (!gi_option_read(params, &gi_filter_channels.options[0], order, err))
+        return params;
+    free(params);
+    return NULL;
+}
+
 /* Writes what `order` (NULL: the one that was given) makes of the first n sources. */
 static enum gi_status make(struct job *job, int n, const char *order, const char *path,
                            struct gi_err *err)
 {
-    const struct gi_option *options = gi_filter_channels.options;
-    void *params = calloc(1, gi_filter_channels.params_nbytes);
+    void *params = order ? params_of(order, err) : NULL;
     struct gi_image made;
-    if (!params)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: channels");
-    gi_options_default(params, options);
-    enum gi_status status = order ? gi_option_read(params, &options[0], order, err) : GI_OK;
+    enum gi_status status = order && !params ? err->status : GI_OK;
     struct gi_step step = {.filter = &gi_filter_channels,
                            .params = order ? params : job->params[SET_FILTER],
                            .others = job->srcs + 1,
@@ -89,9 +102,10 @@ static enum gi_status check_outputs(char **operands, int noperands, const struct
     return GI_OK;
 }
 
+static const char *const letters[] = {"k", "ka", "rgb", "rgba"}; /* by number, from 1 */
+
 static enum gi_status split(struct job *job, char **operands, int noperands, struct gi_err *err)
 {
-    static const char *const letters[] = {"k", "ka", "rgb", "rgba"};
     enum gi_status status = load(job, 0, operands[1], err);
     int n = job->srcs[0].channels;
     if (!status && n != noperands - 2)
@@ -125,16 +139,164 @@ static enum gi_status join(struct job *job, char **operands, int noperands, stru
 }
 
 /* From the gray of the second image, or from its alpha. */
+static enum gi_status alpha_order(const char **order, const struct gi_image *mask, const char *path,
+                                  struct gi_err *err)
+{
+    *order = gi_has_alpha(mask) ? "c2a" : "c2k";
+    return mask->channels == 3
+               ? gi_fail(err, GI_E_UNSUPPORTED,
+                         "%s: has colour and no alpha: want a gray image, or one with alpha", path)
+               : GI_OK;
+}
+
 static enum gi_status set_alpha(struct job *job, char **operands, int noperands, struct gi_err *err)
 {
+    const char *order;
     (void)noperands;
     enum gi_status status = load_all(job, operands + 1, 2, err);
-    if (!status && job->srcs[1].channels == 3)
-        status = gi_fail(err, GI_E_UNSUPPORTED,
-                         "%s: has colour and no alpha: want a gray image, or one with alpha",
-                         operands[2]);
-    return status ? status
-                  : make(job, 2, gi_has_alpha(&job->srcs[1]) ? "c2a" : "c2k", operands[3], err);
+    if (!status)
+        status = alpha_order(&order, &job->srcs[1], operands[2], err);
+    return status ? status : make(job, 2, order, operands[3], err);
+}
+
+/* ---- of many images ---- */
+
+/* *made = `order` of an image and of `other`, NULL where there is none. */
+static enum gi_status order_item(struct gi_image *made, struct gi_imaging *imaging,
+                                 struct gi_item *item, const struct gi_image *image,
+                                 const struct gi_image *other, const char *order,
+                                 struct gi_err *err)
+{
+    void *params = params_of(order, err);
+    if (!params)
+        return err->status;
+    enum gi_status status =
+        gi_imaging_step(imaging, item, made, image, &gi_filter_channels, params, other, err);
+    free(params);
+    return status ? gi_err_prefix(err, "%s", item->input) : GI_OK;
+}
+
+static enum gi_status split_channel(const struct gi_batch_files *files, struct gi_imaging *imaging,
+                                    struct gi_item *item, const struct gi_image *image,
+                                    const struct gi_metadata *metadata, const char *letter,
+                                    struct gi_bundle *bundle, struct gi_err *err)
+{
+    char *path = NULL;
+    struct gi_image made = {0};
+    enum gi_status status = gi_batch_part(&path, files, item, letter, err);
+    if (!status)
+        status = order_item(&made, imaging, item, image, NULL, letter, err);
+    if (!status)
+        status = gi_imaging_save_part(imaging, item, &made, metadata, path, bundle, err);
+    gi_image_free(&made);
+    free(path);
+    return status;
+}
+
+static enum gi_status split_item(void *self, const struct gi_batch_files *files,
+                                 struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_err *err)
+{
+    struct gi_image image = {0};
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info;
+    struct gi_bundle *bundle = NULL;
+    (void)self;
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    if (!status)
+        status = gi_bundle_new(&bundle, err);
+    for (int c = 0; c < image.channels && !status; c++) {
+        const char letter[] = {letters[image.channels - 1][c], '\0'};
+        status = split_channel(files, imaging, item, &image, &metadata, letter, bundle, err);
+    }
+    if (!status)
+        status = gi_bundle_commit(&bundle, err);
+    gi_bundle_abandon(&bundle);
+    if (!status)
+        gi_item_note_output(item);
+    gi_image_free(&image);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+/* What all alphas come from. */
+struct masks {
+    const struct gi_io_params *io;
+    struct gi_image all; /* width 0: each image has its own */
+};
+
+static enum gi_status set_item_alpha(const struct masks *masks, struct gi_imaging *imaging,
+                                     struct gi_item *item, struct gi_image *made,
+                                     const struct gi_image *image, struct gi_err *err)
+{
+    struct gi_loading loading = {.allocator = gi_imaging_allocator(imaging)};
+    struct gi_image own = {0};
+    const struct gi_image *mask = masks->all.width ? &masks->all : &own;
+    const char *order;
+    enum gi_status status =
+        masks->all.width ? GI_OK
+                         : gi_cli_load_by(&own, NULL, NULL, item->beside, masks->io, &loading, err);
+    if (!status)
+        status = alpha_order(&order, mask, item->beside, err);
+    if (!status)
+        status = order_item(made, imaging, item, image, mask, order, err);
+    gi_image_free(&own);
+    return status;
+}
+
+static enum gi_status alpha_item(void *self, const struct gi_batch_files *files,
+                                 struct gi_imaging *imaging, struct gi_item *item,
+                                 struct gi_err *err)
+{
+    struct gi_image image = {0}, made = {0};
+    struct gi_metadata metadata = {0};
+    struct gi_file_info info;
+    (void)files;
+    enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
+    if (!status)
+        status = set_item_alpha(self, imaging, item, &made, &image, err);
+    gi_image_free(&image);
+    if (!status)
+        status = gi_imaging_save(imaging, item, &made, &metadata, false, err);
+    gi_image_free(&made);
+    gi_metadata_free(&metadata);
+    return status;
+}
+
+/* `operands` begin with the verb. */
+static enum gi_status split_many(struct gi_batch_job *job, char **operands, int noperands,
+                                 struct gi_err *err)
+{
+    const struct gi_batch_work work = {.results = GI_BATCH_A_FILE_A_CHANNEL, .run = split_item};
+    job->work = &work;
+    job->text = "channels split";
+    return gi_batch_run(job, operands + 1, noperands - 1, err);
+}
+
+static enum gi_status alpha_many(struct gi_batch_job *job, char **operands, int noperands,
+                                 struct gi_err *err)
+{
+    const struct gi_device_params *device = job->params[SET_DEVICE];
+    struct masks masks = {.io = job->params[SET_IO]};
+    const char *mask = noperands > 1 ? operands[noperands - 1] : NULL;
+    const struct gi_batch_work work = {
+        .beside = mask, .beside_option = "MASK", .self = &masks, .run = alpha_item};
+    char *text = NULL;
+    if (!mask)
+        return gi_fail(err, GI_E_USAGE, "alpha: want INPUT... MASK");
+    enum gi_status status = GI_OK;
+    if (!strchr(mask, '{'))
+        status = gi_cli_load(&masks.all, NULL, NULL, mask, masks.io,
+                             gi_thread_count(device->threads), NULL, err);
+    if (!status && asprintf(&text, "channels alpha '%s'", mask) < 0)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: a mask's name");
+    job->work = &work;
+    job->text = text;
+    if (!status)
+        status = gi_batch_run(job, operands + 1, noperands - 2, err);
+    gi_image_free(&masks.all);
+    free(text);
+    return status;
 }
 
 /* ---- the command ---- */
@@ -143,10 +305,13 @@ static const struct verb {
     const char *name, *operands;
     int least, most; /* operands, the verb too */
     enum gi_status (*run)(struct job *job, char **operands, int noperands, struct gi_err *err);
+    /* Of many images, without an OUTPUT; NULL: it makes one of several. */
+    enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
+                               struct gi_err *err);
 } verbs[] = {
-    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split},
-    {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join},
-    {"alpha", "INPUT MASK OUTPUT", 4, 4, set_alpha},
+    {"split", "INPUT OUTPUT...", 3, 2 + GI_MAX_CHANNELS, split, split_many},
+    {"join", "INPUT... OUTPUT", 3, 2 + SOURCES, join, NULL},
+    {"alpha", "INPUT MASK OUTPUT", 4, 4, set_alpha, alpha_many},
 };
 
 static const struct verb *verb_of(const char *word)
@@ -163,8 +328,6 @@ static enum gi_status check_verb(const struct verb *verb, void *const *params, c
     const struct gi_io_params *io = params[SET_IO];
     if (noperands < verb->least || noperands > verb->most)
         return gi_fail(err, GI_E_USAGE, "%s: want %s", verb->name, verb->operands);
-    if (order_of(params[SET_FILTER]) && verb->run != join)
-        return gi_fail(err, GI_E_USAGE, "%s: takes no --order", verb->name);
     return verb->run == split ? check_outputs(operands, noperands, io, err)
                               : gi_cli_check_save(operands[noperands - 1], io, err);
 }
@@ -193,19 +356,26 @@ static enum gi_status run_verb(const struct verb *verb, void *const *params, cha
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
-    (void)self;
     const struct verb *verb = noperands > 0 ? verb_of(operands[0]) : NULL;
-    const struct gi_batch_params *many = params[SET_BATCH];
-    if (verb && (many->report || gi_batch_is_wanted(many)))
+    const struct gi_batch_params *p = params[SET_BATCH];
+    bool many = gi_batch_is_wanted(p);
+    if (verb && order_of(params[SET_FILTER]) && verb->run != join)
+        return gi_fail(err, GI_E_USAGE, "%s: takes no --order", verb->name);
+    if (verb && many && !verb->run_many)
         return gi_fail(err, GI_E_USAGE,
-                       "%s: goes with no option for many images: these go by --order alone",
-                       operands[0]);
+                       "%s: makes one image of several: goes with no option for many", operands[0]);
+    if (verb && p->report && !many)
+        return gi_fail(err, GI_E_USAGE,
+                       "--report: is for many images: want --out-dir or --out too");
+    if (verb && many)
+        return verb->run_many(&(struct gi_batch_job){.command = self, .params = params}, operands,
+                              noperands, err);
     if (verb)
         return run_verb(verb, params, operands, noperands, err);
     struct gi_command plain = gi_filter_command(&gi_filter_channels);
     if (!order_of(params[SET_FILTER]))
         return gi_fail(err, GI_E_USAGE, "want split, join or alpha in front, or --order LETTERS");
-    if (noperands != 2 && !gi_batch_is_wanted(params[SET_BATCH]))
+    if (noperands != 2 && !many)
         return gi_fail(err, GI_E_USAGE, "want INPUT OUTPUT with --order");
     return plain.run(&plain, params, operands, noperands, err);
 }
@@ -221,15 +391,22 @@ const struct gi_command gi_command_channels = {
         "three red, green and blue, four these and alpha. In a gray image r, g and b are its "
         "gray.\n\n"
         "channels split INPUT OUTPUT... writes each channel as a gray image, in the order of the "
-        "image: red, green, blue, alpha; all of them or none.\n\n"
+        "image: red, green, blue, alpha; all of them or none. Of many images, with --out-dir or "
+        "--out, channels go to NAME_r, _g, _b and _a, of gray ones NAME_k, or to where {channel} "
+        "stands in --out.\n\n"
         "channels join INPUT... OUTPUT puts the channels of up to four images of one size "
-        "together; with --order those that it names, 2k being the gray of the second image.\n\n"
+        "together; with --order those that it names, 2k being the gray of the second image. It "
+        "makes one image of several, "
+        "so there is none of many images.\n\n"
         "channels alpha INPUT MASK OUTPUT takes colour from the first image and alpha from the "
-        "second: its gray, or its alpha where it has one.",
+        "second: its gray, or its alpha where it has one. Of many images, channels alpha INPUT... "
+        "MASK --out-dir DIR, MASK is one image for all, or a template as of --out: "
+        "'masks/{stem}.png'.",
     .examples = "gpuimg channels photo.png bgr.png --order bgr\n"
                 "gpuimg channels split photo.png red.png green.png blue.png\n"
                 "gpuimg channels join red.png green.png blue.png photo.png\n"
-                "gpuimg channels alpha photo.png mask.png cut-out.png",
+                "gpuimg channels alpha photo.png mask.png cut-out.png\n"
+                "gpuimg channels split photos/*.png --out 'out/{channel}/{name}'",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{0},

@@ -14,7 +14,8 @@ static const char *const batch_paragraphs[] = {
     "OUTPUTS. --out-dir puts each result under its input's name into a folder; what was found in a "
     "tree keeps its place there. --suffix gives another suffix, and by it another format. --out is "
     "a template: '{dir}/{stem}_small.{ext}'. Two inputs that would have one output, and outputs "
-    "over inputs, are errors before any work. A file appears whole or not at all.",
+    "over inputs, are errors before any work. A file appears whole or not at all, and those of "
+    "one input, as channels split writes them, all or none.",
     "TABLES. stats, histogram, palette, extract and chains that end in one of them write one table "
     "of all by --table, with a column for the file (.csv, .jsonl, an object a file, or .npy, a "
     "structured array), or a table each by --out-dir or --out. integral and cumulative write an "
@@ -34,7 +35,8 @@ static const char *const batch_paragraphs[] = {
     "done), list (the hash of all inputs' names), files (how many) and shard; then each file as it "
     "is finished: input, output, status (done, failed, passed), error, width, height, channels, "
     "type, sizes and times of both files, and ms, the milliseconds of each stage. Of compare a "
-    "line has other in place of output, and differs. Names that are no UTF-8 stand there as "
+    "line has other in place of output, and differs. An input with several results has outputs, "
+    "one that goes with another image, as a mask, beside. Names that are no UTF-8 stand there as "
     "input_hex and output_hex too. --resume reads it and leaves out what is done, where size and "
     "time of input and output are still so.",
     "SHARDS. --shard 3/8 takes the third of eight shares, every eighth input of the sorted list; "

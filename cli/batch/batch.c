@@ -9,13 +9,16 @@
 
 struct images {
     struct gi_batch_files files;
+    const struct gi_batch_work *work;
     struct gi_imaging *imaging;
 };
 
 static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct images *images = self;
-    return gi_imaging_file(images->imaging, item, err);
+    const struct gi_batch_work *work = images->work;
+    return work ? work->run(work->self, &images->files, images->imaging, item, err)
+                : gi_imaging_file(images->imaging, item, err);
 }
 
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
@@ -27,9 +30,13 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
 enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int noperands,
                             struct gi_err *err)
 {
-    if (gi_batch_params_of(job->command, job->params)->tar)
+    bool tar = gi_batch_params_of(job->command, job->params)->tar;
+    if (tar && job->work)
+        return gi_fail(err, GI_E_USAGE, "--tar: not of %s, want files and --out-dir or --out",
+                       job->text);
+    if (tar)
         return gi_tars_run(job, operands, noperands, err);
-    struct images images = {0};
+    struct images images = {.work = job->work};
     struct gi_io_params io =
         *(const struct gi_io_params *)job->params[gi_command_set(job->command, gi_io_options)];
     struct gi_imaging_options options = {.chain = job->chain, .io = &io, .device = job->device};
@@ -40,7 +47,8 @@ enum gi_status gi_batch_run(const struct gi_batch_job *job, char **operands, int
     options.images = images.files.n;
     options.times = images.files.times;
     if (!status)
-        status = gi_batch_names(&images.files, true, io.format, err);
+        status = gi_batch_names(&images.files, images.files.results != GI_BATCH_A_FOLDER, io.format,
+                                err);
     if (!status)
         status = gi_imaging_new(&images.imaging, &options, err);
     if (!status)

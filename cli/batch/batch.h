@@ -40,11 +40,34 @@ bool gi_batch_is_wanted(const struct gi_batch_params *params);
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
                                   struct gi_err *err);
 
+/* What an input becomes. */
+enum gi_batch_results {
+    GI_BATCH_A_FILE,
+    GI_BATCH_A_FILE_A_CHANNEL, /* one for each of "k", "ka", "rgb" or "rgba" */
+    GI_BATCH_A_FOLDER,
+};
+
+/* Work that is not a chain's. */
+struct gi_item;
+struct gi_imaging;
+struct gi_batch_files;
+struct gi_batch_work {
+    enum gi_batch_results results;
+    /* A template of further inputs, one that goes with each, or one for all where it has no fields,
+     * and what gave it, for messages; NULL: none. */
+    const char *beside, *beside_option;
+    void *self; /* of run() */
+    /* As gi_work_on.run. Results in parts are all there, or none. */
+    enum gi_status (*run)(void *self, const struct gi_batch_files *files,
+                          struct gi_imaging *imaging, struct gi_item *item, struct gi_err *err);
+};
+
 /* What a batch does: `command`, whose set "Many images" is wanted. */
 struct gi_batch_job {
     const struct gi_command *command;
     void *const *params;                   /* of the command */
     const struct gi_chain *chain;          /* NULL: the images are only converted */
+    const struct gi_batch_work *work;      /* NULL: the chain */
     const char *text;                      /* what is done, for the report; NULL: the command */
     const struct gi_device_params *device; /* NULL: those among the params */
     bool takes_stdin;                      /* "-" may be the only input */

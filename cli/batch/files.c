@@ -36,6 +36,21 @@ static size_t place_of(const struct gi_batch_files *files, size_t i)
     return files->share ? (size_t)(files->share[i] - files->list.inputs) : i;
 }
 
+/* What goes with each input. */
+static enum gi_status name_beside(struct gi_batch_files *files, const struct gi_batch_work *work,
+                                  struct gi_err *err)
+{
+    const struct gi_naming naming = {.template = work->beside, .option = work->beside_option};
+    enum gi_status status = gi_naming_check(&naming, err);
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *path = gi_naming_output(&naming, &files->list, i);
+        status = path ? gi_list_add(&files->beside, path, err)
+                      : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(path);
+    }
+    return status;
+}
+
 enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch_job *job,
                              char **operands, int noperands, struct gi_err *err)
 {
@@ -47,6 +62,10 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
     *files = (struct gi_batch_files){
         .params = p, .chain = job->chain, .naming = {p->out_dir, p->out, p->suffix}};
     files->threads = gi_thread_count(device ? device->threads : 0);
+    if (job->work)
+        files->results = job->work->results;
+    if (files->results == GI_BATCH_A_FILE_A_CHANNEL)
+        files->naming.channel = "";
     files->times = p->report || gi_progress_shows(p->progress);
     if (p->resume && !p->report)
         return gi_fail(err, GI_E_USAGE, "--resume: want --report with the earlier run's report");
@@ -63,6 +82,8 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
         status = gi_fail(err, GI_E_USAGE, "no images among the inputs");
     if (!status)
         status = take_share(files, err);
+    if (!status && job->work && job->work->beside)
+        status = name_beside(files, job->work, err);
     if (!status && p->tar)
         status = gi_tar_inputs_new(&files->tars, files, job, err);
     return status;
@@ -75,6 +96,17 @@ void gi_batch_close(struct gi_batch_files *files)
     free(files->share);
     gi_list_free(&files->list);
     gi_list_free(&files->others);
+    gi_list_free(&files->beside);
+}
+
+enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
+                             const struct gi_item *item, const char *channel, struct gi_err *err)
+{
+    struct gi_naming naming = files->naming;
+    naming.channel = channel;
+    *path = gi_naming_output(&naming, &files->list, item->place);
+    return *path ? gi_naming_folder(*path, err)
+                 : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 
 enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const char *image_format,
@@ -118,6 +150,14 @@ static const char *option_of(const struct gi_batch_files *files, const struct gi
     }
 }
 
+/* Claims count on from the list to what goes with its inputs. */
+static const char *input_of(const struct gi_batch_files *files, size_t index)
+{
+    const struct gi_list *more = files->others.n ? &files->others : &files->beside;
+    return index < files->list.n ? files->list.inputs[index].path
+                                 : more->inputs[index - files->list.n].path;
+}
+
 /* One of `a` and `b`, or both, stand at an option. */
 static enum gi_status fail_option(const struct gi_batch_files *files, const struct gi_claim *a,
                                   const struct gi_claim *b, struct gi_err *err)
@@ -131,11 +171,9 @@ static enum gi_status fail_option(const struct gi_batch_files *files, const stru
     if (option_b)
         return gi_fail(err, GI_E_USAGE, "%s %s: is the file of %s too, want another one", option,
                        path, option_b);
-    const struct gi_list *list = other->index < files->list.n ? &files->list : &files->others;
-    size_t index = other->index - (list == &files->others ? files->list.n : 0);
     return gi_fail(err, GI_E_USAGE, "%s %s: is %s %s, want another file", option, path,
                    other->kind == GI_CLAIM_OUTPUT ? "the output of" : "the input",
-                   list->inputs[index].path);
+                   input_of(files, other->index));
 }
 
 static enum gi_status fail_clash(const struct gi_batch_files *files, const struct gi_claim *a,
@@ -144,7 +182,7 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
     if (a->kind != GI_CLAIM_OUTPUT || (b->kind != GI_CLAIM_OUTPUT && b->kind != GI_CLAIM_INPUT))
         return fail_option(files, a, b, err);
     char *output = gi_naming_output(&files->naming, &files->list, a->index);
-    const char *one = files->list.inputs[a->index].path, *other = files->list.inputs[b->index].path;
+    const char *one = input_of(files, a->index), *other = input_of(files, b->index);
     enum gi_status status =
         b->kind == GI_CLAIM_INPUT
             ? gi_fail(err, GI_E_USAGE,
@@ -156,6 +194,49 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
                       "{index}",
                       output ? output : one, one, other);
     free(output);
+    return status;
+}
+
+/* Of input i; of one a channel all that may be. */
+static enum gi_status claim_outputs(const struct gi_batch_files *files, struct gi_claims *claims,
+                                    size_t i, struct gi_err *err)
+{
+    static const char *const channels[] = {"r", "g", "b", "a", "k"};
+    bool many = files->results == GI_BATCH_A_FILE_A_CHANNEL;
+    struct gi_naming naming = files->naming;
+    enum gi_status status = GI_OK;
+    for (int c = 0; c < (many ? 5 : 1) && !status; c++) {
+        if (many)
+            naming.channel = channels[c];
+        char *output = gi_naming_output(&naming, &files->list, i);
+        if (!output)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = gi_claim(claims, GI_CLAIM_OUTPUT, i, output, err);
+        free(output);
+    }
+    return status;
+}
+
+/* Of results that are folders: none is another's, and none holds an input. */
+static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+{
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
+        if (!output || asprintf(&inside, "%s/", output) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else
+            status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, i, inside, err);
+        free(output);
+        free(inside);
+    }
+    for (size_t i = 0; i < files->list.n + files->beside.n && !status; i++)
+        status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, input_of(files, i), err);
+    if (!status && gi_claims_clash(&claims, false, &a, &b))
+        status = fail_clash(files, &a, &b, err);
+    gi_claims_free(&claims);
     return status;
 }
 
@@ -173,15 +254,16 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     for (int i = 0; !status && (image = gi_chain_image(files->chain, i)); i++)
         status = gi_claim(&claims, GI_CLAIM_IMAGE, (size_t)i, image, err);
     for (size_t i = 0; i < files->list.n && !status; i++) {
-        char *output = files->named ? gi_naming_output(&files->naming, &files->list, i) : NULL;
-        status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, output, err);
+        if (files->named)
+            status = claim_outputs(files, &claims, i, err);
         if (!status)
             status = gi_claim(&claims, GI_CLAIM_INPUT, i, files->list.inputs[i].path, err);
-        free(output);
     }
-    for (size_t i = 0; i < files->others.n && !status; i++)
-        status =
-            gi_claim(&claims, GI_CLAIM_INPUT, files->list.n + i, files->others.inputs[i].path, err);
+    for (size_t i = files->list.n; i < files->list.n + files->others.n + files->beside.n && !status;
+         i++)
+        status = gi_claim(&claims, GI_CLAIM_INPUT, i, input_of(files, i), err);
+    if (!status && files->results == GI_BATCH_A_FOLDER)
+        status = check_folders(files, err);
     if (!status && gi_claims_clash(&claims, false, &a, &b))
         status = fail_clash(files, &a, &b, err);
     gi_claims_free(&claims);
@@ -207,6 +289,9 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         if (files->named && files->journal && gi_journal_has(files->journal, input, item->output))
             continue;
         item->other = files->others.n ? files->others.inputs[i].path : NULL;
+        item->beside = files->beside.n ? files->beside.inputs[i].path : NULL;
+        item->place = i;
+        item->in_parts = files->results != GI_BATCH_A_FILE;
         item->input = strdup(input);
         if (!item->input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");

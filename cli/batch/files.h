@@ -15,8 +15,10 @@ struct gi_batch_files {
     const struct gi_chain *chain; /* NULL: none */
     struct gi_list list;
     struct gi_list others; /* of pairs: the second of each; empty: no pairs */
-    const char *unit;      /* of what failed, "pairs"; NULL: "files" */
-    struct gi_naming naming;
+    struct gi_list beside; /* what goes with each of the list, in its order; empty: nothing */
+    enum gi_batch_results results;
+    const char *unit;           /* of what failed, "pairs"; NULL: "files" */
+    struct gi_naming naming;    /* with a channel of "" where there is an output a channel */
     bool named;                 /* items have outputs */
     struct gi_journal *journal; /* NULL: none */
     struct gi_shard shard;
@@ -43,6 +45,11 @@ enum gi_status gi_batch_places(struct gi_batch_files *files, struct gi_err *err)
 /* No file is written twice, or written and read: outputs, where items have some, --report, --table,
  * list and inputs. Before any work. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err);
+
+/* The output of an item for a channel, where there is one for each, as *path, which the caller
+ * frees, also after an error; its folder is made. Errors: as gi_naming_folders(). */
+enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
+                             const struct gi_item *item, const char *channel, struct gi_err *err);
 
 /* Opens the report, where one is asked for. */
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,

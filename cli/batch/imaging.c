@@ -129,15 +129,14 @@ enum gi_status gi_imaging_load(struct gi_imaging *imaging, struct gi_item *item,
     return status;
 }
 
-/* Runs the pipeline, with times where they are wanted. */
+/* Runs the pipeline of `n` steps, with times where they are wanted. */
 static enum gi_status run(struct gi_imaging *imaging, struct gi_item *item,
                           const struct gi_pipeline *pipeline, struct gi_image *dst,
-                          const struct gi_image *src, const struct gi_side *sides,
+                          const struct gi_image *src, const struct gi_side *sides, int n,
                           struct gi_err *err)
 {
     if (!imaging->options.times)
         return gi_fleet_run(imaging->fleet, pipeline, dst, src, sides, NULL, err);
-    int n = imaging->options.chain->n;
     double *steps = calloc(2 * (size_t)n, sizeof *steps);
     struct gi_times times = {.step_ms = steps, .step_nbytes = steps + n};
     enum gi_status status =
@@ -159,9 +158,40 @@ enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *it
     enum gi_status status = gi_plans_take(imaging->plans, &use, src, ready, err);
     if (status)
         return status;
-    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL, err);
+    status = run(imaging, item, use.pipeline, dst, src, ready ? ready->sides : NULL,
+                 imaging->options.chain->n, err);
     gi_plans_give_back(imaging->plans, &use);
     return status;
+}
+
+enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *dst, const struct gi_image *src,
+                               const struct gi_filter *filter, const void *params,
+                               const struct gi_image *other, struct gi_err *err)
+{
+    struct gi_step step = {
+        .filter = filter, .params = params, .others = other, .nothers = other != NULL};
+    struct gi_side side = {.others = other};
+    struct gi_pipeline *pipeline = NULL;
+    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, src, NULL, err);
+    if (!status)
+        status = run(imaging, item, pipeline, dst, src, &side, 1, err);
+    gi_pipeline_free(&pipeline);
+    return status;
+}
+
+enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
+                                    const struct gi_image *image,
+                                    const struct gi_metadata *metadata, const char *path,
+                                    struct gi_bundle *bundle, struct gi_err *err)
+{
+    double start = gi_now_ms();
+    struct gi_io_params io = *imaging->options.io;
+    io.bundle = bundle;
+    enum gi_status status =
+        gi_cli_save_by(image, metadata, path, &io, &imaging->parallel, NULL, NULL, err);
+    item->ms[GI_STAGE_ENCODE] += gi_now_ms() - start;
+    return status ? status : gi_item_add_part(item, path, err);
 }
 
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,

@@ -39,6 +39,17 @@ struct gi_ready;
 enum gi_status gi_imaging_compute(struct gi_imaging *imaging, struct gi_item *item,
                                   struct gi_image *dst, const struct gi_image *src,
                                   const struct gi_ready *ready, struct gi_err *err);
+/* The same of one operation that is no step of the chain; `params` and `other`, a second source or
+ * NULL, are its own. */
+enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
+                               struct gi_image *dst, const struct gi_image *src,
+                               const struct gi_filter *filter, const void *params,
+                               const struct gi_image *other, struct gi_err *err);
+/* Encodes to `path` as a file of the bundle, and notes it as a part of the item. */
+enum gi_status gi_imaging_save_part(struct gi_imaging *imaging, struct gi_item *item,
+                                    const struct gi_image *image,
+                                    const struct gi_metadata *metadata, const char *path,
+                                    struct gi_bundle *bundle, struct gi_err *err);
 /* Encodes to the file item->output, or where `into_memory` as item->made, item->output (or the
  * input where that is NULL) naming the format. */
 enum gi_status gi_imaging_save(struct gi_imaging *imaging, struct gi_item *item,

@@ -3,6 +3,7 @@
 #include "cli/batch/item.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/batch/journal.h"
@@ -26,12 +27,19 @@ void gi_item_free(struct gi_item **out)
     free(item->output);
     free(item->bytes);
     free(item->made);
+    for (size_t i = 0; i < item->nparts; i++)
+        free(item->parts[i].path);
+    free(item->parts);
     free(item);
 }
 
 void gi_item_note_input(struct gi_item *item)
 {
     struct stat st;
+    if (item->beside && !stat(item->beside, &st)) {
+        item->beside_nbytes = (uint64_t)st.st_size;
+        item->beside_mtime_ns = gi_mtime_ns(&st);
+    }
     item->input_nbytes = item->nbytes;
     if (item->bytes || stat(item->input, &st))
         return;
@@ -39,9 +47,42 @@ void gi_item_note_input(struct gi_item *item)
     item->input_mtime_ns = gi_mtime_ns(&st);
 }
 
+enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct gi_err *err)
+{
+    struct gi_item_part *grown = realloc(item->parts, (item->nparts + 1) * sizeof *grown);
+    char *copy = strdup(path);
+    if (grown)
+        item->parts = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a name");
+    }
+    item->in_parts = true;
+    item->parts[item->nparts++] = (struct gi_item_part){.path = copy};
+    return GI_OK;
+}
+
+static void note_parts(struct gi_item *item)
+{
+    struct stat st;
+    item->output_nbytes = 0;
+    for (size_t i = 0; i < item->nparts; i++) {
+        struct gi_item_part *part = &item->parts[i];
+        if (stat(part->path, &st))
+            continue;
+        part->nbytes = (uint64_t)st.st_size;
+        part->mtime_ns = gi_mtime_ns(&st);
+        item->output_nbytes += part->nbytes;
+    }
+}
+
 void gi_item_note_output(struct gi_item *item)
 {
     struct stat st;
+    if (item->in_parts) {
+        note_parts(item);
+        return;
+    }
     item->output_nbytes = item->made_nbytes;
     if (item->made || !item->output || stat(item->output, &st))
         return;

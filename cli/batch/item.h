@@ -9,6 +9,13 @@
 
 struct gi_engine;
 
+/* One of several results of an input. */
+struct gi_item_part {
+    char *path;
+    uint64_t nbytes;
+    int64_t mtime_ns;
+};
+
 enum gi_stage {
     GI_STAGE_DECODE,
     GI_STAGE_UPLOAD,
@@ -28,6 +35,8 @@ struct gi_item {
     /* The feed's. */
     char *input;        /* a path, or the name of a member or frame, for messages too; owned here */
     char *output;       /* the path that its result goes to; owned here; NULL: the work knows */
+    size_t place;       /* in the list of inputs, from 0 */
+    const char *beside; /* a further input that goes with it; NULL: none */
     const char *other;  /* with which it is compared, for the report; NULL: none */
     const char *format; /* of the result, static; NULL: by options or the suffix of `output` */
     void *bytes; /* the encoded image in memory, malloc()ed and owned here; NULL: the file `input`
@@ -43,9 +52,14 @@ struct gi_item {
     struct gi_image shape; /* of the input; width 0: it was never known. No samples */
     uint64_t input_nbytes, output_nbytes;
     int64_t input_mtime_ns, output_mtime_ns;
+    uint64_t beside_nbytes;
+    int64_t beside_mtime_ns;
     double ms[GI_STAGES];
     void *made; /* the encoded result, for deliver(); malloc()ed, owned here; NULL: in a file */
     size_t made_nbytes;
+    bool in_parts; /* it has several results, all or none, and `output` is a name for them all */
+    struct gi_item_part *parts; /* owned here */
+    size_t nparts;
 
     /* How it went. The text is "" where it was already said; with GI_OK it says how a pair differs.
      */
@@ -57,7 +71,13 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
-/* Size and time of the files: of the input (or of its bytes in memory), of the output. */
+/* Notes a result of several, owned elsewhere; what it is like comes by gi_item_note_output().
+ * Errors: GI_E_MEMORY. */
+enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct gi_err *err);
+
+/* Size and time of the files: of the input (or of its bytes in memory) and what goes with it, of
+ * the output, or of its
+ * parts. */
 void gi_item_note_input(struct gi_item *item);
 void gi_item_note_output(struct gi_item *item);
 

@@ -79,13 +79,35 @@ static bool is_as(const char *path, const json_t *line, const char *nbytes, cons
            json_integer_value(json_object_get(line, mtime_ns)) == gi_mtime_ns(&st);
 }
 
+/* The same of an output, or of all its parts. */
+static bool is_output_as(const char *output, const json_t *line)
+{
+    const json_t *parts = json_object_get(line, "outputs");
+    bool good = parts || is_as(output, line, "output_bytes", "output_mtime_ns");
+    for (size_t i = 0; good && i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+        char *path = gi_json_name(part, "output");
+        good = path && is_as(path, part, "output_bytes", "output_mtime_ns");
+        free(path);
+    }
+    return good;
+}
+
+static bool is_beside_as(const json_t *line)
+{
+    char *beside = gi_json_name(line, "beside");
+    bool good = !beside || is_as(beside, line, "beside_bytes", "beside_mtime_ns");
+    free(beside);
+    return good;
+}
+
 /* Whether the line says that an item is done, and it still is. */
 static bool is_done(const json_t *line, const char *input, const char *output)
 {
     const char *status = json_string_value(json_object_get(line, "status"));
     return input && output && status && strcmp(status, "done") == 0 &&
-           is_as(input, line, "input_bytes", "input_mtime_ns") &&
-           is_as(output, line, "output_bytes", "output_mtime_ns");
+           is_as(input, line, "input_bytes", "input_mtime_ns") && is_beside_as(line) &&
+           is_output_as(output, line);
 }
 
 static enum gi_status fail_memory(struct gi_err *err)
@@ -367,6 +389,20 @@ bool gi_journal_has(const struct gi_journal *journal, const char *input, const c
     return *place_of(journal, key_of(input, output)) != 0;
 }
 
+/* The results of an input that has several. */
+static json_t *parts_json(const struct gi_item *item)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < item->nparts; i++) {
+        json_t *part = json_object();
+        gi_json_set_name(part, "output", item->parts[i].path);
+        json_object_set_new(part, "output_bytes", json_integer((json_int_t)item->parts[i].nbytes));
+        json_object_set_new(part, "output_mtime_ns", json_integer(item->parts[i].mtime_ns));
+        json_array_append_new(parts, part);
+    }
+    return parts;
+}
+
 /* `key` NULL: it is no part of anything. */
 static char *item_text(const struct gi_item *item, const char *key, const char *whole)
 {
@@ -394,9 +430,16 @@ static char *item_text(const struct gi_item *item, const char *key, const char *
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
     if (!key)
         json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
+    if (item->beside) {
+        gi_json_set_name(line, "beside", item->beside);
+        json_object_set_new(line, "beside_bytes", json_integer((json_int_t)item->beside_nbytes));
+        json_object_set_new(line, "beside_mtime_ns", json_integer(item->beside_mtime_ns));
+    }
     json_object_set_new(line, "output_bytes", json_integer((json_int_t)item->output_nbytes));
-    if (!key)
+    if (!key && !item->in_parts)
         json_object_set_new(line, "output_mtime_ns", json_integer(item->output_mtime_ns));
+    if (item->in_parts && !item->status)
+        json_object_set_new(line, "outputs", parts_json(item));
     for (int i = 0; i < GI_STAGES; i++)
         json_object_set_new(ms, gi_stage_names[i], json_real(0.001 * (int)(1000 * item->ms[i])));
     json_object_set_new(line, "ms", ms);

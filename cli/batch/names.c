@@ -12,10 +12,11 @@
 #include "cli/text.h"
 #include "imgio/imgio.h"
 
-static const char plain[] = "{tree}/{stem}.{ext}";
+static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_{channel}.{ext}";
 
-enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, FIELDS };
-static const char *const fields[FIELDS] = {"dir", "tree", "stem", "ext", "name", "index"};
+enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, CHANNEL, FIELDS };
+static const char *const fields[FIELDS] = {"dir",  "tree",  "stem",   "ext",
+                                           "name", "index", "channel"};
 
 /* The field at `text`, which begins with a brace; its length with both braces in *n. -1: none. */
 static int field_at(const char *text, size_t *n)
@@ -31,12 +32,19 @@ static int field_at(const char *text, size_t *n)
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err)
 {
     size_t n;
-    for (const char *at = naming->template; at && (at = strchr(at, '{')); at += n)
-        if (field_at(at, &n) < 0)
-            return gi_fail(err, GI_E_USAGE,
-                           "--out %s: %s: want {dir}, {tree}, {stem}, {ext}, {name} or {index}",
-                           naming->template, at);
-    return GI_OK;
+    const char *option = naming->option ? naming->option : "--out";
+    bool channel = !naming->channel || !naming->template;
+    for (const char *at = naming->template; at && (at = strchr(at, '{')); at += n) {
+        int field = field_at(at, &n);
+        if (field < 0 || (field == CHANNEL && !naming->channel))
+            return gi_fail(
+                err, GI_E_USAGE, "%s %s: %s: want {dir}, {tree}, {stem}, {ext}, {name}%s", option,
+                naming->template, at, naming->channel ? ", {index} or {channel}" : " or {index}");
+        channel |= field == CHANNEL;
+    }
+    return channel ? GI_OK
+                   : gi_fail(err, GI_E_USAGE, "%s %s: want {channel} in it, for a file a channel",
+                             option, naming->template);
 }
 
 /* A piece of a path. */
@@ -68,6 +76,9 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
         return (struct piece){suffix, strlen(suffix)};
     case NAME:
         return (struct piece){name, strlen(name)};
+    case CHANNEL:
+        return *naming->channel ? (struct piece){naming->channel, strlen(naming->channel)}
+                                : (struct piece){"{channel}", 9};
     default:
         return (struct piece){index, strlen(index)};
     }
@@ -76,7 +87,7 @@ static struct piece piece_of(enum field field, const struct gi_naming *naming,
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t at)
 {
     const struct gi_input *input = &list->inputs[at];
-    const char *text = naming->template ? naming->template : plain;
+    const char *text = naming->template ? naming->template : naming->channel ? a_channel : plain;
     char index[24];
     size_t n;
     snprintf(index, sizeof index, "%zu", at);
@@ -89,7 +100,7 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
         fprintf(out, "%s%s", naming->folder, naming->folder[length - 1] == '/' ? "" : "/");
     for (; *text; text += n) {
         int field = *text == '{' ? field_at(text, &n) : -1;
-        if (field < 0) {
+        if (field < 0 || (field == CHANNEL && !naming->channel)) {
             n = 1;
             putc(*text, out);
             continue;
@@ -121,13 +132,32 @@ static enum gi_status make_folder(char *path, struct gi_err *err)
     return GI_OK;
 }
 
+enum gi_status gi_naming_folder(const char *path, struct gi_err *err)
+{
+    char *copy = strdup(path);
+    enum gi_status status =
+        copy ? make_folder(copy, err) : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    free(copy);
+    return status;
+}
+
+/* The output up to where it hangs on a channel. */
+static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
+{
+    char *output = gi_naming_output(naming, list, index);
+    char *channel = output && naming->channel ? strstr(output, "{channel}") : NULL;
+    if (channel)
+        *channel = '\0';
+    return output;
+}
+
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err)
 {
     struct gi_claims folders = {0};
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < list->n && !status; i++) {
-        char *output = gi_naming_output(naming, list, i);
+        char *output = start_of(naming, list, i);
         status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         free(output);
@@ -136,7 +166,7 @@ enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi
     for (size_t i = 0; i < folders.n && !status; i++) {
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
-        char *output = gi_naming_output(naming, list, folders.all[i].index);
+        char *output = start_of(naming, list, folders.all[i].index);
         status =
             output ? make_folder(output, err) : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (!status)

@@ -8,20 +8,27 @@
 /* How an output is called. */
 struct gi_naming {
     const char *folder;   /* --out-dir; NULL: the template alone says */
-    const char *template; /* --out; NULL: "{tree}/{stem}.{ext}" */
+    const char *template; /* --out; NULL: "{tree}/{stem}.{ext}", or {stem}_{channel} */
     const char *suffix;   /* --suffix, with or without its dot; NULL: the input's */
+    const char *channel;  /* of inputs that have an output a channel: which one, for {channel}; ""
+                             stands for all, and the field is kept. NULL: there is no such field */
+    const char *option;   /* that gave the template, for messages; NULL: --out */
 };
 
 /* Whether the template can be read: {dir} the input's folder, {tree} its place below the folder
  * that was named, {stem} its name without suffix, {ext} the suffix of the output, {name} its whole
- * name, {index} its place in the list from 0. Errors: GI_E_USAGE. */
+ * name, {index} its place in the list from 0, {channel} a letter of rgbak, which must stand there
+ * where there is such a field. Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
 
 /* The output of input `index` of the list; the caller frees it. NULL: out of memory. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
 
-/* Makes the folders that outputs go to, and in them clears the temporaries of runs that were
- * killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+/* Makes the folder of `path`, and those above it. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+enum gi_status gi_naming_folder(const char *path, struct gi_err *err);
+
+/* Makes the folders that outputs go to, as far as they hang on no channel, and in them clears the
+ * temporaries of runs that were killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err);
 

@@ -29,11 +29,11 @@ for byte in b"".join(name.encode() + b"\0" for name in names):
     hash = (hash ^ byte) * 0x100000001b3 % 2**64
 assert head["files"] == 60 and head["list"] == "%016x" % hash, head
 assert head["chain"].startswith("gaussian --sigma 2"), head'
-# Every operation, with the options that it needs: the report's chain is the command again.
+# Every operation of image to image, with the options that it needs: the report's chain is the command again.
 mkdir few
 gpuimg resize in/001.png few/a.png --size 40x30
 gpuimg flip few/a.png few/b.png --h
-gpuimg list --json | jq -r '.operations[] | select(.operands == "INPUT OUTPUT" and .name != "orient" and any(.options[]; .name == "out-dir") and all(.options[]; .type != "image")) |
+gpuimg list --json | jq -r '.operations[] | select(.operands == "INPUT OUTPUT" and (.name | IN("orient", "integral", "cumulative") | not) and any(.options[]; .name == "out-dir") and all(.options[]; .type != "image")) |
     [.name, (.options[] | select(.example) | if .type == "flag" then "--\(.name)" else "--\(.name)=\(.example)" end)] | join("\t")' >operations
 check 'operations are listed' test "$(wc -l <operations)" -ge 20
 while IFS=$'\t' read -ra words; do

@@ -55,7 +55,9 @@ for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir s
 gpuimg integral in.pgm other.pgm third.pgm --out-dir whole
 check "shards" diff -r shards whole
 expect 0 gpuimg report merge s1.jsonl s2.jsonl
-rm shards/third.npy
+expect 0 gpuimg cumulative in.pgm --out-dir shards --along columns --squares --no-clobber --suffix .pfm --report chain.jsonl
+check "the report's chain is the command" test "$(head -1 chain.jsonl | jq -r .chain)" = 'cumulative --along columns --squares'
+rm shards/in.pfm shards/third.npy
 for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir shards --shard $k/2 --report s$k.jsonl --resume; done
 check "what is missing is done again" diff -r shards whole
 check "and what is there is not" test "$(grep -c '"input"' s1.jsonl)$(grep -c '"input"' s2.jsonl)" = 21

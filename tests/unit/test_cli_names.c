@@ -12,23 +12,31 @@ static void templates(void **state)
     static const struct {
         const char *folder, *template, *suffix, *input, *want;
         size_t root;
+        const char *channel;
     } cases[] = {
-        {"out", NULL, NULL, "a/b.png", "out/b.png", 2},
-        {"out/", NULL, NULL, "a/b/c.png", "out/b/c.png", 2},
-        {"out", NULL, ".tif", "b", "out/b.tif", 0},
-        {"out", NULL, "tif", ".b", "out/.b.tif", 0},
-        {NULL, "{dir}/{stem}_n.{ext}", NULL, "a/b.c.png", "a/b.c_n.png", 2},
-        {NULL, "{dir}/{name}", NULL, "b.png", "./b.png", 0},
-        {NULL, "{dir}{name}", NULL, "/b.png", "/b.png", 1},
-        {NULL, "{tree}/{index}.pgm", NULL, "a/b.png", "0.pgm", 2},
-        {NULL, "x{tree}{stem}", NULL, "a/b.png", "xb", 2},
-        {NULL, "{nothing}{stem", NULL, "a/b.png", "{nothing}{stem", 2},
-        {"", "{stem}", NULL, "b.", "b", 0},
+        {"out", NULL, NULL, "a/b.png", "out/b.png", 2, NULL},
+        {"out/", NULL, NULL, "a/b/c.png", "out/b/c.png", 2, NULL},
+        {"out", NULL, ".tif", "b", "out/b.tif", 0, NULL},
+        {"out", NULL, "tif", ".b", "out/.b.tif", 0, NULL},
+        {NULL, "{dir}/{stem}_n.{ext}", NULL, "a/b.c.png", "a/b.c_n.png", 2, NULL},
+        {NULL, "{dir}/{name}", NULL, "b.png", "./b.png", 0, NULL},
+        {NULL, "{dir}{name}", NULL, "/b.png", "/b.png", 1, NULL},
+        {NULL, "{tree}/{index}.pgm", NULL, "a/b.png", "0.pgm", 2, NULL},
+        {NULL, "x{tree}{stem}", NULL, "a/b.png", "xb", 2, NULL},
+        {NULL, "{nothing}{stem", NULL, "a/b.png", "{nothing}{stem", 2, NULL},
+        {"", "{stem}", NULL, "b.", "b", 0, NULL},
+        {"out", NULL, "png", "a/b.ppm", "out/b_r.png", 2, "r"},
+        {"out", NULL, NULL, "a/b.ppm", "out/b_{channel}.ppm", 2, ""},
+        {NULL, "{channel}/{name}", NULL, "a/b.ppm", "k/b.ppm", 2, "k"},
+        {NULL, "{channel}", NULL, "b", "{channel}", 0, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gi_input input = {.path = (char *)cases[i].input, .root = cases[i].root};
         const struct gi_list list = {.inputs = &input, .n = 1};
-        const struct gi_naming naming = {cases[i].folder, cases[i].template, cases[i].suffix};
+        const struct gi_naming naming = {.folder = cases[i].folder,
+                                         .template = cases[i].template,
+                                         .suffix = cases[i].suffix,
+                                         .channel = cases[i].channel};
         char *output = gi_naming_output(&naming, &list, 0);
         assert_string_equal(output, cases[i].want);
         free(output);
@@ -46,6 +54,20 @@ static void fields(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(gi_naming_check(&(struct gi_naming){.template = bad[i]}, &err),
                          GI_E_USAGE);
+    static const struct {
+        const char *template, *channel;
+        enum gi_status want;
+    } channels[] = {
+        {"{channel}", NULL, GI_E_USAGE},
+        {"{channel}", "", GI_OK},
+        {"{stem}", "", GI_E_USAGE},
+        {NULL, "", GI_OK},
+    };
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
+        assert_int_equal(gi_naming_check(&(struct gi_naming){.template = channels[i].template,
+                                                             .channel = channels[i].channel},
+                                         &err),
+                         channels[i].want);
 }
 
 /* Files here: a/in, and links to it of each kind; a link to nothing, one to itself. */
