@@ -47,6 +47,13 @@ GI_HOST_DEVICE static inline uint32_t gi_float_key_bits(uint32_t key)
     return key & 0x80000000u ? key & 0x7fffffffu : ~key;
 }
 
+/* Where floats have 65536 values over 0 to 1, the one of v: that of GI_KEY_RANGE, and for a v
+ * outside the nearest; of NaN 0. Times 2^16 is exact. */
+GI_HOST_DEVICE static inline int gi_unit_bin(float v)
+{
+    return v > 0 ? (v < 1 ? (int)(v * 65536.0f) : 65535) : 0;
+}
+
 /* counts[c * nbins + bin] += occurrences in channel c; the caller zeroes `counts` (host memory,
  * channels * nbins, that nprefixes times for GI_KEY_FLOAT_LOW) before the first band. */
 typedef enum gi_status gi_histogram_fn(struct gi_queue *queue, uint64_t *counts,

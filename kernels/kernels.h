@@ -130,14 +130,14 @@ struct gi_gradient {
  * sample of `src`, b that of `other`; then the last step, as everywhere. On GI_U8 and GI_U16 all
  * but AFFINE and BLEND come to exact integers. */
 enum gi_point_op {
-    GI_POINT_AFFINE,     /* fmaf(scale, a, offset), both of a's channel */
-    GI_POINT_TABLE,      /* entry a of the table of a's channel; GI_U8 and GI_U16 */
-    GI_POINT_ADD,        /* a + b; from here on there are two images */
-    GI_POINT_SUBTRACT,   /* a - b */
-    GI_POINT_MULTIPLY,   /* a * b, on integers a * b / full scale, rounded (half way is none) */
-    GI_POINT_BLEND,      /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
-    GI_POINT_MINIMUM,    /* b where a > b, else a; NaN where either is NaN */
-    GI_POINT_MAXIMUM,    /* b where b > a, else a; NaN where either is NaN */
+    GI_POINT_AFFINE,   /* fmaf(scale, a, offset), both of a's channel */
+    GI_POINT_TABLE,    /* entry a of the table of a's channel; GI_F32: gi_unit_bin(a), NaN stays */
+    GI_POINT_ADD,      /* a + b; from here on there are two images */
+    GI_POINT_SUBTRACT, /* a - b */
+    GI_POINT_MULTIPLY, /* a * b, on integers a * b / full scale, rounded (half way is none) */
+    GI_POINT_BLEND,    /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
+    GI_POINT_MINIMUM,  /* b where a > b, else a; NaN where either is NaN */
+    GI_POINT_MAXIMUM,  /* b where b > a, else a; NaN where either is NaN */
     GI_POINT_DIFFERENCE, /* |a - b| */
     GI_POINT_OUTLIER,    /* b where |a - b| > t, else a */
 };
@@ -147,9 +147,9 @@ struct gi_point {
     bool alpha_too; /* alpha is a channel like the others; else the result has the alpha of `src` */
     float scale[GI_MAX_CHANNELS], offset[GI_MAX_CHANNELS]; /* AFFINE: a factor; sample units */
     float t; /* BLEND: any number; OUTLIER: 0 or more, sample units */
-    /* TABLE: 256 or 65536 entries of the images' type for each channel, alpha's (the last) looked
-     * at only where `alpha_too`; several may be the same one, which is quicker. Host memory, read
-     * before the primitive returns. */
+    /* TABLE: 256 or 65536 entries of the images' type for each channel, of GI_F32 numbers; alpha's
+     * (the last) looked at only where `alpha_too`; several may be the same one, which is quicker.
+     * NULL, of GI_F32 only: the channel stays. Host memory, read before the primitive returns. */
     const void *table[GI_MAX_CHANNELS];
 };
 

@@ -14,16 +14,12 @@ static const char *const point_names[POINT_OPERATIONS] = {
 /* What random_point() makes tables of. */
 struct point_tables {
     uint16_t entry[GI_MAX_CHANNELS][65536];
+    float of_floats[GI_MAX_CHANNELS][65536];
 };
 
 static bool point_has_two(enum gi_point_op op)
 {
     return op >= GI_POINT_ADD;
-}
-
-static bool point_takes(enum gi_point_op op, enum gi_type type)
-{
-    return op != GI_POINT_TABLE || type != GI_F32;
 }
 
 static void random_point(struct gi_point *spec, struct point_tables *tables, enum gi_point_op op,
@@ -40,11 +36,16 @@ static void random_point(struct gi_point *spec, struct point_tables *tables, enu
         int from = alike ? 0 : c;
         spec->scale[c] = from < c ? spec->scale[0] : 3 * case_real(seed);
         spec->offset[c] = from < c ? spec->offset[0] : case_real(seed) * full;
-        spec->table[c] = tables->entry[same ? 0 : c];
+        spec->table[c] = src->type == GI_F32 ? (const void *)tables->of_floats[same ? 0 : c]
+                                             : tables->entry[same ? 0 : c];
+        if (src->type == GI_F32 && case_between(seed, 0, 3) == 0)
+            spec->table[c] = NULL; /* the channel stays */
     }
     for (int c = 0; op == GI_POINT_TABLE && c < GI_MAX_CHANNELS; c++)
-        for (int i = 0; i < 65536; i++)
+        for (int i = 0; i < 65536; i++) {
             tables->entry[c][i] = (uint16_t)case_random(seed);
+            tables->of_floats[c][i] = 2 * case_real(seed);
+        }
     if (gi_has_alpha(src) && !spec->alpha_too) /* not looked at */
         spec->table[src->channels - 1] = NULL;
 }

@@ -26,15 +26,15 @@ struct point {
     float scale[POINT_GROUP], offset[POINT_GROUP]; /* AFFINE */
     float alpha[POINT_GROUP];                      /* 1 where a sample is an alpha that stays */
     float t;                                       /* BLEND, OUTLIER of floats */
-    const void *table[GI_MAX_CHANNELS];            /* TABLE: none is NULL */
-    bool one_table;                                /* they are the same */
-    float above, yes, no;                          /* threshold, of floats */
-    unsigned low;               /* of integers: see threshold_set(); OUTLIER: t */
-    uint16_t keep[POINT_BLOCK]; /* ~0 where `alpha` would be 1; read as bytes
-                                   for bytes */
+    const void *table[GI_MAX_CHANNELS]; /* TABLE: none is NULL, but of floats that stay */
+    bool one_table;                     /* they are the same */
+    float above, yes, no;               /* threshold, of floats */
+    unsigned low;                       /* of integers: see threshold_set(); OUTLIER: t */
+    uint16_t keep[POINT_BLOCK];         /* ~0 where `alpha` would be 1; read as bytes
+                                           for bytes */
 };
 
-point_row_fn GI_CPU(table_u8), GI_CPU(table_u16);
+point_row_fn GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32);
 point_row_fn GI_CPU(luma_u8), GI_CPU(luma_u16), GI_CPU(luma_f32);
 
 #endif

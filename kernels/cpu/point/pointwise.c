@@ -179,7 +179,7 @@ INTEGERS(threshold_u16, uint16_t, a > low ? yes : no)
 
 static point_row_fn *const rows[NOPERATIONS][GI_F32 + 1] = {
     [GI_POINT_AFFINE] = {affine_u8, affine_u16, affine_f32},
-    [GI_POINT_TABLE] = {GI_CPU(table_u8), GI_CPU(table_u16), NULL},
+    [GI_POINT_TABLE] = {GI_CPU(table_u8), GI_CPU(table_u16), GI_CPU(table_f32)},
     [GI_POINT_ADD] = {add_u8, add_u16, add_f32},
     [GI_POINT_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
     [GI_POINT_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
@@ -240,7 +240,8 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
         looked_up--;
     op.one_table = true;
     for (int c = 0; c < GI_MAX_CHANNELS; c++) {
-        op.table[c] = spec->table[c < looked_up ? c : 0];
+        bool stays = c >= looked_up && src->type == GI_F32;
+        op.table[c] = stays ? NULL : spec->table[c < looked_up ? c : 0];
         op.one_table = op.one_table && op.table[c] == op.table[0];
     }
     return run(queue, &op, (int)spec->op, !spec->alpha_too, err);

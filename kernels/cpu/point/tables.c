@@ -75,3 +75,18 @@ PIXELS(pixels_u8, uint8_t)
 PIXELS(pixels_u16, uint16_t)
 ROW(table_u8, uint8_t, pixels_u8, op->one_table ? bytes_by_vectors(op, out, src, n) : 0)
 ROW(table_u16, uint16_t, pixels_u16, 0)
+
+void GI_CPU(table_f32)(const struct point *op, void *out, const void *src, const void *other,
+                       size_t pixels)
+{
+    size_t channels = (size_t)op->src->channels;
+    const float *from = src;
+    float *to = out;
+    (void)other;
+    for (size_t i = 0; i < pixels; i++, from += channels, to += channels)
+        for (size_t c = 0; c < channels; c++) {
+            const float *table = op->table[c];
+            float v = table ? table[gi_unit_bin(from[c])] : from[c];
+            to[c] = from[c] == from[c] ? v : NAN;
+        }
+}

@@ -3,7 +3,7 @@
  *
  * Bytes: a block has 64 words of each table in shared memory, 32 times, so that each lane finds its
  * entry in a bank of its own. 16-bit samples: where all channels have one table and shared memory
- * holds its 128 KiB, it lies there, else in device memory behind the L1 cache.
+ * holds its 128 KiB, it lies there, else in device memory behind the L1 cache. Floats: there too.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/point/point.cuh"
@@ -13,6 +13,7 @@ enum {
     ENTRIES8 = 256,
     ENTRIES16 = 65536,
     TABLE16_NBYTES = 2 * ENTRIES16,
+    TABLE32_NBYTES = 4 * ENTRIES16,
     THREADS16 = 1024,       /* one block has the shared memory of a multiprocessor to itself */
     PART_NBYTES = 28 << 10, /* of a table, in the arguments of a launch: 32764 is the most */
 };
@@ -122,6 +123,36 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
     }
 }
 
+/* ---- floats ---- */
+
+struct floats_args {
+    struct gi_image dst, src;
+    int pieces;          /* of a row */
+    unsigned stays;      /* channels that do, a bit each */
+    const float *tables; /* device memory: of each channel, or one */
+    size_t each;         /* entries from one to the next */
+};
+
+static __global__ void __launch_bounds__(POINT_THREADS) table_floats(const struct floats_args args)
+{
+    int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x), first = x * WORDS % args.src.channels;
+    if (x >= args.pieces)
+        return;
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
+        uint4 piece = *piece_at(args.src, x, y);
+        float *v = (float *)&piece;
+        int c = first;
+#pragma unroll
+        for (int i = 0; i < WORDS; i++) {
+            if (v[i] == v[i] && !(args.stays >> c & 1))
+                v[i] = __ldg(&args.tables[c * args.each + (size_t)gi_unit_bin(v[i])]);
+            v[i] = canonical(v[i]);
+            c = c + 1 == args.src.channels ? 0 : c + 1;
+        }
+        *piece_at(args.dst, x, y) = piece;
+    }
+}
+
 /* ---- launchers ---- */
 
 static void fill_args(struct table_args *args, struct gi_image *dst, const struct gi_image *src,
@@ -159,20 +190,19 @@ static enum gi_status launch_bytes(struct gi_cuda_queue *cu, struct gi_image *ds
     return GI_OK;
 }
 
-/* Tables to device memory, in stream order. */
-static enum gi_status put_tables(struct gi_cuda_queue *cu, char *to, const void *const *tables,
-                                 int channels, int period, struct gi_err *err)
+/* A table to device memory, in stream order. */
+static enum gi_status put_table(struct gi_cuda_queue *cu, char *to, const void *table,
+                                int table_nbytes, struct gi_err *err)
 {
     static_assert(sizeof(struct part_args) <= 32764, "more than a launch takes");
     struct part_args args;
-    for (int c = 0; c < period; c++)
-        for (int at = 0; at < TABLE16_NBYTES; at += PART_NBYTES) {
-            args.to = (uint4 *)(to + (size_t)c * TABLE16_NBYTES + at);
-            int left = TABLE16_NBYTES - at, nbytes = left < PART_NBYTES ? left : PART_NBYTES;
-            memcpy(args.part, (const char *)tables[c % channels] + at, (size_t)nbytes);
-            put_part<<<nbytes / PIECE / POINT_THREADS, POINT_THREADS, 0, cu->stream>>>(args);
-            GI_CUDA_LAUNCHED();
-        }
+    for (int at = 0; at < table_nbytes; at += PART_NBYTES) {
+        args.to = (uint4 *)(to + at);
+        int left = table_nbytes - at, nbytes = left < PART_NBYTES ? left : PART_NBYTES;
+        memcpy(args.part, (const char *)table + at, (size_t)nbytes);
+        put_part<<<nbytes / PIECE / POINT_THREADS, POINT_THREADS, 0, cu->stream>>>(args);
+        GI_CUDA_LAUNCHED();
+    }
     return GI_OK;
 }
 
@@ -188,8 +218,9 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
     struct table_args args = {};
     void *scratch;
     enum gi_status status = gi_cuda_scratch(cu, &scratch, (size_t)period * TABLE16_NBYTES, err);
-    if (!status)
-        status = put_tables(cu, (char *)scratch, tables, src->channels, period, err);
+    for (int c = 0; c < period && !status; c++)
+        status = put_table(cu, (char *)scratch + (size_t)c * TABLE16_NBYTES,
+                           tables[c % src->channels], TABLE16_NBYTES, err);
     if (status)
         return status;
     args.tables = (const uint16_t *)scratch;
@@ -199,6 +230,32 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
     int blocks = blocks_of(src, THREADS16, shared ? cu->units : 2 * cu->units);
     fill_args(&args, dst, src, keeps, blocks * THREADS16);
     kernel<<<blocks, THREADS16, shared ? TABLE16_NBYTES : 0, cu->stream>>>(args);
+    GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+static enum gi_status launch_floats(struct gi_cuda_queue *cu, struct gi_image *dst,
+                                    const struct gi_image *src, const void *const *tables,
+                                    bool keeps, struct gi_err *err)
+{
+    int colours = src->channels - keeps;
+    struct floats_args args = {*dst, *src, pieces_of(src), keeps ? 1u << colours : 0, NULL, 0};
+    void *scratch;
+    for (int c = 0; c < colours; c++) {
+        args.stays |= tables[c] ? 0 : 1u << c;
+        if (tables[c] != tables[0])
+            args.each = ENTRIES16;
+    }
+    enum gi_status status =
+        gi_cuda_scratch(cu, &scratch, (size_t)(args.each ? colours : 1) * TABLE32_NBYTES, err);
+    for (int c = 0; c < (args.each ? colours : 1) && !status; c++)
+        if (tables[c])
+            status = put_table(cu, (char *)scratch + (size_t)c * TABLE32_NBYTES, tables[c],
+                               TABLE32_NBYTES, err);
+    if (status)
+        return status;
+    args.tables = (const float *)scratch;
+    table_floats<<<point_grid(args.pieces, src->height), POINT_THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
@@ -218,6 +275,5 @@ enum gi_status gi_cuda_point_table(struct gi_queue *queue, struct gi_image *dst,
         return launch_bytes(gi_cuda(queue), dst, src, tables, period, keeps, err);
     if (src->type == GI_U16)
         return launch_words(gi_cuda(queue), dst, src, tables, period, keeps, err);
-    return gi_fail(err, GI_E_UNSUPPORTED, "pointwise: no table for samples of type %d",
-                   (int)src->type);
+    return launch_floats(gi_cuda(queue), dst, src, tables, keeps, err);
 }
