@@ -7,6 +7,7 @@
 
 #include "imgio/image.h"
 #include "kernels/border.h"
+#include "kernels/histogram.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,15 +29,18 @@ enum { GI_CLAHE_MAX = 256 }; /* tiles of a side: more would hold a few pixels ea
  * A pixel is looked up in the tables about it, all in float without fmaf: X = x * (1 / tile width)
  * - 1/2, i = floor(X), a = X - i, and so j and b of y; tiles i and i + 1, j and j + 1, those
  * outside being the nearest ones. With p = T(j, i), q = T(j, i + 1), r and s so of row j + 1: f =
- * (p * (1 - a) + q * a) * (1 - b) + (r * (1 - a) + s * a) * b. Then the last step. */
+ * (p * (1 - a) + q * a) * (1 - b) + (r * (1 - a) + s * a) * b. Then the last step.
+ *
+ * Floats count and are looked up as gi_unit_bin(), B being 65536; f / 65535 is the result, of NaN
+ * NaN. */
 struct gi_clahe {
     int across, down; /* tiles, 1 to GI_CLAHE_MAX */
     double clip;      /* times the mean of the counts; 0: no limit */
 };
 
-/* GI_U8 and GI_U16, less than 2^32 pixels. Tables are made of `judge`, an image of one channel and
+/* Less than 2^32 pixels. Tables are made of `judge`, an image of one channel and
  * the shape and type of `src`, and serve all colour channels; where it is NULL each has its own.
- * Alpha is copied. Errors too: GI_E_UNSUPPORTED for other types. */
+ * Alpha is copied. */
 typedef enum gi_status gi_clahe_fn(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_image *judge,
                                    const struct gi_clahe *spec, struct gi_err *err);

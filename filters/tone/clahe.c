@@ -61,16 +61,13 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    enum gi_status status = gi_curve_takes(src, "", err);
-    if (status)
-        return status;
     if ((uint64_t)src->width * (uint64_t)src->height > UINT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d px: want at most %u in all", src->width,
                        src->height, UINT32_MAX);
     double tiles = p->tiles.width.value * p->tiles.height.value;
-    if (src->type == GI_U16 && tiles > TILES_MAX_16)
-        return gi_fail(err, GI_E_USAGE, "--tiles: %.0f tiles: want at most %d for 16 bits", tiles,
-                       TILES_MAX_16);
+    if (src->type != GI_U8 && tiles > TILES_MAX_16)
+        return gi_fail(err, GI_E_USAGE, "--tiles: %.0f tiles: want at most %d, but in 8 bits",
+                       tiles, TILES_MAX_16);
     struct gi_clahe *spec = gi_plan_tables(plan, sizeof *spec, err);
     if (!spec)
         return GI_E_MEMORY;
@@ -111,7 +108,10 @@ const struct gi_filter gi_filter_clahe = {
         "are missing.\n\n"
         "A colour image is judged by its luma, and at each pixel one curve serves all its "
         "channels; with --per-channel each has its own. Transparent pixels count too, alpha stays "
-        "as it is. It takes 8 and 16 bits.",
+        "as it is.\n\n"
+        "Float images go by 65,536 bins from 0 to 1, as 16 bits do, but are not rounded at the "
+        "end; samples outside count as the nearer end, NaN as 0, and NaN stays NaN. normalize "
+        "brings other ranges to 0 and 1.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -12,10 +12,18 @@ def reflected(i, n):
     return np.where(i >= n, 2 * n - 2 - i, i)
 
 
+def values(image):
+    """What samples are counted and looked up as."""
+    if image.dtype != np.float32:
+        return image
+    return np.clip(np.floor(np.nan_to_num(image.astype(np.float64), posinf=1, neginf=0) * 65536), 0, 65535).astype(np.int64)
+
+
 def tables(judge, clip, across, down):
     """A table a tile, and a tile's sides."""
     h, w = judge.shape
-    bins = np.iinfo(judge.dtype).max + 1
+    bins = 65536 if judge.dtype == np.float32 else np.iinfo(judge.dtype).max + 1
+    judge = values(judge)
     if w % across or h % down:
         w, h = w + across - w % across, h + down - h % down
     judge = judge[reflected(np.arange(h), judge.shape[0])][:, reflected(np.arange(w), judge.shape[1])]
@@ -42,14 +50,19 @@ def clahe(image, judge, clip, across, down):
     t, th, tw = tables(judge, clip, across, down)
     y1, y2, b = (v[:, None] for v in places(image.shape[0], th, down))
     x1, x2, a = (v[None] for v in places(image.shape[1], tw, across))
-    return to_type((t[y1, x1, image] * (f(1) - a) + t[y1, x2, image] * a) * (f(1) - b)
-                   + (t[y2, x1, image] * (f(1) - a) + t[y2, x2, image] * a) * b, image.dtype.type)
+    v = values(image)
+    made = ((t[y1, x1, v] * (f(1) - a) + t[y1, x2, v] * a) * (f(1) - b)
+            + (t[y2, x1, v] * (f(1) - a) + t[y2, x2, v] * a) * b)
+    if image.dtype == np.float32:
+        return np.where(np.isnan(image), f(np.nan), made / f(65535))
+    return to_type(made, image.dtype.type)
 
 
 def picture(shape, dtype):
     """Noise on a slope, the darker values more often."""
     slope = np.linspace(0.1, 0.7, shape[1]).reshape(1, -1, *[1] * (len(shape) - 2))
-    return ((c.rng.random(shape) ** 3 * 0.4 + slope) * 0.9 * np.iinfo(dtype).max).astype(dtype)
+    full = 1 if dtype == np.float32 else np.iinfo(dtype).max
+    return ((c.rng.random(shape) ** 3 * 0.4 + slope) * 0.9 * full).astype(dtype)
 
 
 def by(clip, across, down):
@@ -87,6 +100,23 @@ def test_colour():
                 c.check(f"colour {dtype.__name__} {shape} {each}", np.array_equal(got, want))
 
 
+def test_floats():
+    """16 bits without the last rounding; NaN and samples outside 0 to 1."""
+    for shape in ((61, 43), (40, 31, 3), (1, 1)):
+        image = picture(shape, np.float32)
+        if shape != (1, 1):
+            image[0, :5] = np.array([np.nan, np.inf, -np.inf, 1.5, -3]).reshape(-1, *[1] * (len(shape) - 2))
+        planes = np.moveaxis(image.reshape(*shape[:2], -1), 2, 0)
+        for each in (False, True):
+            want = np.stack([clahe(plane, plane if each else luma(image), 2.5, 3, 4) for plane in planes], 2)
+            got = c.filter(image, "clahe", *by(2.5, 3, 4), *(["--per-channel"] if each else []))
+            c.check(f"floats {shape} {each}", np.array_equal(got, want.reshape(shape), equal_nan=True))
+    words = picture((70, 90), np.uint16)
+    got = c.filter((words / 65535).astype(np.float32), "clahe", *by(2, 3, 2))
+    c.check("16 bits as floats", np.abs(got * 65535.0 - cv2.createCLAHE(2, (3, 2)).apply(words)).max() < 0.51)
+
+
 test_opencv()
 test_colour()
+test_floats()
 c.end()

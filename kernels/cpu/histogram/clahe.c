@@ -16,7 +16,7 @@ struct clahe {
     const struct gi_image *src, *judge; /* judge: what is counted */
     struct gi_clahe_shape shape;
     int sets;       /* tables for all channels, or for each colour */
-    void *tables;   /* of sample type: [set][tile][value] */
+    void *tables;   /* of 8 or 16 bits: [set][tile][value] */
     float *weights; /* of the tile after each pixel of a row */
     int *starts;    /* of spans of pixels between the same tiles: tiles + 2 */
 };
@@ -27,6 +27,11 @@ static size_t tile_at(const struct clahe *c, int set, int ty, int tx)
            c->shape.bins;
 }
 
+static size_t entry_nbytes(const struct clahe *c)
+{
+    return c->shape.bins == 256 ? 1 : 2;
+}
+
 /* Samples x0 <= x < x1 of a row, which may stand outside it. */
 static void count_row(const struct clahe *c, uint32_t *counts, const void *row, int x0, int x1,
                       int set)
@@ -34,18 +39,18 @@ static void count_row(const struct clahe *c, uint32_t *counts, const void *row, 
     int channels = c->judge->channels, inside = x1 < c->judge->width ? x1 : c->judge->width;
     const uint8_t *bytes = (const uint8_t *)row + set;
     const uint16_t *shorts = (const uint16_t *)row + set;
+    const float *floats = (const float *)row + set;
     int x = x0;
-    if (c->src->type == GI_U8) {
+    if (c->src->type == GI_U8)
         for (; x + PARTS <= inside; x += PARTS)
             for (int i = 0; i < PARTS; i++)
                 counts[256 * i + bytes[(x + i) * channels]]++;
-        for (; x < x1; x++)
-            counts[bytes[gi_border_index(x, c->judge->width, GI_BORDER_REFLECT101) * channels]]++;
-    } else {
-        for (; x < inside; x++)
-            counts[shorts[x * channels]]++;
-        for (; x < x1; x++)
-            counts[shorts[gi_border_index(x, c->judge->width, GI_BORDER_REFLECT101) * channels]]++;
+    for (; x < x1; x++) {
+        int at = x < inside ? x : gi_border_index(x, c->judge->width, GI_BORDER_REFLECT101);
+        at *= channels;
+        counts[c->src->type == GI_U8    ? bytes[at]
+               : c->src->type == GI_U16 ? shorts[at]
+                                        : gi_unit_bin(floats[at])]++;
     }
 }
 
@@ -95,8 +100,7 @@ static void tile(void *arg, int index, void *scratch)
     for (int v = 0; s->bins == 256 && v < 256; v++)
         for (int i = 1; i < PARTS; i++)
             counts[v] += counts[256 * i + v];
-    make_table(c, (char *)c->tables + tile_at(c, set, ty, tx) * gi_type_nbytes(c->src->type),
-               counts);
+    make_table(c, (char *)c->tables + tile_at(c, set, ty, tx) * entry_nbytes(c), counts);
 }
 
 static inline float between(float p, float q, float r, float s, float a, float b)
@@ -154,6 +158,19 @@ static void span_u16(const struct clahe *c, uint16_t *out, const uint16_t *in,
     }
 }
 
+static void span_f32(const struct clahe *c, float *out, const float *in, const uint16_t *const t[4],
+                     int x0, int x1, float b)
+{
+    size_t step = (size_t)c->src->channels;
+    for (int x = x0; x < x1; x++) {
+        float sample = in[(size_t)x * step];
+        int v = gi_unit_bin(sample);
+        float f = between((float)t[0][v], (float)t[1][v], (float)t[2][v], (float)t[3][v],
+                          c->weights[x], b);
+        out[(size_t)x * step] = sample == sample ? f / 65535.0f : NAN;
+    }
+}
+
 /* A channel of row y; `fours` are its tables, where samples are bytes. */
 static void channel_row(const struct clahe *c, int channel, int set, int y, const uint32_t *fours)
 {
@@ -172,8 +189,12 @@ static void channel_row(const struct clahe *c, int channel, int set, int y, cons
             t[i] = (const uint16_t *)c->tables + tile_at(c, set,
                                                          gi_clahe_nearest(&c->shape.y, ty + i / 2),
                                                          gi_clahe_nearest(sx, tx + i % 2));
-        span_u16(c, (uint16_t *)gi_row(c->dst, y) + channel,
-                 (const uint16_t *)gi_row(c->src, y) + channel, t, x, x1, b);
+        if (c->src->type == GI_U16)
+            span_u16(c, (uint16_t *)gi_row(c->dst, y) + channel,
+                     (const uint16_t *)gi_row(c->src, y) + channel, t, x, x1, b);
+        else
+            span_f32(c, (float *)gi_row(c->dst, y) + channel,
+                     (const float *)gi_row(c->src, y) + channel, t, x, x1, b);
     }
 }
 
@@ -183,9 +204,12 @@ static void copy_alpha(const struct clahe *c, int y)
     if (c->src->type == GI_U8)
         for (size_t i = step - 1; i < n; i += step)
             ((uint8_t *)gi_row(c->dst, y))[i] = ((const uint8_t *)gi_row(c->src, y))[i];
-    else
+    else if (c->src->type == GI_U16)
         for (size_t i = step - 1; i < n; i += step)
             ((uint16_t *)gi_row(c->dst, y))[i] = ((const uint16_t *)gi_row(c->src, y))[i];
+    else
+        for (size_t i = step - 1; i < n; i += step)
+            ((float *)gi_row(c->dst, y))[i] = ((const float *)gi_row(c->src, y))[i];
 }
 
 static void rows(void *arg, int index, void *scratch)
@@ -219,7 +243,7 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     c.sets = judge ? 1 : gi_colour_channels(src);
     int ntiles = c.sets * spec->across * spec->down;
     size_t width = (size_t)src->width, bins = c.shape.bins;
-    c.tables = malloc((size_t)ntiles * bins * gi_type_nbytes(src->type));
+    c.tables = malloc((size_t)ntiles * bins * entry_nbytes(&c));
     c.starts = calloc((size_t)spec->across + 2, sizeof *c.starts);
     c.weights = malloc(width * sizeof *c.weights);
     enum gi_status status = GI_OK;
@@ -245,7 +269,7 @@ static const struct gi_clahe_way ways[] = {
     {{"tiles", "everything"}, NULL, tiles},
 };
 
-const struct gi_ways GI_CPU(clahe_ways) = GI_WAYS(clahe, GI_INTEGER_TYPES, ways);
+const struct gi_ways GI_CPU(clahe_ways) = GI_WAYS(clahe, GI_SAMPLE_TYPES, ways);
 
 enum gi_status GI_CPU(clahe)(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_image *judge,

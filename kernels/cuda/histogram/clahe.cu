@@ -25,17 +25,26 @@ struct clahe_args {
     struct gi_clahe_shape shape;
     int sets;         /* tables for all channels, or for each colour */
     uint32_t *counts; /* of one set: [tile][value] */
-    void *tables;     /* [set][tile][value] */
+    void *tables;     /* of 8 or 16 bits: [set][tile][value] */
 };
 
 /* ---- counts ---- */
+
+/* What a sample counts as and is looked up as. */
+template <typename T> static __device__ __forceinline__ unsigned value_of(T v)
+{
+    if constexpr (sizeof(T) == 4)
+        return (unsigned)gi_unit_bin(v);
+    else
+        return v;
+}
 
 template <typename T>
 static __device__ __forceinline__ unsigned judged(const struct clahe_args &args, const T *row,
                                                   int x, int set)
 {
-    return row[gi_border_index(x, args.judge.width, GI_BORDER_REFLECT101) * args.judge.channels +
-               set];
+    x = gi_border_index(x, args.judge.width, GI_BORDER_REFLECT101);
+    return value_of(row[x * args.judge.channels + set]);
 }
 
 static __device__ __forceinline__ void count8(char *table, unsigned v, unsigned slot)
@@ -117,9 +126,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     }
 }
 
-/* 16 bits: counted where the counts are. */
+/* 16 bits and floats: counted where the counts are. */
+template <typename T>
 static __global__ void __launch_bounds__(COUNT_THREADS)
-    clahe_count16(const __grid_constant__ struct clahe_args args, int set)
+    clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
 {
     const struct gi_clahe_side &sx = args.shape.x, &sy = args.shape.y;
     int tile = (int)blockIdx.x, parts = (int)gridDim.y, part = (int)blockIdx.y;
@@ -128,10 +138,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     int y1 = top + (int)((long long)sy.tile * (part + 1) / parts);
     uint32_t *counts = args.counts + (size_t)tile * args.shape.bins;
     for (int y = y0 + (int)(threadIdx.x / 32); y < y1; y += COUNT_THREADS / 32) {
-        const uint16_t *row =
-            (const uint16_t *)((const char *)args.judge.data +
-                               (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) *
-                                   args.judge.stride);
+        size_t at = (size_t)gi_border_index(y, sy.n, GI_BORDER_REFLECT101) * args.judge.stride;
+        const T *row = (const T *)((const char *)args.judge.data + at);
         for (int x = x0 + (int)(threadIdx.x % 32); x < x0 + sx.tile; x += 32)
             atomicAdd(&counts[judged(args, row, x, set)], 1u);
     }
@@ -200,6 +208,15 @@ static __device__ __forceinline__ float clahe_between(float p, float q, float r,
                      __fmul_rn(__fadd_rn(__fmul_rn(r, c), __fmul_rn(s, a)), b));
 }
 
+/* What stands in the place of v. */
+template <typename T> static __device__ __forceinline__ T stored(float f, T v)
+{
+    if constexpr (sizeof(T) == 4)
+        return canonical(v == v ? __fdiv_rn(f, 65535.0f) : v);
+    else
+        return (T)__float2uint_rn(f);
+}
+
 /* A sample a thread. */
 template <typename T>
 static __global__ void __launch_bounds__(EACH_THREADS)
@@ -215,17 +232,18 @@ static __global__ void __launch_bounds__(EACH_THREADS)
     int tx = gi_clahe_tile(&sx, x, &a);
     int left = gi_clahe_nearest(&sx, tx), right = gi_clahe_nearest(&sx, tx + 1);
     size_t bins = args.shape.bins;
-    const T *tables =
-        (const T *)args.tables + (size_t)(alpha ? 0 : set) * sx.tiles * sy.tiles * bins;
+    const uint16_t *tables =
+        (const uint16_t *)args.tables + (size_t)(alpha ? 0 : set) * sx.tiles * sy.tiles * bins;
     for (int y = (int)blockIdx.y; y < sy.n; y += (int)gridDim.y) {
-        T v = ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
+        T sample = ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
+        unsigned v = value_of(sample);
         int ty = gi_clahe_tile(&sy, y, &b);
-        const T *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
-        const T *down = tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
+        const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
+        const uint16_t *down = tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
         float f = clahe_between(up[left * bins], up[right * bins], down[left * bins],
                                 down[right * bins], a, b);
         ((T *)((char *)args.dst.data + (size_t)y * args.dst.stride))[i] =
-            alpha ? v : (T)__float2uint_rn(f);
+            alpha ? sample : stored(f, sample);
     }
 }
 
@@ -415,7 +433,8 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     } else {
         dim3 grid(ceil_div((long long)x->n * channels, EACH_THREADS),
                   (unsigned)(y->n < 4096 ? y->n : 4096));
-        clahe_each<uint16_t><<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
+        auto *each = args->src.type == GI_U16 ? clahe_each<uint16_t> : clahe_each<float>;
+        each<<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
     }
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -426,19 +445,17 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_clahe *spec, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
-    struct clahe_args args = {*dst,
-                              *src,
-                              judge ? *judge : *src,
-                              gi_clahe_shape_of(src, spec),
-                              judge ? 1 : gi_colour_channels(src),
-                              NULL,
-                              NULL};
+    struct clahe_args args = {};
+    args.dst = *dst;
+    args.src = *src;
+    args.judge = judge ? *judge : *src;
+    args.shape = gi_clahe_shape_of(src, spec);
+    args.sets = judge ? 1 : gi_colour_channels(src);
     unsigned ntiles = (unsigned)(spec->across * spec->down), bins = args.shape.bins;
     size_t counts_nbytes = (size_t)ntiles * bins * sizeof(uint32_t);
     void *scratch;
-    enum gi_status status = gi_cuda_scratch(
-        cu, &scratch, counts_nbytes + (size_t)args.sets * ntiles * bins * gi_type_nbytes(src->type),
-        err);
+    size_t tables_nbytes = (size_t)args.sets * ntiles * bins * (bins == BINS8 ? 1 : 2);
+    enum gi_status status = gi_cuda_scratch(cu, &scratch, counts_nbytes + tables_nbytes, err);
     if (status)
         return status;
     args.counts = (uint32_t *)scratch;
@@ -448,6 +465,7 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
         most = ceil_div(args.shape.y.tile, PARTS_MIN_ROWS);
     dim3 grid(ntiles, (unsigned)(parts < most ? parts : most));
     bool bytes = src->type == GI_U8;
+    auto *count = src->type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
     if (bytes)
         GI_CUDA_TRY(cudaFuncSetAttribute(clahe_count8, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          COUNT_NBYTES));
@@ -456,7 +474,7 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
         if (bytes)
             clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(args, set);
         else
-            clahe_count16<<<grid, COUNT_THREADS, 0, cu->stream>>>(args, set);
+            count<<<grid, COUNT_THREADS, 0, cu->stream>>>(args, set);
         GI_CUDA_LAUNCHED();
         if (bytes)
             clahe_table<uint8_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(args, set);
@@ -471,7 +489,7 @@ static const struct gi_clahe_way ways[] = {
     {{"tiles", "everything"}, NULL, tiles},
 };
 
-const struct gi_ways gi_cuda_clahe_ways = GI_WAYS(clahe, GI_INTEGER_TYPES, ways);
+const struct gi_ways gi_cuda_clahe_ways = GI_WAYS(clahe, GI_SAMPLE_TYPES, ways);
 
 enum gi_status gi_cuda_clahe(struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_image *judge,
