@@ -6,17 +6,35 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int entries_of(enum gi_type type)
+enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                              struct gi_err *err)
 {
-    return (int)gi_type_full_scale(type) + 1;
+    struct gi_histogram_spec spec = {.key = src->type == GI_F32 ? GI_KEY_RANGE : GI_KEY_VALUE,
+                                     .nbins = gi_curve_values(src->type),
+                                     .lo = 0,
+                                     .hi = 1};
+    return queue->k->histogram(queue, counts, src, &spec, err);
+}
+
+uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type)
+{
+    uint64_t sum = 0;
+    for (int v = 0; v < gi_curve_values(type); v++)
+        sum += counts[v];
+    return sum;
 }
 
 static void fill(void *table, enum gi_type type, const struct gi_curve *curve, int channel)
 {
-    double full = (double)gi_type_full_scale(type);
-    for (int v = 0; v < entries_of(type); v++) {
-        double to = rint(curve->at(curve->arg, channel, v));
-        to = to > 0 ? fmin(to, full) : 0;
+    int n = gi_curve_values(type);
+    for (int v = 0; v < n; v++) {
+        double to = curve->at(curve->arg, channel, v);
+        if (type == GI_F32) {
+            ((float *)table)[v] = (float)(to / 65535);
+            continue;
+        }
+        to = rint(to);
+        to = to > 0 ? fmin(to, n - 1) : 0;
         if (type == GI_U8)
             ((uint8_t *)table)[v] = (uint8_t)to;
         else
@@ -29,15 +47,18 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
 {
     const struct gi_image *src = work->srcs;
     int colours = gi_colour_channels(src), tables = curve->each ? colours : 1;
-    size_t nbytes = (size_t)entries_of(src->type) * gi_type_nbytes(src->type);
+    size_t nbytes = (size_t)gi_curve_values(src->type) * gi_type_nbytes(src->type);
     char *block = malloc((size_t)tables * nbytes);
     struct gi_point spec = {.op = GI_POINT_TABLE};
     if (!block)
         return gi_fail(err, GI_E_MEMORY, "out of memory: tables of a curve");
     for (int c = 0; c < tables; c++)
-        fill(block + (size_t)c * nbytes, src->type, curve, c);
-    for (int c = 0; c < colours; c++)
-        spec.table[c] = block + (curve->each ? (size_t)c * nbytes : 0);
+        if (!(curve->stays >> c & 1))
+            fill(block + (size_t)c * nbytes, src->type, curve, c);
+    for (int c = 0; c < colours; c++) {
+        int from = curve->each ? c : 0;
+        spec.table[c] = curve->stays >> from & 1 ? NULL : block + (size_t)from * nbytes;
+    }
     enum gi_status status = queue->k->pointwise(queue, work->dst, src, NULL, &spec, err);
     free(block);
     return status;

@@ -5,15 +5,40 @@
 
 #include "filters/filter.h"
 
+/* How many values a curve is of: those of the type; of GI_F32 the 65536 of gi_unit_bin(), value v
+ * being the number v / 65535. */
+static inline int gi_curve_values(enum gi_type type)
+{
+    return type == GI_U8 ? 256 : 65536;
+}
+
+/* Counts them: counts[c * gi_curve_values() + v] += occurrences in channel c; floats only from 0 to
+ * 1. Errors: histogram's. */
+enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
+                              struct gi_err *err);
+
+/* The sum of a channel's counts. */
+uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
+
+/* For manuals. */
+#define GI_CURVE_FLOATS                                                                            \
+    "Float images go by 65,536 bins from 0 to 1: all samples of a bin become one number, which "   \
+    "is "                                                                                          \
+    "not rounded, and bin i stands for i / 65535. "                                                \
+    "Samples outside do not count and become what those at the nearer end do; NaN stays NaN. "     \
+    "normalize brings other ranges to 0 and 1."
+
 struct gi_curve {
-    /* What value v, 0 to full scale, of that colour channel becomes: any number, rounded half to
-     * even and held within the type; NaN: 0. */
+    /* What value v of that colour channel becomes: any number, rounded half to even and held within
+     * the type; NaN: 0. Of GI_F32 a number, which / 65535 is the sample. */
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
-    bool each; /* channels have curves of their own; else that of channel 0 is for all */
+    bool each;      /* channels have curves of their own; else that of channel 0 is for all */
+    unsigned stays; /* GI_F32: the curves, a bit each, that change nothing and are not asked */
 };
 
-/* Runs GI_U8 or GI_U16 through the curve; alpha stays. Errors: GI_E_MEMORY, pointwise's. */
+/* Runs an image through the curve; alpha stays, and so does NaN. Errors: GI_E_MEMORY, pointwise's.
+ */
 enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
                             const struct gi_curve *curve, struct gi_err *err);
 

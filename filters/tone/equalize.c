@@ -23,45 +23,43 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
-static int values_of(enum gi_type type)
-{
-    return (int)gi_type_full_scale(type) + 1;
-}
-
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     plan->passes = 1;
     plan->state_nbytes = (size_t)(by_luma(plan) ? 1 : src->channels) *
-                         (size_t)values_of(src->type) * sizeof(uint64_t);
+                         (size_t)gi_curve_values(src->type) * sizeof(uint64_t);
     plan->cost.other = 9;
-    return gi_curve_takes(src, "", err);
+    (void)err;
+    return GI_OK;
 }
 
 static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                               const struct gi_look *look, struct gi_err *err)
 {
     const struct gi_image *band = look->srcs;
-    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = values_of(band->type)};
     struct gi_image judge;
     enum gi_status status = gi_judge_make(queue, &judge, band, by_luma(plan), err);
     if (status)
         return status;
-    status = queue->k->histogram(queue, state, &judge, &spec, err);
+    status = gi_curve_count(queue, state, &judge, err);
     gi_judge_release(queue, &judge, by_luma(plan));
     return status;
 }
 
-/* What a channel's curve makes of every value: OpenCV's steps, which are in float. */
-static void fill_shares(float *shares, const uint64_t *counts, int n, uint64_t total)
+/* What a channel's curve makes of every value: OpenCV's steps, which are in float. Returns whether
+ * that is anything: where there are not two values, all stay. */
+static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type)
 {
-    int least = gi_counts_value(counts, 0);
+    uint64_t total = gi_curve_total(counts, type);
+    int n = gi_curve_values(type), least = total ? gi_counts_value(counts, 0) : 0;
     uint64_t above = total - counts[least], sum = 0;
     float scale = above ? (float)(n - 1) / (float)above : 0;
     for (int v = 0; v < n; v++) {
         sum += v > least ? counts[v] : 0;
         shares[v] = above ? (float)sum * scale : (float)v;
     }
+    return above > 0;
 }
 
 struct all_shares {
@@ -81,15 +79,17 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_image *src = &plan->sources[0];
     const uint64_t *counts = work->state;
     bool each = !by_luma(plan);
-    int n = values_of(src->type), channels = each ? gi_colour_channels(src) : 1;
+    unsigned stays = 0;
+    int n = gi_curve_values(src->type), channels = each ? gi_colour_channels(src) : 1;
     float *shares = malloc((size_t)channels * (size_t)n * sizeof *shares);
     if (!shares)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d tables", channels);
     for (int c = 0; c < channels; c++)
-        fill_shares(shares + c * n, counts + c * n, n,
-                    (uint64_t)src->width * (uint64_t)src->height);
+        if (!fill_shares(shares + c * n, counts + c * n, src->type) && src->type == GI_F32)
+            stays |= 1u << c;
     struct all_shares all = {shares, n};
-    enum gi_status status = gi_curve_run(queue, work, &(struct gi_curve){curve, &all, each}, err);
+    enum gi_status status =
+        gi_curve_run(queue, work, &(struct gi_curve){curve, &all, each, stays}, err);
     free(shares);
     return status;
 }
@@ -107,7 +107,7 @@ const struct gi_filter gi_filter_equalize = {
         "scikit-image's equalize_hist() has n(v) / N instead. "
         "Transparent pixels count too. A colour image is judged by its "
         "luma, and one curve serves all its channels; with --per-channel each has its own. Alpha "
-        "stays as it is, and so does an image of one value. It takes 8 and 16 bits.",
+        "stays as it is, and so does an image of one value.\n\n" GI_CURVE_FLOATS,
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -15,12 +15,6 @@ struct params {
     const char *reference, *histogram;
 };
 
-/* The histogram that was given: of each colour channel of the image the count of each value. */
-struct wanted {
-    uint64_t totals[GI_MAX_CHANNELS];
-    uint64_t counts[];
-};
-
 static const struct gi_option options[] = {
     {.name = "reference",
      .letter = 'r',
@@ -76,7 +70,7 @@ static int read_numbers(double v[COLUMNS_MAX], const char **text)
 }
 
 /* A row of counts, that of value i. `columns`: of counts alone. */
-static enum gi_status take_row(struct wanted *wanted, const double *v, int columns, int i, int n,
+static enum gi_status take_row(uint64_t *counts, const double *v, int columns, int i, int n,
                                int channels, struct gi_err *err)
 {
     if (columns < 1 || (columns < channels && columns > 1))
@@ -88,19 +82,19 @@ static enum gi_status take_row(struct wanted *wanted, const double *v, int colum
             return gi_fail(err, GI_E_USAGE,
                            "--histogram: row %d: %g: want a whole number, 0 to %.0f", i + 1, count,
                            COUNT_MAX);
-        wanted->counts[c * n + i] = (uint64_t)count;
-        wanted->totals[c] += (uint64_t)count;
+        counts[c * n + i] = (uint64_t)count;
     }
     return GI_OK;
 }
 
+/* plan->tables becomes the histogram that was given: of each colour channel of the image the count
+ * of each value. */
 static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int n, int channels,
                                      struct gi_err *err)
 {
     double v[COLUMNS_MAX];
-    size_t size = (size_t)n * (size_t)channels;
-    struct wanted *wanted = gi_plan_tables(plan, sizeof *wanted + size * sizeof(uint64_t), err);
-    enum gi_status status = wanted ? GI_OK : GI_E_MEMORY;
+    uint64_t *counts = gi_plan_tables(plan, (size_t)n * (size_t)channels * sizeof *counts, err);
+    enum gi_status status = counts ? GI_OK : GI_E_MEMORY;
     int rows = 0, before = isalpha((unsigned char)*text) ? read_names(&text) : 0;
     for (text += strspn(text, "\r\n"); !status && *text; rows++) {
         int columns = rows < n ? read_numbers(v, &text) : 0;
@@ -109,29 +103,26 @@ static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int
         if (rows == n)
             return gi_fail(err, GI_E_USAGE, "--histogram: more than %d rows, one for each value",
                            n);
-        status = take_row(wanted, v + before, columns - before, rows, n, channels, err);
+        status = take_row(counts, v + before, columns - before, rows, n, channels, err);
     }
     if (!status && rows < n)
         status = gi_fail(err, GI_E_USAGE, "--histogram: %d row%s: want %d, one for each value",
                          rows, rows == 1 ? "" : "s", n);
     for (int c = 0; c < channels && !status; c++)
-        if (!wanted->totals[c])
+        if (!gi_curve_total(counts + c * n, plan->sources[0].type))
             status = gi_fail(err, GI_E_USAGE, "--histogram: all counts of a channel are 0");
     return status;
 }
 
 static int values_of(const struct gi_plan *plan)
 {
-    return (int)gi_type_full_scale(plan->sources[0].type) + 1;
+    return gi_curve_values(plan->sources[0].type);
 }
 
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0], *like = &plan->sources[1];
-    enum gi_status status = gi_curve_takes(src, "", err);
-    if (status)
-        return status;
     plan->passes = 1;
     plan->state_nbytes = (size_t)values_of(plan) * (size_t)src->channels * sizeof(uint64_t);
     plan->cost.other = p->histogram ? 10 : 18;
@@ -195,10 +186,9 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
 {
     int n = values_of(plan);
     uint64_t *counts = state, *like = counts + n * plan->sources[0].channels;
-    struct gi_histogram_spec spec = {.key = GI_KEY_VALUE, .nbins = n};
-    enum gi_status status = queue->k->histogram(queue, counts, look->srcs, &spec, err);
+    enum gi_status status = gi_curve_count(queue, counts, look->srcs, err);
     if (!status && plan->nsources > 1 && look->srcs[1].data)
-        status = queue->k->histogram(queue, like, &look->srcs[1], &spec, err);
+        status = gi_curve_count(queue, like, &look->srcs[1], err);
     return status;
 }
 
@@ -209,28 +199,29 @@ static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
     return (struct gi_span){0, y0 == 0 ? plan->sources[j].height : 0};
 }
 
-static uint64_t pixels_of(const struct gi_image *image)
-{
-    return (uint64_t)image->width * (uint64_t)image->height;
-}
-
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct wanted *given = plan->tables; /* NULL: a reference was */
-    const struct gi_image *src = &plan->sources[0], *like = &plan->sources[1];
+    const uint64_t *given = plan->tables; /* NULL: a reference was */
+    const struct gi_image *src = &plan->sources[0];
     int n = values_of(plan), channels = gi_colour_channels(src);
+    unsigned stays = 0;
     const uint64_t *counts = work->state, *found = counts + n * src->channels;
     double *to = malloc((size_t)n * (size_t)channels * sizeof *to);
     if (!to)
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d curves", channels);
-    for (int c = 0; c < channels; c++)
-        fill_curve(to + c * n, counts + c * n, pixels_of(src),
-                   (given ? given->counts : found) + c * n,
-                   given ? given->totals[c] : pixels_of(like), n);
+    for (int c = 0; c < channels; c++) {
+        const uint64_t *like = (given ? given : found) + c * n;
+        uint64_t total = gi_curve_total(counts + c * n, src->type);
+        uint64_t like_total = gi_curve_total(like, src->type);
+        if (total && like_total)
+            fill_curve(to + c * n, counts + c * n, total, like, like_total, n);
+        else /* floats, none of them from 0 to 1 */
+            stays |= 1u << c;
+    }
     struct curves curves = {to, n};
     enum gi_status status =
-        gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true}, err);
+        gi_curve_run(queue, work, &(struct gi_curve){curve, &curves, true, stays}, err);
     free(to);
     return status;
 }
@@ -248,9 +239,10 @@ const struct gi_filter gi_filter_match = {
         "values that occur in the reference it goes on straight lines, in double, rounded half to "
         "even; below the first share it is the least of them. That is scikit-image's "
         "match_histograms() with each channel by itself, which does not round. Transparent pixels "
-        "count too, alpha stays as it is. It takes 8 and 16 bits, the reference of as many and of "
-        "as many colours.\n\n"
-        "--histogram says the reference's counts: 256 rows for 8 bits, 65536 for 16, the first "
+        "count too, alpha stays as it is. The reference has samples of the same kind, and as many "
+        "colours.\n\n" GI_CURVE_FLOATS
+        " Where the image or the reference has none between, nothing changes.\n\n"
+        "--histogram says the reference's counts: 256 rows for 8 bits, 65536 for others, the first "
         "for 0, of numbers parted by blanks or commas. A line of names may stand before them; "
         "where "
         "it is that of gpuimg histogram, counts begin behind its column hi.",

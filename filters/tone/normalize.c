@@ -185,7 +185,8 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     bool each = !by_luma(plan);
     find_ends(ends, plan, work->state);
     if (plan->sources[0].type != GI_F32)
-        return gi_curve_run(queue, work, &(struct gi_curve){curve, ends, each}, err);
+        return gi_curve_run(queue, work, &(struct gi_curve){.at = curve, .arg = ends, .each = each},
+                            err);
     for (int c = 0; c < gi_colour_channels(&plan->sources[0]); c++) {
         const struct ends *e = &ends[each ? c : 0];
         lines[c] = (struct gi_stretch){e->lo, e->hi, {0, 1}};

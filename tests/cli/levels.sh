@@ -78,7 +78,6 @@ expect_error 1 'gamma: samples are float: want 8 or 16 bits*' gamma float.pfm ma
 expect_error 1 'run: step 2, gamma: samples are float: want 8 or 16 bits*' run 'crop --trim | gamma --by 2' float.pfm made.pfm --timing
 check "a step behind one of unknown size: said before work" test "$(wc -l <err)" = 1
 expect_error 1 'levels: --gamma: samples are float: want 8 or 16 bits*' levels float.pfm made.pfm --gamma 2
-expect_error 1 'equalize: samples are float: want 8 or 16 bits*' equalize float.pfm made.pfm
 
 # CLAHE; tests/filters/clahe_oracle.py holds its bytes to OpenCV's.
 expect 0 gpuimg run 'clahe --tiles 2x3 | clahe --clip 0 --per-channel | invert' rgb.ppm out.ppm
@@ -86,9 +85,9 @@ expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' 
 expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 257x1
 expect_error 2 'clahe: --tiles: want whole numbers, ACROSSxDOWN, 1 to 256 each' clahe in.pgm made.pgm --tiles 50%
 expect_error 2 'clahe: --clip-limit -1: want 0 to 1000000' clahe in.pgm made.pgm --clip-limit -1
-expect_error 1 'clahe: samples are float: want 8 or 16 bits*' clahe float.pfm made.pfm
 gpuimg convert in.pgm deep.pgm --depth 16
-expect_error 2 'clahe: --tiles: 4160 tiles: want at most 4096 for 16 bits' clahe deep.pgm made.pgm --tiles 65x64
+expect_error 2 'clahe: --tiles: 4160 tiles: want at most 4096, but in 8 bits' clahe deep.pgm made.pgm --tiles 65x64
+expect_error 2 'clahe: --tiles: 4160 tiles: want at most 4096, but in 8 bits' clahe float.pfm made.pfm --tiles 65x64
 check "no file" test ! -e made.pgm
 
 # Match; tests/filters/match_oracle.py holds its samples to scikit-image's.
@@ -117,7 +116,8 @@ expect_error 2 'match: --histogram: all counts of a channel are 0' match in.pgm 
 expect_error 1 'match: --histogram none.csv: No such file or directory' match in.pgm made.pgm --histogram none.csv
 expect_error 1 'match: a reference of 3 colours: want 1, as the image' match in.pgm made.pgm --reference rgb.ppm
 expect_error 1 'match: a reference of 8-bit samples: want 16 bits, as the image' match deep.pgm made.pgm --reference in.pgm
-expect_error 1 'match: samples are float: want 8 or 16 bits*' match float.pfm made.pfm --reference float.pfm
+expect_error 1 'match: a reference of 8-bit samples: want 32 bits, as the image' match float.pfm made.pfm --reference in.pgm
+expect_error 2 'match: --histogram: 1 row: want 65536, one for each value' match float.pfm made.pfm --histogram 5
 check "no file" test ! -e made.pgm
 
 finish

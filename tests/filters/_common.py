@@ -148,5 +148,5 @@ def luma(image):
     r, g, b = (image[:, :, i].astype(np.float32) for i in range(3))
     f, d = np.float32, np.float64
     first = f(0.2126) * r
-    second = (d(f(0.7152)) * g + first).astype(f)
-    return to_type((d(f(0.0722)) * b + second).astype(f), image.dtype.type)
+    second = (d(f(0.7152)) * g.astype(d) + first).astype(f)
+    return to_type((d(f(0.0722)) * b.astype(d) + second).astype(f), image.dtype.type)

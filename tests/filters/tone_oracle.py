@@ -83,8 +83,25 @@ def test_normalize(image, dtype):
             agree(f"normalize {low} {high} {each}", got, map_colours(image, curve), dtype)
 
 
+def bins_of(v):
+    """Which of 65536 bins from 0 to 1 floats are in, those outside in the nearest."""
+    return np.clip(np.floor(np.nan_to_num(v.astype(np.float64), posinf=1, neginf=0) * 65536), 0, 65535).astype(np.int64)
+
+
+def equalized_floats(gray, v):
+    """The same of floats, in double: those outside 0 to 1 do not count, NaN stays."""
+    counts = np.bincount(bins_of(gray[(gray >= 0) & (gray <= 1)]), minlength=65536)
+    used = np.flatnonzero(counts)
+    if used.size < 2:
+        return v
+    share = (np.cumsum(counts) - counts[used[0]]) / (counts.sum() - counts[used[0]])
+    return np.where(np.isnan(v), np.nan, np.maximum(share, 0)[bins_of(v)])
+
+
 def equalized(gray, v):
     """What the histogram of `gray` makes of v."""
+    if gray.dtype == np.float32:
+        return equalized_floats(gray, v)
     counts = np.bincount(gray.ravel(), minlength=FULL[gray.dtype.type] + 1)
     least = gray.min()
     sums = np.cumsum(counts) - counts[least]
@@ -97,7 +114,7 @@ def equalized(gray, v):
 
 
 def test_equalize(image, dtype):
-    for each in (False, True) if dtype != np.float32 else ():
+    for each in (False, True):
         judge = luma(image)
         got = c.filter(image, "equalize", *(["--per-channel"] if each else []))
         exact = map_colours(image, lambda v, i: equalized(image[:, :, i] if each and image.ndim == 3 else judge, v))
@@ -147,15 +164,31 @@ def test_floats_without_numbers():
     c.check("normalize: no finite sample", np.isnan(c.filter(none, "normalize")).all())
 
 
+def test_equalize_of_odd_floats():
+    """Samples outside 0 to 1, NaN, channels that nothing is known of; 16 bits as floats, to the bit."""
+    image = (c.rng.random((33, 47, 3)) * 1.6 - 0.3).astype(np.float32)
+    image[0, :4, 0] = np.nan, np.inf, -np.inf, -0.0
+    image[:, :, 1] = np.nan
+    image[:, :, 2] = 7
+    want = map_colours(image, lambda v, i: equalized(image[:, :, i], v))
+    got = c.filter(image, "equalize", "--per-channel")
+    c.check("equalize: odd floats", np.array_equal(np.isnan(got), np.isnan(want))
+            and np.nanmax(np.abs(got - want)) <= 2.0**-20)
+    c.check("equalize: what stays", (got[:, :, 2] == 7).all() and (got[0, 1:3, 0] == (1, 0)).all())
+    words = (c.rng.random((50, 60)) ** 2 * 40000 + 3000).astype(np.uint16)
+    got = c.filter((words / 65535).astype(np.float32), "equalize")
+    c.check("equalize: 16 bits as floats", np.abs(got * 65535.0 - c.filter(words, "equalize")).max() < 0.51)
+
+
 for image, dtype in walk():
     for test in (test_levels, test_gamma, test_normalize, test_equalize):
         test(image, dtype)
 for dtype in TYPES:  # one value
     flat = np.full((5, 6), FULL[dtype] // 3 or 0.25).astype(dtype)
     c.check(f"normalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "normalize"), flat))
-    if dtype != np.float32:
-        c.check(f"equalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "equalize"), flat))
+    c.check(f"equalize: one value {dtype.__name__}", np.array_equal(c.filter(flat, "equalize"), flat))
 test_opencv()
+test_equalize_of_odd_floats()
 test_floats_far_from_zero()
 test_floats_without_numbers()
 c.end()
