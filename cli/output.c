@@ -135,7 +135,7 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
 }
 
 /* A folder comes to stand at `path` by a rename where its name is. */
-static enum gi_status check_parent(const char *path, struct gi_err *err)
+static enum gi_status check_parent(const char *option, const char *path, struct gi_err *err)
 {
     struct stat inside, outside;
     char *name = realpath(path, NULL);
@@ -149,11 +149,11 @@ static enum gi_status check_parent(const char *path, struct gi_err *err)
     const char *parent = slash ? name : ".";
     enum gi_status status = GI_OK;
     if (faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS))
-        status = gi_fail(err, GI_E_IO, "--crops %s: %s", path, strerror(errno));
+        status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     else if (stat(path, &inside) == 0 && stat(parent, &outside) == 0 &&
              (inside.st_dev != outside.st_dev || inside.st_ino == outside.st_ino))
-        status = gi_fail(err, GI_E_IO,
-                         "--crops %s: is the top of a file system, want a folder in it", path);
+        status = gi_fail(err, GI_E_IO, "%s %s: is the top of a file system, want a folder in it",
+                         option, path);
     free(name);
     return status;
 }
@@ -183,5 +183,5 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
     }
     if (folder)
         closedir(folder);
-    return status ? status : check_parent(path, err);
+    return status ? status : check_parent(option, path, err);
 }

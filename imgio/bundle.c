@@ -6,11 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,8 @@ struct member {
     char *name, *target;  /* a folder's, as the caller gave it, and where it goes */
     char *temporary;      /* NULL: written directly */
     bool (*ours)(const char *name);
+    int locks[2]; /* of the folder and of the one that it replaces: gi_sink_clear_dead() keeps off
+                     both, whichever has the temporary name; -1: none */
     DIR *older; /* the folder that it replaces, once exchanged: to empty it takes no further open */
     bool durable, moved, exchanged;
 };
@@ -42,7 +46,7 @@ static struct member *add(struct gi_bundle *bundle)
     if (!grown)
         return NULL;
     bundle->members = grown;
-    grown[bundle->n] = (struct member){0};
+    grown[bundle->n] = (struct member){.locks = {-1, -1}};
     return &grown[bundle->n++];
 }
 
@@ -95,10 +99,34 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     return gi_sink_prepare(member->sink, durable, false, err);
 }
 
+static int lock_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        flock(fd, LOCK_EX | LOCK_NB);
+    return fd;
+}
+
+/* One that was taken for a dead one's before it was locked is made again. */
 static int make_folder(void *arg, const char *name)
 {
-    (void)arg;
-    return mkdir(name, 0777);
+    int *lock = arg;
+    struct stat own, there;
+    if (mkdir(name, 0777))
+        return -1;
+    *lock = lock_folder(name);
+    if (*lock >= 0 && fstat(*lock, &own) == 0 && stat(name, &there) == 0 &&
+        own.st_ino == there.st_ino)
+        return 0;
+    if (*lock >= 0)
+        close(*lock);
+    else if (errno != ENOENT) {
+        rmdir(name);
+        return -1;
+    }
+    *lock = -1;
+    errno = EEXIST;
+    return -1;
 }
 
 /* `path` without slashes at its end. */
@@ -122,7 +150,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     m->target = m->name ? realpath(m->name, NULL) : NULL;
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
-    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, NULL) : NULL;
+    m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->locks[0]) : NULL;
     if (!m->temporary)
         return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
     struct stat st;
@@ -156,6 +184,8 @@ static int move(struct member *m)
     const char *temporary = sink ? sink->temporary : m->temporary;
     if (!temporary)
         return 0;
+    if (!sink)
+        m->locks[1] = lock_folder(m->target);
     int why = gi_temporary_exchange(temporary, sink ? sink->target : m->target,
                                     sink && sink->no_clobber, &m->exchanged);
     m->moved = !why;
@@ -228,6 +258,9 @@ void gi_bundle_abandon(struct gi_bundle **bundle)
         }
         if (m->older)
             closedir(m->older);
+        for (int k = 0; k < 2; k++)
+            if (m->locks[k] >= 0)
+                close(m->locks[k]);
         free(m->name);
         free(m->target);
     }

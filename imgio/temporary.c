@@ -197,18 +197,25 @@ static bool is_temporary(const char *name)
            strspn(name + n, "0123456789abcdef") == 16;
 }
 
-/* Who writes a file holds its lock, which ends with the process. */
+/* Who writes a file, or into a folder, holds its lock, which ends with the process. */
 void gi_sink_clear_dead(const char *folder)
 {
     DIR *open_folder = opendir(folder);
     for (struct dirent *entry; open_folder && (entry = readdir(open_folder));) {
         if (!is_temporary(entry->d_name))
             continue;
-        int fd = openat(dirfd(open_folder), entry->d_name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        int how = O_CLOEXEC | O_NOFOLLOW, at = dirfd(open_folder);
+        int fd = openat(at, entry->d_name, O_WRONLY | how);
+        bool is_folder = fd < 0 && errno == EISDIR;
+        if (is_folder)
+            fd = openat(at, entry->d_name, O_RDONLY | O_DIRECTORY | how);
         if (fd < 0)
             continue;
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(dirfd(open_folder), entry->d_name, 0);
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            if (is_folder)
+                gi_temporary_empty(fd);
+            unlinkat(at, entry->d_name, is_folder ? AT_REMOVEDIR : 0);
+        }
         close(fd);
     }
     if (open_folder)
