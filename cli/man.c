@@ -169,7 +169,7 @@ void gi_man_command(FILE *out, const struct gi_command *command)
     if (command->examples)
         examples(out, command->examples);
     fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
-    if (gi_batch_writes_files(command))
+    if (gi_batch_writes_files(command) || gi_command_set(command, gi_layers_options) >= 0)
         fputs(".BR gpuimg\\-batch (1)\n", out);
 }
 

@@ -234,10 +234,12 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return err->status;
     }
     if (max >= 0 && args->noperands > max)
-        return gi_fail(err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
-                       args->operands[max], command->name, *command->operands ? " " : "",
-                       command->operands,
-                       gi_batch_writes_files(command) ? "; many images go by --out-dir" : "");
+        return gi_fail(
+            err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
+            args->operands[max], command->name, *command->operands ? " " : "", command->operands,
+            gi_batch_writes_files(command)                    ? "; many images go by --out-dir"
+            : gi_command_set(command, gi_layers_options) >= 0 ? "; many images go by --out"
+                                                              : "");
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",
                        command->operands, args->noperands ? args->operands[0] : "nothing",
@@ -272,7 +274,7 @@ bool gi_options_are_shared(const struct gi_option *rows)
 {
     return rows == gi_io_options || rows == gi_input_options || rows == gi_device_options ||
            rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
-           rows == gi_array_options;
+           rows == gi_array_options || rows == gi_layers_options;
 }
 
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows)

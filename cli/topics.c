@@ -15,7 +15,7 @@ static const char *const batch_paragraphs[] = {
     "tree keeps its place there. --suffix gives another suffix, and by it another format. --out is "
     "a template: '{dir}/{stem}_small.{ext}'. Two inputs that would have one output, and outputs "
     "over inputs, are errors before any work. A file appears whole or not at all, and those of "
-    "one input, as channels split writes them, all or none.",
+    "one input, as channels split and split write them, all or none.",
     "TABLES. stats, histogram, palette, extract and chains that end in one of them write one table "
     "of all by --table, with a column for the file (.csv, .jsonl, an object a file, or .npy, a "
     "structured array), or a table each by --out-dir or --out. integral and cumulative write an "

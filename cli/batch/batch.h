@@ -17,6 +17,7 @@ struct gi_batch_params {
 extern const struct gi_option gi_batch_options[];      /* commands that write images */
 extern const struct gi_option gi_table_options[];      /* commands that write tables */
 extern const struct gi_option gi_array_options[];      /* commands that write an array each */
+extern const struct gi_option gi_layers_options[];     /* those that write a folder each */
 extern const struct gi_option gi_table_only_options[]; /* those that the former have alone */
 extern const struct gi_option gi_chain_options[];      /* those that write either */
 extern const struct gi_option gi_listing_options[];    /* those whose only table is of all inputs */

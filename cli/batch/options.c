@@ -174,6 +174,21 @@ const struct gi_option gi_array_options[] = {
     {0},
 };
 
+const struct gi_option gi_layers_options[] = {
+    {.name = "out",
+     .type = GI_OPT_PATH,
+     .offset = offsetof(struct gi_batch_params, out),
+     .metavar = "TEMPLATE",
+     .help =
+         "Take any number of inputs, and this as the folder of each one's results: 'out/{stem}'"},
+    FROM,
+    SHARD,
+    REPORT,
+    RESUME,
+    RUNNING,
+    {0},
+};
+
 const struct gi_option gi_table_only_options[] = {
     TABLE,
     {0},
@@ -209,7 +224,8 @@ const struct gi_option gi_pairs_options[] = {
 bool gi_options_are_of_batches(const struct gi_option *rows)
 {
     return rows == gi_batch_options || rows == gi_table_options || rows == gi_chain_options ||
-           rows == gi_array_options || rows == gi_listing_options || rows == gi_pairs_options;
+           rows == gi_array_options || rows == gi_layers_options || rows == gi_listing_options ||
+           rows == gi_pairs_options;
 }
 
 static bool writes_images(const struct gi_command *command)
@@ -252,8 +268,8 @@ static bool is_text(enum gi_option_type type)
 /* Those that change no byte of what comes out. */
 static bool has_no_say(const struct gi_option *row)
 {
-    static const char *const names[] = {"quiet",   "durable",    "no-clobber",
-                                        "threads", "max-pixels", "max-bytes"};
+    static const char *const names[] = {"quiet",      "durable",   "no-clobber", "threads",
+                                        "max-pixels", "max-bytes", "force"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(row->name, names[i]) == 0)
             return true;
@@ -272,17 +288,21 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
 {
     const char *given = (const char *)gi_batch_params_of(command, params);
     bool tables = gi_command_set(command, gi_table_options) >= 0, images = writes_images(command);
+    bool layers = gi_command_set(command, gi_layers_options) >= 0;
     const struct gi_option *row = tables   ? gi_table_options
                                   : images ? gi_chain_options
+                                  : layers ? gi_layers_options
                                            : gi_array_options;
-    if (!given || (!tables && !gi_batch_writes_files(command)))
+    if (!given || (!tables && !layers && !gi_batch_writes_files(command)))
         return GI_OK;
     struct gi_batch_params defaults = {0};
     gi_options_default(&defaults, row);
     for (; row->name; row++)
         if (!is_for_one(row, images) && !gi_option_same(row, given, &defaults))
             return gi_fail(err, GI_E_USAGE, "--%s: is for many images: want %s too", row->name,
-                           tables ? "--table, --out-dir or --out" : "--out-dir, --out or --tar");
+                           tables   ? "--table, --out-dir or --out"
+                           : layers ? "--out"
+                                    : "--out-dir, --out or --tar");
     return GI_OK;
 }
 

@@ -45,7 +45,8 @@ rm cut-up/rgba_a.png
 touch cut-up/rgba_g.png
 expect 0 again
 check 'what is missing is there again' diff -r cut-up before
-check 'the others were left' test "$(find cut-up -name 'rgb_*' -newer before/rgb_b.png)$(stat -c %Y cut-up/sub/ka_k.png)" = "$(stat -c %Y before/sub/ka_k.png)"
+times() { (cd "$1" && shift && find "$@" -type f -printf '%p %T@\n' | sort); }
+check 'the others were left' cmp <(times cut-up rgb_{r,g,b}.png sub) <(times before rgb_{r,g,b}.png sub)
 check 'a line each' test "$(grep -c '"input":' r.jsonl)" = 4
 for k in 1 2; do expect 0 gpuimg channels split --recursive in --out-dir shards --suffix .png --shard $k/2 --report s$k.jsonl; done
 check 'shards' diff -r shards cut-up
@@ -111,6 +112,77 @@ expect_error 2 'channels: masks/rgb.pgm: the output of in/rgb.ppm would be writt
     channels alpha in/rgb.ppm masks/rgb.pgm --out-dir masks --suffix pgm
 expect_error 2 'channels: alpha: want INPUT... MASK' channels alpha --out-dir made
 expect_error 2 'channels: no images among the inputs' channels alpha masks/rgb.pgm --out-dir made
-expect 1 gpuimg channels alpha in/rgb.ppm in/rgb.ppm --out-dir made --suffix pam
+expect 1 gpuimg channels alpha in/rgb.ppm in/rgb.ppm --out-dir colour --suffix pam
 check 'a mask in colour' grep -q '^gpuimg: channels: in/rgb.ppm: has colour and no alpha' err
+
+# ---- split: a folder of layers each ----
+mkdir -p scans/sub labels
+for i in 1 2 3; do gpuimg channels in/rgb.ppm scans/$i.ppm --order "$(cut -d' ' -f$i <<<'rgb gbr brg')"; done
+cp in/sub/gray.pgm scans/sub/4.pgm
+python3 - <<'E2'
+for i in 1, 2, 3, 4:
+    with open(f"labels/{i}.pgm", "wb") as f:
+        f.write(b"P5 23 17 255\n" + bytes((x // 6 + y // 9 * i) % 5 for y in range(17) for x in range(23)))
+E2
+expect 0 gpuimg split --recursive scans --labels 'labels/{stem}.pgm' --out 'layers/{tree}/{stem}' --report l.jsonl --threads 3
+check 'a folder each' test "$(cd layers && find . -type d | sort | tr '\n' ' ')" = '. ./1 ./2 ./3 ./sub ./sub/4 '
+for i in 1 2 3 sub/4; do
+    rm -rf alone
+    gpuimg split "$(echo scans/$i.*)" --labels labels/${i##*/}.pgm --out-dir alone
+    check "as alone: $i" diff -r alone layers/$i
+done
+check 'lines of folders' test "$(jq -r 'select(.input) | "\(.input) \(.output) \(.beside) \([.outputs[].output] | length) \(.status)"' l.jsonl | sort | tail -2)" = \
+"scans/3.ppm layers/3 labels/3.pgm $(ls layers/3 | wc -l) done
+scans/sub/4.pgm layers/sub/4 labels/4.pgm $(ls layers/sub/4 | wc -l) done"
+expect 0 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --fill 7 --format ppm
+gpuimg split scans/2.ppm --labels labels/1.pgm --out-dir alone2 --fill 7 --format ppm
+check 'labels for all' diff -r alone2 one/2
+
+# What is there stays but by --force; --resume does what is missing.
+expect 1 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --fill 7 --format pam
+check 'not over layers' grep -q '^gpuimg: split: scans/1.ppm: --out one/1: holds layer-00000[0-9].ppm: want ' err
+expect 0 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --fill 7 --format pam --force
+check 'but by --force' test "$(ls one/*/*.ppm 2>/dev/null)$(ls one/1 | head -1)" = layer-000001.pam
+cp -a layers before2
+rm layers/2/layer-000002.png
+touch labels/3.pgm
+expect 0 gpuimg split --recursive scans --labels 'labels/{stem}.pgm' --out 'layers/{tree}/{stem}' --report l.jsonl --resume --force
+check 'as before' diff -r layers before2
+check 'what lacked one, and other labels' test "$(jq -r 'select(.input) | .input' l.jsonl | tail -2 | sort | tr '\n' ' ')" = 'scans/2.ppm scans/3.ppm '
+check 'others are left' cmp <(times layers 1 sub/4) <(times before2 1 sub/4)
+check 'a bad one alone' test "$(gpuimg split scans/1.ppm nowhere.ppm "$data/coins.png" --labels labels/1.pgm --out 'bad/{stem}' 2>&1 | sort | tr '\n' ';')$(ls bad)" = \
+    "gpuimg: split: $data/coins.png: --labels: 23 x 17 pixels: want 640 x 427, as the input has;gpuimg: split: 2 of 3 files failed;gpuimg: split: nowhere.ppm: No such file or directory;1"
+
+# kill -9: whole folders or none, and nothing of ours is left by the next run.
+for i in {1..40}; do cp scans/1.ppm in/k$i.ppm; done
+rm in/rgba.pam in/rgb.ppm
+for wait in 0.005 0.02 0.04; do
+    rm -rf killed k.jsonl
+    "$GPUIMG" split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --threads 2 &
+    sleep $wait
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    mkdir -p killed
+    check "killed after $wait s: whole folders" test "$(for f in killed/*/; do [[ -d $f ]] && ls "$f" | wc -l; done | sort -u | head -1)" = "$([[ $(ls killed) ]] && ls layers/1 | wc -l)"
+    expect 0 gpuimg split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --resume --force
+    check 'all folders, nothing else' test "$(find killed -mindepth 1 -maxdepth 1 | wc -l)" = 40
+    check 'as they should be' diff -r killed/k7 layers/1
+done
+mkdir -p dead/.gpuimg-0123456789abcdef
+touch dead/.gpuimg-0123456789abcdef/layer-000001.png
+expect 0 gpuimg split scans/1.ppm --labels labels/1.pgm --out 'dead/{stem}'
+check 'a dead one is cleared' test "$(ls -A dead)" = 1
+
+# Wrong before any work.
+expect_error 2 'split: made/1: would be the output of scans/1.ppm and of ./scans/1.ppm, *' split scans/1.ppm ./scans/1.ppm --labels labels/1.pgm --out 'made/{stem}'
+expect_error 2 'split: made: would be the output of scans/1.ppm and of scans/2.ppm, *' split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out made
+expect_error 2 'split: scans: the output of scans/1.ppm would be written over the input scans/1.ppm, *' split scans/1.ppm --labels labels/1.pgm --out scans --force
+expect_error 2 'split: labels: the output of scans/1.ppm would be written over the input labels/1.pgm, *' split scans/1.ppm --labels labels/1.pgm --out labels
+expect_error 2 'split: of many images want --out, and no --out-dir: *' split scans/1.ppm --labels labels/1.pgm --out 'made/{stem}' --out-dir made
+expect_error 2 'split: of many images want --out, and no --out-dir: *' split --files-from names --labels labels/1.pgm
+expect_error 2 'split: scans/2.ppm: one operand too many *; many images go by --out' split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out-dir made
+expect_error 2 'split: --shard: is for many images: want --out too' split scans/1.ppm --labels labels/1.pgm --out-dir made --shard 1/2
+expect_error 2 'split: --labels labels/{n}.pgm: {n}.pgm: want {dir}, *' split scans/1.ppm --labels 'labels/{n}.pgm' --out 'made/{stem}'
+expect_error 2 'split: --format nothing: want the suffix *' split scans/1.ppm --labels labels/1.pgm --out 'made/{stem}' --format nothing
+expect_error 1 'split: --labels: nowhere.pgm: No such file or directory' split scans/1.ppm --labels nowhere.pgm --out 'made/{stem}'
 finish
