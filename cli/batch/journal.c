@@ -360,9 +360,10 @@ enum gi_status gi_journal_open(struct gi_journal **out, const char *path,
         status = start(journal, head, err);
     if (!status) {
         journal->fd = standard ? STDOUT_FILENO : open_report(path, O_APPEND);
-        status = journal->fd >= 0 ? lock(journal, journal->fd, err)
-                                  : gi_fail(err, gi_status_of_errno(errno), "--report %s: %s", path,
-                                            strerror(errno));
+        status = standard           ? GI_OK
+                 : journal->fd >= 0 ? lock(journal, journal->fd, err)
+                                    : gi_fail(err, gi_status_of_errno(errno), "--report %s: %s",
+                                              path, strerror(errno));
     }
     if (older >= 0)
         close(older);

@@ -72,6 +72,10 @@ expect_error 2 'histogram: --shard: is for many images: want --table*' histogram
 expect_error 2 'invert: made: one operand too many (usage: *); many images go by --out-dir' invert in/a.png in/b.png made
 expect 0 gpuimg invert in/a.png one.png --memory 9M --progress
 
+# The report on standard output, which may be a file.
+expect 0 gpuimg invert in/a.png in/b.png --out-dir told --report -
+check 'a report to a file' test "$(jq -r 'select(.input) | .status' out | tr '\n' ' ')" = 'done done '
+
 # A file or a dead link where a folder should be: once, and no input was looked at.
 : >plain
 ln -s nowhere dead
