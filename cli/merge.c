@@ -1,5 +1,6 @@
 /* gpuimg merge: layers as one image.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/joint.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -20,6 +21,7 @@ extern const struct gi_filter gi_filter_composite;
 struct job {
     struct gi_io_params io;
     struct gi_runner *runner;
+    struct gi_joint report;
     int threads;
     struct gi_metadata metadata; /* of the first image */
 };
@@ -43,10 +45,12 @@ static void *params_of(const char *with, struct gi_err *err)
 }
 
 struct merge_params {
+    const char *report;
     bool progress;
 };
 
 static const struct gi_option merge_options[] = {
+    GI_JOINT_OPTION(struct merge_params, report),
     GI_PROGRESS_OPTION(struct merge_params, progress),
     {0},
 };
@@ -58,8 +62,11 @@ static enum gi_status lay_over(struct job *job, struct gi_image *image, const ch
     struct gi_step step = {.filter = &gi_filter_composite, .params = params};
     struct gi_image layer = {0}, made;
     struct gi_file_info info;
+    double ms[GI_STAGES] = {0}, start = gi_now_ms();
     enum gi_status status =
         gi_runner_load(job->runner, &layer, NULL, &info, path, &job->io, &step, 1, err);
+    ms[GI_STAGE_DECODE] = gi_now_ms() - start;
+    start = gi_now_ms();
     if (!status && (layer.width != image->width || layer.height != image->height))
         status = gi_fail(err, GI_E_UNSUPPORTED, "%s: is %d x %d, want %d x %d as the first layer",
                          path, layer.width, layer.height, image->width, image->height);
@@ -73,31 +80,41 @@ static enum gi_status lay_over(struct job *job, struct gi_image *image, const ch
         gi_image_free(image);
         *image = made;
     }
+    ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
     gi_image_free(&layer);
-    return status;
+    return gi_joint_note(&job->report, path, &layer, ms, status, err);
+}
+
+/* The first layer. */
+static enum gi_status lay_down(struct job *job, struct gi_image *image, const char *path,
+                               const void *params, struct gi_err *err)
+{
+    struct gi_step step = {.filter = &gi_filter_composite, .params = params};
+    struct gi_file_info info;
+    double ms[GI_STAGES] = {0}, start = gi_now_ms();
+    enum gi_status status =
+        gi_runner_load(job->runner, image, &job->metadata, &info, path, &job->io, &step, 1, err);
+    ms[GI_STAGE_DECODE] = gi_now_ms() - start;
+    return gi_joint_note(&job->report, path, image, ms, status, err);
 }
 
 static enum gi_status merge(struct job *job, char **paths, int n, const char *output,
                             struct gi_err *err)
 {
     struct gi_image image = {0};
-    struct gi_file_info info;
     void *params = params_of(paths[0], err);
     enum gi_status status = params ? GI_OK : GI_E_MEMORY;
-    struct gi_step step = {.filter = &gi_filter_composite, .params = params};
-    if (!status)
-        status = gi_runner_load(job->runner, &image, &job->metadata, &info, paths[0], &job->io,
-                                &step, 1, err);
-    for (int i = 1; i < n && !status; i++)
-        status = lay_over(job, &image, paths[i], params, err);
+    for (int i = 0; i < n && !status; i++)
+        status = (i ? lay_over : lay_down)(job, &image, paths[i], params, err);
     if (!status) {
         double start = gi_now_ms();
         status = gi_cli_save(&image, &job->metadata, output, &job->io, job->threads, err);
-        gi_runner_note(job->runner, "encode", gi_now_ms() - start);
+        double ms = job->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
+        gi_runner_note(job->runner, "encode", ms);
     }
     gi_image_free(&image);
     free(params);
-    return status;
+    return gi_joint_end(&job->report, &image, status, err);
 }
 
 static enum gi_status check_merge(const struct job *job, char **paths, int n, const char *output,
@@ -119,10 +136,12 @@ static enum gi_status run_merge(const struct gi_command *self, void *const *para
     struct job job = {.io = *(const struct gi_io_params *)params[SET_IO],
                       .threads = gi_thread_count(device->threads)};
     int n = noperands - 1;
-    (void)self;
     enum gi_status status = check_merge(&job, operands, n, operands[n], err);
     if (!status)
         status = gi_runner_new(&job.runner, device, err);
+    if (!status)
+        status =
+            gi_joint_open_operands(&job.report, p->report, self, params, operands, noperands, err);
     if (!status) {
         gi_runner_watch(job.runner, p->progress, n > 1 ? n - 1 : 1);
         status = merge(&job, operands, n, operands[n], err);
@@ -142,7 +161,9 @@ const struct gi_command gi_command_merge = {
         "Layers are images of one size; each is laid over those before it by its alpha, as gpuimg "
         "composite does. What gpuimg split parted becomes whole again where there were labels. The "
         "result has the depth of the first layer, colour where one has it, and alpha where the "
-        "first has it.",
+        "first has it.\n\n"
+        "One image is made of all, so no batch fits here. --report has a line a layer and behind "
+        "them one of the whole, with inputs, how many.",
     .examples = "gpuimg merge layers/*.png whole.png\n"
                 "gpuimg merge photo.jpg marks.png legend.png out.png\n"
                 "gpuimg merge back.png front.png out.jpg --background white",

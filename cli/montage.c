@@ -1,5 +1,6 @@
 /* gpuimg montage: many images on one sheet.
  * SPDX-License-Identifier: MIT */
+#include "cli/batch/joint.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/device.h"
@@ -22,6 +23,7 @@ struct params {
     int columns, rows, gap, margin, gravity;
     struct gi_extent cell;
     bool fill, stretch, no_enlarge, progress;
+    const char *report;
     struct gi_border_params edge; /* --background */
 };
 
@@ -78,6 +80,7 @@ static const struct gi_option options[] = {
      .help = "Around all of them"},
     GI_GRAVITY_OPTION(struct params, "center", "Where an image stands in its place"),
     GI_ADDED_VALUE_OPTION(struct params, edge, "Of the sheet"),
+    GI_JOINT_OPTION(struct params, report),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
@@ -87,6 +90,7 @@ struct sheet {
     const struct params *params;
     struct gi_io_params io;
     struct gi_runner *runner;
+    struct gi_joint report;
     int threads;
     struct gi_image *images; /* n of `room` are there */
     int n, room;
@@ -147,11 +151,15 @@ static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const
     struct gi_image src;
     struct gi_metadata metadata;
     struct gi_file_info info;
+    double ms[GI_STAGES] = {0}, start = gi_now_ms();
     enum gi_status status =
         gi_runner_load(sheet->runner, &src, &metadata, &info, path, &sheet->io, step, 1, err);
+    ms[GI_STAGE_DECODE] = gi_now_ms() - start;
     if (status)
-        return status;
+        return gi_joint_note(&sheet->report, path, NULL, ms, status, err);
+    start = gi_now_ms();
     status = gi_runner_run(sheet->runner, &sheet->images[sheet->n], &src, step, 1, NULL, err);
+    ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
     if (status)
         gi_err_prefix(err, "%s", path);
     else
@@ -159,7 +167,7 @@ static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const
     sheet->n += !status;
     gi_image_free(&src);
     gi_metadata_free(&metadata);
-    return status;
+    return gi_joint_note(&sheet->report, path, &src, ms, status, err);
 }
 
 /* ---- the sheet ---- */
@@ -294,6 +302,22 @@ static enum gi_status fill_sheet(struct sheet *sheet, char **paths, int n, struc
     return status;
 }
 
+static enum gi_status make_and_save(struct sheet *sheet, struct gi_image *made, char **operands,
+                                    int n, struct gi_err *err)
+{
+    gi_runner_watch(sheet->runner, sheet->params->progress, n);
+    enum gi_status status = fill_sheet(sheet, operands, n, err);
+    if (!status)
+        status = make(sheet, made, err);
+    if (status)
+        return status;
+    double start = gi_now_ms();
+    status = gi_cli_save(made, &sheet->metadata, operands[n], &sheet->io, sheet->threads, err);
+    double ms = sheet->report.whole.ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
+    gi_runner_note(sheet->runner, "encode", ms);
+    return status;
+}
+
 static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
                           int noperands, struct gi_err *err)
 {
@@ -304,7 +328,6 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     int n = noperands - 1;
     const char *path = operands[n];
     struct gi_image made = {0};
-    (void)self;
     enum gi_status status = lay_out(&sheet, n, err);
     if (!status)
         status = gi_cli_check_save(path, &sheet.io, err);
@@ -317,16 +340,11 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
     if (!status)
         status = gi_runner_new(&sheet.runner, device, err);
     if (!status)
-        gi_runner_watch(sheet.runner, sheet.params->progress, n);
+        status = gi_joint_open_operands(&sheet.report, sheet.params->report, self, params, operands,
+                                        noperands, err);
     if (!status)
-        status = fill_sheet(&sheet, operands, n, err);
-    if (!status)
-        status = make(&sheet, &made, err);
-    if (!status) {
-        double start = gi_now_ms();
-        status = gi_cli_save(&made, &sheet.metadata, path, &sheet.io, sheet.threads, err);
-        gi_runner_note(sheet.runner, "encode", gi_now_ms() - start);
-    }
+        status = make_and_save(&sheet, &made, operands, n, err);
+    status = gi_joint_end(&sheet.report, &made, status, err);
     for (int i = 0; i < sheet.n; i++)
         gi_image_free(&sheet.images[i]);
     free(sheet.images);
@@ -347,7 +365,8 @@ const struct gi_command gi_command_montage = {
         "--gravity; places come row by row. The sheet has the deepest type among the images, "
         "colour and alpha where one of them has these, and their ICC profile where all have the "
         "same; a gray image becomes gray in colour, and one without alpha is opaque. Images are "
-        "read one after the other, and only what goes on the sheet stays in memory.",
+        "read one after the other, and only what goes on the sheet stays in memory.\n\n"
+        "--report has a line an input and behind them one of the sheet, with inputs, how many.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

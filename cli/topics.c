@@ -35,7 +35,9 @@ static const char *const batch_paragraphs[] = {
     "done), list (the hash of all inputs' names), files (how many) and shard; then each file as it "
     "is finished: input, output, status (done, failed, passed), error, width, height, channels, "
     "type, sizes and times of both files, and ms, the milliseconds of each stage. Of compare a "
-    "line has other in place of output, and differs. An input with several results has outputs, "
+    "line has other in place of output, and differs. Behind the inputs of stack, montage "
+    "and merge stands a line of the whole, with inputs, how many. An input with several results "
+    "has outputs, "
     "one that goes with another image, as a mask, beside. Names that are no UTF-8 stand there as "
     "input_hex and output_hex too. --resume reads it and leaves out what is done, where size and "
     "time of input and output are still so.",

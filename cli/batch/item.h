@@ -57,6 +57,7 @@ struct gi_item {
     double ms[GI_STAGES];
     void *made; /* the encoded result, for deliver(); malloc()ed, owned here; NULL: in a file */
     size_t made_nbytes;
+    size_t inputs; /* it is a result of several, and has none itself; 0: it has one */
     bool in_parts; /* it has several results, all or none, and `output` is a name for them all */
     struct gi_item_part *parts; /* owned here */
     size_t nparts;

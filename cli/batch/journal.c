@@ -410,7 +410,10 @@ static char *item_text(const struct gi_item *item, const char *key, const char *
     static const char *const types[] = {"u8", "u16", "f32", "u32"};
     json_t *line = json_object(), *ms = json_object();
     const char *status = item->status ? "failed" : item->pass ? "passed" : "done";
-    gi_json_set_name(line, "input", item->input);
+    if (item->inputs)
+        json_object_set_new(line, "inputs", json_integer((json_int_t)item->inputs));
+    else
+        gi_json_set_name(line, "input", item->input);
     if (item->other)
         gi_json_set_name(line, "other", item->other);
     else
@@ -429,7 +432,7 @@ static char *item_text(const struct gi_item *item, const char *key, const char *
         json_object_set_new(line, "type", json_string(types[item->shape.type]));
     }
     json_object_set_new(line, "input_bytes", json_integer((json_int_t)item->input_nbytes));
-    if (!key)
+    if (!key && !item->inputs)
         json_object_set_new(line, "input_mtime_ns", json_integer(item->input_mtime_ns));
     if (item->beside) {
         gi_json_set_name(line, "beside", item->beside);

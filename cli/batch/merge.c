@@ -73,10 +73,12 @@ static enum gi_status add_header(struct gi_merge *merge, const char *path, const
                                                                          : out_of_memory(err);
 }
 
-/* What tells the line from others: of a pair both names, with a tab between. NULL: out of memory.
- */
+/* What tells the line from others: of a pair both names, with a tab between; of one image of
+ * several inputs its own. NULL: out of memory. */
 static char *name_of(const json_t *item)
 {
+    if (json_object_get(item, "inputs"))
+        return gi_json_name(item, "output");
     char *input = gi_json_name(item, "input"), *other = gi_json_name(item, "other"), *both = NULL;
     if (!input || !json_object_get(item, "other"))
         return input;
@@ -107,7 +109,8 @@ static enum gi_status add_item(struct gi_merge *merge, const json_t *item, const
         .verdict = strcmp(status, "done") == 0      ? GI_MERGE_DONE
                    : strcmp(status, "skipped") == 0 ? GI_MERGE_KEPT
                                                     : GI_MERGE_FAILED,
-        .part = json_object_get(item, "tar") || json_object_get(item, "stream"),
+        .part = json_object_get(item, "tar") || json_object_get(item, "stream") ||
+                json_object_get(item, "inputs"),
     };
     merge->lines[merge->nlines++] = line;
     return line.input && line.text ? GI_OK : out_of_memory(err);
@@ -137,7 +140,7 @@ static enum gi_status add_line(struct gi_merge *merge, struct reading *r, const 
         gi_cli_warn("%s: line %" PRIu64 " is damaged", r->path, r->number);
     else if (is_header)
         status = add_header(merge, r->path, object, &r->shard, err);
-    else if (r->has_header && *text_of(object, "input"))
+    else if (r->has_header && (*text_of(object, "input") || json_object_get(object, "inputs")))
         status = add_item(merge, object, text, &r->shard, err);
     else
         status = gi_fail(err, GI_E_FORMAT, "%s: line %" PRIu64 " is none of a report of --report",

@@ -268,8 +268,9 @@ static bool is_text(enum gi_option_type type)
 /* Those that change no byte of what comes out. */
 static bool has_no_say(const struct gi_option *row)
 {
-    static const char *const names[] = {"quiet",      "durable",   "no-clobber", "threads",
-                                        "max-pixels", "max-bytes", "force"};
+    static const char *const names[] = {
+        "report",  "files-from", "null",    "recursive",  "memory",    "progress", "quiet",
+        "durable", "no-clobber", "threads", "max-pixels", "max-bytes", "force"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(row->name, names[i]) == 0)
             return true;

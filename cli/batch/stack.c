@@ -7,6 +7,7 @@
 #include "cli/batch/batch.h"
 #include "cli/batch/engine.h"
 #include "cli/batch/imaging.h"
+#include "cli/batch/joint.h"
 #include "cli/batch/list.h"
 #include "cli/batch/memory.h"
 #include "cli/batch/pile.h"
@@ -16,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/output.h"
+#include "cli/process.h"
 #include "cli/watch.h"
 #include "kernels/parallel.h"
 
@@ -27,7 +29,7 @@ enum { PIECE = 4096 };  /* samples a job */
 struct params {
     int by, threads;
     double kappa;
-    const char *files_from;
+    const char *files_from, *report;
     bool null, recursive, progress;
     uint64_t memory;
 };
@@ -84,6 +86,7 @@ static const struct gi_option options[] = {
      .unit = "bytes",
      .help = "Memory for images under way; what median and sigma-clip can't hold in it waits in a "
              "temporary file. Without it half of what is free"},
+    GI_JOINT_OPTION(struct params, report),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
 };
@@ -91,12 +94,14 @@ static const struct gi_option options[] = {
 struct stack {
     const struct params *params;
     struct gi_list list;
+    struct gi_joint report;
     struct gi_imaging *imaging;
     size_t next, n;         /* given to the engine; stacked */
     struct gi_image shape;  /* of all: that of the first */
     double *sums;           /* a sample each: sum, least or largest so far */
     struct gi_pile *pile;   /* of all, where they are held */
     struct gi_image result; /* as long as it is made */
+    struct gi_image made;   /* its shape */
     struct gi_pile_band band;
 };
 
@@ -166,17 +171,10 @@ static void add(struct stack *stack, const struct gi_image *image)
     }
 }
 
-/* In the order of the list: so sums of floats are the same every time. */
-static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+static enum gi_status take(struct stack *stack, const struct gi_item *item, struct gi_err *err)
 {
-    struct stack *stack = self;
-    struct gi_image *image = item->tag;
-    const struct gi_image *want = &stack->shape;
-    enum gi_status status = GI_OK;
-    if (item->status) /* the stack needs all of them */
-        return gi_engine_end_by(item, err);
-    if (!stack->n)
-        status = begin(stack, image, err);
+    const struct gi_image *image = item->tag, *want = &stack->shape;
+    enum gi_status status = stack->n ? GI_OK : begin(stack, image, err);
     if (status)
         return status;
     if (image->width != want->width || image->height != want->height ||
@@ -192,6 +190,17 @@ static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *e
         add(stack, image);
     stack->n++;
     return status;
+}
+
+/* In the order of the list: so sums of floats are the same every time. The stack needs all of them.
+ */
+static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
+{
+    struct stack *stack = self;
+    if (!item->status)
+        item->status = take(stack, item, &item->err);
+    enum gi_status status = gi_joint_add(&stack->report, item, err);
+    return status || !item->status ? status : gi_engine_end_by(item, err);
 }
 
 static int by_value(const void *a, const void *b)
@@ -321,10 +330,15 @@ static enum gi_status finish(struct stack *stack, const struct gi_io_params *io,
         return status;
     status = gi_image_alloc(&stack->result, s->width, s->height, s->channels,
                             stack->params->by == BY_SUM ? GI_F32 : s->type, err);
+    double start = gi_now_ms(), *ms = stack->report.whole.ms;
     if (!status)
         status = finish_all(stack, pool, err);
+    ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
+    start = gi_now_ms();
     if (!status)
         status = gi_cli_save(&stack->result, NULL, path, io, threads, err);
+    ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
+    stack->made = stack->result;
     gi_image_free(&stack->result);
     gi_pool_free(&pool);
     return status;
@@ -361,7 +375,6 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct gi_imaging_options how = {.io = io, .device = &device};
     struct stack stack = {.params = p};
-    (void)command;
     enum gi_status status = gi_cli_check_save(path, io, err);
     if (!status)
         status = gi_list_operands(&stack.list, operands, noperands - 1, p->recursive, err);
@@ -376,9 +389,12 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (!status)
         status = gi_imaging_new(&stack.imaging, &how, err);
     if (!status)
+        status = gi_joint_open(&stack.report, p->report, command, params, &stack.list, path, err);
+    if (!status)
         status = run_engine(&stack, err);
     if (!status)
         status = finish(&stack, io, path, err);
+    status = gi_joint_end(&stack.report, &stack.made, status, err);
     gi_pile_free(&stack.pile);
     free(stack.sums);
     gi_imaging_free(&stack.imaging);
@@ -396,7 +412,8 @@ const struct gi_command gi_command_stack = {
         "sum hold one image of sums; median and sigma-clip need all images, and where these take "
         "more than --memory they wait, decoded, in a temporary file in $TMPDIR, or else in "
         "/var/tmp, and are read from it part by part. The bytes are the same. "
-        "An image that can't be read, or of another shape, ends it.",
+        "An image that can't be read, or of another shape, ends it.\n\n"
+        "--report has a line an input and behind them one of the whole, with inputs, how many.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --by sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --by sum --recursive darks sum.pfm",

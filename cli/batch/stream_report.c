@@ -3,32 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/claims.h"
+#include "cli/batch/joint.h"
 #include "cli/batch/list.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/streams.h"
 #include "cli/output.h"
-
-/* The report is neither what is read nor what is written. */
-static enum gi_status check_file(const struct gi_stream *stream, const char *report,
-                                 const char *output, struct gi_err *err)
-{
-    struct gi_claims claims = {0};
-    struct gi_claim a, b;
-    if (output && strcmp(report, "-") == 0 && strcmp(output, "-") == 0)
-        return gi_fail(err, GI_E_USAGE, "--report -: is where the images go, want a file");
-    enum gi_status status = gi_claim(&claims, GI_CLAIM_REPORT, 0, report, err);
-    if (!status)
-        status = gi_claim(&claims, GI_CLAIM_INPUT, 0, stream->input, err);
-    if (!status)
-        status = gi_claim(&claims, GI_CLAIM_OUTPUT, 0, output, err);
-    if (!status && gi_claims_clash(&claims, true, &a, &b))
-        status =
-            gi_fail(err, GI_E_USAGE, "--report %s: is the %s too, want another file", report,
-                    a.kind == GI_CLAIM_OUTPUT || b.kind == GI_CLAIM_OUTPUT ? "output" : "input");
-    gi_claims_free(&claims);
-    return status;
-}
 
 enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_batch_job *job,
                                      const char *output, struct gi_err *err)
@@ -39,9 +18,9 @@ enum gi_status gi_stream_report_open(struct gi_stream *stream, const struct gi_b
     struct gi_list list = {0};
     if (!p->report)
         return GI_OK;
-    enum gi_status status = check_file(stream, p->report, file, err);
+    enum gi_status status = gi_list_add(&list, stream->input, err);
     if (!status)
-        status = gi_list_add(&list, stream->input, err);
+        status = gi_joint_check(p->report, &list, file, err);
     if (!status)
         status = gi_list_hash(&head.list, &list, err);
     char *chain =
