@@ -72,7 +72,11 @@ static inline int gi_ball_reach(const struct gi_ball *spec, int j)
  * width / 2), 0 <= i < width, 0 <= j < height, in ascending order the one at place `rank`. With
  * `runs` of the samples in these, which lie in that rectangle, y never descending. Floats are
  * ordered as by gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere.
- * Border values are rounded to integers (half to even, saturated) first. */
+ * Border values are rounded to integers (half to even, saturated) first.
+ *
+ * With `opaque`, which wants `runs`, and says nothing where alpha is not there or not copied, only
+ * samples of pixels count whose alpha is > 0: of n that do it is the one at gi_rank_place(percent,
+ * n), of none the sample of the pixel itself, to the bit. */
 struct gi_median {
     int width, height; /* 1 to GI_MEDIAN_MAX */
     int rank;          /* 0 to the samples less 1; half of them: the median */
@@ -80,7 +84,22 @@ struct gi_median {
     struct gi_edge edge;
     const struct gi_run *runs; /* as in gi_extreme */
     int nruns;
+    bool opaque;
+    double percent; /* 0 to 100 */
 };
+
+/* The place of n samples, 1 or more, below which `percent` of them are; at most the last. */
+GI_HOST_DEVICE static inline int gi_rank_place(double percent, int n)
+{
+    int place = (int)(n * percent / 100);
+    return place < n ? place : n - 1;
+}
+
+/* Are there samples that do not count? */
+static inline bool gi_median_hides(const struct gi_median *spec, const struct gi_image *src)
+{
+    return spec->opaque && gi_has_alpha(src) && !spec->alpha_too;
+}
 
 /* Is it the median of k x k samples? */
 static inline bool gi_median_is(const struct gi_median *spec, int k)

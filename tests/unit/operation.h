@@ -199,16 +199,22 @@ static void exact_median(struct gi_image *dst, const struct gi_image *src,
                     continue;
                 }
                 int count = 0;
+                bool hides = spec->opaque && n % 2 == 0 && !spec->alpha_too;
                 for (int i = 0; !spec->runs && i < w * h; i++)
                     window[count++] =
                         exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + i / w - h / 2,
                                  (long long)x + i % w - w / 2, c);
                 for (int r = 0; spec->runs && r < spec->nruns; r++)
-                    for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++)
-                        window[count++] =
-                            exact_at(src, &edge, GI_ALPHA_PLAIN, (long long)y + spec->runs[r].y,
-                                     (long long)x + i, c);
-                exact_put(dst, y, x, c, exact_rank(window, count, spec->rank));
+                    for (int i = spec->runs[r].first; i <= spec->runs[r].last; i++) {
+                        long long at_y = (long long)y + spec->runs[r].y, at_x = (long long)x + i;
+                        window[count] = exact_at(src, &edge, GI_ALPHA_PLAIN, at_y, at_x, c);
+                        count +=
+                            !hides || exact_at(src, &edge, GI_ALPHA_PLAIN, at_y, at_x, n - 1) > 0;
+                    }
+                int rank = (int)floor(count * spec->percent / 100);
+                rank = !hides ? spec->rank : rank < count ? rank : count - 1;
+                exact_put(dst, y, x, c,
+                          count ? exact_rank(window, count, rank) : exact_sample(src, y, x, c));
             }
     free(window);
 }
@@ -410,6 +416,8 @@ static void random_median(struct operation *op, uint64_t *seed, enum gi_border b
         m->runs = op->runs;
         m->nruns = random_runs(op, seed, m->width, m->height, m->width / 2, m->height / 2);
         m->rank = case_between(seed, 0, gi_runs_pixels(m->runs, m->nruns) - 1);
+        m->opaque = case_between(seed, 0, 1);
+        m->percent = m->opaque ? 12.5 * case_between(seed, 0, 8) : 0;
     }
 }
 

@@ -30,12 +30,17 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_median
 {
     static unsigned counts[65536];
     unsigned best = 0;
+    bool counted = false;
     for (int turn = 0; turn < 3; turn++) /* counts, looks, and clears */
         for (int j = -spec->height / 2; j < spec->height - spec->height / 2; j++)
             for (int i = -spec->width / 2; i < spec->width - spec->width / 2; i++) {
                 if (!counts_in(spec, j, i))
                     continue;
                 unsigned v = sample_at(src, &spec->edge, y + j, x + i, c);
+                if (spec->opaque && gi_has_alpha(src) && !spec->alpha_too &&
+                    !sample_at(src, &spec->edge, y + j, x + i, (size_t)src->channels - 1))
+                    continue;
+                counted = true;
                 if (turn == 0)
                     counts[v]++;
                 else if (turn == 2)
@@ -43,7 +48,7 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_median
                 else if (counts[v] > counts[best] || (counts[v] == counts[best] && v < best))
                     best = v;
             }
-    return best;
+    return counted ? best : sample_at(src, &spec->edge, y, x, c);
 }
 
 static void define(const struct gi_image *dst, const struct gi_image *src,
@@ -102,7 +107,8 @@ static void make(const int *size, int channels, enum gi_type type, const struct 
                              .alpha_too = case_between(&seed, 0, 1),
                              .edge = case_edge(&seed, (enum gi_border)border, type),
                              .runs = window->runs,
-                             .nruns = window->nruns};
+                             .nruns = window->nruns,
+                             .opaque = window->runs && case_between(&seed, 0, 2)};
     check(&g.image, &spec);
     guard_check(&g);
     guard_free(&g);

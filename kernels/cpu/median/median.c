@@ -1,7 +1,7 @@
 /* Medians of windows of any size: the window goes over a tile to and fro, and a histogram of what
  * is in it goes with it, so that a step takes 2 k samples. The median is looked for from where it
  * was, whole blocks of bins at a time where they lie between. Floats are numbered in the order that
- * they have in the tile.
+ * they have in the tile. Samples that do not count have a bin behind all others.
  *
  * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
  * 27(1), 1979. SPDX-License-Identifier: MIT */
@@ -19,6 +19,7 @@ struct sliding {
     int width, height; /* of a tile and of its samples with the window's at the sides, pixels */
     int across;        /* tiles side by side */
     size_t nbins, samples;
+    bool hides; /* some do not count */
 };
 
 struct worker {
@@ -26,13 +27,16 @@ struct worker {
     struct gi_tile tile;
     int nx, ny;         /* pixels of the tile with the window's */
     char *row;          /* of them all channels */
-    uint32_t *bins;     /* of one channel, nx * ny */
+    uint32_t *bins;     /* of one channel, nx * ny; s->nbins: does not count */
     uint64_t *pairs[2]; /* GI_F32: keys with their places, sorted and to be */
     uint32_t *values;   /* GI_F32: the key of each bin */
     uint32_t *fine;     /* samples of the window in each bin */
     uint32_t *coarse;   /* in each BLOCK of bins */
     uint32_t at, below; /* the bin of the median; the samples in bins before it */
+    int pixels;         /* of the window */
 };
+
+enum { NO_FLOAT = 0 /* a key that none has */ };
 
 static size_t round_up(size_t nbytes)
 {
@@ -45,7 +49,7 @@ static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
     size_t row =
         round_up((size_t)s->width * (size_t)s->src->channels * gi_type_nbytes(s->src->type));
     size_t n = round_up(s->samples * 4), keyed = s->src->type == GI_F32 ? n : 0;
-    size_t fine = round_up(s->nbins * 4), coarse = round_up((s->nbins / BLOCK + 1) * 4);
+    size_t fine = round_up((s->nbins + 1) * 4), coarse = round_up((s->nbins / BLOCK + 1) * 4);
     w->s = s;
     if (scratch) {
         w->row = scratch;
@@ -83,29 +87,34 @@ static void number(struct worker *w, size_t n)
         uint32_t key = (uint32_t)(from[i] >> 32);
         bin += i && key != w->values[bin];
         w->values[bin] = key;
-        w->bins[(uint32_t)from[i]] = bin;
+        w->bins[(uint32_t)from[i]] = key == NO_FLOAT ? (uint32_t)w->s->nbins : bin;
     }
+}
+
+/* The sample of a row of pixels as a bin, of floats as a key; what does not count has none. */
+static uint32_t bin_of(const struct sliding *s, const void *row, size_t pixel, int c)
+{
+    enum gi_type type = s->src->type;
+    size_t first = pixel * (size_t)s->src->channels, i = first + (size_t)c;
+    if (s->hides && !(gi_sample(row, first + (size_t)s->src->channels - 1, type) > 0))
+        return type == GI_F32 ? NO_FLOAT : (uint32_t)s->nbins;
+    if (type == GI_F32)
+        return median_key(((const uint32_t *)row)[i]);
+    return type == GI_U8 ? ((const uint8_t *)row)[i] : ((const uint16_t *)row)[i];
 }
 
 /* The bins of channel c of the tile and of what its windows reach. */
 static void load(struct worker *w, int c)
 {
     const struct sliding *s = w->s;
-    int left = s->spec->width / 2, above = s->spec->height / 2, channels = s->src->channels;
+    int left = s->spec->width / 2, above = s->spec->height / 2;
     for (int y = 0; y < w->ny; y++) {
         uint32_t *bins = w->bins + (size_t)y * (size_t)w->nx;
         GI_CPU(row_copy)
         (w->row, s->src, &s->spec->edge, (long long)w->tile.y0 - above + y,
          (long long)w->tile.x0 - left, (size_t)w->nx);
-        for (int x = 0; x < w->nx; x++) {
-            size_t i = (size_t)x * (size_t)channels + (size_t)c;
-            if (s->src->type == GI_U8)
-                bins[x] = ((uint8_t *)w->row)[i];
-            else if (s->src->type == GI_U16)
-                bins[x] = ((uint16_t *)(void *)w->row)[i];
-            else
-                bins[x] = median_key(((uint32_t *)(void *)w->row)[i]);
-        }
+        for (int x = 0; x < w->nx; x++)
+            bins[x] = bin_of(s, w->row, (size_t)x, c);
     }
     if (s->src->type == GI_F32)
         number(w, (size_t)w->nx * (size_t)w->ny);
@@ -123,11 +132,18 @@ static inline void move(struct worker *w, const uint32_t *bins, int n, size_t st
     w->below = below;
 }
 
-/* The bin of the sample of that rank. */
+/* The bin of the sample of the rank; nbins: none counts. */
 static uint32_t find(struct worker *w)
 {
-    uint32_t rank = (uint32_t)w->s->spec->rank;
+    const struct gi_median *spec = w->s->spec;
+    uint32_t rank = (uint32_t)spec->rank;
     uint32_t at = w->at, below = w->below;
+    if (w->s->hides) {
+        int n = w->pixels - (int)w->fine[w->s->nbins];
+        if (!n)
+            return (uint32_t)w->s->nbins;
+        rank = (uint32_t)gi_rank_place(spec->percent, n);
+    }
     while (below > rank) {
         if (at % BLOCK == 0 && below - w->coarse[at / BLOCK - 1] > rank)
             below -= w->coarse[(at -= BLOCK) / BLOCK];
@@ -150,8 +166,11 @@ static uint32_t find(struct worker *w)
 static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
 {
     const struct gi_image *dst = w->s->dst;
-    size_t i = (size_t)x * (size_t)dst->channels + (size_t)c;
-    if (dst->type == GI_U8)
+    size_t i = (size_t)x * (size_t)dst->channels + (size_t)c, nbytes = gi_type_nbytes(dst->type);
+    if (bin == w->s->nbins)
+        memcpy((char *)gi_row(dst, y) + i * nbytes, (const char *)gi_row(w->s->src, y) + i * nbytes,
+               nbytes);
+    else if (dst->type == GI_U8)
         ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)bin;
     else if (dst->type == GI_U16)
         ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)bin;
@@ -234,10 +253,11 @@ static void sliding_tile(void *arg, int index, void *scratch)
         (struct gi_tile){x0, less(x0 + SIDE, s->src->width), y0, less(y0 + SIDE, s->src->height)};
     w.nx = w.tile.x1 - x0 + s->spec->width - 1;
     w.ny = w.tile.y1 - y0 + s->spec->height - 1;
+    w.pixels = gi_runs_pixels(s->spec->runs, s->spec->nruns);
     bool keep = gi_has_alpha(s->src) && !s->spec->alpha_too;
     for (int c = 0; c < s->src->channels - keep; c++) {
         load(&w, c);
-        memset(w.fine, 0, s->nbins * 4);
+        memset(w.fine, 0, (s->nbins + 1) * 4);
         memset(w.coarse, 0, (s->nbins / BLOCK + 1) * 4);
         w.at = w.below = 0;
         (s->spec->runs ? slide_runs : slide)(&w, c);
@@ -250,7 +270,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
 {
-    struct sliding s = {.dst = dst, .src = src, .spec = spec};
+    struct sliding s = {.dst = dst, .src = src, .spec = spec, .hides = gi_median_hides(spec, src)};
     struct worker w = {0};
     s.width = less(src->width, SIDE) + spec->width - 1;
     s.height = less(src->height, SIDE) + spec->height - 1;

@@ -1,6 +1,7 @@
 /* The most frequent sample of a window: the window goes over a tile to and fro, and a histogram of
  * what is in it goes with it, so that a step takes 2 k samples. Of each block of bins a count is
  * kept that none of its bins is above; blocks are looked at again only where that decides.
+ * Samples that do not count have a bin behind all others, in a block that is not looked at.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/median/median.h"
 
@@ -13,6 +14,7 @@ struct mode {
     int width, height;  /* of a tile and of its samples with the window's at the sides, pixels */
     int across;         /* tiles side by side */
     int block, nblocks; /* bins of a block; blocks */
+    bool hides;         /* some samples do not count */
 };
 
 struct worker {
@@ -20,15 +22,21 @@ struct worker {
     struct gi_tile tile;
     int nx, ny;       /* pixels of the tile with the window's */
     char *row;        /* of them all channels */
-    uint16_t *values; /* of one channel, nx * ny */
+    uint32_t *values; /* of one channel, nx * ny; block * nblocks: does not count */
     uint32_t *counts; /* samples of the window in each bin */
-    uint32_t most[BLOCKS_MAX];
-    bool stale[BLOCKS_MAX]; /* `most` may be too many */
+    uint32_t most[BLOCKS_MAX + 1];
+    bool stale[BLOCKS_MAX + 1]; /* `most` may be too many */
+    int pixels;                 /* of the window */
 };
 
 static size_t round_up(size_t nbytes)
 {
     return (nbytes + 63) / 64 * 64;
+}
+
+static size_t counters(const struct mode *m)
+{
+    return (size_t)(m->block * m->nblocks) + 1;
 }
 
 /* Returns the size of the scratch; with `scratch`, shares it out. */
@@ -40,10 +48,10 @@ static size_t lay_out(struct worker *w, const struct mode *m, char *scratch)
     w->m = m;
     if (scratch) {
         w->row = scratch;
-        w->values = (uint16_t *)(void *)(scratch + row);
+        w->values = (uint32_t *)(void *)(scratch + row);
         w->counts = (uint32_t *)(void *)(scratch + row + values);
     }
-    return row + values + (size_t)(m->block * m->nblocks) * sizeof *w->counts;
+    return row + values + counters(m) * sizeof *w->counts;
 }
 
 /* The samples of channel c of the tile and of what its windows reach. */
@@ -52,24 +60,27 @@ static void load(struct worker *w, int c)
     const struct mode *m = w->m;
     size_t channels = (size_t)m->src->channels;
     for (int y = 0; y < w->ny; y++) {
-        uint16_t *values = w->values + (size_t)y * (size_t)w->nx;
+        uint32_t *values = w->values + (size_t)y * (size_t)w->nx;
         GI_CPU(row_copy)
         (w->row, m->src, &m->spec->edge, (long long)w->tile.y0 - m->spec->height / 2 + y,
          (long long)w->tile.x0 - m->spec->width / 2, (size_t)w->nx);
         for (int x = 0; x < w->nx; x++) {
-            size_t i = (size_t)x * channels + (size_t)c;
+            size_t i = (size_t)x * channels + (size_t)c,
+                   alpha = (size_t)x * channels + channels - 1;
             values[x] =
                 m->src->type == GI_U8 ? ((uint8_t *)w->row)[i] : ((uint16_t *)(void *)w->row)[i];
+            if (m->hides && !(gi_sample(w->row, alpha, m->src->type) > 0))
+                values[x] = (uint32_t)counters(m) - 1;
         }
     }
 }
 
 /* n samples that are `step` apart come into the window. */
-static void enter(struct worker *w, const uint16_t *values, int n, size_t step)
+static void enter(struct worker *w, const uint32_t *values, int n, size_t step)
 {
     for (int i = 0; i < n; i++, values += step) {
         uint32_t count = ++w->counts[*values];
-        int block = *values / w->m->block;
+        int block = (int)*values / w->m->block;
         if (count > w->most[block]) {
             w->most[block] = count;
             w->stale[block] = false;
@@ -78,10 +89,10 @@ static void enter(struct worker *w, const uint16_t *values, int n, size_t step)
 }
 
 /* They go out of it. */
-static void leave(struct worker *w, const uint16_t *values, int n, size_t step)
+static void leave(struct worker *w, const uint32_t *values, int n, size_t step)
 {
     for (int i = 0; i < n; i++, values += step) {
-        int block = *values / w->m->block;
+        int block = (int)*values / w->m->block;
         w->stale[block] |= w->counts[*values]-- == w->most[block];
     }
 }
@@ -102,9 +113,12 @@ static int first_of(const uint32_t *v, uint32_t wanted)
     return i;
 }
 
+/* -1: none counts. */
 static int find(struct worker *w)
 {
     int size = w->m->block;
+    if (w->m->hides && w->counts[counters(w->m) - 1] == (uint32_t)w->pixels)
+        return -1;
     for (;;) {
         uint32_t most = greatest(w->most, w->m->nblocks);
         int block = first_of(w->most, most);
@@ -120,6 +134,8 @@ static void store(const struct worker *w, int x, int y, int c, int value)
 {
     const struct gi_image *dst = w->m->dst;
     size_t i = (size_t)x * (size_t)dst->channels + (size_t)c;
+    if (value < 0)
+        value = (int)gi_sample(gi_row(w->m->src, y), i, dst->type);
     if (dst->type == GI_U8)
         ((uint8_t *)gi_row(dst, y))[i] = (uint8_t)value;
     else
@@ -127,8 +143,8 @@ static void store(const struct worker *w, int x, int y, int c, int value)
 }
 
 /* All of a window comes, or goes; its pixel is at `middle`. */
-static void move_runs(struct worker *w, const uint16_t *middle,
-                      void (*move)(struct worker *, const uint16_t *, int, size_t))
+static void move_runs(struct worker *w, const uint32_t *middle,
+                      void (*move)(struct worker *, const uint32_t *, int, size_t))
 {
     const struct gi_median *spec = w->m->spec;
     for (int i = 0; i < spec->nruns; i++) {
@@ -144,13 +160,13 @@ static void slide_runs(struct worker *w, int c)
     const struct gi_median *spec = w->m->spec;
     int width = w->tile.x1 - w->tile.x0, height = w->tile.y1 - w->tile.y0;
     for (int y = 0; y < height; y++) {
-        const uint16_t *middle =
+        const uint32_t *middle =
             w->values + (size_t)(y + spec->height / 2) * (size_t)w->nx + spec->width / 2;
         move_runs(w, middle, enter);
         for (int x = 0; x < width; x++, middle++) {
             for (int i = 0; x && i < spec->nruns; i++) {
                 const struct gi_run *run = &spec->runs[i];
-                const uint16_t *row = middle + run->y * (ptrdiff_t)w->nx;
+                const uint32_t *row = middle + run->y * (ptrdiff_t)w->nx;
                 leave(w, row + run->first - 1, 1, 1);
                 enter(w, row + run->last, 1, 1);
             }
@@ -169,7 +185,7 @@ static void slide(struct worker *w, int c)
     for (int j = 0; j < down; j++)
         enter(w, w->values + (size_t)j * stride, across, 1);
     for (int y = 0; y < height; y++) {
-        const uint16_t *row = w->values + (size_t)y * stride;
+        const uint32_t *row = w->values + (size_t)y * stride;
         for (int i = 0; i < width; i++) {
             if (i && y % 2 == 0) {
                 leave(w, row + x, down, stride);
@@ -202,10 +218,11 @@ static void mode_tile(void *arg, int index, void *scratch)
         (struct gi_tile){x0, less(x0 + SIDE, m->src->width), y0, less(y0 + SIDE, m->src->height)};
     w.nx = w.tile.x1 - x0 + m->spec->width - 1;
     w.ny = w.tile.y1 - y0 + m->spec->height - 1;
+    w.pixels = gi_runs_pixels(m->spec->runs, m->spec->nruns);
     bool keep = gi_has_alpha(m->src) && !m->spec->alpha_too;
     for (int c = 0; c < m->src->channels - keep; c++) {
         load(&w, c);
-        memset(w.counts, 0, (size_t)(m->block * m->nblocks) * sizeof *w.counts);
+        memset(w.counts, 0, counters(m) * sizeof *w.counts);
         memset(w.most, 0, sizeof w.most);
         memset(w.stale, 0, sizeof w.stale);
         (m->spec->runs ? slide_runs : slide)(&w, c);
@@ -218,7 +235,7 @@ static enum gi_status sliding(struct gi_queue *queue, struct gi_image *dst,
                               const struct gi_image *src, const struct gi_median *spec,
                               struct gi_err *err)
 {
-    struct mode m = {.dst = dst, .src = src, .spec = spec};
+    struct mode m = {.dst = dst, .src = src, .spec = spec, .hides = gi_median_hides(spec, src)};
     struct worker w = {0};
     m.width = less(src->width, SIDE) + spec->width - 1;
     m.height = less(src->height, SIDE) + spec->height - 1;

@@ -12,6 +12,8 @@ struct median_args {
     int width, height; /* of the window */
     unsigned rank;     /* of the window's samples in ascending order, from 0 */
     bool keep_alpha;
+    bool hides; /* samples whose alpha is not > 0 do not count */
+    double percent;
 };
 
 static inline struct median_args median_args_of(struct gi_image *dst, const struct gi_image *src,
@@ -23,7 +25,9 @@ static inline struct median_args median_args_of(struct gi_image *dst, const stru
             spec->width,
             spec->height,
             (unsigned)spec->rank,
-            gi_has_alpha(src) && !spec->alpha_too};
+            gi_has_alpha(src) && !spec->alpha_too,
+            gi_median_hides(spec, src),
+            spec->percent};
 }
 
 /* A number that orders as the sample does, NaN above all, and back. */
@@ -33,6 +37,12 @@ template <typename T> static __device__ __forceinline__ unsigned key_of(T v)
         return (unsigned)v;
     unsigned bits = __float_as_uint((float)v);
     return (bits & 0x7fffffffu) > 0x7f800000u ? ~0u : gi_float_key(bits);
+}
+
+/* The key of a sample that does not count, which none has. */
+template <typename T> static __device__ __forceinline__ unsigned no_key()
+{
+    return sizeof(T) < 4 ? ~0u : 0;
 }
 
 template <typename T> static __device__ __forceinline__ T sample_of(unsigned key)

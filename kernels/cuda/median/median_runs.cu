@@ -14,16 +14,20 @@ static __global__ void __launch_bounds__(WARP)
     int i = strip.first + (int)threadIdx.x, channels = median.src.channels;
     bool keep = median.keep_alpha && i % channels == channels - 1;
     for (int y = (int)blockIdx.y; y < median.src.height; y += (int)gridDim.y) {
-        unsigned rank = median.rank, key = 0;
+        unsigned rank = median.rank, key = 0, n = 0;
         for (int shift = 8 * (int)sizeof(T) - 8; shift >= 0; shift -= 8) {
             struct place place = {0, 0};
-            count_runs<T, NARROW>(&strip, at, &args, y, key, shift);
-            key = key << 8 | find<NARROW>(&place, at, &rank);
+            unsigned counted = count_runs<T, NARROW>(&strip, at, &args, y, key, shift);
+            bool first = shift == 8 * (int)sizeof(T) - 8;
+            n = first ? counted : n;
+            if (first && median.hides && n)
+                rank = (unsigned)gi_rank_place(median.percent, (int)n);
+            key = n ? key << 8 | find<NARROW>(&place, at, &rank) : 0;
         }
         T out = sample_of<T>(key);
         if (i >= median.src.width * channels)
             continue;
-        if (keep)
+        if (keep || !n)
             out = ((const T *)(median.src.data + (size_t)y * median.src.stride))[i];
         ((T *)(median.dst.data + (size_t)y * median.dst.stride))[i] = out;
     }

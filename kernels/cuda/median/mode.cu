@@ -98,12 +98,12 @@ static __global__ void __launch_bounds__(WARP)
     bool keep = window.keep_alpha && i % channels == channels - 1;
     for (int y = (int)blockIdx.y; y < window.src.height; y += (int)gridDim.y) {
         unsigned most = 0;
-        count_runs<T, NARROW>(&strip, upper, &args, y, 0, 8 * (int)sizeof(T) - 8);
+        unsigned n = count_runs<T, NARROW>(&strip, upper, &args, y, 0, 8 * (int)sizeof(T) - 8);
         T out = (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)
                                    : fullest_pair<NARROW>(&strip, upper, lower, &args, y));
         if (i >= window.src.width * channels)
             continue;
-        if (keep)
+        if (keep || !n)
             out = ((const T *)(window.src.data + (size_t)y * window.src.stride))[i];
         ((T *)(window.dst.data + (size_t)y * window.dst.stride))[i] = out;
     }

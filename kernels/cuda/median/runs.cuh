@@ -12,13 +12,14 @@ struct runs_args {
 };
 
 /* The bins become those of the next digit of the keys that begin with `digits`, of the windows
- * around row y. */
+ * around row y. Returns how many there are. */
 template <typename T, bool NARROW>
-static __device__ __forceinline__ void count_runs(const struct strip *strip, unsigned *at,
-                                                  const struct runs_args *args, int y,
-                                                  unsigned digits, int shift)
+static __device__ __forceinline__ unsigned count_runs(const struct strip *strip, unsigned *at,
+                                                      const struct runs_args *args, int y,
+                                                      unsigned digits, int shift)
 {
     int channels = args->median.src.channels, half = args->median.width / 2;
+    unsigned counted = 0;
     for (int i = 0; i < bins<NARROW>::WORDS; i++)
         at[i * WARP] = 0;
     for (int r = 0; r < args->n; r++) {
@@ -29,12 +30,15 @@ static __device__ __forceinline__ void count_runs(const struct strip *strip, uns
             stage<T>(strip->keys[0], strip, y + run.y, i + half, n);
             __syncwarp();
             for (int j = 0; j < n; j++) {
-                unsigned key = strip->keys[0][(int)threadIdx.x + j * channels] >> shift;
-                if (key >> 8 == digits)
-                    bins<NARROW>::add(at, key & 255, 1);
+                unsigned key = strip->keys[0][(int)threadIdx.x + j * channels];
+                if (key >> shift >> 8 == digits && key != no_key<T>()) {
+                    bins<NARROW>::add(at, key >> shift & 255, 1);
+                    counted++;
+                }
             }
         }
     }
+    return counted;
 }
 
 static inline struct runs_args runs_args_of(struct gi_image *dst, const struct gi_image *src,

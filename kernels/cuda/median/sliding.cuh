@@ -90,7 +90,7 @@ static __device__ __forceinline__ void stage(unsigned *keys, const struct strip 
     int row = y;
     if ((unsigned)y >= (unsigned)args->src.height)
         row = gi_border_index(y, args->src.height, args->src.border);
-    if (row >= 0 && first >= 0 && first + count <= args->src.width * channels) {
+    if (!args->hides && row >= 0 && first >= 0 && first + count <= args->src.width * channels) {
         const T *from = (const T *)(args->src.data + (size_t)row * args->src.stride) + first + lane;
         T v[SPAN / WARP + 1];
 #pragma unroll
@@ -106,7 +106,11 @@ static __device__ __forceinline__ void stage(unsigned *keys, const struct strip 
     for (int m = lane; m < count; m += WARP) {
         int at = first + m, before = at < 0 ? (channels - 1 - at) / channels : 0;
         at += before * channels;
-        keys[m] = key_of<T>(value_at<T>(args, at / channels - before, y, at % channels));
+        int x = at / channels - before;
+        if (args->hides && !(value_at<T>(args, x, y, channels - 1) > 0))
+            keys[m] = no_key<T>();
+        else
+            keys[m] = key_of<T>(value_at<T>(args, x, y, at % channels));
     }
 }
 
