@@ -12,7 +12,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         status = gi_rank_plan(plan, 0, err);
     if (status)
         return status;
-    const struct gi_median *window = plan->tables;
+    const struct gi_median *window = gi_rank_window(plan, &(struct gi_work){0});
     plan->cost.other = (plan->sources[0].type == GI_U8 ? 500 : 1500) +
                        (window->runs ? 200.0 * window->nruns : 100.0 * window->height);
     return GI_OK;
@@ -21,7 +21,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    return queue->k->mode(queue, work->dst, work->srcs, plan->tables, err);
+    return queue->k->mode(queue, work->dst, work->srcs, gi_rank_window(plan, work), err);
 }
 
 const struct gi_filter gi_filter_mode = {
@@ -37,11 +37,11 @@ const struct gi_filter gi_filter_mode = {
         "scikit-image's rank.modal(), where the rectangle lies within the "
         "image.\n\n" GI_SHAPE_MANUAL "\n\n"
         "8 and 16 bits; floats hardly ever occur twice. A side that is even has one pixel more "
-        "before the one in the middle than after it. Alpha stays as it is; --alpha makes it a "
-        "channel like the others.",
+        "before the one in the middle than after it. " GI_RANK_ALPHA,
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = gi_window_check,
     .plan = plan,
     .run = run,
+    .measure = gi_rank_measure,
 };

@@ -12,10 +12,27 @@ static double cost_of(const struct gi_median *m, enum gi_type type)
     return type == GI_U8 && m->width * m->height <= 65535 ? 450 : 1000 + 180.0 * m->height;
 }
 
+/* All of the window, and what is left of it where pixels are transparent. */
 struct tables {
-    struct gi_median median;
+    struct gi_median all, opaque;
     struct gi_run runs[];
 };
+
+/* What a look finds out. */
+struct state {
+    int rows;                                   /* looked at so far */
+    struct gi_reduction found[GI_MAX_CHANNELS]; /* of opaque pixels */
+};
+
+/* The window's runs; a rectangle's are its rows. */
+static void fill_runs(struct gi_run *runs, const struct gi_shape *w)
+{
+    for (int i = 0; i < w->nruns; i++)
+        runs[i] = w->runs[i];
+    for (int y = 0; !w->runs && y < w->height; y++)
+        runs[y] = (struct gi_run){(int16_t)(y - w->height / 2), (int16_t)(-w->width / 2),
+                                  (int16_t)(w->width - 1 - w->width / 2)};
+}
 
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err)
 {
@@ -25,29 +42,59 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
     enum gi_status status = gi_shape_make(&w, &p->window, src, GI_MEDIAN_MAX, err);
     if (status)
         return status;
-    int rank = (int)(w.pixels * percent / 100);
+    int nruns = w.runs ? w.nruns : w.height;
     struct tables *tables =
-        gi_plan_tables(plan, sizeof *tables + (size_t)w.nruns * sizeof *w.runs, err);
+        gi_plan_tables(plan, sizeof *tables + (size_t)nruns * sizeof *w.runs, err);
     if (tables) {
-        tables->median = (struct gi_median){.width = w.width,
-                                            .height = w.height,
-                                            .rank = rank < w.pixels ? rank : w.pixels - 1,
-                                            .alpha_too = p->alpha,
-                                            .edge = gi_edge_from(&p->edge, src),
-                                            .runs = w.runs ? tables->runs : NULL,
-                                            .nruns = w.nruns};
-        for (int i = 0; i < w.nruns; i++)
-            tables->runs[i] = w.runs[i];
-        plan->cost.other = cost_of(&tables->median, src->type);
+        tables->all = (struct gi_median){.width = w.width,
+                                         .height = w.height,
+                                         .rank = gi_rank_place(percent, w.pixels),
+                                         .alpha_too = p->alpha,
+                                         .edge = gi_edge_from(&p->edge, src),
+                                         .runs = w.runs ? tables->runs : NULL,
+                                         .nruns = w.nruns,
+                                         .percent = percent};
+        tables->opaque = tables->all;
+        tables->opaque.opaque = true;
+        tables->opaque.runs = tables->runs;
+        tables->opaque.nruns = nruns;
+        fill_runs(tables->runs, &w);
+        plan->cost.other = cost_of(&tables->all, src->type);
     }
     gi_shape_free(&w);
     plan->halo = w.height / 2;
     plan->border = (enum gi_border)p->edge.border;
+    if (gi_has_alpha(src) && !p->alpha) {
+        plan->passes = 1;
+        plan->state_nbytes = sizeof(struct state);
+    }
     return tables ? GI_OK : GI_E_MEMORY;
+}
+
+enum gi_status gi_rank_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                               const struct gi_look *look, struct gi_err *err)
+{
+    struct state *s = state;
+    const struct gi_reduce spec = {.opaque = true, .y = s->rows};
+    (void)plan;
+    s->rows += look->srcs->height;
+    return queue->k->reduce(queue, s->found, look->srcs, &spec, err);
+}
+
+const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct gi_work *work)
+{
+    const struct tables *tables = plan->tables;
+    const struct state *s = work->state;
+    const struct gi_image *src = &plan->sources[0];
+    if (!s)
+        return &tables->all;
+    const struct gi_reduction *first = &s->found[0];
+    uint64_t opaque = first->n + first->nan + first->above + first->below;
+    return opaque < (uint64_t)src->width * (uint64_t)src->height ? &tables->opaque : &tables->all;
 }
 
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err)
 {
-    return queue->k->median(queue, work->dst, work->srcs, plan->tables, err);
+    return queue->k->median(queue, work->dst, work->srcs, gi_rank_window(plan, work), err);
 }

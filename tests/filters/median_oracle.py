@@ -8,12 +8,31 @@ SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
 c = Checks()
 
 
+def visible(image, mask, of, mode="edge", **more):
+    """`of` the samples of the window that is not 0 in `mask` whose alpha is not 0, in ascending order."""
+    h, w = mask.shape
+    around = np.pad(image, ((h // 2, (h - 1) // 2), (w // 2, (w - 1) // 2), (0, 0)), mode=mode, **more)
+    out = image.copy()
+    for y, x in np.ndindex(image.shape[:2]):
+        window = around[y:y + h, x:x + w][mask > 0]
+        window = window[window[:, -1] > 0]
+        for i in range(image.shape[2] - 1 if len(window) else 0):
+            out[y, x, i] = of(np.sort(window[:, i]))
+    return out
+
+
+PADS = {"nearest": "edge", "constant": "constant", "wrap": "wrap", "reflect": "symmetric", "mirror": "reflect"}
+
+
 def peer(image, k, mode="nearest", cval=0, alpha=False):
     """Each channel by itself, alpha as it is where it is none of them."""
     if image.ndim == 2:
         return ndimage.median_filter(image, k, mode=mode, cval=cval)
+    if image.shape[2] % 2 == 0 and not alpha:
+        more = {"constant_values": cval} if mode == "constant" else {}
+        return visible(image, np.ones((k, k)), lambda v: v[len(v) // 2], PADS[mode], **more)
     out = image.copy()
-    for i in range(image.shape[2] if alpha else (image.shape[2] - 1) | 1):
+    for i in range(image.shape[2]):
         out[:, :, i] = ndimage.median_filter(image[:, :, i], k, mode=mode, cval=cval)
     return out
 
@@ -93,6 +112,19 @@ for turn, (mask, args) in enumerate([(disk(4), ["--shape", "disk", "--k", 9]), (
         inner = (slice(h // 2, shape[0] - h // 2), slice(w // 2, shape[1] - w // 2))
         if h % 2 and w % 2 and dtype == np.uint8:
             c.check(f"rank.modal() {turn}", np.array_equal(got[inner], ranks.modal(image, mask)[inner]))
+
+# Fully transparent pixels do not count, and where no other is in the window, pixels stay.
+for turn, (mask, args) in enumerate([(np.ones((3, 3)), ["--k", 3]), (np.ones((7, 4)), ["--size", "4x7"]), (disk(3), ["--shape", "disk", "--k", 7]), (np.ones((31, 31)), ["--k", 31])]):
+    for dtype, shape in ((np.uint8, (23, 19, 4)), (np.uint16, (17, 21, 2))):
+        image = random_image(c.rng, shape, dtype) // (np.iinfo(dtype).max // 9)
+        image[:, :, -1] *= c.rng.random(shape[:2]) < 0.4
+        image[:9, :9, -1] = 0
+        name = f"{mask.shape} {shape} {dtype.__name__}"
+        c.check(f"transparent {name}", np.array_equal(c.filter(image, "median", *args), visible(image, mask, lambda v: v[len(v) // 2])))
+        c.check(f"transparent, rank {name}", np.array_equal(c.filter(image, "rank", "--percent", 85, *args), visible(image, mask, lambda v: v[len(v) * 85 // 100])))
+        c.check(f"transparent, mode {name}", np.array_equal(c.filter(image, "mode", *args), visible(image, mask, lambda v: np.bincount(v).argmax())))
+seen = random_image(c.rng, (40, 50, 4), np.uint8) | np.uint8(1)
+c.check("none transparent", np.array_equal(c.filter(seen, "median"), peer(seen, 3)) and c.filter(seen, "median")[:, :, 3].tobytes() == seen[:, :, 3].tobytes())
 
 # NaN is above all: the window's median as a sort has it.
 for k in (3, 5, 7):
