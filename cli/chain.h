@@ -42,6 +42,9 @@ void gi_chain_free(struct gi_chain *chain);
 enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
                              int threads, struct gi_err *err);
 void gi_chain_unload(struct gi_chain *chain);
+/* 64-bit FNV-1a over the images that are loaded and the files that stand in options' place (masks,
+ * kernels); 0: there are none, or no chain. */
+uint64_t gi_chain_hash(const struct gi_chain *chain);
 /* The path of the i-th image that the chain's steps name, from 0; NULL past the last, and of no
  * chain. */
 const char *gi_chain_image(const struct gi_chain *chain, int i);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/chain.h"
+#include "cli/hash.h"
 #include "cli/output.h"
 #include "cli/paste.h"
 
@@ -97,6 +98,29 @@ void gi_chain_unload(struct gi_chain *chain)
         for (; step->nothers > 0; step->nothers--)
             gi_image_free(&step->others[step->nothers - 1]);
     }
+}
+
+static uint64_t mix_image(uint64_t hash, const struct gi_image *image)
+{
+    const int shape[] = {image->width, image->height, image->channels, (int)image->type};
+    hash = gi_hash(hash, shape, sizeof shape);
+    for (int y = 0; y < image->height; y++)
+        hash = gi_hash(hash, gi_row(image, y), gi_row_nbytes(image));
+    return hash;
+}
+
+uint64_t gi_chain_hash(const struct gi_chain *chain)
+{
+    uint64_t hash = GI_HASH_START;
+    for (int s = 0; chain && s < chain->n; s++) {
+        const struct gi_chain_step *step = &chain->steps[s];
+        for (int i = 0; i < step->nothers; i++)
+            hash = mix_image(hash, &step->others[i]);
+        for (int i = 0; i < step->args.ncontents; i++)
+            if (step->args.contents[i])
+                hash = gi_hash(hash, step->args.contents[i], strlen(step->args.contents[i]) + 1);
+    }
+    return hash == GI_HASH_START ? 0 : hash;
 }
 
 const char *gi_chain_image(const struct gi_chain *chain, int i)

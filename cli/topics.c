@@ -32,15 +32,17 @@ static const char *const batch_paragraphs[] = {
     "failure. 75: the machine failed, not a file (disk full, I/O error, out of memory, device "
     "lost): try again. 130 and 143: SIGINT or SIGTERM came; what was being written is finished.",
     "REPORTS. --report FILE has a JSON object a line: first gpuimg (the version), chain (what is "
-    "done), list (the hash of all inputs' names), files (how many) and shard; then each file as it "
+    "done), with (the hash of further images and files that it names), list (the hash of all "
+    "inputs' "
+    "names), files (how many) and shard; then each file as it "
     "is finished: input, output, status (done, failed, passed), error, width, height, channels, "
     "type, sizes and times of both files, and ms, the milliseconds of each stage. Of compare a "
     "line has other in place of output, and differs. Behind the inputs of stack, montage "
     "and merge stands a line of the whole, with inputs, how many. An input with several results "
-    "has outputs, "
-    "one that goes with another image, as a mask, beside. Names that are no UTF-8 stand there as "
-    "input_hex and output_hex too. --resume reads it and leaves out what is done, where size and "
-    "time of input and output are still so.",
+    "has outputs, one that goes with another image, as a mask, beside. Names that are no UTF-8 "
+    "stand "
+    "there as input_hex and output_hex too. --resume reads it and leaves out what is done, where "
+    "size and time of input and output are still so.",
     "SHARDS. --shard 3/8 takes the third of eight shares, every eighth input of the sorted list; "
     "with auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU parallel takes that of its number. "
     "gpuimg report merge joins the tasks' reports, refuses those of other lists, and says what is "

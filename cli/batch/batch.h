@@ -88,7 +88,8 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
                                struct gi_err *err);
 
 /* The options that have a say in what comes out and are not as they are without being given, as on
- * a command line: "gaussian --sigma 3 --quality 80"; `first` stands in front. The caller frees it;
+ * a command line: "gaussian --sigma 3 --quality 80"; `first` stands in front. Of a long file that
+ * stands in an option's place (a mask, a kernel) there is a hash. The caller frees it;
  * NULL: out of memory. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);
 

@@ -9,19 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/hash.h"
 #include "cli/output.h"
 #include "imgio/imgio.h"
 
 enum { LINKS_MAX = 40 }; /* as Linux has it */
-
-static const uint64_t start = UINT64_C(0xcbf29ce484222325);
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t nbytes)
-{
-    for (size_t i = 0; i < nbytes; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 /* Past the last slash. */
 static const char *name_in(const char *path)
@@ -62,13 +54,14 @@ static uint64_t folder_key(char *path)
     struct stat st;
     size_t n = strlen(path);
     if (stat(*path ? path : ".", &st) == 0)
-        return mix(mix(start, &st.st_dev, sizeof st.st_dev), &st.st_ino, sizeof st.st_ino);
+        return gi_hash(gi_hash(GI_HASH_START, &st.st_dev, sizeof st.st_dev), &st.st_ino,
+                       sizeof st.st_ino);
     while (n && path[n - 1] == '/')
         path[--n] = '\0';
     size_t above = (size_t)(name_in(path) - path);
-    uint64_t name = mix(start, path + above, n - above);
+    uint64_t name = gi_hash(GI_HASH_START, path + above, n - above);
     path[above] = '\0';
-    return mix(n ? folder_key(path) : start, &name, sizeof name);
+    return gi_hash(n ? folder_key(path) : GI_HASH_START, &name, sizeof name);
 }
 
 /* Looks at the folder of `path`. */
@@ -144,7 +137,7 @@ enum gi_status gi_claim(struct gi_claims *claims, enum gi_claim_kind kind, size_
         return fail_memory(claims, err);
     }
     const char *name = name_in(file);
-    uint64_t key = mix(mix(claims->folder_key, "/", 1), name, strlen(name));
+    uint64_t key = gi_hash(gi_hash(claims->folder_key, "/", 1), name, strlen(name));
     free(file);
     return regular ? add(claims, (struct gi_claim){key, index, kind}, err) : GI_OK;
 }

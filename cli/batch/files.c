@@ -378,6 +378,7 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
         return gi_tar_inputs_journal(files->tars, job, err);
     if (!p->report)
         return GI_OK;
+    head.with = gi_chain_hash(job->chain);
     char *chain =
         gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
     struct gi_list pairs = {0};

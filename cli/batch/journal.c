@@ -13,6 +13,7 @@
 
 #include "cli/batch/stop.h"
 #include "cli/command.h"
+#include "cli/hash.h"
 #include "cli/json.h"
 #include "cli/say.h"
 #include "imgio/imgio.h"
@@ -33,17 +34,11 @@ int64_t gi_mtime_ns(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-/* FNV-1a over both names. */
+/* Over both names. */
 static uint64_t key_of(const char *input, const char *output)
 {
-    const char *const names[] = {input, output};
-    uint64_t key = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < 2; i++) {
-        const unsigned char *c = (const unsigned char *)names[i];
-        do
-            key = (key ^ *c) * UINT64_C(0x100000001b3);
-        while (*c++);
-    }
+    uint64_t key = gi_hash(GI_HASH_START, input, strlen(input) + 1);
+    key = gi_hash(key, output, strlen(output) + 1);
     return key ? key : 1;
 }
 
@@ -155,6 +150,14 @@ static void print_shard(char text[32], const struct gi_shard *shard)
         snprintf(text, 32, "%" PRIu32 "/%" PRIu32, shard->k, shard->n);
 }
 
+/* "" where there is nothing. */
+static void print_hash(char text[24], uint64_t hash)
+{
+    *text = '\0';
+    if (hash)
+        snprintf(text, 24, "%016" PRIx64, hash);
+}
+
 /* The first line of the earlier report. */
 static enum gi_status check_head(const char *text, const char *path,
                                  const struct gi_journal_head *head, struct gi_err *err)
@@ -165,13 +168,20 @@ static enum gi_status check_head(const char *text, const char *path,
         return status;
     const char *chain = json_string_value(json_object_get(line, "chain"));
     const char *shard = json_string_value(json_object_get(line, "shard"));
-    char want[32];
+    const char *with = json_string_value(json_object_get(line, "with"));
+    char want[32], want_with[24];
     print_shard(want, &head->shard);
+    print_hash(want_with, head->with);
     if (!chain || !json_object_get(line, "gpuimg"))
         status = gi_fail(err, GI_E_FORMAT, "--report %s: is no report of gpuimg", path);
     else if (strcmp(chain, head->chain) != 0)
         status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of \"%s\", want \"%s\"", path,
                          chain, head->chain);
+    else if (strcmp(with ? with : "", want_with) != 0)
+        status = gi_fail(err, GI_E_USAGE,
+                         "--resume: the report %s is of other images, or other files, than stand "
+                         "now under the names in \"%s\"",
+                         path, chain);
     else if (strcmp(shard ? shard : "", want) != 0)
         status = gi_fail(err, GI_E_USAGE, "--resume: the report %s is of %s%s, want %s%s", path,
                          shard ? "shard " : "the whole list", shard ? shard : "",
@@ -259,12 +269,15 @@ static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink
 
 static char *head_text(const struct gi_journal_head *head)
 {
-    char list[24], shard[32];
+    char list[24], shard[32], with[24];
     print_shard(shard, &head->shard);
+    print_hash(with, head->with);
     snprintf(list, sizeof list, "%016" PRIx64, head->list);
     json_t *line = json_object();
     json_object_set_new(line, "gpuimg", json_string(GI_VERSION));
     json_object_set_new(line, "chain", gi_json_text(head->chain));
+    if (*with)
+        json_object_set_new(line, "with", json_string(with));
     json_object_set_new(line, "list", json_string(list));
     json_object_set_new(line, "files", json_integer((json_int_t)head->files));
     if (*shard)

@@ -14,6 +14,7 @@ struct gi_journal;
 struct gi_journal_head {
     const char *chain; /* what is done, as text: two batches of the same text do the same */
     uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
+    uint64_t with;     /* gi_chain_hash() of the chain: two that differ do not do the same */
     uint64_t files;    /* of the whole list */
     struct gi_shard shard;
     bool tars; /* the files are tars, and their members have lines too */

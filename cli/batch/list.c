@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "cli/hash.h"
 #include "imgio/imgio.h"
 
 /* Takes `path`. */
@@ -197,13 +198,9 @@ enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct g
     struct gi_input **sorted = gi_list_sorted(list, err);
     if (!sorted)
         return GI_E_MEMORY;
-    *hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < list->n; i++) {
-        const unsigned char *c = (const unsigned char *)sorted[i]->path;
-        do
-            *hash = (*hash ^ *c) * UINT64_C(0x100000001b3);
-        while (*c++);
-    }
+    *hash = GI_HASH_START;
+    for (size_t i = 0; i < list->n; i++)
+        *hash = gi_hash(*hash, sorted[i]->path, strlen(sorted[i]->path) + 1);
     free(sorted);
     return GI_OK;
 }

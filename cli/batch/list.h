@@ -42,7 +42,7 @@ void gi_list_sort(struct gi_list *list);
 struct gi_input **gi_list_sorted(const struct gi_list *list, struct gi_err *err);
 
 /* 64-bit FNV-1a over the sorted names, each with its closing zero byte: the same for the same set
- * of names in whatever order. (G. Fowler, L. C. Noll, K.-P. Vo.) Errors: GI_E_MEMORY. */
+ * of names in whatever order. Errors: GI_E_MEMORY. */
 enum gi_status gi_list_hash(uint64_t *hash, const struct gi_list *list, struct gi_err *err);
 
 #endif

@@ -1,10 +1,12 @@
 /* The options of a batch, and all options as text.
  * SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/batch/batch.h"
 #include "cli/device.h"
+#include "cli/hash.h"
 #include "cli/text.h"
 
 #define WHERE                                                                                      \
@@ -307,6 +309,25 @@ enum gi_status gi_batch_check_one(const struct gi_command *command, void *const 
     return GI_OK;
 }
 
+/* An option as on a command line; of what a long file holds how it begins, its length and 64-bit
+ * FNV-1a. */
+static void print_row(FILE *out, const struct gi_option *row, const void *params)
+{
+    enum { LONG = 240, HEAD = 60 };
+    const char *quote = is_text(row->type) ? "'" : "", *text = NULL;
+    fprintf(out, " --%s%s%s", row->name, row->type == GI_OPT_FLAG ? "" : " ", quote);
+    if (row->type == GI_OPT_CONTENT)
+        memcpy(&text, (const char *)params + row->offset, sizeof text);
+    if (text && strlen(text) > LONG) {
+        size_t n = strlen(text);
+        fprintf(out, "%.*s... (%zu bytes, fnv1a %016" PRIx64 ")", HEAD, text, n,
+                gi_hash(GI_HASH_START, text, n));
+    } else {
+        gi_option_print(out, row, params);
+    }
+    fputs(quote, out);
+}
+
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params)
 {
     struct gi_text_memory memory;
@@ -326,10 +347,7 @@ char *gi_batch_text(const struct gi_command *command, const char *first, void *c
         for (const struct gi_option *row = set->rows; good && row->name; row++) {
             if (has_no_say(row) || gi_option_same(row, params[s], defaults))
                 continue;
-            const char *quote = is_text(row->type) ? "'" : "";
-            fprintf(out, " --%s%s%s", row->name, row->type == GI_OPT_FLAG ? "" : " ", quote);
-            gi_option_print(out, row, params[s]);
-            fputs(quote, out);
+            print_row(out, row, params[s]);
         }
         free(defaults);
     }

@@ -91,7 +91,10 @@ enum gi_status gi_tar_report_open(struct gi_tar_report **out, const struct gi_ba
     *out = NULL;
     if (!p->report)
         return GI_OK;
-    struct gi_journal_head head = {.files = names->ninputs, .shard = names->shard, .tars = true};
+    struct gi_journal_head head = {.with = gi_chain_hash(job->chain),
+                                   .files = names->ninputs,
+                                   .shard = names->shard,
+                                   .tars = true};
     struct gi_journal_wants resume = {is_wanted, &wanted};
     struct gi_tar_report *report = *out = calloc(1, sizeof *report);
     char *chain = report ? chain_text(job) : NULL;

@@ -75,6 +75,44 @@ echo no report >no.jsonl
 expect_error 1 'gaussian: --report no.jsonl: is no report of gpuimg' \
     gaussian in/000.jpg --out-dir other --report no.jsonl --resume
 
+# What further files hold has a say too: by hashes, so that the report stays short.
+mkdir two
+cp in/000.jpg in/002.jpg two
+python3 -c 'open("disk.pgm", "wb").write(b"P5 101 101 255\n" + bytes(255 * ((x - 50) ** 2 + (y - 50) ** 2 < 2000) for y in range(101) for x in range(101)))'
+python3 -c 'print("0 1 0;" * 2 + "1 1 1")' >cross.txt
+gpuimg resize in/001.png map.png --size 640x427 --stretch
+resumed() { # resumed NAME CHANGE ARGUMENT...: done again is refused after CHANGE of a file, but not before
+    local name=$1 change=$2
+    shift 2
+    rm -rf hashed hashed.jsonl
+    expect 0 gpuimg "$@" two/* --out-dir hashed --report hashed.jsonl
+    check "$name: a short head" test "$(head -1 hashed.jsonl | wc -c)" -lt 500
+    touch disk.pgm cross.txt map.png
+    expect 0 gpuimg "$@" two/* --out-dir hashed --report hashed.jsonl --resume
+    $change
+    expect_error 2 "*: --resume: the report hashed.jsonl is of *" "$@" two/* --out-dir hashed --report hashed.jsonl --resume
+}
+other_disk() { printf '\377' | dd of=disk.pgm bs=1 seek=15 conv=notrunc 2>/dev/null; }
+other_cross() { tr 01 10 <cross.txt >other.txt && mv other.txt cross.txt; }
+other_map() { gpuimg invert map.png map.png; }
+resumed 'a mask in an image' other_disk erode --mask disk.pgm
+check 'how the mask begins, and its hash' test "$(head -1 hashed.jsonl | jq -r .chain | grep -cE "^erode --mask '101x101: 0 0 .*\.\.\. \([0-9]+ bytes, fnv1a [0-9a-f]{16}\)'\$")" = 1
+resumed 'a mask in a text' other_cross erode --mask cross.txt
+check 'a short one as it is' test "$(head -1 hashed.jsonl | jq -r .chain)" = "erode --mask '0 1 0;0 1 0;1 1 1"$'\n'"'"
+resumed 'a mask in a chain' other_cross run 'invert | erode --mask cross.txt'
+resumed 'another image' other_map add --with map.png
+check 'the hash of what goes with it' test "$(head -1 hashed.jsonl | jq -r .with | grep -cE '^[0-9a-f]{16}$')" = 1
+expect_error 2 '*: --resume: the report hashed.jsonl is of other images, or other files, than *' add --with map.png two/* --out-dir hashed --report hashed.jsonl --resume
+resumed 'another image in a chain' other_map run 'add --with map.png | invert'
+resumed 'of tables' other_map stats --labels map.png
+tar cf two.tar two
+rm -f hashed.jsonl
+expect 0 gpuimg add --with map.png --tar two.tar hashed.tar --report hashed.jsonl
+expect 0 gpuimg add --with map.png --tar two.tar hashed.tar --report hashed.jsonl --resume
+other_map
+expect_error 2 '*: --resume: the report hashed.jsonl is of other images, *' add --with map.png --tar two.tar hashed.tar --report hashed.jsonl --resume
+rm -rf two hashed
+
 # Names that are no UTF-8 are found again, and two that look alike are two.
 mkdir latin
 cp in/000.jpg $'latin/\xe4.jpg'
