@@ -165,12 +165,12 @@ endif
 BENCH_PROGRAMS := $(patsubst %,$(B)/tests/bench/%,bench_cpu bench_png $(if $(filter 1,$(HAVE_CUDA)),bench_cuda empty))
 PYTHON ?= $(if $(wildcard /usr/bin/python3),/usr/bin/python3,python3)
 
-BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_png request work) $(BENCH_CUDA_OBJ)
+BENCH_OBJ := $(patsubst %,$(B)/tests/bench/%.o,bench_cpu bench_png request work operation) $(BENCH_CUDA_OBJ)
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(BENCH_OBJ): | deps
 endif
 
-$(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request work)
+$(B)/tests/bench/bench_cpu: $(patsubst %,$(B)/tests/bench/%.o,bench_cpu request work operation)
 $(B)/tests/bench/bench_png: $(B)/tests/bench/bench_png.o
 $(B)/tests/bench/bench_cpu $(B)/tests/bench/bench_png: $(LIB)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDFLAGS) $(CUDA_LIBS) $(LIBS)
@@ -180,7 +180,7 @@ $(B)/tests/bench/bench_cuda.cu.o: NVCCFLAGS += -DBENCH_NPP=$(if $(NPP),1,0) -DBE
 $(B)/tests/bench/peers_cub.cu.o:  NVCCFLAGS += -Xcompiler -fexceptions
 $(B)/tests/bench/peers_npp.o:     ALL_CFLAGS += -isystem $(NPP_HOME)/include -isystem $(CUDA_HOME)/include
 $(B)/tests/bench/peers_cublas.o:  ALL_CFLAGS += -isystem $(CUBLAS_HOME)/include -isystem $(CUDA_HOME)/include
-$(B)/tests/bench/bench_cuda: $(BENCH_CUDA_OBJ) $(B)/tests/bench/request.o $(B)/tests/bench/work.o $(LIB)
+$(B)/tests/bench/bench_cuda: $(BENCH_CUDA_OBJ) $(patsubst %,$(B)/tests/bench/%.o,request work operation) $(LIB)
 	$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(NPP) $(CUBLAS) $(addprefix -Wl$(comma)-rpath$(comma),$(sort $(dir $(NPP) $(CUBLAS)))) \
 	    $(LDFLAGS) $(CUDA_LIBS) $(LIBS) -lstdc++
 $(B)/tests/bench/empty: tests/bench/empty.cu

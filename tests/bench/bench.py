@@ -66,7 +66,7 @@ class Bench:
         self.cpu = kernels.Server(os.path.join(self.build, "tests/bench/bench_cpu"))
         self.cuda = kernels.Server(os.path.join(self.build, "tests/bench/bench_cuda"))
         self.pictures = commands.Pictures(self)
-        commands.write_kernels(self.folder)
+        commands.write_tables(self.folder)
 
     def wants(self, row):
         return re.search(self.only, row["name"]) is not None

@@ -189,7 +189,7 @@ static enum gi_status prepare(struct bench *bench, const struct bench_request *r
         status = gi_pool_run(bench->pool, picture->height, fill_row, &fill, 0, err);
     if (!status && bench_is_pattern(request->work))
         status = gi_fail(err, GI_E_UNSUPPORTED, "the CPU has no such work");
-    if (!status && bench_has_other(request->work))
+    if (!status && bench_has_other(request))
         status = gi_image_alloc(&bench->other, picture->width, picture->height, request->channels,
                                 request->type, err);
     if (!status && bench->other.data)
@@ -227,7 +227,7 @@ static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_e
     json_t *times = json_object();
     bool takes[32] = {false};
     enum gi_status status = GI_OK;
-    for (int i = 0; i < ways->n && !status; i++) {
+    for (int i = 0; ways && i < ways->n && !status; i++) {
         struct gi_err refused;
         bench_force_way(bench->queue, request, i, err);
         takes[i] = !run(bench, &refused);
@@ -237,7 +237,7 @@ static enum gi_status time_ways(struct bench *bench, json_t *object, struct gi_e
         }
     }
     for (int r = 0; r < request->runs; r++)
-        for (int i = 0; i < ways->n && !status; i++) {
+        for (int i = 0; ways && i < ways->n && !status; i++) {
             bench_force_way(bench->queue, request, i, err);
             if (takes[i])
                 status = time_run(bench, times, gi_way_at(ways, i)->name, err);

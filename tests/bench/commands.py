@@ -115,13 +115,16 @@ def command_row(bench, spec, row, size):
     return result
 
 
-def write_kernels(folder):
+def write_tables(folder):
     with open(os.path.join(folder, "ones.mat"), "w") as f:
         f.write("5 5 25 0\n" + "1 1 1 1 1\n" * 5)
     with open(os.path.join(folder, "any.mat"), "w") as f:
         f.write("5 5 35 0\n1 2 1 2 1\n2 1 3 1 0\n1 3 2 1 1\n0 1 1 3 2\n1 1 1 1 2\n")
     with open(os.path.join(folder, "any15.txt"), "w") as f:
         f.writelines(" ".join(str((7 * x + 5 * y + x * y) % 11 + 1) for x in range(15)) + "\n" for y in range(15))
+    with open(os.path.join(folder, "points.csv"), "w") as f:
+        f.write("x,y,value\n")
+        f.writelines(f"{i * 40503 % 4096},{i * 30011 % 4093},{i % 256}\n" for i in range(65536))
 
 
 def commands(bench, table):

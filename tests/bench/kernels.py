@@ -58,7 +58,7 @@ def expand(rows, inputs, worst):
 
 
 def request_of(row, size, **more):
-    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter")
+    keys = ("work", "k", "type", "channels", "input", "alpha", "connectivity", "degrees", "interpolation", "to", "filter", "operation")
     return {**{k: row[k] for k in keys if k in row}, "width": size, "height": size, **more}
 
 
@@ -132,7 +132,7 @@ def cpu_row(bench, row, size, threads, judge):
     """judge: whether the size is the one that targets hold for."""
     request = request_of(row, size, threads=threads, save=os.path.join(bench.folder, "input.raw"))
     opencv.threads(threads)
-    answer, theirs = interleave(bench.cpu, request, opencv.WORK.get(row["work"]), bench.runs)
+    answer, theirs = interleave(bench.cpu, request, opencv.WORK.get(row.get("operation", row["work"])), bench.runs)
     result = result_of("cpu", row, size, answer)
     result.update(backend="cpu", threads=threads)
     if theirs and "skipped" not in result:

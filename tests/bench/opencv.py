@@ -171,10 +171,90 @@ def components(request, src):
     return lambda: cv2.connectedComponentsWithStats(binary, connectivity=connectivity, ltype=cv2.CV_32S)
 
 
+def midpoint(request, src):
+    """The mean of the two images rounded half to even."""
+    kernel, low, high = np.ones((3, 3), np.uint8), np.empty_like(src), np.empty_like(src)
+
+    def work():
+        cv2.erode(src, kernel, dst=low)
+        cv2.dilate(src, kernel, dst=high)
+        cv2.addWeighted(low, 0.5, high, 0.5, 0, dst=low)
+    return work
+
+
+def disk(request, src):
+    """Its disk is a little wider than ours where a circle's pixels are rounded."""
+    kernel, dst = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (31, 31)), np.empty_like(src)
+    return lambda: cv2.erode(src, kernel, dst=dst)
+
+
+def joint_bilateral(request, src):
+    if not hasattr(cv2, "ximgproc"):
+        return None
+    guide, dst = src[::-1].copy(), np.empty_like(src)
+    return lambda: cv2.ximgproc.jointBilateralFilter(guide, src, 9, 25.5, 3, dst=dst, borderType=cv2.BORDER_REPLICATE)
+
+
+def fill_holes(request, src):
+    """What cannot be reached from a frame about a binary image is white; ours keeps samples as they are."""
+    src = 255 * foreground(src)
+    framed = np.zeros((src.shape[0] + 2, src.shape[1] + 2), np.uint8)
+    mask = np.zeros((framed.shape[0] + 2, framed.shape[1] + 2), np.uint8)
+
+    def work():
+        framed[1:-1, 1:-1] = src
+        mask[:] = 0
+        cv2.floodFill(framed, mask, (0, 0), 255, flags=4)
+        return cv2.bitwise_or(src, cv2.bitwise_not(framed[1:-1, 1:-1]))
+    return work
+
+
+def by_area(request, src):
+    """Labels with their areas, those below 64 looked up as black; ours keeps samples as they are."""
+    binary = foreground(src)
+
+    def work():
+        _, labels, stats, _ = cv2.connectedComponentsWithStats(binary, connectivity=8, ltype=cv2.CV_32S)
+        keep = stats[:, cv2.CC_STAT_AREA] >= 64
+        keep[0] = False
+        return src * keep[labels]
+    return work
+
+
+def sepia(request, src):
+    dst, m = np.empty_like(src), np.float32([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
+    return lambda: cv2.transform(src, m, dst=dst)
+
+
+def convert(code):
+    def peer(request, src):
+        dst = np.empty_like(src)
+        return lambda: cv2.cvtColor(src, getattr(cv2, code), dst=dst)
+    return peer
+
+
+def equalize(request, src):
+    dst = np.empty_like(src)
+    return None if src.dtype != np.uint8 else lambda: cv2.equalizeHist(src, dst=dst)
+
+
+def match(request, src):
+    """Two histograms, a table by their shares without ours' lines between them, and a look-up."""
+    like, dst = src[::-1].copy(), np.empty_like(src)
+
+    def work():
+        shares = [np.cumsum(cv2.calcHist([i], [0], None, [256], [0, 256])) for i in (src, like)]
+        cv2.LUT(src, np.searchsorted(shares[1], shares[0]).clip(0, 255).astype(np.uint8), dst=dst)
+    return work
+
+
 WORK = {} if MISSING else {
     "gaussian": gaussian, "box": box, "erode": erode, "median": median, "clahe": clahe, "bilateral": bilateral, "nlmeans": nlmeans, "dense": dense, "sobel_x": sobel_x, "sobel": sobel, "threshold": threshold,
     "table": table, "add": pair("add"), "subtract": pair("subtract"), "absdiff": pair("absdiff"),
     "multiply": pair("multiply", scale=lambda full: 1 / full), "divide": pair("divide", scale=lambda full: full),
     "blend": weighted(0.7, 0.3), "mean": weighted(0.5, 0.5), "rotate": warp("warpAffine", turn), "perspective": warp("warpPerspective", keystone),
     "luma": luma, "histogram": histogram, "sum": sums, "select": select,
-    "components": components}
+    "components": components, "midpoint k=3": midpoint, "erode k=31 shape=disk": disk,
+    "bilateral k=9 sigma=3 guide=other": joint_bilateral, "fill-holes at=50%": fill_holes, "remove-small at=50% area=64": by_area,
+    "color sepia": sepia, "color to=lab": convert("COLOR_RGB2LAB"), "color to=ycbcr": convert("COLOR_RGB2YCrCb"),
+    "equalize": equalize, "match reference=other": match}

@@ -39,7 +39,7 @@ static enum gi_status refuse(struct gi_err *err, const char *what)
 static enum gi_status parse(struct bench_request *request, json_t *json, struct gi_err *err)
 {
     const char *work = "gaussian", *type = "u8", *input = "random", *save = "", *alpha = "weigh";
-    const char *way = "", *filter = "triangle", *interpolation = "linear";
+    const char *way = "", *filter = "triangle", *interpolation = "linear", *operation = "";
     int peers = 1, ways = 0;
     memset(request, 0, sizeof *request); /* padding too: requests are compared as bytes */
     request->picture.width = request->picture.height = 8192;
@@ -52,13 +52,13 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     if (json_unpack(
             json,
             "{s?s, s?s, s?s, s?s, s?s, s?i, s?i, s?i, s?i, s?i, s?i, s?i, s?b, s?b, s?s, s?i, s?s, "
-            "s?i, s?s}",
+            "s?i, s?s, s?s}",
             "work", &work, "type", &type, "input", &input, "save", &save, "alpha", &alpha, "width",
             &request->picture.width, "height", &request->picture.height, "k", &request->k,
             "channels", &request->channels, "connectivity", &request->connectivity, "threads",
             &request->threads, "runs", &request->runs, "peers", &peers, "ways", &ways, "way", &way,
             "degrees", &request->degrees, "interpolation", &interpolation, "to", &request->to,
-            "filter", &filter))
+            "filter", &filter, "operation", &operation))
         return refuse(err, "a member has the wrong type");
     int w = bench_work_of(work), t = index_of(types, type), c = index_of(contents, input);
     int a = index_of(alphas, alpha), f = index_of(filters, filter),
@@ -88,6 +88,9 @@ static enum gi_status parse(struct bench_request *request, json_t *json, struct 
     if ((w == BENCH_TRANSPOSE || w == BENCH_TURN_90) &&
         request->picture.width != request->picture.height)
         return refuse(err, "want a square image");
+    if (snprintf(request->operation, sizeof request->operation, "%s", operation) >=
+        (int)sizeof request->operation)
+        return refuse(err, "operation: too long");
     if (snprintf(request->save, sizeof request->save, "%s", save) >= (int)sizeof request->save)
         return refuse(err, "save: too long a path");
     return GI_OK;

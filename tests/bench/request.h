@@ -5,6 +5,7 @@
 #define GI_BENCH_REQUEST_H
 
 #include <jansson.h>
+#include <string.h>
 
 #include "filters/geometry/resample_weights.h"
 #include "kernels/ways.h"
@@ -50,6 +51,7 @@ enum bench_work {
     BENCH_PERSPECTIVE,  /* by a projective map */
     BENCH_POLAR,        /* an image on rays made Cartesian */
     BENCH_RESIZE,       /* to `to` pixels by `filter`, `to` rows of square images */
+    BENCH_OPERATION,    /* what `operation` says, all passes of it; the result is of its shape */
     BENCH_LUMA,         /* RGB to gray; these and those above: image to image */
     BENCH_HISTOGRAM,    /* all values; f32: 256 bins from 0 to 1 */
     BENCH_SUM,          /* sums and sums of squares */
@@ -67,7 +69,7 @@ enum bench_work {
  * {"work": "gaussian", "k": 5, "type": "u8", "channels": 1, "alpha": "weigh", "input": "random",
  *  "width": 8192, "height": 8192, "connectivity": 8, "threads": 1, "runs": 15, "peers": true,
  *  "way": "", "ways": false, "save": "", "degrees": 7,
- *  "interpolation": "linear", "to": 4096, "filter": "triangle"} */
+ *  "interpolation": "linear", "to": 4096, "filter": "triangle", "operation": ""} */
 struct bench_request {
     enum bench_work work;
     enum gi_type type;
@@ -80,6 +82,9 @@ struct bench_request {
     enum gi_interpolation interpolation; /* maps */
     int to; /* BENCH_RESIZE: pixels in a row of the result, and rows in proportion */
     enum gi_resample_filter filter;
+    /* BENCH_OPERATION: its name and options, "erode k=31 shape=disk"; an option that is "other" is
+     * a second image, a flag stands alone. */
+    char operation[96];
     bool peers;     /* whether they are timed too (CUDA) */
     bool ways;      /* whether each way that takes the work is timed too: {"ways": {NAME: [us]}} */
     char way[32];   /* of the work's primitive (kernels/ways.h), the one to go; "": the quickest */
@@ -88,7 +93,7 @@ struct bench_request {
 
 enum { BENCH_MATRIX_SIDE = 128, BENCH_DOUBLES_A_PIXEL = 16 };
 
-/* Whether no primitive does the work, so that it has no ways and the CPU's program knows it not. */
+/* Whether no primitive does the work, so that the CPU's program knows it not. */
 static inline bool bench_is_pattern(enum bench_work work)
 {
     return work == BENCH_MATRIX || work == BENCH_DOUBLES;
@@ -104,9 +109,10 @@ static inline bool bench_is_filter(enum bench_work work)
 }
 
 /* Whether it takes a second image of the same shape. */
-static inline bool bench_has_other(enum bench_work work)
+static inline bool bench_has_other(const struct bench_request *request)
 {
-    return work >= BENCH_ADD && work <= BENCH_MASK;
+    return (request->work >= BENCH_ADD && request->work <= BENCH_MASK) ||
+           strstr(request->operation, "=other");
 }
 
 /* The ways of the work's primitive, its last one's where it takes several; NULL: it has none. */
@@ -130,6 +136,7 @@ struct bench_weights {
     struct gi_plan
         plan;          /* of BENCH_RESIZE, whose tables are a struct gi_resample; of an operation */
     double params[64]; /* the operation's */
+    void *state;       /* what its looks fill */
 };
 enum gi_status bench_weights_fill(struct bench_weights *weights,
                                   const struct bench_request *request, struct gi_err *err);
@@ -140,6 +147,13 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_image *other,
                                 const struct bench_request *request,
                                 const struct bench_weights *weights, struct gi_err *err);
+
+/* BENCH_OPERATION (operation.c): fills plan, params and state; runs it, looks first. */
+enum gi_status bench_operation_fill(struct bench_weights *weights,
+                                    const struct bench_request *request, struct gi_err *err);
+enum gi_status bench_operation_run(struct gi_queue *queue, struct gi_image *dst,
+                                   const struct gi_image *srcs, const struct bench_weights *weights,
+                                   struct gi_err *err);
 
 struct gi_histogram_spec bench_histogram_spec(const struct bench_request *request);
 

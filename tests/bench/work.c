@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A work and the primitive that does it, the last one where it takes several. */
@@ -47,6 +48,7 @@ static const struct {
     [BENCH_PERSPECTIVE] = {"perspective", "warp"},
     [BENCH_POLAR] = {"polar", "warp"},
     [BENCH_RESIZE] = {"resize", "resample"},
+    [BENCH_OPERATION] = {"operation", NULL},
     [BENCH_LUMA] = {"luma", "luma"},
     [BENCH_HISTOGRAM] = {"histogram", "histogram"},
     [BENCH_SUM] = {"sum", "moments"},
@@ -124,9 +126,11 @@ static enum gi_status set(void *params, const struct gi_filter *filter, const ch
     return gi_option_read(params, row, text, err);
 }
 
+/* The operation of that name, whose options set_all() knows. */
 static bool is_operation(enum bench_work work)
 {
-    return work == BENCH_BILATERAL || work == BENCH_NLMEANS || bench_has_other(work);
+    return work == BENCH_BILATERAL || work == BENCH_NLMEANS ||
+           (work >= BENCH_ADD && work <= BENCH_MASK);
 }
 
 static enum gi_status set_all(void *params, const struct gi_filter *filter,
@@ -162,12 +166,14 @@ static enum gi_status fill_plan(struct bench_weights *weights, const struct benc
     enum gi_status status = set_all(weights->params, filter, request, err);
     return status ? status
                   : gi_plan_make(&weights->plan, filter, weights->params, srcs,
-                                 1 + bench_has_other(request->work), err);
+                                 1 + bench_has_other(request), err);
 }
 
 void bench_weights_free(struct bench_weights *weights)
 {
     gi_plan_free(&weights->plan);
+    free(weights->state);
+    weights->state = NULL;
 }
 
 enum gi_status bench_weights_fill(struct bench_weights *weights,
@@ -188,6 +194,8 @@ enum gi_status bench_weights_fill(struct bench_weights *weights,
         weights->table8[i] = (uint8_t)(sqrt(i / 255.0) * 255.99);
     for (int i = 0; i < 65536; i++)
         weights->table16[i] = (uint16_t)(sqrt(i / 65535.0) * 65535.99);
+    if (request->work == BENCH_OPERATION)
+        return bench_operation_fill(weights, request, err);
     if (is_operation(request->work))
         return fill_plan(weights, request, err);
     return request->work == BENCH_RESIZE ? fill_resize(weights, request, err) : GI_OK;
@@ -307,14 +315,16 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
                              .edge = edge};
     struct gi_box box = {k, request->alpha, edge};
     struct gi_extreme erode = {k, k, k / 2, k / 2, false, false, edge, NULL, 0};
-    struct gi_median median = {k, k, k * k / 2, false, edge, NULL, 0};
+    struct gi_median median = {.width = k, .height = k, .rank = k * k / 2, .edge = edge};
     struct gi_gradient gradient = {{1, 2, 1}, GI_ALPHA_PLAIN, edge};
-    const struct gi_image srcs[2] = {*src, bench_has_other(request->work) ? *other : *src};
+    const struct gi_image srcs[2] = {*src, bench_has_other(request) ? *other : *src};
     struct gi_scan integral = {.along = GI_SCAN_BOTH, .words = 2, .shift = 30};
     if (request->work >= BENCH_FLIP_H && request->work <= BENCH_SWAP)
         return run_move(queue, dst, src, request->work, err);
     if (request->work >= BENCH_ROTATE && request->work <= BENCH_POLAR)
         return run_warp(queue, dst, src, request, err);
+    if (request->work == BENCH_OPERATION)
+        return bench_operation_run(queue, dst, srcs, weights, err);
     if (is_operation(request->work))
         return weights->plan.filter->run(&weights->plan, queue,
                                          &(struct gi_work){.dst = dst, .srcs = srcs}, err);
@@ -369,7 +379,7 @@ struct bench_cost bench_cost_of(const struct bench_request *request, double kept
     if (bench_is_filter(request->work))
         cost.bytes +=
             (double)dst.width * dst.height * dst.channels * (double)gi_type_nbytes(dst.type);
-    if (bench_has_other(request->work))
+    if (bench_has_other(request))
         cost.bytes += samples * size;
     switch (request->work) {
     case BENCH_GAUSSIAN:
