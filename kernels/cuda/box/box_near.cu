@@ -1,9 +1,11 @@
-/* The mean of k x k where a window reaches no farther than 16 bytes to each side. A warp goes down
+/* The mean of k x k where a window reaches no farther than 16 bytes to each side, and what of gray
+ * is above it. A warp goes down
  * or up a strip of columns. Rows come through a ring in shared memory, which holds them until they
  * have left the windows: each is read once. A thread keeps the sums of k samples down each of its
  * columns, those of its neighbours come through shared memory. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box_near.cuh"
 #include "kernels/cuda/common/march_ring.cuh"
+#include "kernels/cuda/local/local.cuh"
 
 enum { WARPS = 8 }; /* of a multiprocessor: enough to keep memory busy; more want shorter bands */
 
@@ -315,7 +317,7 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
     char *out = args.dst.data + (up ? y1 - 1 : y0) * stride + mine;
     stride = (long long)kept((const char *)(up ? -stride : stride));
     unsigned columns[PARTS][S::WORDS] = {}, own[ROWS][PARTS][S::WORDS];
-    unsigned halo = 0, at = 0, turn = 0;
+    unsigned halo = 0, at = 0, turn = 0, centre = R * S::SLOT; /* the row that is made */
     for (int t = kept(-ROWS); t < feed.n; t += ROWS) {
         near_fetch<S>(&feed, &args, ring, beyond, t + AHEAD);
         __pipeline_wait_prior(AHEAD / ROWS - 1);
@@ -335,13 +337,20 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
         if (t < 2 * R)
             continue;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++, out += stride) {
+        for (int i = 0; i < ROWS; i++, out += stride, centre = slot_after<S>(centre)) {
 #pragma unroll
             for (int p = 0; p < PARTS; p++) {
-                unsigned near[S::WORDS + 2 * S::BESIDE], words[4];
+                unsigned near[S::WORDS + 2 * S::BESIDE], sums[S::N], words[4];
                 near_gather<S>(near, own[i][p],
                                places.mine + turn + i * S::PLANES * S::PLANE + p * S::PART_PLANE);
-                near_means<T, CHANNELS, WEIGH, K, S::BESIDE>(words, near, &args);
+                near_sums<T, CHANNELS, WEIGH, K, S::BESIDE>(sums, near, args.start);
+                if (CHANNELS == 1 && args.n) {
+                    unsigned samples[4];
+                    shared_load(samples, feed.to + centre + p * S::PART, 4);
+                    near_mask<T>(words, sums, samples, &args);
+                } else {
+                    near_means<T, CHANNELS, WEIGH>(words, sums, &args);
+                }
                 store_if(out + p * S::PART, words, t + i < feed.n && p < feed.parts);
             }
         }
@@ -354,7 +363,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct near_args *args, s
 {
     typedef near_shape<T, CHANNELS, WEIGH, K> S;
     int blocks = 1, n = K * K, below = (n - 8388608 % n) % n;
-    args->start = sizeof(T) == 1 ? 0x4b000000u + (unsigned)below : (unsigned)n / 2;
+    if (args->n == 0)
+        args->start = sizeof(T) == 1 ? 0x4b000000u + (unsigned)below : (unsigned)n / 2;
     args->inverse = 1.0f / (float)n;
     args->offset = (float)(8388608 - (8388608 + below) / n);
     args->magic = (unsigned)((4294967296 + n - 1) / n);
@@ -391,7 +401,7 @@ typedef enum gi_status launch_fn(struct gi_cuda_queue *cu, struct near_args *arg
                                  struct gi_err *err);
 
 /* The kernel for the work; NULL: none. */
-static launch_fn *launcher(const struct gi_image *src, const struct gi_box *spec)
+static launch_fn *launcher(const struct gi_image *src, int k, bool weigh)
 {
     /* By channels, then by k / 2 - 1, as far as 16 bytes reach and, at 16 bits, magic serves. */
     enum { LONGEST = 15 };
@@ -418,17 +428,33 @@ static launch_fn *launcher(const struct gi_image *src, const struct gi_box *spec
         {launch<uint16_t, 4, false, 3>, launch<uint16_t, 4, false, 5>}};
     static launch_fn *const weighed[LONGEST] = {launch<uint8_t, 4, true, 3>,
                                                 launch<uint8_t, 4, true, 5>};
-    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, bytes = src->type == GI_U8;
-    int i = spec->k / 2 - 1, c = src->channels - 1;
+    bool bytes = src->type == GI_U8;
+    int i = k / 2 - 1, c = src->channels - 1;
     if (i < 0 || i >= LONGEST)
         return NULL;
     return !weigh ? (bytes ? u8 : u16)[c][i] : bytes && c == 3 ? weighed[i] : NULL;
 }
 
+static launch_fn *mean_launcher(const struct gi_image *src, const struct gi_box *spec)
+{
+    return launcher(src, spec->k, gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH);
+}
+
 bool gi_cuda_box_near_takes(const struct gi_queue *queue, const struct gi_image *src,
                             const struct gi_box *spec)
 {
-    return launcher(src, spec) != NULL;
+    return mean_launcher(src, spec) != NULL;
+}
+
+static enum gi_status run(struct gi_queue *queue, launch_fn *launch, struct near_args *args,
+                          struct gi_image *dst, const struct gi_image *src,
+                          const struct gi_edge *edge, struct gi_err *err)
+{
+    struct gi_edge whole = box_edge(src, edge);
+    args->src = source_of(src, &whole, GI_ALPHA_PLAIN);
+    args->dst = target_of(dst);
+    borders_fill(args);
+    return launch(gi_cuda(queue), args, err);
 }
 
 enum gi_status gi_cuda_box_near(struct gi_queue *queue, struct gi_image *dst,
@@ -436,9 +462,24 @@ enum gi_status gi_cuda_box_near(struct gi_queue *queue, struct gi_image *dst,
                                 struct gi_err *err)
 {
     struct near_args args = {};
-    struct gi_edge edge = box_edge(src, &spec->edge);
-    args.src = source_of(src, &edge, GI_ALPHA_PLAIN);
-    args.dst = target_of(dst);
-    borders_fill(&args);
-    return launcher(src, spec)(gi_cuda(queue), &args, err);
+    return run(queue, mean_launcher(src, spec), &args, dst, src, &spec->edge, err);
+}
+
+bool gi_cuda_local_near_takes(const struct gi_queue *queue, const struct gi_image *src,
+                              const struct gi_local *spec)
+{
+    return spec->mean && src->channels == 1 && src->type != GI_F32 &&
+           launcher(src, spec->k, false) != NULL;
+}
+
+enum gi_status gi_cuda_local_near(struct gi_queue *queue, struct gi_image *dst,
+                                  const struct gi_image *src, const struct gi_local *spec,
+                                  struct gi_err *err)
+{
+    struct near_args args = {};
+    double most = 1 << 30; /* n times a sample is less */
+    args.n = spec->k * spec->k;
+    args.start = (unsigned)(int)fmin(fmax(floor(-spec->shift), -most), most);
+    args.flip = spec->invert ? ~0u : 0;
+    return run(queue, launcher(src, spec->k, false), &args, dst, src, &spec->edge, err);
 }

@@ -1,5 +1,6 @@
 /* The arithmetic of the near way to a mean of k x k: the sums of a thread's columns, 16 bytes of
- * samples wide, and the means of the windows over them. SPDX-License-Identifier: MIT */
+ * samples wide, and the means of the windows over them, or what is above them.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BOX_NEAR_CUH
 #define GI_KERNELS_CUDA_BOX_NEAR_CUH
 
@@ -13,6 +14,8 @@ struct near_args {
     int band;              /* rows that a warp makes */
     unsigned start, magic; /* see near_means() */
     float inverse, offset;
+    int n; /* not 0: a mask is wanted, see near_mask() */
+    unsigned flip;
     /* Where the border repeats the image, less than 0 where it does not: rows before it, the last
      * one first, and after it; samples of a row in NEAR_NBYTES before it, the last one last, and
      * after it. */
@@ -133,6 +136,18 @@ static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigne
             __fmaf_rn(__uint_as_float(sums[c]) - SAMPLE_2_23, inverse, SAMPLE_2_23));
 }
 
+/* The sums of a thread's windows, each started at `start`, and where WEIGH those of colours at 2^23
+ * as a float. */
+template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
+static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned *near,
+                                                 unsigned start)
+{
+    enum { N = 16 / (int)sizeof(T), PACKED = sizeof(T) == 1 && !WEIGH };
+    unsigned colour = WEIGH ? 0x4b000000 : start;
+    const unsigned starts[4] = {colour, colour, colour, start};
+    windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, starts);
+}
+
 /* (2 * sum + n) / (2 * n), n = k * k, of each of a thread's windows; colours that alpha weighs as
  * above.
  * 8 bits: sums start as the float 2^23 + d that n divides, then sum * inverse + offset, offset
@@ -140,14 +155,12 @@ static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigne
  * each at least 1 / (2 * n) from a tie as n is odd, rounds elsewhere, for all k up to 31.
  * 16 bits: magic is 2^32 / n rounded up, less than 1 too much, which times 65536 * n is below 2^32
  * up to k = 15; sums start at n / 2. */
-template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
-static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *near,
+template <typename T, int CHANNELS, bool WEIGH>
+static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *sums,
                                                   const struct near_args *args)
 {
-    enum { N = 16 / (int)sizeof(T), PACKED = sizeof(T) == 1 && !WEIGH };
-    unsigned sums[N], q[N], colour = WEIGH ? 0x4b000000 : args->start; /* 2^23 */
-    const unsigned start[4] = {colour, colour, colour, args->start};
-    windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, start);
+    enum { N = 16 / (int)sizeof(T) };
+    unsigned q[N];
 #pragma unroll
     for (int s = 0; s < N; s++)
         if (sizeof(T) == 2)
@@ -166,6 +179,38 @@ static __device__ __forceinline__ void near_means(unsigned *words, const unsigne
                        ? __byte_perm(q[2 * i], q[2 * i + 1], 0x5410)
                        : __byte_perm(__byte_perm(q[4 * i], q[4 * i + 1], 0x40),
                                      __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
+}
+
+/* Bytes of a and b, or, of a selector of 8 or more, eight times the upper bit of the one 8 below.
+ */
+static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
+{
+    unsigned d;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selectors));
+    return d;
+}
+
+/* Full scale where n times the sample is more than its window's sum, which started at the least
+ * excess that does not count, else 0; then flipped. */
+template <typename T>
+static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned *sums,
+                                                 const unsigned *samples,
+                                                 const struct near_args *args)
+{
+    enum { N = 16 / (int)sizeof(T), EACH = 4 / (int)sizeof(T) };
+    unsigned rest[N]; /* less than 0: above */
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+        unsigned pick = sizeof(T) == 1 ? 0x4440u | s % EACH : s % EACH ? 0x4432u : 0x4410u;
+        rest[s] = sums[s] - __byte_perm(samples[s / EACH], 0, pick) * (unsigned)args->n;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        words[i] = args->flip ^
+                   (sizeof(T) == 2
+                        ? signs_perm(rest[2 * i], rest[2 * i + 1], 0xffbb)
+                        : __byte_perm(signs_perm(rest[4 * i], rest[4 * i + 1], 0xfb),
+                                      signs_perm(rest[4 * i + 2], rest[4 * i + 3], 0xfb), 0x5410));
 }
 
 #endif

@@ -460,15 +460,18 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
         return status;
     args.counts = (uint32_t *)scratch;
     args.tables = (char *)scratch + counts_nbytes;
-    /* Blocks for several turns of the multiprocessors. */
-    int parts = ceil_div(cu->units * 6, (int)ntiles),
-        most = ceil_div(args.shape.y.tile, PARTS_MIN_ROWS);
-    dim3 grid(ntiles, (unsigned)(parts < most ? parts : most));
     bool bytes = src->type == GI_U8;
     auto *count = src->type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
-    if (bytes)
+    int blocks = 6; /* of a multiprocessor */
+    if (bytes) {
         GI_CUDA_TRY(cudaFuncSetAttribute(clahe_count8, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          COUNT_NBYTES));
+        GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, clahe_count8, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
+    }
+    int parts = blocks * cu->units / (int)ntiles,
+        most = ceil_div(args.shape.y.tile, PARTS_MIN_ROWS);
+    dim3 grid(ntiles, (unsigned)(parts < 1 ? 1 : parts < most ? parts : most));
     for (int set = 0; set < args.sets; set++) {
         GI_CUDA_TRY(cudaMemsetAsync(args.counts, 0, counts_nbytes, cu->stream));
         if (bytes)

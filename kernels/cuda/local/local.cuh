@@ -4,8 +4,9 @@
 
 #include "kernels/cuda/cuda.h"
 
-/* The way of gray integers whose sums fit in 32 bits. */
-gi_local_threshold_takes_fn gi_cuda_local_strips_takes;
-gi_local_threshold_fn gi_cuda_local_strips;
+/* The way of means of windows that reach 16 bytes (box/box_near.cu), and that of gray integers
+ * whose sums fit in 32 bits. */
+gi_local_threshold_takes_fn gi_cuda_local_near_takes, gi_cuda_local_strips_takes;
+gi_local_threshold_fn gi_cuda_local_near, gi_cuda_local_strips;
 
 #endif

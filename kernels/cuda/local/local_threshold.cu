@@ -216,6 +216,9 @@ static enum gi_status passes(struct gi_queue *queue, struct gi_image *dst,
 }
 
 static const struct gi_local_threshold_way ways[] = {
+    {{"near", "means of gray integers whose windows reach 16 bytes at most: up to k = 31 of bytes"},
+     gi_cuda_local_near_takes,
+     gi_cuda_local_near},
     {{"strips", "gray integers higher than half the window, whose sums fit in 32 bits: of bytes, "
                 "squares too, up to k = 257"},
      gi_cuda_local_strips_takes,
