@@ -1,25 +1,45 @@
-/* Sums, extremes and their places: a thread goes through pieces of 16 bytes, several at a turn, and
- * notes in which turn its smallest and largest sample came; only the turns of those that win are
- * looked at again for the place. SPDX-License-Identifier: MIT */
+/* Sums, extremes and their places: a thread goes through pieces of 16 bytes, several at a turn.
+ * Integers are compared with their places in the turn beneath them; of floats the turns that win
+ * are looked at again. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/reduce/reduce.cuh"
 
 #include <limits.h>
 
-/* Samples by two in 16 bits each: a word of bytes is two pairs, its even and its odd ones. After
- * PERIOD pairs channels come again. */
-template <typename T, int CHANNELS> struct pairs {
+/* Samples with a number beneath them, each in twice its bits: a word of samples is two parts, of
+ * bytes its even and its odd ones, two in a part. Part i of a turn has i beneath, or UNDER - i
+ * where the greatest is wanted. After PERIOD parts channels come again. */
+template <typename T, int CHANNELS> struct parts {
     enum {
-        WORD = sizeof(T) == 1 ? 2 : 1,
-        PERIOD = CHANNELS == 3   ? 3 * WORD
-                 : CHANNELS == 1 ? 1
-                 : CHANNELS == 4 ? 2
-                                 : WORD
+        BYTES = sizeof(T) == 1,
+        IN_PART = BYTES ? 2 : 1,
+        PERIOD = BYTES ? (CHANNELS == 3   ? 6
+                          : CHANNELS == 1 ? 1
+                                          : 2)
+                       : CHANNELS,
+        UNDER = BYTES ? 255 : 65535,
     };
-    static __device__ constexpr int channel(int pair, int half)
+    static __device__ constexpr unsigned sample(unsigned i, unsigned half)
     {
-        return (sizeof(T) == 1 ? 4 * (pair / 2) + pair % 2 + 2 * half : 2 * pair + half) % CHANNELS;
+        return BYTES ? i / 2 * 4 + i % 2 + 2 * half : i;
     }
 };
+
+template <typename T>
+static __device__ __forceinline__ uint32_t part_of(uint32_t word, int i, uint32_t under)
+{
+    return sizeof(T) == 1 ? __byte_perm(word, under, i % 2 ? 0x3414 : 0x2404)
+                          : __byte_perm(word, under, i % 2 ? 0x3254 : 0x1054);
+}
+
+template <typename T> static __device__ __forceinline__ uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return sizeof(T) == 1 ? __vminu2(a, b) : min(a, b);
+}
+
+template <typename T> static __device__ __forceinline__ uint32_t most_of(uint32_t a, uint32_t b)
+{
+    return sizeof(T) == 1 ? __vmaxu2(a, b) : max(a, b);
+}
 
 /* The bytes of a piece's word that are channel c, all bits of them. */
 template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
@@ -73,33 +93,40 @@ template <typename T, int CHANNELS, typename TURN>
 static __device__ inline void turn_whole(struct totals *totals, struct ends<int> *ends,
                                          const TURN &pieces, unsigned turn)
 {
-    typedef pairs<T, CHANNELS> by;
+    typedef parts<T, CHANNELS> by;
     constexpr int WORDS = piece<T, CHANNELS>::SAMPLES * sizeof(T) / 4;
-    constexpr int ALL = reduce_shape<T, CHANNELS>::TURN * WORDS * by::WORD;
+    constexpr int ALL = reduce_shape<T, CHANNELS>::TURN * WORDS * 2;
+    static_assert(ALL <= by::UNDER, "numbers fit beneath samples");
     uint32_t least[by::PERIOD], most[by::PERIOD] = {};
     for (int i = 0; i < by::PERIOD; i++)
         least[i] = UINT32_MAX;
     turn_sums<CHANNELS>(totals, pieces, (T)0);
 #pragma unroll
     for (int i = 0; i < ALL; i++) {
-        const int word = i / by::WORD;
-        uint32_t pair = ((const uint32_t *)pieces[word / WORDS].samples)[word % WORDS];
-        if (sizeof(T) == 1)
-            pair = (i % 2 ? pair >> 8 : pair) & 0x00ff00ff;
-        least[i % by::PERIOD] = __vminu2(least[i % by::PERIOD], pair);
-        most[i % by::PERIOD] = __vmaxu2(most[i % by::PERIOD], pair);
+        uint32_t word = ((const uint32_t *)pieces[i / 2 / WORDS].samples)[i / 2 % WORDS];
+        uint32_t *low = &least[i % by::PERIOD], *high = &most[i % by::PERIOD];
+        *low = least_of<T>(*low, part_of<T>(word, i, i));
+        *high = most_of<T>(*high, part_of<T>(word, i, by::UNDER - i));
     }
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        int low = INT_MAX, high = -1;
+        unsigned low = UINT_MAX, high = 0; /* with samples' numbers beneath */
 #pragma unroll
-        for (int i = 0; i < 2 * by::PERIOD; i++)
-            if (by::channel(i / 2, i % 2) == c) {
-                low = min(low, (int)(least[i / 2] >> 16 * (i % 2) & 0xffff));
-                high = max(high, (int)(most[i / 2] >> 16 * (i % 2) & 0xffff));
-            }
+        for (int i = 0; i < by::IN_PART * by::PERIOD; i++) {
+            const int half = i / by::PERIOD, at = i % by::PERIOD;
+            if (by::sample(at, half) % CHANNELS != c)
+                continue;
+            uint32_t l = least[at] >> 16 * half, m = most[at] >> 16 * half;
+            const unsigned bits = 8 * sizeof(T), under = by::UNDER;
+            if (by::BYTES)
+                l &= 0xffff, m &= 0xffff;
+            low = min(low, sample_tag(l >> bits, by::sample(l & under, half)));
+            high =
+                max(high, sample_tag(m >> bits, LAST_TAG - by::sample(under - (m & under), half)));
+        }
         totals[c].n += piece<T, CHANNELS>::SAMPLES / CHANNELS * reduce_shape<T, CHANNELS>::TURN;
-        ends_note(&ends[c], low, high, turn);
+        ends_note(&ends[c], (int)(low >> TAG_BITS), sample_tag(turn, low & LAST_TAG),
+                  (int)(high >> TAG_BITS), sample_tag(turn, LAST_TAG - (high & LAST_TAG)));
     }
 }
 
@@ -119,7 +146,8 @@ static __device__ inline void turn_some(struct totals *totals, struct ends<int> 
         totals[c].n++;
         totals[c].sum += (uint32_t)v;
         totals[c].square += (uint32_t)v * (uint32_t)v;
-        ends_note(&ends[c], v, v, turn);
+        unsigned tag = sample_tag(turn, (unsigned)i);
+        ends_note(&ends[c], v, tag, v, tag);
     }
 }
 

@@ -34,23 +34,33 @@ template <typename T, int CHANNELS> struct reduce_shape {
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
-/* The smallest and the largest sample that a thread has seen of a channel, and the turns. */
+/* The smallest and the largest sample that a thread has seen of a channel, and where: of integers
+ * sample_tag(), of floats the turn. */
 template <typename V> struct ends {
     V value[2];
-    unsigned turn[2];
+    unsigned tag[2];
 };
 
 template <typename V>
-static __device__ inline void ends_note(struct ends<V> *ends, V least, V most, unsigned turn)
+static __device__ inline void ends_note(struct ends<V> *ends, V least, unsigned least_tag, V most,
+                                        unsigned most_tag)
 {
     if (least < ends->value[0]) {
         ends->value[0] = least;
-        ends->turn[0] = turn;
+        ends->tag[0] = least_tag;
     }
     if (most > ends->value[1]) {
         ends->value[1] = most;
-        ends->turn[1] = turn;
+        ends->tag[1] = most_tag;
     }
+}
+
+/* Sample i of a thread's turn; so, too, one of a value. */
+enum { TAG_BITS = 7, LAST_TAG = (1 << TAG_BITS) - 1 };
+
+static __device__ inline unsigned sample_tag(unsigned turn, unsigned i)
+{
+    return turn << TAG_BITS | i;
 }
 
 static __device__ inline uint32_t key_of(int v)
@@ -73,20 +83,43 @@ template <typename T, int CHANNELS> static __device__ inline T channel_of(const 
     return v;
 }
 
-/* The place in the image of the first sample of channel c that is `v` in a thread's turn. */
-template <typename T, int CHANNELS, bool OPAQUE, typename V>
+/* Piece j of a thread's turn: row *y, the *index-th of it. */
+template <typename T, int CHANNELS>
+static __device__ inline void piece_at(unsigned *y, unsigned *index, const struct walk &walk,
+                                       unsigned turn, unsigned j)
+{
+    unsigned at = blockIdx.x * REDUCE_THREADS + threadIdx.x +
+                  (turn * reduce_shape<T, CHANNELS>::TURN + j) * gridDim.x * REDUCE_THREADS;
+    *y = at / walk.pieces;
+    *index = at % walk.pieces;
+}
+
+/* The place in the image of a thread's sample, from its tag. */
+template <typename T, int CHANNELS, bool OPAQUE>
+static __device__ inline uint32_t place_of(const struct gi_image &src, const struct walk &walk,
+                                           unsigned tag, int, int)
+{
+    constexpr unsigned SAMPLES = piece<T, CHANNELS>::SAMPLES;
+    static_assert(reduce_shape<T, CHANNELS>::TURN * SAMPLES <= 1 << TAG_BITS, "tags tell all");
+    unsigned i = tag & LAST_TAG, y, index;
+    piece_at<T, CHANNELS>(&y, &index, walk, tag >> TAG_BITS, i / SAMPLES);
+    return y * (uint32_t)src.width + (index * SAMPLES + i % SAMPLES) / CHANNELS;
+}
+
+/* That of the first sample of channel c that is `v` in a thread's turn, which is looked at again.
+ */
+template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
-                                                 const struct walk &walk, unsigned turn, int c, V v)
+                                                 const struct walk &walk, unsigned turn, int c,
+                                                 float v)
 {
     constexpr int TURN = reduce_shape<T, CHANNELS>::TURN;
     constexpr int PIXELS = piece<T, CHANNELS>::SAMPLES / CHANNELS;
-    unsigned threads = gridDim.x * REDUCE_THREADS;
     uint32_t place = UINT32_MAX;
 #pragma unroll
     for (int j = TURN - 1; j >= 0; j--) {
-        unsigned at =
-            blockIdx.x * REDUCE_THREADS + threadIdx.x + (turn * TURN + (unsigned)j) * threads;
-        unsigned y = at / walk.pieces, index = at % walk.pieces;
+        unsigned y, index;
+        piece_at<T, CHANNELS>(&y, &index, walk, turn, (unsigned)j);
         struct piece<T, CHANNELS> piece;
         piece_load(&piece, src, y, index);
 #pragma unroll
@@ -117,11 +150,12 @@ static __device__ inline void ends_finish(struct device_reduction *found,
         for (int step = WARP / 2; step > 0; step /= 2)
             best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
         uint32_t place = UINT32_MAX;
-        unsigned turn = any && key == best ? ends[c].turn[end] : UINT32_MAX, first = turn;
-        for (int step = WARP / 2; step > 0; step /= 2) /* a later turn's places are greater */
-            first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
-        if (any && turn == first)
-            place = place_of<T, CHANNELS, OPAQUE>(src, walk, turn, c, v);
+        unsigned tag = any && key == best ? ends[c].tag[end] : UINT32_MAX, first = tag;
+        if (sizeof(T) == 4) /* a later turn's places are greater, and each look takes long */
+            for (int step = WARP / 2; step > 0; step /= 2)
+                first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
+        if (any && key == best && tag == first)
+            place = place_of<T, CHANNELS, OPAQUE>(src, walk, tag, c, v);
         for (int step = WARP / 2; step > 0; step /= 2)
             place = min(place, __shfl_xor_sync(ALL_LANES, place, step));
         if (threadIdx.x % WARP == 0)

@@ -154,7 +154,7 @@ static __device__ inline void turn_some(struct digits *digits, struct lane_sums 
             continue;
         }
         parts[c].n++;
-        ends_note(&parts[c].ends, v, v, turn);
+        ends_note(&parts[c].ends, v, turn, v, turn);
         if (odd >> i & 1)
             digits_add_float(&digits[c], v);
         else {
@@ -186,7 +186,7 @@ static __device__ inline void turn_whole(struct lane_sums *sums, struct thread_p
             for (int i = c; i < ALL; i += CHANNELS)
                 sums[c].minus += (double)fminf(pieces[i / N].samples[i % N], 0);
         parts[c].n += ALL / CHANNELS;
-        ends_note(&parts[c].ends, least, most, turn);
+        ends_note(&parts[c].ends, least, turn, most, turn);
     }
 }
 
