@@ -5,6 +5,8 @@
  * four neighbouring samples of LOOK_ROWS rows; the four tables stand in shared memory as one of
  * words, so that one load answers for all of them.
  * SPDX-License-Identifier: MIT */
+#include <limits.h>
+
 #include "kernels/cuda/common/sample.cuh"
 
 enum {
@@ -12,6 +14,7 @@ enum {
     PITCH8 = 256, /* bytes of a counter's row: a word a lane, twice */
     COUNT_THREADS = 512,
     COUNT_NBYTES = BINS8 * PITCH8, /* of shared memory */
+    COUNT_AHEAD = 2,               /* pieces of a thread under way */
     PARTS_MIN_ROWS = 16,
     TABLE_THREADS = 256,
     LOOK_THREADS = 128,
@@ -52,44 +55,52 @@ static __device__ __forceinline__ void count8(char *table, unsigned v, unsigned 
     atomicAdd((unsigned *)(table + (v << 8 | slot)), 1u);
 }
 
-/* Rows y0 to y1 - 1, pixels x0 to x1 - 1, all in columns of the image: 16 bytes at a time. */
+/* Rows y0 to y1 - 1, pixels x0 to x1 - 1, all in columns of the image: 16 bytes at a time, of which
+ * `across` begin with the first-th of a row. */
 struct pieces {
-    int x0, x1, y0, first, across, n;
+    int x0, x1, y0, y1, first, across;
 };
 
-static __device__ __forceinline__ const uint8_t *
-piece_of(const struct clahe_args &args, const struct pieces &pieces, int i, int *x)
+static __device__ __forceinline__ void count_piece(char *table, unsigned slot, const uint4 &piece,
+                                                   int x, const struct pieces &pieces)
 {
-    int y = gi_border_index(pieces.y0 + i / pieces.across, args.judge.height, GI_BORDER_REFLECT101);
-    *x = (pieces.first + i % pieces.across) * 16;
-    return (const uint8_t *)args.judge.data + (size_t)y * args.judge.stride + *x;
+    const unsigned *words = (const unsigned *)&piece;
+    if (x >= pieces.x0 && x + 16 <= pieces.x1) {
+#pragma unroll
+        for (int k = 0; k < 16; k++)
+            atomicAdd((unsigned *)(table + __byte_perm(words[k / 4], slot, 0x5504 | k % 4 << 4)),
+                      1u);
+    } else {
+#pragma unroll
+        for (int k = 0; k < 16; k++)
+            if (x + k >= pieces.x0 && x + k < pieces.x1)
+                count8(table, words[k / 4] >> k % 4 * 8 & 255, slot);
+    }
 }
 
 static __device__ void count_pieces(const struct clahe_args &args, char *table, unsigned slot,
                                     const struct pieces &pieces)
 {
-    int x, i = (int)threadIdx.x;
-    if (i >= pieces.n)
-        return;
-    uint4 piece = *(const uint4 *)piece_of(args, pieces, i, &x);
-    while (i < pieces.n) {
-        int next_x = x;
-        uint4 next = piece;
-        i += COUNT_THREADS;
-        if (i < pieces.n)
-            next = *(const uint4 *)piece_of(args, pieces, i, &next_x);
-        const unsigned *words = (const unsigned *)&piece;
-        if (x >= pieces.x0 && x + 16 <= pieces.x1) {
+    int height = args.judge.height, across = pieces.across, at = (int)threadIdx.x % across;
+    int y = pieces.y0 + (int)threadIdx.x / across;
+    int down = COUNT_THREADS / across, on = COUNT_THREADS % across;
+    while (y < pieces.y1) {
+        uint4 batch[COUNT_AHEAD];
+        int x[COUNT_AHEAD];
 #pragma unroll
-            for (int k = 0; k < 16; k++)
-                atomicAdd(
-                    (unsigned *)(table + __byte_perm(words[k / 4], slot, 0x5504 | k % 4 << 4)), 1u);
-        } else {
-            for (int k = max(0, pieces.x0 - x); k < min(16, pieces.x1 - x); k++)
-                count8(table, words[k / 4] >> k % 4 * 8 & 255, slot);
+        for (int k = 0; k < COUNT_AHEAD; k++) {
+            int yi = y < height ? y : gi_border_index(y, height, GI_BORDER_REFLECT101);
+            x[k] = y < pieces.y1 ? (pieces.first + at) * 16 : INT_MAX - 16;
+            if (y < pieces.y1)
+                batch[k] = *(const uint4 *)((const char *)args.judge.data +
+                                            (size_t)(unsigned)yi * args.judge.stride + x[k]);
+            at += on;
+            y += down + (at >= across);
+            at -= at >= across ? across : 0;
         }
-        piece = next;
-        x = next_x;
+#pragma unroll
+        for (int k = 0; k < COUNT_AHEAD; k++)
+            count_piece(table, slot, batch[k], x[k], pieces);
     }
 }
 
@@ -107,9 +118,9 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
         ((uint4 *)table)[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
     int inside = args.judge.channels == 1 ? max(x0, min(x0 + sx.tile, sx.n)) : x0;
-    struct pieces pieces = {x0, inside, y0, x0 / 16, (inside + 15) / 16 - x0 / 16, 0};
-    pieces.n = inside > x0 ? pieces.across * (y1 - y0) : 0;
-    count_pieces(args, table, slot, pieces);
+    struct pieces pieces = {x0, inside, y0, y1, x0 / 16, (inside + 15) / 16 - x0 / 16};
+    if (inside > x0)
+        count_pieces(args, table, slot, pieces);
     int rest = x0 + sx.tile - inside, n = rest * (y1 - y0);
     for (int i = threadIdx.x; i < n; i += COUNT_THREADS) {
         int y = gi_border_index(y0 + i / rest, sy.n, GI_BORDER_REFLECT101);
@@ -290,7 +301,7 @@ static __device__ void look_start(struct clahe_look *look, const struct clahe_ar
         look->before[i] = __fsub_rn(1.0f, look->after[i]);
         look->after_bulk[i] = __fmul_rn(look->after[i], -8388608.0f);
         look->before_bulk[i] = __fmul_rn(look->before[i], -8388608.0f);
-        look->table[i] = args.sets > 1 && !alpha ? channel * BINS8 * 4 : 0;
+        look->table[i] = args.sets > 1 && !alpha ? channel * BINS8 : 0;
         look->writes |= x >= x0 && x < x1 ? 255u << 8 * i : 0;
         look->changes |= alpha ? 0 : 255u << 8 * i;
     }
@@ -303,14 +314,16 @@ template <int I> static __device__ __forceinline__ float byte_float(unsigned fou
     return __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7550 | I));
 }
 
+/* EACH: every channel has tables of its own. */
+template <bool EACH>
 static __device__ __forceinline__ unsigned
-look_up(const struct clahe_look &look, const char *tables, unsigned word, float b, float c)
+look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, float b, float c)
 {
     float made[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         unsigned v = __byte_perm(word, 0, 0x4440 | i);
-        unsigned four = *(const unsigned *)(tables + look.table[i] + v * 4);
+        unsigned four = tables[EACH ? look.table[i] + v : v];
         float up = __fadd_rn(__fmaf_rn(byte_float<0>(four), look.before[i], look.before_bulk[i]),
                              __fmaf_rn(byte_float<1>(four), look.after[i], look.after_bulk[i]));
         float down = __fadd_rn(__fmaf_rn(byte_float<2>(four), look.before[i], look.before_bulk[i]),
@@ -346,9 +359,10 @@ static __device__ void look_tables(const struct clahe_args &args, unsigned *tabl
 }
 
 /* A thread's words of rows y0 to y1 - 1, LOOK_AHEAD of them asked for at a time. */
-static __device__ __forceinline__ void look_rows(const struct clahe_look &look,
-                                                 const struct clahe_args &args, const char *tables,
-                                                 const float2 *weights, int first, int y0, int y1)
+template <bool EACH>
+static __device__ __forceinline__ void
+look_rows(const struct clahe_look &look, const struct clahe_args &args, const unsigned *tables,
+          const float2 *weights, int first, int y0, int y1)
 {
     const char *in = (const char *)args.src.data + (size_t)y0 * args.src.stride + first;
     char *out = (char *)args.dst.data + (size_t)y0 * args.dst.stride + first;
@@ -360,13 +374,14 @@ static __device__ __forceinline__ void look_rows(const struct clahe_look &look,
             words[k] = *(const unsigned *)in;
 #pragma unroll
         for (int k = 0; k < LOOK_AHEAD; k++, out += args.dst.stride) {
-            unsigned made = look_up(look, tables, words[k], weights[y + k].x, weights[y + k].y);
+            unsigned made =
+                look_up<EACH>(look, tables, words[k], weights[y + k].x, weights[y + k].y);
             *(unsigned *)out = (made & look.changes) | (words[k] & ~look.changes);
         }
     }
     for (; y < n; y++, in += args.src.stride, out += args.dst.stride) {
         unsigned word = *(const unsigned *)in;
-        unsigned made = look_up(look, tables, word, weights[y].x, weights[y].y);
+        unsigned made = look_up<EACH>(look, tables, word, weights[y].x, weights[y].y);
         made = (made & look.changes) | (word & ~look.changes);
         for (int i = 0; i < 4; i++)
             if (look.writes >> 8 * i & 255)
@@ -374,6 +389,7 @@ static __device__ __forceinline__ void look_rows(const struct clahe_look &look,
     }
 }
 
+template <bool EACH>
 static __global__ void __launch_bounds__(LOOK_THREADS)
     clahe_look8(const __grid_constant__ struct clahe_args args,
                 const __grid_constant__ struct spans across,
@@ -392,7 +408,7 @@ static __global__ void __launch_bounds__(LOOK_THREADS)
          first += LOOK_THREADS * 4) {
         struct clahe_look look;
         look_start(&look, args, first, x0, x1);
-        look_rows(look, args, (const char *)tables, weights, first, y0, y1);
+        look_rows<EACH>(look, args, tables, weights, first, y0, y1);
     }
 }
 
@@ -428,8 +444,9 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     int width = channels == 1 ? LOOK_THREADS * 4 : LOOK_THREADS * 4 / channels - 4;
     if (args->src.type == GI_U8) {
         struct spans across = spans_of(x), down = spans_of(y);
-        clahe_look8<<<dim3(blocks_of(&across, width), blocks_of(&down, LOOK_ROWS)), LOOK_THREADS, 0,
-                      cu->stream>>>(*args, across, down);
+        auto *kernel = args->sets > 1 ? clahe_look8<true> : clahe_look8<false>;
+        kernel<<<dim3(blocks_of(&across, width), blocks_of(&down, LOOK_ROWS)), LOOK_THREADS, 0,
+                 cu->stream>>>(*args, across, down);
     } else {
         dim3 grid(ceil_div((long long)x->n * channels, EACH_THREADS),
                   (unsigned)(y->n < 4096 ? y->n : 4096));
