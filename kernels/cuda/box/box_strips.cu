@@ -2,6 +2,7 @@
  * columns; each thread keeps the sums of k samples of its columns, adding a row and taking one
  * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
  * which is exact as windows fit. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/box/strips.cuh"
 
 enum {
@@ -96,6 +97,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     int y1 = min(y0 + args.band, args.rows.src.height);
     bool makes = me * PIXELS >= args.halo && me * PIXELS < args.halo + args.cut.across && x < width;
     struct box_chunk chunk = chunk_at(&args.rows, x * CHANNELS, (int)sizeof(T));
+    chunk_wait(&args.rows, &chunk);
     char *out = args.dst.data + (size_t)y0 * args.dst.stride + (long long)x * PIXEL_NBYTES;
     for (int i = me; i < WARPS * VALUES; i += (int)blockDim.x)
         before[0][i] = 0;
@@ -221,10 +223,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct strips_args *args,
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
     int bands = blocks * cu->units / args->cut.strips; /* one wave */
     args->band = ceil_div(src->height, bands < 1 ? 1 : bands);
-    kernel<<<args->cut.strips * ceil_div(src->height, args->band), threads, shared, cu->stream>>>(
-        *args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    dim3 grid(args->cut.strips * ceil_div(src->height, args->band));
+    return early_launch(cu, kernel, grid, threads, shared, args, err);
 }
 
 bool gi_cuda_box_strips_takes(const struct gi_queue *queue, const struct gi_image *src,

@@ -3,7 +3,7 @@
  * that have it; then the greatest of the least, the median of the middle ones and the least of the
  * greatest have the median in their middle: J. Smith, "Implementing median filters in XC4000E
  * FPGAs", Xcell 23, 1996. SPDX-License-Identifier: MIT */
-#include "kernels/cuda/common/arch.cuh"
+#include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/median/median.cuh"
 
 enum { WORDS = 4, ALL = WORDS + 1, AHEAD = 4, WARPS = 24 };
@@ -166,6 +166,8 @@ static __global__ void __launch_bounds__(32)
     int beside = lane == 0 ? sample - 16 : lane == 31 ? sample + 16 : sample;
     struct near_chunks chunks = {chunk_at(&args.rows, sample, 1), chunk_at(&args.rows, beside, 1),
                                  lane ? 0 : 12};
+    chunk_wait(&args.rows, &chunks.own);
+    chunk_wait(&args.rows, &chunks.beside);
     unsigned next[AHEAD][ALL] = {}, rows[2][ALL] = {}; /* the last two */
     near_load(rows[0], &args.rows, &chunks, y0 - 1);
     near_load(rows[1], &args.rows, &chunks, y0);
@@ -214,10 +216,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
     args.band = ceil_div(src->height, bands);
     args.band += args.band % 2;
-    kernel<<<dim3((unsigned)strips, (unsigned)ceil_div(src->height, args.band)), 32, 0,
-             cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    return early_launch(cu, kernel, dim3(strips, ceil_div(src->height, args.band)), 32, 0, &args,
+                        err);
 }
 
 bool gi_cuda_median_near_takes(const struct gi_queue *queue, const struct gi_image *src,

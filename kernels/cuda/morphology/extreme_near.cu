@@ -2,6 +2,7 @@
  * bytes of it, with rows ahead in registers; what its neighbours have comes by shuffles, and what
  * stands beside the strip the first and the last thread keep besides. SPDX-License-Identifier: MIT
  */
+#include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/morphology/extreme.cuh"
 
 enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 16 };
@@ -161,6 +162,9 @@ static __global__ void __launch_bounds__(32)
                                                        : sample,
                                           (int)sizeof(T)),
                                  lane ? 0 : 16 - 4 * S::SIDE};
+    chunk_wait(&args.rows, &chunks.own[0]);
+    chunk_wait(&args.rows, &chunks.own[1]);
+    chunk_wait(&args.rows, &chunks.beside);
     unsigned next[AHEAD][S::ALL] = {}, last[S::PARTS][S::ALL] = {}, pair[S::PARTS][S::ALL] = {};
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
@@ -199,9 +203,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
     args.band = ceil_div(src->height, bands);
-    kernel<<<dim3(strips, ceil_div(src->height, args.band)), 32, 0, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    return early_launch(cu, kernel, dim3(strips, ceil_div(src->height, args.band)), 32, 0, &args,
+                        err);
 }
 
 bool gi_cuda_extreme_near_takes(const struct gi_queue *queue, const struct gi_image *src,

@@ -4,6 +4,7 @@
  * picks from the bottom of the last one up, and what has been read of the next one in their place.
  * Along the row it is done by doubling: within a thread's bytes and its neighbour's in registers,
  * farther through `line`. SPDX-License-Identifier: MIT */
+#include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/morphology/extreme.cuh"
 
 enum { AHEAD = 4, NBYTES = 16, MOST_THREADS = 512, LEAST_WARPS = 4 };
@@ -177,6 +178,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
     int samples = args.rows.src.width * (PIXEL / (int)sizeof(T)) - sample; /* from there on */
     bool makes = t >= args.before && t < args.before + args.across && samples > 0;
     struct box_chunk chunk = chunk_at(&args.rows, sample, (int)sizeof(T));
+    chunk_wait(&args.rows, &chunk);
     int y0 = (int)blockIdx.y * args.band, y1 = min(y0 + args.band, args.rows.src.height);
     int top = y0 - args.anchor_y, slot = 0, steps = y1 - y0 + height;
     uint4 next[AHEAD], below = make_uint4(~0u, ~0u, ~0u, ~0u);
@@ -260,9 +262,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
     args.band = ceil_div(src->height, bands);
-    kernel<<<dim3(strips, ceil_div(src->height, args.band)), threads, shared, cu->stream>>>(args);
-    GI_CUDA_LAUNCHED();
-    return GI_OK;
+    return early_launch(cu, kernel, dim3(strips, ceil_div(src->height, args.band)), threads, shared,
+                        &args, err);
 }
 
 bool gi_cuda_extreme_strips_takes(const struct gi_queue *queue, const struct gi_image *src,
