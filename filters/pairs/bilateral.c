@@ -123,7 +123,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     t->spec.edge = gi_edge_from(&p->edge, src);
     double unit = (double)gi_type_full_scale(judge->type) / (double)gi_type_full_scale(src->type);
     fill_range(t, judge, gi_level_number(&p->range, src->type, 0) * unit);
-    plan->cost.other = 8.0 * fill_space(t, p->sigma);
+    plan->cost.other = 14.0 * fill_space(t, p->sigma);
     plan->halo = half;
     plan->border = t->spec.edge.border;
     if (p->guide) {
