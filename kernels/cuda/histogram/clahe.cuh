@@ -1,0 +1,46 @@
+/* What the kernels of clahe share. SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_CLAHE_CUH
+#define GI_KERNELS_CUDA_CLAHE_CUH
+
+#include "kernels/cuda/common/sample.cuh"
+
+enum {
+    BINS8 = 256,
+    PITCH8 = 256, /* bytes of a counter's row: a word a lane, twice */
+    COUNT_THREADS = 512,
+    COUNT_NBYTES = BINS8 * PITCH8, /* of shared memory */
+    COUNT_AHEAD = 2,               /* pieces of a thread under way */
+    PARTS_MIN_ROWS = 16,
+    TABLE_THREADS = 256,
+    LOOK_THREADS = 128,
+    LOOK_ROWS = 64,
+    LOOK_AHEAD = 8,
+    EACH_THREADS = 256,
+};
+
+struct clahe_args {
+    struct gi_image dst, src, judge;
+    struct gi_clahe_shape shape;
+    int sets;         /* tables for all channels, or for each colour */
+    uint32_t *counts; /* of one set: [tile][value] */
+    void *tables;     /* of 8 or 16 bits: [set][tile][value] */
+};
+
+/* What a sample counts as and is looked up as. */
+template <typename T> static __device__ __forceinline__ unsigned value_of(T v)
+{
+    if constexpr (sizeof(T) == 4)
+        return (unsigned)gi_unit_bin(v);
+    else
+        return v;
+}
+
+template <typename T>
+static __device__ __forceinline__ unsigned judged(const struct clahe_args &args, const T *row,
+                                                  int x, int set)
+{
+    x = gi_border_index(x, args.judge.width, GI_BORDER_REFLECT101);
+    return value_of(row[x * args.judge.channels + set]);
+}
+
+#endif
