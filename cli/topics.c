@@ -62,7 +62,8 @@ static const char *const batch_paragraphs[] = {
     "one of the tar, by which --resume goes; without a report that leaves out the tars that are "
     "there. Of integral and cumulative images become their arrays, NAME.npy. Commands that write "
     "tables take any number of tars, with a column for the tar in front of that for the file, its "
-    "member.",
+    "member; "
+    "compare takes two, or as many in either brace list, and pairs members by name.",
     NULL,
 };
 

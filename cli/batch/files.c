@@ -9,6 +9,7 @@
 #include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/tar_inputs.h"
+#include "cli/batch/tar_pairs.h"
 #include "cli/say.h"
 #include "imgio/imgio.h"
 
@@ -93,6 +94,7 @@ void gi_batch_close(struct gi_batch_files *files)
 {
     gi_journal_close(&files->journal);
     gi_tar_inputs_free(&files->tars);
+    gi_tar_pairs_free(&files->tar_pairs);
     free(files->share);
     gi_list_free(&files->list);
     gi_list_free(&files->others);
@@ -305,6 +307,8 @@ enum gi_status gi_batch_note(struct gi_batch_files *files, const struct gi_item 
 {
     if (files->tars)
         return gi_tar_inputs_note(files->tars, item, err);
+    if (files->tar_pairs)
+        return gi_tar_pairs_note(files->tar_pairs, files->journal, item, err);
     return files->journal ? gi_journal_add(files->journal, item, err) : GI_OK;
 }
 
@@ -315,6 +319,8 @@ bool gi_batch_row(const struct gi_batch_files *files, const struct gi_item *item
     *file = item->input;
     if (item->status)
         return false;
+    if (files->tar_pairs)
+        return gi_tar_pairs_names(item, tar, file);
     return !files->tars || gi_tar_inputs_names(item, tar, file, files->tars);
 }
 
@@ -343,10 +349,9 @@ static bool is_wanted(void *arg, const char *input, const char *output)
 }
 
 /* Lines of a report are told apart by their inputs. */
-static enum gi_status check_once(const struct gi_batch_files *files, struct gi_input *const *sorted,
-                                 struct gi_err *err)
+static enum gi_status check_once(struct gi_input *const *sorted, size_t n, struct gi_err *err)
 {
-    for (size_t i = 1; i < files->n; i++)
+    for (size_t i = 1; i < n; i++)
         if (strcmp(sorted[i - 1]->path, sorted[i]->path) == 0)
             return gi_fail(err, GI_E_USAGE, "--report: %s is among the inputs twice, want it once",
                            sorted[i]->path);
@@ -388,16 +393,17 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
     if (!status)
         status = gi_list_hash(&head.list, names, err);
     head.chain = chain;
-    struct wanted wanted = {files, files->share};
+    bool share = files->share && names == &files->list;
+    struct wanted wanted = {files, share ? files->share : NULL};
     struct gi_journal_wants resume = {is_wanted, &wanted};
-    if (!status && !files->share && !(wanted.sorted = gi_list_sorted(names, err)))
+    if (!status && !share && !(wanted.sorted = gi_list_sorted(names, err)))
         status = GI_E_MEMORY;
     if (!status)
-        status = check_once(files, wanted.sorted, err);
+        status = check_once(wanted.sorted, share ? files->n : names->n, err);
     if (!status)
         status =
             gi_journal_open(&files->journal, p->report, p->resume ? &resume : NULL, &head, err);
-    if (!files->share)
+    if (!share)
         free(wanted.sorted);
     gi_list_free(&pairs);
     free(chain);
@@ -409,8 +415,9 @@ static enum gi_status conclude(const struct gi_tally *tally, const char *unit, s
 {
     if (!tally->failed)
         return GI_OK;
-    gi_cli_say("%llu of %llu %s failed", (unsigned long long)tally->failed,
-               (unsigned long long)tally->n, unit ? unit : "files");
+    uint64_t n = tally->n ? tally->n : tally->done + tally->failed;
+    gi_cli_say("%llu of %llu %s failed", (unsigned long long)tally->failed, (unsigned long long)n,
+               unit ? unit : "files");
     *err = (struct gi_err){.status = tally->machine ? GI_E_AGAIN : GI_E_IO};
     return err->status;
 }
@@ -439,6 +446,10 @@ enum gi_status gi_batch_go(struct gi_batch_files *files, const struct gi_work_on
     struct gi_engine_options options = {
         .threads = threads, .memory = p->memory, .fail_fast = p->fail_fast};
     struct gi_engine_watch watch = {.threads = files->threads};
+    if (files->tar_pairs) {
+        feed = (struct gi_feed){.self = files->tar_pairs, .next = gi_tar_pairs_next};
+        watch.unit = files->unit;
+    }
     struct gi_tally tally;
     enum gi_status status = gi_engine_new(&watch.engine, &options, &feed, work, err);
     if (status)

@@ -27,7 +27,8 @@ struct gi_batch_files {
     int threads;             /* of the CPU */
     bool times;              /* somebody wants to see those of the stages */
     size_t next;
-    struct gi_tar_inputs *tars; /* the inputs are the images in these; NULL: files */
+    struct gi_tar_inputs *tars;     /* the inputs are the images in these; NULL: files */
+    struct gi_tar_pairs *tar_pairs; /* the same of pairs */
 };
 
 /* Reads the inputs' names; closed by gi_batch_close(), also after an error. Errors: GI_E_USAGE,

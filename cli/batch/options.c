@@ -219,7 +219,14 @@ const struct gi_option gi_pairs_options[] = {
      .offset = offsetof(struct gi_batch_params, report),
      .metavar = "FILE",
      .help = "Write a JSON object a line: what the batch is, then each pair as it is finished"},
+    SHARD,
     RUNNING,
+    {.name = "tar",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_batch_params, tar),
+     .help = "A and B are tars, brace lists of as many, as 'x-{000..999}.tar', or one of them -: "
+             "pairs are their members that are images by their content, by name, with a column for "
+             "the tar"},
     {0},
 };
 

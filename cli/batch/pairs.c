@@ -1,6 +1,5 @@
 /* gpuimg compare of many pairs: those of a list, or of two folders.
  * SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,9 @@
 
 #include "cli/batch/batch.h"
 #include "cli/batch/imaging.h"
+#include "cli/batch/pair_list.h"
 #include "cli/batch/rows.h"
+#include "cli/batch/tar_pairs.h"
 #include "cli/compare.h"
 #include "cli/device.h"
 #include "cli/json.h"
@@ -24,7 +25,7 @@ struct pairs {
     struct gi_imaging *imaging;
     bool json;
     size_t json_flags; /* of jansson */
-    size_t different;
+    size_t n, different;
 };
 
 static bool is_folder(const char *path)
@@ -36,104 +37,14 @@ static bool is_folder(const char *path)
 bool gi_pairs_are_wanted(void *const *params, char **operands, int noperands)
 {
     const struct gi_batch_params *p = params[GI_SET_PAIRS];
-    return p->files_from || p->table || p->report ||
+    return p->files_from || p->table || p->report || p->shard || p->tar ||
            (noperands == 2 && is_folder(operands[0]) && is_folder(operands[1]));
-}
-
-static enum gi_status add_pair(struct pairs *pairs, const char *a, const char *b,
-                               struct gi_err *err)
-{
-    enum gi_status status = gi_list_add(&pairs->rows.files.list, a, err);
-    return status ? status : gi_list_add(&pairs->rows.files.others, b, err);
-}
-
-/* Pairs of a file: two names a line, or one after the other. */
-static enum gi_status read_pairs(struct pairs *pairs, const struct gi_batch_params *p,
-                                 struct gi_err *err)
-{
-    bool standard = strcmp(p->files_from, "-") == 0;
-    FILE *file = standard ? stdin : fopen(p->files_from, "r");
-    char *line = NULL, *second = NULL;
-    size_t room = 0, room2 = 0, number = 0;
-    ssize_t n;
-    enum gi_status status = GI_OK;
-    if (!file)
-        return gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
-                       strerror(errno));
-    while (!status && (n = getdelim(&line, &room, p->null ? 0 : '\n', file)) > 0) {
-        char *tab = p->null ? NULL : strchr(line, '\t'), *other = tab ? tab + 1 : NULL;
-        number++;
-        if (line[n - 1] == '\n' && !p->null)
-            line[n - 1] = '\0';
-        if (p->null && getdelim(&second, &room2, 0, file) > 0)
-            other = second;
-        if (tab)
-            *tab = '\0';
-        else if (!*line && !p->null)
-            continue;
-        status =
-            other && *other && *line && (p->null || !strchr(other, '\t'))
-                ? add_pair(pairs, line, other, err)
-                : gi_fail(err, GI_E_USAGE, "--pairs %s: %s %zu: want two names%s", p->files_from,
-                          p->null ? "pair" : "line", number, p->null ? "" : " with a tab between");
-    }
-    if (!status && ferror(file))
-        status = gi_fail(err, gi_status_of_errno(errno), "--pairs %s: %s", p->files_from,
-                         strerror(errno));
-    free(line);
-    free(second);
-    if (!standard)
-        fclose(file);
-    return status;
-}
-
-/* By the place in the tree. */
-static int by_place(const void *a, const void *b)
-{
-    const struct gi_input *x = *(struct gi_input *const *)a, *y = *(struct gi_input *const *)b;
-    return strcmp(x->path + x->root, y->path + y->root);
-}
-
-/* The file `place` of a folder, also where it is not there: then it fails when its turn comes. */
-static enum gi_status add_place(struct pairs *pairs, char **folders, const char *place,
-                                struct gi_err *err)
-{
-    char *names[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        size_t n = strlen(folders[i]);
-        if (asprintf(&names[i], "%s%s%s", folders[i], folders[i][n - 1] == '/' ? "" : "/", place) <
-            0)
-            names[i] = NULL;
-    }
-    enum gi_status status = names[0] && names[1]
-                                ? add_pair(pairs, names[0], names[1], err)
-                                : gi_fail(err, GI_E_MEMORY, "out of memory: names");
-    free(names[0]);
-    free(names[1]);
-    return status;
-}
-
-/* What either of two folders holds. */
-static enum gi_status read_folders(struct pairs *pairs, char **folders, struct gi_err *err)
-{
-    struct gi_list list = {0};
-    enum gi_status status = gi_list_operands(&list, folders, 2, true, err);
-    struct gi_input **sorted = status ? NULL : gi_list_sorted(&list, err);
-    if (!status && !sorted)
-        status = GI_E_MEMORY;
-    if (!status)
-        qsort(sorted, list.n, sizeof *sorted, by_place);
-    for (size_t i = 0; i < list.n && !status; i++)
-        if (i == 0 || by_place(&sorted[i - 1], &sorted[i]) != 0)
-            status = add_place(pairs, folders, sorted[i]->path + sorted[i]->root, err);
-    free(sorted);
-    gi_list_free(&list);
-    return status;
 }
 
 static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_params *p,
                                  char **operands, int noperands, struct gi_err *err)
 {
+    struct gi_batch_files *files = &pairs->rows.files;
     if (pairs->wishes->diff)
         return gi_fail(err, GI_E_USAGE, "--diff %s: of many pairs there is a table alone",
                        pairs->wishes->diff);
@@ -144,13 +55,18 @@ static enum gi_status read_names(struct pairs *pairs, const struct gi_batch_para
                        p->files_from ? p->files_from
                        : noperands   ? operands[0]
                                      : "nothing");
-    enum gi_status status = p->files_from ? read_pairs(pairs, p, err)
+    if (p->tar && p->files_from)
+        return gi_fail(err, GI_E_USAGE, "--tar: want A and B, and no --pairs");
+    enum gi_status status = p->tar          ? gi_tar_pairs_list(files, operands, err)
+                            : p->files_from ? gi_pairs_read(files, err)
                             : is_folder(operands[0]) && is_folder(operands[1])
-                                ? read_folders(pairs, operands, err)
-                                : add_pair(pairs, operands[0], operands[1], err);
-    if (!status && !pairs->rows.files.list.n)
+                                ? gi_pairs_of_folders(files, operands, err)
+                                : gi_pair_add(files, operands[0], operands[1], err);
+    if (!status && !files->list.n)
         status = gi_fail(err, GI_E_USAGE, "no pairs of images");
-    return status;
+    if (!status)
+        status = gi_pairs_share(files, err);
+    return status || !p->tar ? status : gi_tar_pairs_new(&files->tar_pairs, files, &pairs->io, err);
 }
 
 /* Wishes; where there are none, all have to be equal. */
@@ -201,17 +117,19 @@ static enum gi_status put(const struct pairs *pairs, struct gi_item *item,
 {
     struct gi_sink *sink = NULL;
     enum gi_status status = gi_sink_open_memory(&sink, item->input, err);
+    const char *tar, *names[2] = {item->input, item->other};
     char *text = NULL;
+    if (gi_batch_row(&pairs->rows.files, item, &tar, &names[0]) && tar)
+        names[1] = names[0]; /* members of one name */
     if (!status && pairs->json) {
-        json_t *object =
-            gi_compare_json(comparison, a, (const char *const[]){item->input, item->other});
+        json_t *object = gi_compare_json(comparison, a, names);
         json_object_set_new(object, "ok", json_boolean(ok));
         text = gi_json_dump(object, JSON_REAL_PRECISION(17) | pairs->json_flags);
         status = text ? gi_sink_printf(sink, err, "%s\n", text)
                       : gi_fail(err, GI_E_MEMORY, "out of memory: JSON");
         free(text);
     } else if (!status) {
-        status = put_csv(sink, comparison, a, item->other, ok, err);
+        status = put_csv(sink, comparison, a, names[1], ok, err);
     }
     if (!status)
         status = gi_sink_take(&sink, &item->made, &item->made_nbytes, err);
@@ -253,6 +171,8 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
     struct pairs *pairs = self;
     struct gi_image a = {0}, b = {0};
     struct gi_loading loading = {.allocator = gi_imaging_allocator(pairs->imaging)};
+    if (pairs->rows.files.tar_pairs)
+        loading.bytes = gi_tar_pairs_second(item, &loading.nbytes);
     enum gi_status status = gi_imaging_load(pairs->imaging, item, &a, NULL, NULL, err);
     if (!status)
         status = gi_cli_load_by(&b, NULL, NULL, item->other, &pairs->io, &loading, err);
@@ -265,6 +185,8 @@ static enum gi_status run_item(void *self, struct gi_item *item, struct gi_err *
 static void note(struct gi_rows *rows, const struct gi_item *item)
 {
     struct pairs *pairs = (struct pairs *)(void *)rows;
+    const char *tar, *file;
+    pairs->n += gi_batch_row(&rows->files, item, &tar, &file);
     if (!*item->err.text)
         return;
     gi_cli_say("%s", item->err.text);
@@ -277,6 +199,7 @@ static enum gi_status open_table(struct pairs *pairs, const struct gi_batch_para
     static const char *const texts[] = {"b", NULL};
     struct gi_combine_options table = {
         .path = p->table ? p->table : "-", .first = "a", .texts = texts};
+    table.tar = p->tar ? "tar" : NULL;
     enum gi_status status = gi_combine_format_of(&table.format, table.path, err);
     pairs->json = table.format == GI_COMBINE_JSONL ||
                   (strcmp(table.path, "-") == 0 && pairs->wishes->format == 1);
@@ -298,14 +221,15 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     struct gi_chain chain = {.steps = &step, .n = 1};
     step.args.params[GI_SET_STEP_FILTER] = params[GI_SET_PAIR_FILTER];
     const struct gi_device_params *device = params[GI_SET_PAIR_DEVICE];
-    const struct gi_batch_job job = {.command = command, .params = params};
+    const struct gi_batch_job job = {
+        .command = command, .params = params, .text = p->tar ? "compare --tar" : NULL};
     struct gi_imaging_options options = {.chain = &chain, .io = &pairs.io, .device = device};
     *files = (struct gi_batch_files){.params = p,
                                      .unit = "pairs",
                                      .times = p->report,
                                      .threads = gi_thread_count(device->threads)};
     enum gi_status status = read_names(&pairs, p, operands, noperands, err);
-    options.images = files->n = files->list.n;
+    options.images = p->tar ? 0 : files->n;
     options.times = files->times;
     if (!status)
         status = gi_imaging_new(&pairs.imaging, &options, err);
@@ -320,7 +244,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
     if (!status)
         status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
     if (!status && pairs.different)
-        status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, files->n);
+        status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
     gi_combine_end(&pairs.rows.combine, false, NULL); /* where nothing ran */
     gi_batch_close(files);
     if (gi_cli_tears_down())
