@@ -225,11 +225,12 @@ static void large_median(void **state)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             int channels = case_between(&seed, 1, GI_MAX_CHANNELS);
             random_median(&op, &seed, (enum gi_border)(i % CASE_BORDERS), (enum gi_type)type, 1);
-            op.median.runs = NULL;
             op.median.width = cases[i][2];
             op.median.height = i % 2 ? cases[i][2] : cases[i][2] / 2 + 1;
             op.median.rank = op.median.width * op.median.height / 2;
             op.median.runs = NULL;
+            op.median.nruns = 0;
+            op.median.opaque = false;
             check(&op, cases[i], channels, (enum gi_type)type, &seed, i % 2 == 0);
         }
 }
