@@ -61,7 +61,9 @@ enum gi_status gi_batch_open(struct gi_batch_files *files, const struct gi_batch
                                             : device_set >= 0 ? job->params[device_set]
                                                               : NULL;
     *files = (struct gi_batch_files){
-        .params = p, .chain = job->chain, .naming = {p->out_dir, p->out, p->suffix}};
+        .params = p,
+        .chain = job->chain,
+        .naming = {.folder = p->out_dir, .template = p->out, .suffix = p->suffix}};
     files->threads = gi_thread_count(device ? device->threads : 0);
     if (job->work)
         files->results = job->work->results;
