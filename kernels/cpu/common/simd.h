@@ -19,7 +19,8 @@
  * lanes; vec_with_alpha takes colour from `c` and alpha from `a`. vec_third gives samples channel,
  * channel + 3, channel + 6, ... of the row of samples a, b, c: 3 is prime to the number of lanes,
  * so they lie in different lanes and only want putting in order; vec_load_u8_thirds does so with
- * bytes and reads 64 bytes. vec_slide gives lanes n, n + 1, ... of a followed by b, n a constant
+ * bytes and reads 64 bytes, vec_store_u8_thirds is its inverse and writes no byte more than the
+ * pixels have. vec_slide gives lanes n, n + 1, ... of a followed by b, n a constant
  * from 0 to GI_LANES - 1. vec_gather gives the samples in the 4 bytes at p + at[l] as lane l of
  * v[0], v[1], ..., vec_gather_twice those in 8 bytes; vec_lookup gives table[at], whole numbers
  * from 0 on. */

@@ -80,6 +80,21 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     _mm_storel_epi64((__m128i *)p[3], _mm_unpackhi_epi64(last, last));
 }
 
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m256i threes = _mm256_broadcastsi128_si256(
+        _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
+    __m256i i[3];
+    for (int c = 0; c < 3; c++) /* NaN and far below 0 become the least, which packs to 0 */
+        i[c] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), v[c]));
+    __m256i all =
+        _mm256_packus_epi16(_mm256_packs_epi32(i[0], i[1]), _mm256_packs_epi32(i[2], i[2]));
+    all = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(all, threes),
+                                      _mm256_set_epi32(7, 3, 6, 5, 4, 2, 1, 0));
+    _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(all));
+    _mm_storel_epi64((__m128i *)(p + 16), _mm256_extracti128_si256(all, 1));
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     _mm_storeu_si128((__m128i *)p, vec_round(v, 65535.0f));

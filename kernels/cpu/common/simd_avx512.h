@@ -72,6 +72,21 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
     _mm_storeu_si128((__m128i *)p[3], _mm512_extracti32x4_epi32(all, 3));
 }
 
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    const __m512i threes =
+        _mm512_broadcast_i32x4(_mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
+    const __m512i together = _mm512_set_epi32(15, 11, 7, 3, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0);
+    __m512i i[3];
+    for (int c = 0; c < 3; c++) /* NaN and far below 0 become the least, which packs to 0 */
+        i[c] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), v[c]));
+    __m512i all =
+        _mm512_packus_epi16(_mm512_packs_epi32(i[0], i[1]), _mm512_packs_epi32(i[2], i[2]));
+    all = _mm512_permutexvar_epi32(together, _mm512_shuffle_epi8(all, threes));
+    _mm256_storeu_si256((__m256i *)p, _mm512_castsi512_si256(all));
+    _mm_storeu_si128((__m128i *)(p + 32), _mm512_extracti32x4_epi32(all, 2));
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));

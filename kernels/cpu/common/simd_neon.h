@@ -86,6 +86,14 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
         vec_store_u8(p[r], v[r]);
 }
 
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    uint8x8x3_t all;
+    for (int c = 0; c < 3; c++)
+        all.val[c] = vqmovn_u16(vec_round(v[c]));
+    vst3_u8(p, all);
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     vst1q_u16(p, vec_round(v));

@@ -75,6 +75,13 @@ static inline void vec_store_u8_rows(uint8_t *const p[4], const GI_VEC v[4])
         vec_store_u8(p[r], v[r]);
 }
 
+static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
+{
+    for (int l = 0; l < GI_LANES; l++)
+        for (int c = 0; c < 3; c++)
+            p[3 * l + c] = (uint8_t)vec_round(v[c].x[l], 255.0f);
+}
+
 static inline void vec_store_u16(uint16_t *p, GI_VEC v)
 {
     for (int l = 0; l < GI_LANES; l++)

@@ -145,6 +145,30 @@ static void row_by_steps(const struct mix *mix, void *out, const void *in, size_
 
 /* ---- one matrix ---- */
 
+static inline GI_VEC matrix_row(const struct gi_mix_step *step, int c, const GI_VEC v[3])
+{
+    GI_VEC f = vec_fma(vec_set(step->matrix[c][0]), v[0], vec_set(step->offset[c]));
+    f = vec_fma(vec_set(step->matrix[c][1]), v[1], f);
+    return vec_fma(vec_set(step->matrix[c][2]), v[2], f);
+}
+
+static void matrix_u8(const struct mix *mix, void *out, const void *in, size_t pixels)
+{
+    enum { AFTER = 64 / 3 /* pixels that a load may read more */ };
+    const struct gi_mix_step step = mix->spec->steps[0];
+    const uint8_t *from = in;
+    uint8_t *to = out;
+    size_t x = 0;
+    for (; x + GI_LANES + AFTER <= pixels; x += GI_LANES) {
+        GI_VEC v[3], made[3];
+        vec_load_u8_thirds(v, from + 3 * x);
+        for (int c = 0; c < 3; c++)
+            made[c] = matrix_row(&step, c, v);
+        vec_store_u8_thirds(to + 3 * x, made);
+    }
+    row_by_steps(mix, to + 3 * x, from + 3 * x, pixels - x);
+}
+
 /* CHUNK pixels, the samples of each channel side by side; then these put in their places. */
 #define MATRIX(name, sample, type)                                                                 \
     static void name(const struct mix *mix, void *out, const void *in, size_t pixels)              \
@@ -160,13 +184,8 @@ static void row_by_steps(const struct mix *mix, void *out, const void *in, size_
                 GI_VEC s = vec_load_samples(in, 3 * (x + i) + 2 * GI_LANES, type);                 \
                 for (int c = 0; c < 3; c++)                                                        \
                     v[c] = vec_third(p, q, s, c);                                                  \
-                for (int c = 0; c < 3; c++) {                                                      \
-                    GI_VEC f =                                                                     \
-                        vec_fma(vec_set(step->matrix[c][0]), v[0], vec_set(step->offset[c]));      \
-                    f = vec_fma(vec_set(step->matrix[c][1]), v[1], f);                             \
-                    f = vec_fma(vec_set(step->matrix[c][2]), v[2], f);                             \
-                    vec_store_samples(made[c], i, f, type);                                        \
-                }                                                                                  \
+                for (int c = 0; c < 3; c++)                                                        \
+                    vec_store_samples(made[c], i, matrix_row(step, c, v), type);                   \
             }                                                                                      \
             for (size_t i = 0; i < CHUNK; i++)                                                     \
                 for (size_t c = 0; c < 3; c++)                                                     \
@@ -175,7 +194,6 @@ static void row_by_steps(const struct mix *mix, void *out, const void *in, size_
         row_by_steps(mix, (sample *)out + 3 * x, (const sample *)in + 3 * x, pixels - x);          \
     }
 
-MATRIX(matrix_u8, uint8_t, GI_U8)
 MATRIX(matrix_u16, uint16_t, GI_U16)
 MATRIX(matrix_f32, float, GI_F32)
 
