@@ -106,15 +106,30 @@ typedef enum gi_status gi_recolour_fn(struct gi_queue *queue, struct gi_image *d
                                       const struct gi_image *src, const struct gi_recolour *spec,
                                       struct gi_err *err);
 
-/* Of x > 0; of others something. */
-GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *octave, float x)
+/* Where a number lies in the tables of a power: its cell, how far on to the next one, its octave.
+ */
+struct gi_power_place {
+    int32_t cell, octave;
+    float t;
+};
+
+GI_HOST_DEVICE static inline struct gi_power_place gi_power_place_of(float x)
 {
     const int low = 23 - GI_POWER_BITS;
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    uint32_t i = bits >> low & (GI_POWER_CELLS - 1);
-    float t = (float)(int32_t)(bits & ((1u << low) - 1)) * (1.0f / (float)(1 << low));
-    return octave[bits >> 23 & 255] * fmaf(t, cell[i + 1] - cell[i], cell[i]);
+    struct gi_power_place place = {
+        (int32_t)(bits >> low & (GI_POWER_CELLS - 1)), (int32_t)(bits >> 23 & 255),
+        (float)(int32_t)(bits & ((1u << low) - 1)) * (1.0f / (float)(1 << low))};
+    return place;
+}
+
+/* Of x > 0; of others something. */
+GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *octave, float x)
+{
+    struct gi_power_place at = gi_power_place_of(x);
+    float from = cell[at.cell];
+    return octave[at.octave] * fmaf(at.t, cell[at.cell + 1] - from, from);
 }
 
 /* cell and octave: of the bend's power, or where that is < 0 never looked at. */

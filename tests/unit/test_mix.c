@@ -33,10 +33,11 @@ static void fill_powers(void)
 static struct gi_mix_step random_step(enum gi_mix_kind kind, float full, uint64_t *seed)
 {
     struct gi_mix_step step = {.kind = kind, .full = full};
+    bool diagonal = case_between(seed, 0, 2) == 0;
     for (int i = 0; i < 4; i++) {
         step.offset[i] = case_real(seed) * full / 4;
         for (int j = 0; j < 4; j++)
-            step.matrix[i][j] = case_real(seed);
+            step.matrix[i][j] = i == j || !diagonal ? case_real(seed) : 0;
     }
     step.bend = (struct gi_bend){.cut = full / 16,
                                  .slope = 0.75f,

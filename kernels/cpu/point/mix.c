@@ -4,21 +4,26 @@
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
 
-enum { CHUNK = 256 /* pixels, a multiple of all lanes */, STRIP_MAX = 1 << 16 /* pixels */ };
+enum {
+    CHUNK = 256 /* pixels, a multiple of all lanes; as many as a byte has values */,
+    STRIP_MAX = 1 << 16 /* pixels */
+};
+
+struct planes {
+    float r[CHUNK], g[CHUNK], b[CHUNK], a[CHUNK];
+};
 
 struct mix {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_mix *spec;
     struct gi_tiling tiling;
+    int nknown;          /* steps at the beginning that are looked up: */
+    struct planes known; /* what they make of every byte of each colour */
     void (*row)(const struct mix *mix, void *out, const void *in, size_t pixels);
 };
 
 /* ---- steps ---- */
-
-struct planes {
-    float r[CHUNK], g[CHUNK], b[CHUNK], a[CHUNK];
-};
 
 #define EACH_PIXEL for (int i = 0; i < CHUNK; i++)
 
@@ -46,18 +51,39 @@ static void by_matrix_with_alpha(struct planes *p, const struct gi_mix_step step
     }
 }
 
-static void by_bend(float *v, struct gi_bend bend, const struct gi_mix *spec)
+/* As gi_bend_at(), where places are found before the tables are looked at. */
+static void by_power(float *v, const struct gi_bend bend, const struct gi_power *power)
 {
-    if (bend.power < 0) {
-        EACH_PIXEL v[i] = gi_bend_at(&bend, NULL, NULL, v[i]);
-    } else {
-        const struct gi_power *power = spec->powers[bend.power];
-        EACH_PIXEL
-        {
-            bend.power = 0; /* known not to be < 0 */
-            v[i] = gi_bend_at(&bend, power->cell, power->octave, v[i]);
-        }
+    const GI_VEC cut = vec_set(bend.cut), slope = vec_set(bend.slope), low = vec_set(bend.low);
+    const GI_VEC scale = vec_set(bend.scale), offset = vec_set(bend.offset), zero = vec_set(0);
+    int32_t cell[CHUNK], octave[CHUNK]; /* bytes from the first */
+    float t[CHUNK];
+    EACH_PIXEL
+    {
+        float size = bend.odd ? fabsf(v[i]) : v[i];
+        struct gi_power_place at = gi_power_place_of(fmaf(bend.in_scale, size, bend.in_offset));
+        cell[i] = at.cell * (int32_t)sizeof(float);
+        octave[i] = at.octave * (int32_t)sizeof(float);
+        t[i] = at.t;
     }
+    for (int i = 0; i < CHUNK; i += GI_LANES) {
+        GI_VEC two[2], by, x = vec_load(v + i), size = bend.odd ? vec_abs(x) : x;
+        vec_gather_twice(two, power->cell, cell + i, GI_F32);
+        vec_gather(&by, power->octave, octave + i, GI_F32);
+        GI_VEC w = vec_mul(by, vec_fma(vec_load(t + i), vec_sub(two[1], two[0]), two[0]));
+        GI_VEC y = vec_if_greater(size, cut, vec_fma(scale, w, offset), vec_fma(slope, size, low));
+        if (bend.odd)
+            y = vec_if_greater(zero, x, vec_mul(y, vec_set(-1)), y);
+        vec_store(v + i, y);
+    }
+}
+
+static void by_bend(float *v, const struct gi_bend bend, const struct gi_mix *spec)
+{
+    if (bend.power < 0)
+        EACH_PIXEL v[i] = gi_bend_at(&bend, NULL, NULL, v[i]);
+    else
+        by_power(v, bend, spec->powers[bend.power]);
 }
 
 static void run_step(struct planes *p, const struct gi_mix_step *step, const struct gi_mix *spec)
@@ -90,6 +116,41 @@ static void run_step(struct planes *p, const struct gi_mix_step *step, const str
     }
 }
 
+/* Does each colour become something by itself? */
+static bool is_apart(const struct gi_mix_step *step)
+{
+    if (step->kind != GI_MIX_MATRIX)
+        return step->kind == GI_MIX_BEND;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            if (i != j && step->matrix[i][j] != 0)
+                return false;
+    return true;
+}
+
+/* Steps that are 256 different ones of bytes are done on these alone. */
+static void know_bytes(struct mix *mix)
+{
+    const struct gi_mix *spec = mix->spec;
+    struct planes *p = &mix->known;
+    if (mix->src->type != GI_U8 || spec->alpha_too)
+        return;
+    EACH_PIXEL p->r[i] = p->g[i] = p->b[i] = (float)i;
+    for (; mix->nknown < spec->nsteps && is_apart(&spec->steps[mix->nknown]); mix->nknown++)
+        run_step(p, &spec->steps[mix->nknown], spec);
+}
+
+/* n pixels of bytes as the known steps leave them. */
+static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
+                           size_t n, size_t channels)
+{
+    for (size_t i = 0; i < n; i++) {
+        p->r[i] = known->r[in[i * channels]];
+        p->g[i] = known->g[in[i * channels + 1]];
+        p->b[i] = known->b[in[i * channels + 2]];
+    }
+}
+
 static inline void part(struct planes *p, const float *v, size_t n, size_t channels)
 {
     for (size_t i = 0; i < n; i++) {
@@ -112,6 +173,15 @@ static inline void join(float *v, const struct planes *p, size_t n, size_t chann
     }
 }
 
+/* A whole chunk. */
+static inline void store_bytes_of(const struct planes *p, uint8_t *out)
+{
+    for (size_t i = 0; i < CHUNK; i += GI_LANES) {
+        const GI_VEC v[3] = {vec_load(p->r + i), vec_load(p->g + i), vec_load(p->b + i)};
+        vec_store_u8_thirds(out + 3 * i, v);
+    }
+}
+
 static inline __attribute__((always_inline)) void
 row_of(const struct mix *mix, char *out, const char *in, size_t pixels, size_t channels)
 {
@@ -122,12 +192,20 @@ row_of(const struct mix *mix, char *out, const char *in, size_t pixels, size_t c
     for (size_t x = 0; x < pixels; x += CHUNK) {
         size_t n = pixels - x < CHUNK ? pixels - x : CHUNK;
         char kept[CHUNK * sizeof(float)]; /* alpha to the bit */
-        GI_CPU(samples_load)(v, in + x * nbytes, n * channels, type);
         for (size_t i = 0; channels == 4 && !mix->spec->alpha_too && i < n; i++)
             memcpy(kept + i * sample, in + x * nbytes + i * nbytes + 3 * sample, sample);
-        part(&planes, v, n, channels);
-        for (int i = 0; i < mix->spec->nsteps; i++)
+        if (mix->nknown) {
+            look_up(&planes, &mix->known, (const uint8_t *)in + x * nbytes, n, channels);
+        } else {
+            GI_CPU(samples_load)(v, in + x * nbytes, n * channels, type);
+            part(&planes, v, n, channels);
+        }
+        for (int i = mix->nknown; i < mix->spec->nsteps; i++)
             run_step(&planes, &mix->spec->steps[i], mix->spec);
+        if (type == GI_U8 && channels == 3 && n == CHUNK) {
+            store_bytes_of(&planes, (uint8_t *)out + x * nbytes);
+            continue;
+        }
         join(v, &planes, n, channels);
         GI_CPU(samples_store)(out + x * nbytes, v, n * channels, type);
         for (size_t i = 0; channels == 4 && !mix->spec->alpha_too && i < n; i++)
@@ -238,6 +316,7 @@ static enum gi_status by_steps(struct gi_queue *queue, struct gi_image *dst,
                                struct gi_err *err)
 {
     struct mix mix = {.dst = dst, .src = src, .spec = spec, .row = row_by_steps};
+    know_bytes(&mix);
     return run(queue, &mix, err);
 }
 
