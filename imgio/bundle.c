@@ -101,7 +101,10 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
 
 static int lock_folder(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd;
+    do
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
     if (fd >= 0)
         flock(fd, LOCK_EX | LOCK_NB);
     return fd;

@@ -26,6 +26,19 @@ COMMANDS = (
     ("table of a video", "histogram in.y4m --table t.npy", ("in.y4m",)),
     ("tables", "histogram a.png c.ppm --out-dir out --format json", ()),
     ("table on standard output", "info --recursive . --table -", ()),
+    ("arrays", "integral a.png c.ppm --out-dir out --report r.jsonl", ()),
+    ("arrays in a tar", "cumulative --tar in.tar out.tar --suffix .pfm", ("in.tar",)),
+    ("channels", "channels split a.png c.ppm --out-dir out --report r.jsonl", ()),
+    ("channels in folders", "channels split a.png c.ppm --out out/{channel}/{name}", ()),
+    ("an alpha each", "channels alpha a.png c.ppm mask{index}.pgm --out-dir out --suffix png", ("mask0.pgm", "mask1.pgm")),
+    ("an alpha for all", "channels alpha a.png c.ppm mask0.pgm --out-dir out --suffix pam --report r.jsonl", ("mask0.pgm",)),
+    ("layers", "split a.png c.ppm --labels labels.pgm --out layers/{stem} --report r.jsonl", ("labels.pgm",)),
+    ("layers of labels each", "split a.png --labels labels{index}.pgm --out layers/{stem}", ("labels0.pgm",)),
+    ("pairs in tars", "compare --tar in.tar in.tar --table t.csv --report r.jsonl", ("in.tar",)),
+    ("a share of pairs", "compare --pairs pairs2 --shard 2/2 --table t.jsonl", ("pairs2",)),
+    ("stack, with a report", "stack c.ppm c.ppm out.ppm --report r.jsonl", ()),
+    ("montage, with a report", "montage a.png c.ppm sheet.png --report r.jsonl", ()),
+    ("merge, with a report", "merge a.png c.ppm whole.png --report r.jsonl", ()),
     ("pairs", "compare --pairs pairs --table t.csv", ("pairs",)),
     ("folders", "compare photos photos --table t.jsonl", ()),
     ("stack", "stack --by mean c.ppm c.ppm a.png out.png", ()),
@@ -70,10 +83,13 @@ def write_extra(folder, name, run):
     """What a command reads that is no picture of PICTURES."""
     gray = b"P5 24 20 255\n" + bytes(y * 12 + x * 3 & 255 for y in range(20) for x in range(24))
     colour = (folder / "c.ppm").read_bytes()
+    layers = b"P5 24 20 255\n" + bytes(y // 7 for y in range(20) for x in range(24))
     members = [("a.png", (folder / "a.png").read_bytes()), ("a.txt", b"text"), ("c.ppm", colour), ("g.pgm", gray)]
     y4m = b"YUV4MPEG2 W8 H6 F25:1 C420\n" + b"".join(b"FRAME\n" + bytes(range(i, i + 72)) for i in (0, 40, 99))
     simple = {
         "list": b"a.png\nc.ppm\n", "list3": b"a.png\nb.jpg\nc.ppm\n", "pairs": b"a.png\tc.ppm\nc.ppm\tc.ppm\n",
+        "pairs2": b"a.png\ta.png\nc.ppm\tc.ppm\n", "mask0.pgm": gray, "mask1.pgm": gray,
+        "labels.pgm": layers, "labels0.pgm": layers,
         "in.tar": tar_of(members, "w"), "in2.tar": tar_of(members[:2], "w"), "more.tar.gz": tar_of(members[1:], "w:gz"),
         "in.pnm": gray + colour + gray, "in.y4m": y4m,
         "camera.json": b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}',
