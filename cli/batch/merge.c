@@ -49,6 +49,11 @@ static enum gi_status check_same(const struct gi_merge *merge, const char *path,
     if (strcmp(chain, merge->chain) != 0)
         return gi_fail(err, GI_E_FORMAT, "%s: is of another chain: %s, %s is of %s", path, chain,
                        merge->first, merge->chain);
+    if (strcmp(text_of(header, "with"), merge->with) != 0)
+        return gi_fail(err, GI_E_FORMAT,
+                       "%s: is of other images, or other files, than stood under the names in its "
+                       "chain for %s",
+                       path, merge->first);
     if (strcmp(version, merge->version) != 0)
         gi_cli_warn("%s: is of version %s, %s of %s", path, version, merge->first, merge->version);
     return GI_OK;
@@ -67,10 +72,12 @@ static enum gi_status add_header(struct gi_merge *merge, const char *path, const
     merge->first = strdup(path);
     merge->version = strdup(text_of(header, "gpuimg"));
     merge->chain = strdup(text_of(header, "chain"));
+    merge->with = strdup(text_of(header, "with"));
     merge->list = strdup(text_of(header, "list"));
     merge->files = (uint64_t)files;
-    return merge->first && merge->version && merge->chain && merge->list ? GI_OK
-                                                                         : out_of_memory(err);
+    return merge->first && merge->version && merge->chain && merge->with && merge->list
+               ? GI_OK
+               : out_of_memory(err);
 }
 
 /* What tells the line from others: of a pair both names, with a tab between; of one image of
@@ -238,6 +245,8 @@ enum gi_status gi_merge_write(const struct gi_merge *merge, const char *path, st
     json_t *header = json_object();
     json_object_set_new(header, "gpuimg", gi_json_text(merge->version));
     json_object_set_new(header, "chain", gi_json_text(merge->chain));
+    if (*merge->with)
+        json_object_set_new(header, "with", json_string(merge->with));
     json_object_set_new(header, "list", gi_json_text(merge->list));
     json_object_set_new(header, "files", json_integer((json_int_t)merge->files));
     char *text = gi_json_dump(header, 0);
@@ -358,6 +367,7 @@ void gi_merge_free(struct gi_merge *merge)
     free(merge->first);
     free(merge->version);
     free(merge->chain);
+    free(merge->with);
     free(merge->list);
     *merge = (struct gi_merge){0};
 }

@@ -26,7 +26,7 @@ struct gi_merge_line {
 /* Starts as {0}; freed by gi_merge_free(). */
 struct gi_merge {
     char *first; /* name of the report that had the first header; NULL: none had one yet */
-    char *version, *chain, *list;
+    char *version, *chain, *with, *list;
     uint64_t files; /* of the whole list */
     uint32_t n;     /* shards that the first report is one of; 0: it is of the whole list */
     bool n_differs; /* reports are of different numbers of shards */
@@ -37,7 +37,7 @@ struct gi_merge {
 
 /* Adds the report `path`, "-" for standard input. A line that was cut short, as by kill -9, or
  * is damaged, is warned of and left out. Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for what is no
- * report, and for one of another list or chain than those before. */
+ * report, and for one of another list, chain or of other further images than those before. */
 enum gi_status gi_merge_add(struct gi_merge *merge, const char *path, struct gi_err *err);
 
 /* After the last report: puts the lines in the order of their inputs' names, one for each.

@@ -105,6 +105,14 @@ check 'the hash of what goes with it' test "$(head -1 hashed.jsonl | jq -r .with
 expect_error 2 '*: --resume: the report hashed.jsonl is of other images, or other files, than *' add --with map.png two/* --out-dir hashed --report hashed.jsonl --resume
 resumed 'another image in a chain' other_map run 'add --with map.png | invert'
 resumed 'of tables' other_map stats --labels map.png
+for k in 1 2; do expect 0 gpuimg add --with map.png two/* --out-dir hashed --report h$k.jsonl --shard $k/2; done
+expect 0 gpuimg report merge h1.jsonl h2.jsonl -o hashed.jsonl
+stat -c '%n %y' hashed/* >before
+expect 0 gpuimg add --with map.png two/* --out-dir hashed --report hashed.jsonl --resume
+check 'a joined report is gone on with' cmp before <(stat -c '%n %y' hashed/*)
+other_map
+expect 0 gpuimg add --with map.png two/* --out-dir hashed --report h2.jsonl --shard 2/2
+expect_error 2 'report: h2.jsonl: is of other images, or other files, than stood *' report merge h1.jsonl h2.jsonl
 tar cf two.tar two
 rm -f hashed.jsonl
 expect 0 gpuimg add --with map.png --tar two.tar hashed.tar --report hashed.jsonl
