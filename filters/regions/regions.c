@@ -56,17 +56,9 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
 
 /* What a region is sorted by; smaller comes first. */
 struct sort_key {
-    double key;
+    uint64_t key;
     uint32_t index;
 };
-
-static int compare_keys(const void *a, const void *b)
-{
-    const struct sort_key *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
-}
 
 static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_region_order order)
 {
@@ -87,14 +79,48 @@ static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_r
     }
 }
 
-/* Fills `keys`, n entries, in the order asked for. */
-static void sort_regions(struct sort_key *keys, const struct gi_extract *extract,
-                         enum gi_region_order order)
+/* Whole numbers in the order of doubles, -0 and 0 being one. */
+static uint64_t ordered(double v)
 {
+    uint64_t bits, sign = 1ull << 63;
+    v += 0.0;
+    memcpy(&bits, &v, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
+
+/* to = from, ascending by that byte of the key, equal ones as they were; false, and nothing done,
+ * where all have the same. */
+static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t n, int byte)
+{
+    uint32_t counts[256] = {0}, at = 0;
+    for (uint32_t i = 0; i < n; i++)
+        counts[from[i].key >> 8 * byte & 255]++;
+    if (n == 0 || counts[from[0].key >> 8 * byte & 255] == n)
+        return false;
+    for (int d = 0; d < 256; d++) {
+        uint32_t count = counts[d];
+        counts[d] = at;
+        at += count;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        to[counts[from[i].key >> 8 * byte & 255]++] = from[i];
+    return true;
+}
+
+/* The regions in the order asked for, in either half of `keys`, 2n entries. */
+static const struct sort_key *sort_regions(struct sort_key *keys, const struct gi_extract *extract,
+                                           enum gi_region_order order)
+{
+    struct sort_key *from = keys, *to = keys + extract->n;
     for (uint32_t i = 0; i < extract->n; i++)
-        keys[i] = (struct sort_key){.key = key_of(extract, i, order), .index = i};
-    if (order != GI_REGIONS_BY_LABEL)
-        qsort(keys, extract->n, sizeof *keys, compare_keys);
+        keys[i] = (struct sort_key){.key = ordered(key_of(extract, i, order)), .index = i};
+    for (int byte = 0; byte < 8 && order != GI_REGIONS_BY_LABEL; byte++)
+        if (sort_byte(to, from, extract->n, byte)) {
+            struct sort_key *sorted = to;
+            to = from;
+            from = sorted;
+        }
+    return from;
 }
 
 /* Closes the gaps: regions whose `renumber` is not 0 move up and are numbered on. */
@@ -119,14 +145,14 @@ enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
         renumber[i + 1] =
             area >= params->min_area && (!params->max_area || area <= params->max_area);
     }
-    struct sort_key *keys = malloc(((size_t)extract->n + 1) * sizeof *keys);
+    struct sort_key *keys = malloc((2 * (size_t)extract->n + 1) * sizeof *keys);
     if (!keys)
         return gi_fail(err, GI_E_MEMORY, "out of memory: order of %u regions", extract->n);
     if (params->keep_top) {
-        sort_regions(keys, extract, GI_REGIONS_BY_AREA);
+        const struct sort_key *sorted = sort_regions(keys, extract, GI_REGIONS_BY_AREA);
         uint32_t kept = 0, top = (uint32_t)params->keep_top;
         for (uint32_t i = 0; i < extract->n; i++) {
-            uint32_t *keep = &renumber[keys[i].index + 1];
+            uint32_t *keep = &renumber[sorted[i].index + 1];
             *keep = *keep && kept < top;
             kept += *keep;
         }
@@ -134,9 +160,10 @@ enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
     compact(extract, renumber);
     extract->order = malloc(((size_t)extract->n + 1) * sizeof *extract->order);
     if (extract->order) {
-        sort_regions(keys, extract, (enum gi_region_order)params->sort);
+        const struct sort_key *sorted =
+            sort_regions(keys, extract, (enum gi_region_order)params->sort);
         for (uint32_t i = 0; i < extract->n; i++)
-            extract->order[i] = keys[i].index;
+            extract->order[i] = sorted[i].index;
     }
     free(keys);
     return extract->order
