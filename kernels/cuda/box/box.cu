@@ -9,7 +9,6 @@ enum {
     EACH = TILE / THREADS,     /* of which a thread makes so many */
     SCRATCH_NBYTES = 32 << 20, /* for the column sums: they stay in the L2 cache */
     BAND_MIN = 256,
-    ENDS_EACH = 8,
 };
 
 struct box_args {
@@ -167,32 +166,25 @@ static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
-/* A thread for every ENDS_EACH bytes of each row's ends, and of those of the row outside: few, so
- * that the kernel behind this one finds room beside them. */
+/* A warp for each row, and one for the row outside. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
-    box_ends(const __grid_constant__ struct box_rows rows, int threads)
+    box_ends(const __grid_constant__ struct box_rows rows)
 {
-    enum { N = ENDS_EACH / (int)sizeof(T) };
     early_allow();
-    long long at = (long long)blockIdx.x * THREADS + threadIdx.x;
-    int channels = rows.src.channels, y = (int)(at / threads), first = (int)(at % threads) * N;
+    int channels = rows.src.channels, n = 2 * rows.halo + rows.unit;
+    int y = (int)(blockIdx.x * (THREADS / 32) + threadIdx.x / 32);
     if (y > rows.src.height)
         return;
     const T *row = (const T *)(rows.src.data + (size_t)y * rows.src.stride);
-    union {
-        T samples[N];
-        uint2 all;
-    } out;
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        int i = first + j, sample = i < rows.halo ? i - rows.halo : i - rows.halo + rows.whole;
+    T *out = (T *)(rows.ends + (size_t)y * rows.ends_stride);
+    for (int i = (int)threadIdx.x % 32; i < n; i += 32) {
+        int sample = i < rows.halo ? i - rows.halo : i - rows.halo + rows.whole;
         int x = (sample < 0 ? sample - channels + 1 : sample) / channels, c = sample - x * channels;
         int xi = y < rows.src.height ? gi_border_index(x, rows.src.width, rows.src.border) : -1;
-        out.samples[j] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
-                                : row[(size_t)xi * channels + c];
+        out[i] = xi < 0 ? (T)rows.src.value[y < rows.src.height ? c : i % channels]
+                        : row[(size_t)xi * channels + c];
     }
-    *(uint2 *)(rows.ends + (size_t)y * rows.ends_stride + (size_t)first * sizeof(T)) = out.all;
 }
 
 /* gi_border_index() of rows that are not farther away than the image is high. */
@@ -239,14 +231,13 @@ enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
         return status;
     rows->ends = (const char *)ends;
     fold(rows);
-    int threads = ceil_div(n * (long long)gi_type_nbytes(src->type), ENDS_EACH); /* of a row */
-    int blocks = ceil_div((src->height + 1LL) * threads, THREADS);
+    int blocks = ceil_div(src->height + 1LL, THREADS / 32);
     if (src->type == GI_U8)
-        box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows, threads);
+        box_ends<uint8_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
     else if (src->type == GI_U16)
-        box_ends<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(*rows, threads);
+        box_ends<uint16_t><<<blocks, THREADS, 0, cu->stream>>>(*rows);
     else
-        box_ends<float><<<blocks, THREADS, 0, cu->stream>>>(*rows, threads);
+        box_ends<float><<<blocks, THREADS, 0, cu->stream>>>(*rows);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
