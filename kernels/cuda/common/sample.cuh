@@ -167,19 +167,23 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
+/* Two samples of 8 bits, rounded and saturated, in the lower half of a word; `high` in the upper.
+ */
+static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsigned high = 0)
+{
+    unsigned word;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(word)
+        : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
+    return word;
+}
+
 /* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
 template <> __device__ __forceinline__ unsigned sample_pack<uint8_t>(const float *v)
 {
-    unsigned high, word;
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-        : "=r"(high)
-        : "r"(__float2int_rn(v[3])), "r"(__float2int_rn(v[2])), "r"(0));
-    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-        : "=r"(word)
-        : "r"(__float2int_rn(v[1])), "r"(__float2int_rn(v[0])), "r"(high));
-    return word;
+    return sample_pack_two(v, sample_pack_two(v + 2));
 }
 
 template <> __device__ __forceinline__ unsigned sample_pack<uint16_t>(const float *v)

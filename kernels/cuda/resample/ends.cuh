@@ -8,11 +8,16 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
+/* Which results of a side are made one by one. */
+struct border {
+    int n, low, count; /* results; of them at the beginning; in all at the ends */
+};
+
 /* What a kernel takes of a side. Results count from `shift`: of result i comes the phase (i +
  * shift) % PHASES. The ends are `low` results at the beginning and the others at the end. */
 template <int TAPS, int PHASES> struct ends {
     enum { MAX = PHASES == 1 ? 12 : 6 * PHASES };
-    int n, low, count; /* results; of them at the beginning; in all at the ends */
+    int n, low, count; /* as in struct border */
     int step, shift;
     int first[MAX];
     float weights[MAX][TAPS];
@@ -44,10 +49,16 @@ static __host__ __device__ __forceinline__ int inner_end(const struct ends<TAPS,
     return ends.n - (ends.count - ends.low);
 }
 
-/* How many results of an image are not inner. */
 template <int TAPS, int PHASES>
-static long long edge_results(const struct ends<TAPS, PHASES> &row,
-                              const struct ends<TAPS, PHASES> &col)
+static __host__ __device__ __forceinline__ struct border
+border_of(const struct ends<TAPS, PHASES> &ends)
+{
+    return {ends.n, ends.low, ends.count};
+}
+
+/* The results of an image that are made one by one. */
+static __host__ __device__ __forceinline__ long long edge_results(const struct border &row,
+                                                                  const struct border &col)
 {
     return (long long)col.count * row.n + (long long)(col.n - col.count) * row.count;
 }
@@ -58,26 +69,99 @@ static __device__ __forceinline__ int quotient(long long a, int b)
     return a >> 32 ? (int)(a / b) : (int)((unsigned)a / (unsigned)b);
 }
 
-/* Result `index` of them: whole rows first, then what is left of the others. False: no more. */
-template <int TAPS, int PHASES>
-static __device__ bool edge_place(const struct ends<TAPS, PHASES> &row,
-                                  const struct ends<TAPS, PHASES> &col, long long index, int *x,
-                                  int *y)
+/* Result `index` of them: whole rows first, then what is left of the others. */
+static __device__ __forceinline__ void
+edge_place(const struct border &row, const struct border &col, long long index, int *x, int *y)
 {
     long long rows = (long long)col.count * row.n;
     if (index < rows) {
         int i = quotient(index, row.n);
         *x = (int)(index - (long long)i * row.n);
         *y = i < col.low ? i : i + col.n - col.count;
-        return true;
+        return;
     }
     index -= rows;
-    if (row.count == 0 || index >= (long long)(col.n - col.count) * row.count)
-        return false;
     int turn = quotient(index, row.count), i = (int)(index - (long long)turn * row.count);
     *x = i < row.low ? i : i + row.n - row.count;
     *y = col.low + turn;
-    return true;
+}
+
+/* A result of bytes that is made alone is the work of LANES neighbouring lanes. */
+template <int TAPS> struct alone {
+    enum {
+        LANES = TAPS < 4     ? TAPS
+                : TAPS <= 16 ? 4
+                             : 8,
+        EACH = TAPS / LANES,                 /* columns of a lane */
+        ROWS = (TAPS > 16 ? 72 : 36) / EACH, /* that are loaded at once */
+    };
+};
+
+/* How many blocks make the results of `border`s. */
+template <int TAPS>
+static int alone_blocks(const struct border &row, const struct border &col, int channels,
+                        int threads)
+{
+    return ceil_div(edge_results(row, col) * channels * alone<TAPS>::LANES, threads);
+}
+
+/* Lane i of a result sums columns i, i + LANES and so on, then all of them the row. */
+template <int TAPS, int C>
+static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
+                                  const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
+                                  const struct border &across_at, const struct border &down_at,
+                                  int block)
+{
+    enum { LANES = alone<TAPS>::LANES, EACH = alone<TAPS>::EACH };
+    int lane = (int)threadIdx.x % LANES;
+    long long all = edge_results(across_at, down_at) * C;
+    long long at = ((long long)block * blockDim.x + threadIdx.x) / LANES;
+    long long index = min(at, all - 1); /* lanes without a result help in shuffles */
+    int c = (int)(index % C), x, y;
+    edge_place(across_at, down_at, index / C, &x, &y);
+    struct one_side<TAPS> across = side_at(row, x), down = side_at(col, y);
+    const uint8_t *p = (const uint8_t *)src.data + (size_t)down.first * src.stride +
+                       (size_t)(across.first + lane) * C + c;
+    float column[EACH] = {}, s = 0, f = 0;
+#pragma unroll
+    for (int from = 0; from < TAPS; from += GI_TAPS_BLOCK) {
+        float sums[EACH] = {};
+#pragma unroll(alone <TAPS>::ROWS)
+        for (int i = from; i < min(TAPS, from + GI_TAPS_BLOCK); i++, p += src.stride) {
+            float w = down.weights[i];
+#pragma unroll
+            for (int j = 0; j < EACH; j++)
+                sums[j] = __fmaf_rn(w, (float)p[j * LANES * C], sums[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            column[j] = from == 0 ? sums[j] : __fadd_rn(column[j], sums[j]);
+    }
+#pragma unroll
+    for (int t = 0; t < TAPS; t++) {
+        if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK) {
+            f = s;
+            s = 0;
+        }
+        s = __fmaf_rn(across.weights[t],
+                      __shfl_sync(0xffffffffu, column[t / LANES], t % LANES, LANES), s);
+    }
+    f = TAPS > GI_TAPS_BLOCK ? __fadd_rn(f, s) : s;
+    if (lane == 0 && at < all)
+        sample_store((uint8_t *)dst.data + (size_t)y * dst.stride + (size_t)x * C + c,
+                     __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
+}
+
+/* The rows of a part of `parts`, which are as large as one another but for a row; none beyond. */
+struct rows {
+    int from, end;
+};
+
+static __device__ __forceinline__ struct rows rows_of(int rows, int part, int parts)
+{
+    int least = rows / parts, more = rows % parts;
+    int from = part * least + min(part, more);
+    return {from, min(from + least + (part < more), rows)};
 }
 
 /* Is result i + phases the next one like result i? */

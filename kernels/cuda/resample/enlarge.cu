@@ -4,8 +4,8 @@
  * sides from its neighbours' registers, and makes R results of each of its pixels. The outermost
  * lanes do nothing but to lend theirs.
  *
- * Results at the ends, with weights of their own, are made one by one, by all threads.
- * SPDX-License-Identifier: MIT */
+ * Results at the ends, with weights of their own, are made one by one, by further blocks, which
+ * come last, where others have room for them. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/ends.cuh"
 #include "kernels/cuda/resample/enlarge.h"
 
@@ -17,9 +17,9 @@ enum {
 template <int R, int TAPS> struct enlarge_args {
     struct gi_image dst, src;
     struct ends<TAPS, R> row, col;
-    int strips;
-    int first, end, band; /* windows of rows of the source: of all warps, of one */
-    bool whole;           /* words may be stored */
+    struct border across; /* made one by one: also inner results in words with others */
+    int march_blocks, strips;
+    int first, end, bands; /* windows of rows of the source; how many share them */
 };
 
 /* The results of a pixel whose windows begin a pixel later are the last ones from HALF on. */
@@ -32,6 +32,10 @@ template <typename T, int R, int TAPS, int C> struct form {
         IDLE = (LEAD + PIX - 1) / PIX,
         OWNERS = 32 - 2 * IDLE,
         HALF = R / 2,
+        WAVES = TAPS == 2 ? 3 : 1, /* of blocks: more where memory is what is waited for */
+        TURNS = R > 2       ? 1
+                : TAPS == 6 ? 3
+                            : 2, /* of the march, unrolled */
         OUT = R * WORDS,
         VECTOR = OUT % 4 == 0   ? 4
                  : OUT % 2 == 0 ? 2
@@ -39,24 +43,19 @@ template <typename T, int R, int TAPS, int C> struct form {
     };
 };
 
-/* A lane's samples of a row; none where there is no row or no memory. */
+/* A lane's samples of a row, of which the first `there` words are in memory. */
 template <int WORDS>
-static __device__ __forceinline__ void fetch(unsigned *words, const struct gi_image *src,
-                                             long long at, int y)
+static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int there)
 {
-    const char *p = (const char *)src->data + (size_t)y * src->stride + at;
-    bool row = y >= 0 && y < src->height && at >= 0;
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        bool there = row && at + 4 * (i | (WORDS + 1) % 2) + 4 <= (long long)src->stride;
+    for (int i = 0; i < WORDS; i++)
         if (WORDS % 2 == 1) {
-            words[i] = there ? ((const unsigned *)p)[i] : 0;
+            words[i] = i < there ? ((const unsigned *)p)[i] : 0;
         } else if (i % 2 == 0) {
-            uint2 two = there ? ((const uint2 *)p)[i / 2] : make_uint2(0, 0);
+            uint2 two = there > 0 ? ((const uint2 *)p)[i / 2] : make_uint2(0, 0);
             words[i] = two.x;
             words[i + 1 < WORDS ? i + 1 : i] = two.y;
         }
-    }
 }
 
 /* R results of each of a lane's pixels, from window[LEAD + PIX + LEAD pixels]. */
@@ -75,8 +74,8 @@ static __device__ __forceinline__ void make_results(float *f, const float *windo
         }
 }
 
-/* What a lane stores of a row: its samples from `begin` to before `end`. `parts`: some lane of the
- * warp stores some of its samples only. */
+/* What a lane stores of a row: its words from `begin` to before `end`. `parts`: some lane of the
+ * warp stores some of its words only. */
 struct share {
     int begin, end;
     bool parts;
@@ -87,45 +86,41 @@ static __device__ __forceinline__ struct share share_of(const struct enlarge_arg
                                                         int pixel, int lane)
 {
     typedef form<T, R, TAPS, C> m;
-    int x = pixel * R, all = m::PIX * R, end = inner_end(args.row) - x;
-    struct share share = {max(args.row.low - x, 0) * C, min(end, all) * C, false};
-    if (lane < m::IDLE || lane >= 32 - m::IDLE || share.begin >= share.end)
+    enum { BYTES = C * (int)sizeof(T) };
+    int x = pixel * R, end = args.across.n - (args.across.count - args.across.low) - x;
+    bool lends = (lane < m::IDLE && pixel >= m::IDLE * m::PIX) ||
+                 (lane >= 32 - m::IDLE && pixel + m::IDLE * m::PIX < args.src.width);
+    struct share share = {max((args.across.low - x) * BYTES / 4, 0),
+                          min(end * BYTES / 4, (int)m::OUT), false};
+    if (lends || share.begin >= share.end)
         share.begin = share.end = 0;
-    bool part = share.begin < share.end && (share.end - share.begin < all * C || !args.whole);
+    bool part = share.begin < share.end && share.end - share.begin < m::OUT;
     share.parts = __any_sync(0xffffffffu, part);
     return share;
 }
 
-template <typename T, int WORDS, int VECTOR>
-static __device__ __forceinline__ void store(T *out, const unsigned *words,
+template <int WORDS, int VECTOR>
+static __device__ __forceinline__ void store(unsigned *out, const unsigned *words,
                                              const struct share &share)
 {
-    enum { EACH = 4 / (int)sizeof(T) };
     if (!share.parts) {
         if (share.end > 0)
 #pragma unroll
             for (int i = 0; i < WORDS; i += VECTOR)
-                words_store<VECTOR>((unsigned *)out + i, words + i);
+                words_store<VECTOR>(out + i, words + i);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < WORDS * EACH; i++) {
-        unsigned bits = words[i / EACH] >> (i % EACH * 8 * (int)sizeof(T));
-        if (i < share.begin || i >= share.end)
-            continue;
-        if constexpr (sizeof(T) == 4)
-            out[i] = __uint_as_float(bits);
-        else
-            out[i] = (T)bits;
-    }
+    for (int i = 0; i < WORDS; i++)
+        if (i >= share.begin && i < share.end)
+            out[i] = words[i];
 }
 
 /* A row of the result from the window of rows v. */
 template <typename T, int R, int TAPS, int C>
-static __device__ __forceinline__ void make_row(const struct enlarge_args<R, TAPS> &args,
-                                                const float (&weights)[TAPS],
-                                                const float (&v)[TAPS][form<T, R, TAPS, C>::N],
-                                                int pixel, const struct share &share, int y)
+static __device__ __forceinline__ void
+make_row(const struct enlarge_args<R, TAPS> &args, const float (&weights)[TAPS],
+         const float (&v)[TAPS][form<T, R, TAPS, C>::N], const struct share &share, unsigned *out)
 {
     typedef form<T, R, TAPS, C> m;
     enum { N = m::N, SIDE = m::LEAD * C };
@@ -147,8 +142,7 @@ static __device__ __forceinline__ void make_row(const struct enlarge_args<R, TAP
 #pragma unroll
     for (int i = 0; i < m::OUT; i++)
         words[i] = sample_pack<T>(f + i * (4 / (int)sizeof(T)));
-    T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (long long)pixel * R * C;
-    store<T, m::OUT, m::VECTOR>(out, words, share);
+    store<m::OUT, m::VECTOR>(out, words, share);
 }
 
 template <typename T, int R, int TAPS, int C>
@@ -157,24 +151,31 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
     typedef form<T, R, TAPS, C> m;
     enum { N = m::N, WORDS = m::WORDS };
     int lane = (int)threadIdx.x % 32;
-    int pixel = (warp % args.strips * m::OWNERS + lane - m::IDLE) * m::PIX;
-    int from = args.first + warp / args.strips * args.band, end = min(from + args.band, args.end);
-    int low = args.col.low, high = inner_end(args.col);
+    int pixel = (warp % args.strips * m::OWNERS + lane) * m::PIX;
+    struct rows rows = rows_of(args.end - args.first, warp / args.strips, args.bands);
+    int from = args.first + rows.from, end = args.first + rows.end;
+    int low = args.col.low, inner = inner_end(args.col) - low; /* rows */
     struct share share = share_of<T, R, TAPS, C>(args, pixel, lane);
-    long long at = (long long)pixel * C * (int)sizeof(T);
+    size_t start = (size_t)pixel * C * sizeof(T), stride = args.src.stride;
+    int there = start < stride ? (int)((stride - start) / 4) : 0;
+    const char *next = (const char *)args.src.data + start + (size_t)from * stride;
+    int y = (from - args.col.inner_first[0]) * R - (R - m::HALF) - args.col.shift - low;
+    char *out = (char *)args.dst.data + ((long long)y + low) * (long long)args.dst.stride +
+                (size_t)(pixel / m::PIX) * m::OUT * 4;
     float v[TAPS][N];
     unsigned ahead[2][WORDS];
 #pragma unroll
-    for (int t = 1; t < TAPS; t++) {
-        fetch<WORDS>(ahead[0], &args.src, at, from + t - 1);
+    for (int t = 1; t < TAPS; t++, next += stride) {
+        fetch<WORDS>(ahead[0], next, there);
 #pragma unroll
         for (int i = 0; i < N; i++)
             v[t][i] = sample_unpack<T>(ahead[0], i);
     }
-    fetch<WORDS>(ahead[0], &args.src, at, from + TAPS - 1);
-    fetch<WORDS>(ahead[1], &args.src, at, from + TAPS);
-#pragma unroll(R == 2 ? 2 : 1)
-    for (int window = from; window < end; window++) {
+#pragma unroll
+    for (int i = 0; i < 2; i++, next += stride)
+        fetch<WORDS>(ahead[i], next, from + TAPS - 1 + i < args.src.height ? there : 0);
+#pragma unroll(m::TURNS)
+    for (int window = from; window < end; window++, next += stride) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
 #pragma unroll
@@ -185,48 +186,60 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
             ahead[0][i] = ahead[1][i];
-        fetch<WORDS>(ahead[1], &args.src, at, window + TAPS + 1);
-        int y = (window - args.col.inner_first[0]) * R - (R - m::HALF) - args.col.shift;
+        fetch<WORDS>(ahead[1], next, window + TAPS + 1 < args.src.height ? there : 0);
 #pragma unroll
-        for (int i = 0; i < R; i++)
-            if (y + i >= low && y + i < high)
-                make_row<T, R, TAPS, C>(args, args.col.inner[(i + m::HALF) % R], v, pixel, share,
-                                        y + i);
+        for (int i = 0; i < R; i++, y++, out += args.dst.stride)
+            if ((unsigned)y < (unsigned)inner)
+                make_row<T, R, TAPS, C>(args, args.col.inner[(i + m::HALF) % R], v, share,
+                                        (unsigned *)out);
     }
 }
 
 template <typename T, int TAPS>
-static __device__ float result_of(const T *p, size_t stride, int channels,
-                                  const struct one_side<TAPS> &row,
-                                  const struct one_side<TAPS> &col)
+static __device__ __forceinline__ float result_of(const T *p, size_t stride, int channels,
+                                                  const struct one_side<TAPS> &row,
+                                                  const struct one_side<TAPS> &col)
 {
-    float f = 0;
-    for (int t = 0; t < TAPS; t++, p += channels) {
-        float s = 0;
+    float sums[TAPS] = {}, f = 0;
 #pragma unroll
-        for (int i = 0; i < TAPS; i++)
-            s = __fmaf_rn(col.weights[i], (float)*(const T *)((const char *)p + i * stride), s);
-        f = __fmaf_rn(row.weights[t], s, f);
-    }
+    for (int i = 0; i < TAPS; i++)
+#pragma unroll
+        for (int t = 0; t < TAPS; t++) {
+            T v = *(const T *)((const char *)(p + t * channels) + i * stride);
+            sums[t] = __fmaf_rn(col.weights[i], (float)v, sums[t]);
+        }
+#pragma unroll
+    for (int t = 0; t < TAPS; t++)
+        f = __fmaf_rn(row.weights[t], sums[t], f);
     return f;
+}
+
+/* A thread makes a sample. */
+template <typename T, int R, int TAPS, int C>
+static __device__ void make_alone(const struct enlarge_args<R, TAPS> &args, int block)
+{
+    long long sample = (long long)block * blockDim.x + threadIdx.x;
+    struct border down = border_of(args.col);
+    if (sample >= edge_results(args.across, down) * C)
+        return;
+    int c = (int)(sample % C), x, y;
+    edge_place(args.across, down, sample / C, &x, &y);
+    struct one_side<TAPS> row = side_at(args.row, x), col = side_at(args.col, y);
+    const char *from = (const char *)args.src.data + (size_t)col.first * args.src.stride;
+    T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * C + c;
+    sample_store(
+        out, result_of((const T *)from + (size_t)row.first * C + c, args.src.stride, C, row, col));
 }
 
 template <typename T, int R, int TAPS, int C>
 static __global__ void __launch_bounds__(WARPS * 32)
     enlarge(const __grid_constant__ struct enlarge_args<R, TAPS> args)
 {
-    march<T, R, TAPS, C>(args, (int)(blockIdx.x * WARPS + threadIdx.x / 32));
-    long long sample = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    int x, y;
-    for (; edge_place(args.row, args.col, sample / C, &x, &y);
-         sample += (long long)gridDim.x * blockDim.x) {
-        int c = (int)(sample % C);
-        struct one_side<TAPS> row = side_at(args.row, x), col = side_at(args.col, y);
-        const char *from = (const char *)args.src.data + (size_t)col.first * args.src.stride;
-        T *out = (T *)((char *)args.dst.data + (size_t)y * args.dst.stride) + (size_t)x * C + c;
-        sample_store(out, result_of((const T *)from + (size_t)row.first * C + c, args.src.stride, C,
-                                    row, col));
-    }
+    int block = (int)blockIdx.x;
+    if (block < args.march_blocks)
+        march<T, R, TAPS, C>(args, block * WARPS + (int)threadIdx.x / 32);
+    else
+        make_alone<T, R, TAPS, C>(args, block - args.march_blocks);
 }
 
 /* ---- launcher ---- */
@@ -278,6 +291,16 @@ bool gi_cuda_enlarge_takes(const struct gi_image *src, const struct gi_resample 
            src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 && ratio_of(spec) > 0;
 }
 
+/* The border with what is left of words of `each` results. */
+static struct border words_of(const struct border &border, int each)
+{
+    int low = ceil_div(border.low, each) * each;
+    int end = (border.n - (border.count - border.low)) / each * each;
+    if (end <= low)
+        return {border.n, border.n, border.n};
+    return {border.n, low, low + border.n - end};
+}
+
 template <typename T, int R, int TAPS, int C>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_resample *spec,
@@ -289,20 +312,23 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     int resident = 0;
     args.dst = *dst;
     args.src = *src;
-    args.whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
     ends_fill(&args.row, &spec->row, 1, 0);
     ends_fill(&args.col, &spec->col, 1, shift_of(&spec->col, R));
     int later = R - m::HALF + args.col.shift; /* results that a window begins before its pixel's */
     args.first = floor_div(args.col.low + later, R) + args.col.inner_first[0];
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
-    args.strips = ceil_div(src->width, m::OWNERS * m::PIX);
+    bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
+    args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
+    int lanes = ceil_div(src->width, m::PIX); /* the outermost ones of rows lend nothing */
+    args.strips = lanes > 32 ? ceil_div(lanes - 2 * m::IDLE, m::OWNERS) : 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, enlarge<T, R, TAPS, C>,
                                                               WARPS * 32, 0));
-    int bands = cu->units * (resident < 1 ? 1 : resident) * WARPS / args.strips;
-    args.band = ceil_div(args.end - args.first, bands < 1 ? 1 : bands);
-    args.band = args.band < TAPS ? TAPS : args.band;
-    bands = ceil_div(args.end - args.first, args.band);
-    unsigned blocks = (unsigned)ceil_div((long long)args.strips * bands, WARPS);
+    int bands = m::WAVES * cu->units * (resident < 1 ? 1 : resident) * WARPS / args.strips;
+    bands = min(bands, (args.end - args.first) / TAPS);
+    args.bands = bands < 1 ? 1 : bands;
+    args.march_blocks = ceil_div((long long)args.strips * args.bands, WARPS);
+    long long alone = edge_results(args.across, border_of(args.col)) * C;
+    unsigned blocks = (unsigned)(args.march_blocks + ceil_div(alone, WARPS * 32));
     enlarge<T, R, TAPS, C><<<blocks, WARPS * 32, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;

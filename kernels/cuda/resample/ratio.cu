@@ -1,39 +1,35 @@
 /* Reductions of bytes by whole ratios R, in one pass. A block owns a strip of the source's samples
- * and marches down a band of its rows, a thread 8 neighbouring samples: a row's samples go at once
- * into the TAPS / R sums in flight of each column, which stay in registers. A finished row of
+ * and marches down a band of its rows, a thread OWN neighbouring samples: a row's samples go at
+ * once into the TAPS / R sums in flight of each column, which stay in registers. A finished row of
  * column sums goes to shared memory, where a thread makes PIX neighbouring pixels of it.
  *
- * Results near the ends have weights of their own: further blocks make them, a warp each.
+ * Results near the ends have weights of their own. Further blocks make them, which come last, where
+ * others have room for them: rows at the top and the bottom by strips, what else there is alone.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/march_raw.cuh"
 #include "kernels/cuda/resample/ends.cuh"
 #include "kernels/cuda/resample/ratio.h"
 
-enum {
-    OWN = 8,       /* samples of a row that a thread owns */
-    WARPS_MIN = 2, /* of a block */
-    WARPS_MAX = 8,
-};
+enum { ALIGN = 8 }; /* bytes: start and stride of images */
 
 template <int TAPS> struct ratio_args {
     struct gi_image dst, src;
-    struct ends<TAPS, 1> row, col;
     float column[TAPS], along[TAPS]; /* the inner weights as raw samples want them */
-    bool divide;                     /* by the sums; else by a power of two, */
-    float inverse;                   /* times this */
-    int edge_blocks, strips, strip_pixels, band_rows;
-    int x0; /* where the first strip begins: an inner pixel, or some before */
+    int strips, strip_pixels, bands;
+    int end_rows;        /* that are made by strips */
+    struct border alone; /* rows that are not, and are made alone */
+    int x0;              /* where the first strip begins: an inner pixel, or some before */
+    bool whole;          /* words may be stored */
+    float raw;           /* a power of two: what raw sums of columns are of the sums */
+    struct ends<TAPS, 1> row, col;
 };
-
-/* Floats to padded places, so that threads at strides of 4, 8, 16, 32 floats meet no bank twice. */
-static __device__ __forceinline__ int padded(int chunk)
-{
-    return chunk + (chunk >> 3);
-}
 
 template <int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
+        /* Samples of a row that a thread owns: of RGB 4 pixels where few sums are in flight. */
+        OWN = C == 3 && K <= 2 ? 12 : 8,
+        WORDS = OWN / 4,
         PIX = C == 1 ? (R == 2   ? 4
                         : R == 4 ? 2
                                  : 1)
@@ -43,27 +39,32 @@ template <int R, int TAPS, int C> struct shape {
         WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
-        CHUNKS = (SKIP + WINDOW + 3) / 4,
+        CHUNKS = (SKIP + WINDOW + 3) / 4, /* of 4 floats, from chunk SHIFT / 4 on */
+        SPLIT = C == 1,         /* even chunks lie apart, so that threads meet no bank twice */
+        AHEAD = R == 2 ? 2 : 1, /* steps of R rows that are fetched ahead */
         GROUP = 8 / R > PIX ? 8 / R : PIX, /* a strip begins at a multiple of so many pixels */
         HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads that own no pixels */
+        THREADS = HALO > 6 ? 256 : 96,
     };
 };
 
 /* ---- the inner results ---- */
 
-/* Rows of the source go into the sums; `fresh` begins a new one. */
-template <int R, int TAPS, int K>
+/* Row r of R goes into the sums in flight, from number `oldest` on; tap 0 begins a new one. */
+template <int R, int TAPS, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
-                                               const float *weights, uint2 words, int r)
+                                               const float *weights, const unsigned *words, int r,
+                                               int oldest)
 {
     float v[OWN];
-    const unsigned both[2] = {words.x, words.y};
 #pragma unroll
     for (int i = 0; i < OWN; i++)
-        v[i] = raw_unpack<uint8_t>(both, i);
+        v[i] = raw_unpack<uint8_t>(words, i);
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const int tap = r + R * (K - 1 - k); /* sum 0 is the oldest */
+        if (k < oldest)
+            continue;
         float w = weights[tap];
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
@@ -81,27 +82,33 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
     }
 }
 
-template <int TAPS>
-static __device__ __forceinline__ uint2 words_at(const struct ratio_args<TAPS> &args, long long at,
-                                                 int y)
+/* A thread's samples of a row, of which the first `there` words are in memory. */
+template <int WORDS>
+static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const char *p, int there)
 {
-    if (at < 0 || at + OWN > (long long)args.src.stride || y >= args.src.height)
-        return make_uint2(0, 0);
-    return *(const uint2 *)((const char *)args.src.data + (size_t)y * args.src.stride + at);
+    if (WORDS == 2 && there > 0) {
+        uint2 two = __ldcs((const uint2 *)p); /* of no more use in the cache */
+        words[0] = two.x;
+        words[1] = two.y;
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS && WORDS != 2; i++)
+        if (i < there)
+            words[i] = ((const unsigned *)p)[i];
 }
 
 /* PIX pixels from a row of column sums. */
 template <int R, int TAPS, int C>
-static __device__ __forceinline__ void make_pixels(const struct ratio_args<TAPS> &args,
-                                                   const float4 *sums, int thread, int x, int y)
+static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_args<TAPS> &args,
+                                                   const float4 *sums)
 {
     typedef shape<R, TAPS, C> s;
-    enum { PIX = s::PIX };
-    float v[s::CHUNKS * 4], f[PIX * C] = {}, first[PIX * C] = {};
-    int chunk = (s::SHIFT + thread * s::STEP) / 4;
+    enum { N = s::PIX * C, FROM = s::SHIFT / 4 };
+    float v[s::CHUNKS * 4], first[N] = {};
+    int half = (int)blockDim.x;
 #pragma unroll
     for (int j = 0; j < s::CHUNKS; j++) {
-        float4 four = sums[padded(chunk + j)];
+        float4 four = s::SPLIT ? sums[(FROM + j) % 2 * half + (FROM + j) / 2] : sums[FROM + j];
         v[4 * j] = four.x;
         v[4 * j + 1] = four.y;
         v[4 * j + 2] = four.z;
@@ -110,144 +117,211 @@ static __device__ __forceinline__ void make_pixels(const struct ratio_args<TAPS>
 #pragma unroll
     for (int t = 0; t < TAPS; t++) /* chains side by side */
 #pragma unroll
-        for (int i = 0; i < PIX * C; i++) {
-            if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK) {
+        for (int i = 0; i < N; i++) {
+            if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK)
                 first[i] = f[i];
-                f[i] = 0;
-            }
-            f[i] = __fmaf_rn(args.along[t], v[s::SKIP + (i / C * R + t) * C + i % C], f[i]);
+            float before = t % GI_TAPS_BLOCK == 0 ? 0.0f : f[i];
+            f[i] = __fmaf_rn(args.along[t], v[s::SKIP + (i / C * R + t) * C + i % C], before);
         }
 #pragma unroll
-    for (int i = 0; i < PIX * C && TAPS > GI_TAPS_BLOCK; i++)
+    for (int i = 0; i < N && TAPS > GI_TAPS_BLOCK; i++)
         f[i] = __fadd_rn(first[i], f[i]);
-    if (args.divide) {
-        float sum = __fmul_rn(args.col.sum, args.row.sum);
+}
+
+/* Samples f[begin] to before f[end]; `whole`: words may be stored. */
+template <int N>
+static __device__ __forceinline__ void store(uint8_t *out, const float *f, int begin, int end,
+                                             bool whole)
+{
+    if (N % 2 == 0 && whole && begin <= 0 && end >= N) {
+        if constexpr (N == 4)
+            *(unsigned *)out = sample_pack<uint8_t>(f);
+        else
 #pragma unroll
-        for (int i = 0; i < PIX * C; i++)
-            f[i] = __fdiv_rn(f[i], sum);
-    } else {
-#pragma unroll
-        for (int i = 0; i < PIX * C; i++)
-            f[i] = __fmul_rn(f[i], args.inverse);
-    }
-    uint8_t *out = (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * C;
-    int left = (inner_end(args.row) - x) * C; /* samples */
-    int skip = (args.row.low - x) * C;
-    if (C == 1 && PIX == 4 && left >= 4 && skip <= 0 && (size_t)out % 4 == 0) {
-        *(unsigned *)out = sample_pack<uint8_t>(f);
+            for (int i = 0; i + 1 < N; i += 2)
+                *(uint16_t *)(out + i) = (uint16_t)sample_pack_two(f + i);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < PIX * C; i++)
-        if (i < left && i >= skip)
+    for (int i = 0; i < N; i++)
+        if (i >= begin && i < end)
             sample_store(out + i, f[i]);
+}
+
+/* A thread's part in a strip. */
+struct part {
+    int x, begin, end; /* its first pixel; of its samples those that are inner */
+    bool mine;         /* has it any pixels */
+    long long at;      /* of its samples in a row, bytes */
+    int there;         /* words of them that are in memory */
+    int put, get;      /* its chunks of a row of sums, and of the first pixel's window */
+};
+
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ struct part part_of(const struct ratio_args<TAPS> &args,
+                                                      int strip)
+{
+    typedef shape<R, TAPS, C> s;
+    int thread = (int)threadIdx.x, x0 = args.x0 + strip * args.strip_pixels;
+    struct part part;
+    part.x = x0 + thread * s::PIX;
+    part.begin = (args.row.low - part.x) * C;
+    part.end = (inner_end(args.row) - part.x) * C;
+    part.mine = thread * s::PIX < args.strip_pixels && part.end > 0;
+    part.at = ((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
+              (long long)thread * s::OWN;
+    long long left = ((long long)args.src.stride - part.at) / 4;
+    part.there = part.at < 0 ? 0 : (int)min(max(left, 0ll), (long long)s::WORDS);
+    part.put = thread * (s::SPLIT ? 1 : s::WORDS);
+    part.get = thread * (s::SPLIT ? s::STEP / 8 : s::STEP / 4);
+    return part;
+}
+
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ void put_sums(float4 *put,
+                                                const float (&f)[shape<R, TAPS, C>::OWN])
+{
+    typedef shape<R, TAPS, C> s;
+#pragma unroll
+    for (int j = 0; j < s::WORDS; j++)
+        put[s::SPLIT ? j * (int)blockDim.x : j] =
+            make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
+}
+
+/* What a thread that marches down a band holds: sums in flight, of which number 0 is the oldest,
+ * and rows that follow. */
+template <int R, int TAPS, int C> struct march {
+    typedef shape<R, TAPS, C> s;
+    float sum[s::K][s::OWN], done[s::K][s::OWN];
+    unsigned ahead[s::AHEAD][R][s::WORDS];
+    const char *next; /* row, to be fetched */
+};
+
+/* R rows go into the sums; `more`: as many are fetched. */
+template <int R, int TAPS, int C>
+static __device__ __forceinline__ void take_rows(struct march<R, TAPS, C> &m,
+                                                 const struct ratio_args<TAPS> &args, int there,
+                                                 bool more, int oldest)
+{
+    enum { AHEAD = shape<R, TAPS, C>::AHEAD, WORDS = shape<R, TAPS, C>::WORDS };
+#pragma unroll
+    for (int r = 0; r < R; r++, m.next += args.src.stride) {
+        add_row<R, TAPS>(m.sum, m.done, args.column, m.ahead[0][r], r, oldest);
+#pragma unroll
+        for (int i = 0; i < (AHEAD - 1) * WORDS; i++)
+            m.ahead[i / WORDS][r][i % WORDS] = m.ahead[i / WORDS + 1][r][i % WORDS];
+        if (more)
+            fetch(m.ahead[AHEAD - 1][r], m.next, there);
+    }
 }
 
 template <int R, int TAPS, int C>
 static __device__ void inner(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
     typedef shape<R, TAPS, C> s;
-    enum { K = s::K, PIX = s::PIX };
-    int thread = (int)threadIdx.x;
-    int x0 = args.x0 + block % args.strips * args.strip_pixels;
-    int y0 = args.col.low + block / args.strips * args.band_rows;
-    int y1 = min(y0 + args.band_rows, inner_end(args.col));
-    long long at = ((long long)args.row.inner_first[0] + (long long)x0 * R) * C - s::SHIFT +
-                   (long long)thread * OWN;
-    int y = args.col.inner_first[0] + y0 * R; /* of the source */
-    int pitch = padded((int)blockDim.x * (OWN / 4)) + 1;
-    int x = x0 + thread * PIX;
-    bool mine = thread * PIX < args.strip_pixels && x < inner_end(args.row);
-    float sum[K][OWN] = {}, done[K][OWN] = {};
-    uint2 ahead[2][R];
+    enum { K = s::K, N = s::PIX * C, AHEAD = s::AHEAD };
+    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    struct rows rows = rows_of(args.col.n - args.col.count, block / args.strips, args.bands);
+    int y0 = args.col.low + rows.from, steps = rows.end - rows.from + K - 1;
+    int y = args.col.inner_first[0] + y0 * R;                  /* of the source */
+    int there = min((args.src.height - y) / R, steps) - AHEAD; /* steps that may be fetched */
+    uint8_t *out = (uint8_t *)args.dst.data + (size_t)y0 * args.dst.stride + (size_t)part.x * C;
+    float4 *put = shared + part.put;
+    const float4 *get = shared + part.get;
+    int other = s::WORDS * (int)blockDim.x; /* chunks to the other of two rows of sums */
+    struct march<R, TAPS, C> m = {
+    };
+    m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
 #pragma unroll
-    for (int i = 0; i < 2 * R; i++)
-        ahead[i / R][i % R] = words_at(args, at, y + i);
-    for (int step = 0, turn = 0; step < y1 - y0 + K - 1; step++, y += R) {
-        uint2 rows[R];
+    for (int i = 0; i < AHEAD * R; i++, m.next += args.src.stride)
+        if (i / R < there + AHEAD)
+            fetch(m.ahead[i / R][i % R], m.next, part.there);
 #pragma unroll
-        for (int r = 0; r < R; r++) {
-            rows[r] = ahead[0][r];
-            ahead[0][r] = ahead[1][r];
-            ahead[1][r] = words_at(args, at, y + 2 * R + r);
-        }
+    for (int step = 0; step < K - 1; step++)
+        take_rows<R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
+    for (int step = K - 1; step < steps; step++) {
+        take_rows<R, TAPS, C>(m, args, part.there, step < there, 0);
 #pragma unroll
-        for (int r = 0; r < R; r++)
-            add_row<R, TAPS, K>(sum, done, args.column, rows[r], r);
-        if (step < K - 1)
-            continue;
-        float4 *sums = shared + turn * pitch;
-        turn ^= 1;
-#pragma unroll
-        for (int j = 0; j < OWN / 4; j++) {
-            float f[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                f[i] = TAPS > GI_TAPS_BLOCK ? __fadd_rn(done[0][4 * j + i], sum[0][4 * j + i])
-                                            : sum[0][4 * j + i];
-            sums[padded(thread * (OWN / 4) + j)] = make_float4(f[0], f[1], f[2], f[3]);
-        }
+        for (int i = 0; i < s::OWN && TAPS > GI_TAPS_BLOCK; i++)
+            m.done[0][i] = __fadd_rn(m.done[0][i], m.sum[0][i]);
+        put_sums<R, TAPS, C>(put, TAPS > GI_TAPS_BLOCK ? m.done[0] : m.sum[0]);
         __syncthreads();
-        if (mine)
-            make_pixels<R, TAPS, C>(args, sums, thread, x, y0 + step - (K - 1));
+        if (part.mine) {
+            float f[N];
+            make_pixels<R, TAPS, C>(f, args, get);
+            store<N>(out, f, part.begin, part.end, args.whole);
+        }
+        out += args.dst.stride;
+        put += other;
+        get += other;
+        other = -other;
     }
 }
 
-/* ---- the ends ---- */
-
-/* A warp a result: a lane sums columns, then all of them the row. */
-template <int R, int TAPS, int C> static __device__ void edges(const struct ratio_args<TAPS> &args)
+/* A row near the top or the bottom, with weights of its own, of the results that are inner ones of
+ * their rows. */
+template <int R, int TAPS, int C>
+static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
-    int lane = (int)threadIdx.x % 32, x, y;
-    long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    long long warps = (long long)args.edge_blocks * blockDim.x / 32;
-    for (; edge_place(args.row, args.col, warp / C, &x, &y); warp += warps) {
-        int c = (int)(warp % C);
-        struct one_side<TAPS> row = side_at(args.row, x), col = side_at(args.col, y);
-        float column[(TAPS + 31) / 32] = {};
-        for (int t = lane; t < TAPS; t += 32) {
-            const uint8_t *p = (const uint8_t *)args.src.data +
-                               (size_t)col.first * args.src.stride + (size_t)(row.first + t) * C +
-                               c;
-            float s = 0, before = 0;
-            for (int i = 0; i < TAPS; i++, p += args.src.stride) {
-                if (TAPS > GI_TAPS_BLOCK && i == GI_TAPS_BLOCK) {
-                    before = s;
-                    s = 0;
-                }
-                s = __fmaf_rn(col.weights[i], (float)*p, s);
-            }
-            column[t / 32] = TAPS > GI_TAPS_BLOCK ? __fadd_rn(before, s) : s;
-        }
-        float s = 0, before = 0;
+    enum { N = shape<R, TAPS, C>::PIX * C, OWN = shape<R, TAPS, C>::OWN };
+    struct part part = part_of<R, TAPS, C>(args, block % args.strips);
+    int i = block / args.strips, y = i < args.col.low ? i : i + args.col.n - args.col.count;
+    const char *p =
+        (const char *)args.src.data + (size_t)args.col.first[i] * args.src.stride + part.at;
+    float sum[OWN] = {}, before[OWN] = {};
+#pragma unroll(12)
+    for (int t = 0; t < TAPS; t++, p += args.src.stride) {
+        unsigned words[OWN / 4] = {};
+        fetch(words, p, part.there);
 #pragma unroll
-        for (int t = 0; t < TAPS; t++) {
+        for (int j = 0; j < OWN; j++) {
             if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK) {
-                before = s;
-                s = 0;
+                before[j] = sum[j];
+                sum[j] = 0;
             }
-            s = __fmaf_rn(row.weights[t], __shfl_sync(0xffffffffu, column[t / 32], t % 32), s);
+            sum[j] = __fmaf_rn(args.col.weights[i][t], sample_unpack<uint8_t>(words, j), sum[j]);
         }
-        float f = TAPS > GI_TAPS_BLOCK ? __fadd_rn(before, s) : s;
-        f = __fdiv_rn(f, __fmul_rn(col.sum, row.sum));
-        if (lane == 0)
-            sample_store((uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * C + c,
-                         f);
     }
+#pragma unroll
+    for (int j = 0; j < OWN; j++)
+        sum[j] = __fmul_rn(TAPS > GI_TAPS_BLOCK ? __fadd_rn(before[j], sum[j]) : sum[j], args.raw);
+    put_sums<R, TAPS, C>(shared + part.put, sum);
+    __syncthreads();
+    if (!part.mine)
+        return;
+    float f[N];
+    make_pixels<R, TAPS, C>(f, args, shared + part.get);
+    store<N>((uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)part.x * C, f,
+             part.begin, part.end, args.whole);
 }
 
 template <int R, int TAPS, int C>
-static __global__ void __launch_bounds__(WARPS_MAX * 32)
+static __global__ void __launch_bounds__(shape<R, TAPS, C>::THREADS)
     reduce(const __grid_constant__ struct ratio_args<TAPS> args)
 {
     extern __shared__ float4 shared[];
-    if ((int)blockIdx.x < args.edge_blocks)
-        edges<R, TAPS, C>(args);
+    int block = (int)blockIdx.x, inner_blocks = args.strips * args.bands;
+    int end_blocks = args.strips * args.end_rows;
+    if (block < inner_blocks)
+        inner<R, TAPS, C>(args, block, shared);
+    else if (block < inner_blocks + end_blocks)
+        end_row<R, TAPS, C>(args, block - inner_blocks, shared);
     else
-        inner<R, TAPS, C>(args, (int)blockIdx.x - args.edge_blocks, shared);
+        make_alone<TAPS, C>(args.dst, args.src, args.row, args.col, border_of(args.row), args.alone,
+                            block - inner_blocks - end_blocks);
 }
 
 /* ---- launcher ---- */
+
+/* Are results divided by a power of two, if at all? */
+static bool halves(const struct gi_resample *spec)
+{
+    const struct gi_resample_side *row = &spec->row, *col = &spec->col;
+    if (!row->sums)
+        return true;
+    float sums = row->sums[row->phase[row->n / 2]] * col->sums[col->phase[col->n / 2]];
+    return sums > 0 && sums == ldexpf(1, ilogbf(sums));
+}
 
 static bool reduces(const struct gi_resample_side *side, int *ratio)
 {
@@ -262,39 +336,17 @@ bool gi_cuda_ratio_takes(const struct gi_image *src, const struct gi_resample *s
 {
     int x, y, taps = spec->row.taps;
     bool shaped = src->type == GI_U8 && src->channels % 2 == 1 && !spec->integer &&
-                  taps == spec->col.taps && src->stride % OWN == 0 && (size_t)src->data % OWN == 0;
+                  taps == spec->col.taps && src->stride % ALIGN == 0 &&
+                  (size_t)src->data % ALIGN == 0;
     if (!shaped || !reduces(&spec->row, &x) || !reduces(&spec->col, &y) || x != y)
         return false;
     int middle = spec->row.n / 2;
-    if (spec->row.first[middle] - middle * x != -(taps - x) / 2) /* strips begin at words */
+    if (!halves(spec) ||
+        spec->row.first[middle] - middle * x != -(taps - x) / 2) /* strips begin at words */
         return false;
     return (x == 2 && (taps == 2 || taps == 4 || taps == 8 || taps == 12)) ||
            (x == 4 && (taps == 4 || taps == 8 || taps == 16 || taps == 24)) ||
            (x == 8 && (taps == 8 || taps == 16 || taps == 32 || taps == 48));
-}
-
-/* Strips of as many threads as leave the fewest idle. */
-template <int R, int TAPS, int C> static int strips_of(struct ratio_args<TAPS> *args)
-{
-    typedef shape<R, TAPS, C> s;
-    args->x0 = args->row.low / s::GROUP * s::GROUP;
-    int best = 0, pixels = inner_end(args->row) - args->x0;
-    long long least = 0;
-    for (int warps = WARPS_MIN; warps <= WARPS_MAX; warps++) {
-        int wide = (warps * 32 - s::HALO) * OWN / s::STEP * s::PIX; /* pixels */
-        wide = wide / s::GROUP * s::GROUP;
-        if (wide < s::GROUP)
-            continue;
-        int strips = ceil_div(pixels, wide);
-        long long threads = (long long)strips * warps * 32;
-        if (best == 0 || threads < least) {
-            best = warps;
-            least = threads;
-            args->strips = strips;
-            args->strip_pixels = ceil_div(ceil_div(pixels, strips), s::GROUP) * s::GROUP;
-        }
-    }
-    return best * 32;
 }
 
 template <int R, int TAPS, int C>
@@ -302,30 +354,38 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_resample *spec,
                              struct gi_err *err)
 {
+    typedef shape<R, TAPS, C> s;
     struct ratio_args<TAPS> args = {
     };
     args.dst = *dst;
     args.src = *src;
     ends_fill(&args.row, &spec->row, R, 0);
     ends_fill(&args.col, &spec->col, R, 0);
-    float sums = args.row.sum * args.col.sum;
-    args.divide = sums != ldexpf(1, ilogbf(sums));
-    args.inverse = 1 / sums;
+    args.whole = dst->stride % 4 == 0 && (size_t)dst->data % 4 == 0;
     struct raw_scale scale = raw_scale_of(GI_U8, args.col.inner[0], TAPS);
+    args.raw = ldexpf(1, scale.weights - 149);
     weights_scale(args.column, args.col.inner[0], TAPS, scale.weights);
-    weights_scale(args.along, args.row.inner[0], TAPS, scale.rest);
-    int threads = strips_of<R, TAPS, C>(&args), resident = 0;
-    size_t nbytes = 2 * sizeof(float4) * ((size_t)threads * OWN / 4 * 9 / 8 + 2);
+    weights_scale(args.along, args.row.inner[0], TAPS,
+                  scale.rest - ilogbf(args.row.sum * args.col.sum));
+    args.x0 = args.row.low / s::GROUP * s::GROUP;
+    int wide = (s::THREADS - s::HALO) * s::OWN / s::STEP * s::PIX / s::GROUP * s::GROUP;
+    int pixels = inner_end(args.row) - args.x0, resident = 0;
+    args.strips = ceil_div(pixels, wide);
+    args.strip_pixels = ceil_div(ceil_div(pixels, args.strips), s::GROUP) * s::GROUP;
+    size_t nbytes = 2 * sizeof(float4) * s::THREADS * s::WORDS;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<R, TAPS, C>,
-                                                              threads, nbytes));
+                                                              s::THREADS, nbytes));
     int rows = args.col.n - args.col.count, most = cu->units * (resident < 1 ? 1 : resident);
-    int bands = most / args.strips < 1 ? 1 : most / args.strips;
-    int least = 2 * TAPS / R; /* rows of a band that is worth its halo */
-    args.band_rows = ceil_div(rows, bands) < least ? least : ceil_div(rows, bands);
-    bands = ceil_div(rows, args.band_rows);
-    args.edge_blocks = ceil_div(edge_results(args.row, args.col) * C, 4 * (threads / 32));
-    unsigned blocks = (unsigned)(args.edge_blocks + args.strips * bands);
-    reduce<R, TAPS, C><<<blocks, threads, nbytes, cu->stream>>>(args);
+    int bands = most / args.strips, worth = rows * R / (2 * TAPS); /* their halos */
+    bands = bands < worth ? bands : worth;
+    args.bands = bands < 1 ? 1 : bands;
+    args.end_rows = spec->row.sums ? 0 : args.col.count;
+    args.alone = border_of(args.col);
+    if (args.end_rows)
+        args.alone.low = args.alone.count = 0;
+    int alone = alone_blocks<TAPS>(border_of(args.row), args.alone, C, s::THREADS);
+    unsigned blocks = (unsigned)(args.strips * (args.bands + args.end_rows) + alone);
+    reduce<R, TAPS, C><<<blocks, s::THREADS, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
