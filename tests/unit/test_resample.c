@@ -308,6 +308,32 @@ static void large_cases(void **state)
     }
 }
 
+/* The inner weights of the box and of the triangle, whole numbers over a power of two. */
+static void set_whole(struct side *s, int ratio, int taps)
+{
+    for (int t = 0; t < taps; t++) {
+        int place = t < taps / 2 ? t : taps - 1 - t;
+        s->weights[t] = taps == ratio ? 1 : (float)(2 * place + 1) / (float)(2 * ratio * ratio);
+    }
+    s->sums[0] = (float)ratio;
+}
+
+static void whole_cases(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3 * 2 * 8; i++) {
+        int ratio = 2 << i % 3, taps = i / 3 % 2 ? ratio : 2 * ratio;
+        int w = case_between(&seed, 9, RESULTS_MAX), h = case_between(&seed, 9, 60);
+        struct gi_resample spec = {
+            .row = random_side(&sides[0], w * ratio, w, taps, true, taps == ratio),
+            .col = random_side(&sides[1], h * ratio, h, taps, true, taps == ratio),
+            .alpha = GI_ALPHA_WEIGH};
+        set_whole(&sides[0], ratio, taps);
+        set_whole(&sides[1], ratio, taps);
+        check(&spec, w * ratio, h * ratio, i % 8 == 7 ? 3 : 1, GI_U8, false);
+    }
+}
+
 /* Enlarged by a whole number, or as to rows a band of that. */
 static void enlarged_cases(void **state)
 {
@@ -371,9 +397,10 @@ static void labels_are_no_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_cases),          cmocka_unit_test(large_cases),
-        cmocka_unit_test(enlarged_cases),        cmocka_unit_test(bands),
-        cmocka_unit_test(labels_are_no_samples), cmocka_unit_test(walk_check_all),
+        cmocka_unit_test(random_cases),   cmocka_unit_test(large_cases),
+        cmocka_unit_test(whole_cases),    cmocka_unit_test(enlarged_cases),
+        cmocka_unit_test(bands),          cmocka_unit_test(labels_are_no_samples),
+        cmocka_unit_test(walk_check_all),
     };
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

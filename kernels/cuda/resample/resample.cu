@@ -6,6 +6,7 @@
 #include "kernels/cuda/resample/enlarge.h"
 #include "kernels/cuda/resample/fused.h"
 #include "kernels/cuda/resample/ratio.h"
+#include "kernels/cuda/resample/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -388,6 +389,13 @@ static bool ratio_takes(const struct gi_queue *queue, const struct gi_image *src
     return gi_cuda_ratio_takes(src, spec);
 }
 
+static bool whole_takes(const struct gi_queue *queue, const struct gi_image *src,
+                        const struct gi_resample *spec)
+{
+    (void)queue;
+    return gi_cuda_whole_takes(src, spec);
+}
+
 static bool enlarge_takes(const struct gi_queue *queue, const struct gi_image *src,
                           const struct gi_resample *spec)
 {
@@ -419,6 +427,9 @@ static bool integer_takes(const struct gi_queue *queue, const struct gi_image *s
 }
 
 static const struct gi_resample_way ways[] = {
+    {{"whole", "gray of 8 bits to a half, a quarter and an eighth by the box or the triangle"},
+     whole_takes,
+     gi_cuda_whole},
     {{"ratio", "gray and RGB of 8 bits to a half, a quarter and an eighth"},
      ratio_takes,
      gi_cuda_ratio},

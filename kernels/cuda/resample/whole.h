@@ -1,0 +1,11 @@
+/* Reductions by whole ratios with whole weights: their own kernels.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_WHOLE_H
+#define GI_KERNELS_CUDA_WHOLE_H
+
+#include "kernels/cuda/cuda.h"
+
+bool gi_cuda_whole_takes(const struct gi_image *src, const struct gi_resample *spec);
+gi_resample_fn gi_cuda_whole;
+
+#endif
