@@ -12,7 +12,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         status = gi_rank_plan(plan, 0, err);
     if (status)
         return status;
-    const struct gi_median *window = gi_rank_window(plan, &(struct gi_work){0});
+    const struct gi_median *window = plan->tables;
     plan->cost.other = (plan->sources[0].type == GI_U8 ? 750 : 2200) +
                        (window->runs ? 200.0 * window->nruns : 100.0 * window->height);
     return GI_OK;

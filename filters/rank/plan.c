@@ -64,7 +64,8 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
     gi_shape_free(&w);
     plan->halo = w.height / 2;
     plan->border = (enum gi_border)p->edge.border;
-    if (gi_has_alpha(src) && !p->alpha) {
+    if (gi_has_alpha(src) && !p->alpha &&
+        (uint64_t)src->width * (uint64_t)src->height < UINT32_MAX) {
         plan->passes = 1;
         plan->state_nbytes = sizeof(struct state);
     }
@@ -86,8 +87,8 @@ const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct 
     const struct tables *tables = plan->tables;
     const struct state *s = work->state;
     const struct gi_image *src = &plan->sources[0];
-    if (!s)
-        return &tables->all;
+    if (!s) /* more pixels than a look takes may be transparent too */
+        return gi_median_hides(&tables->opaque, src) ? &tables->opaque : &tables->all;
     const struct gi_reduction *first = &s->found[0];
     uint64_t opaque = first->n + first->nan + first->above + first->below;
     return opaque < (uint64_t)src->width * (uint64_t)src->height ? &tables->opaque : &tables->all;

@@ -25,7 +25,8 @@ struct gi_rank_params {
         .name = NULL                                                                               \
     }
 
-/* For the sample below which `percent` of the window's are. Of an image with alpha that stays a
+/* For the sample below which `percent` of the window's are; plan->tables begins with the window of
+ * all pixels, a struct gi_median. Of an image with alpha that stays a
  * look finds out whether fully transparent pixels, which do not count, are there at all. Errors:
  * GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
