@@ -114,21 +114,18 @@ static int lock_folder(const char *path)
 static int make_folder(void *arg, const char *name)
 {
     int *lock = arg;
-    struct stat own, there;
+    struct stat st = {.st_nlink = 1};
     if (mkdir(name, 0777))
         return -1;
     *lock = lock_folder(name);
-    if (*lock >= 0 && fstat(*lock, &own) == 0 && stat(name, &there) == 0 &&
-        own.st_ino == there.st_ino)
+    int why = *lock < 0 || fstat(*lock, &st) ? errno : 0;
+    if (!why && st.st_nlink > 0)
         return 0;
     if (*lock >= 0)
         close(*lock);
-    else if (errno != ENOENT) {
-        rmdir(name);
-        return -1;
-    }
     *lock = -1;
-    errno = EEXIST;
+    rmdir(name);
+    errno = why && why != ENOENT ? why : EEXIST;
     return -1;
 }
 
