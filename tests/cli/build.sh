@@ -23,7 +23,7 @@ says "no nvcc: said" '^building build/cpu: CPU only \(no nvcc found\)$'
 says "CUDA=0: said" '^building build/cpu: CPU only \(CUDA=0\)$' CUDA=0
 fake nvcc '[ "$1" != --list-gpu-code ] || printf "sm_80\nsm_90\n"'
 says "no GPU: all" '^building build/cuda: .* for every GPU'
-says "all: code for the majors, PTX for the rest" '"arch=compute_75,code=\[sm_75,sm_80,sm_90,[^]]*,compute_75\]".*/box\.cu$' B="$work/new"
+says "all: code for the majors, PTX for the rest" '"arch=compute_75,code=\[sm_75,sm_80,sm_90,[^]]*,compute_75\]".*/clahe\.cu$' B="$work/new"
 says "code of its own for 8.0" '"arch=compute_80,code=\[sm_80,sm_90,[^]]*,compute_80\]".*/rows\.cu$' B="$work/new"
 for source in $(grep -lE 'GI_CUDA_ARCH (>=|==|>) (9|1[0-9])' "$top"/kernels/cuda/*/*.cu); do
     says "$(basename "$source"): code of its own for 9.0" \
