@@ -150,10 +150,11 @@ static enum gi_status check_paths(const char *image, const char *mask, const cha
     for (size_t i = 0; i < n - 1 && !status; i++)
         if (results[i].path)
             status = gi_output_check(results[i].file, output->no_clobber, err);
-    return !status && output->crops
-               ? gi_output_check_folder("--crops", output->crops, "crops",
-                                        output->force ? gi_extract_is_crop : NULL, err)
-               : status;
+    if (!status && output->crops)
+        status = gi_output_check_folder("--crops", output->crops, "crops",
+                                        output->force ? gi_extract_is_crop : NULL, err);
+    return !status && output->crops ? gi_output_check_inside("--crops", output->crops, inputs, err)
+                                    : status;
 }
 
 /* What the result must hold for these outputs. */

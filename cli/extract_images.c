@@ -6,7 +6,6 @@
 #include "cli/output.h"
 #include "cli/overlay.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,8 +51,7 @@ static const char crop_start[] = "region-";
 
 bool gi_extract_is_crop(const char *name)
 {
-    size_t n = sizeof crop_start - 1;
-    return strncmp(name, crop_start, n) == 0 && isdigit((unsigned char)name[n]);
+    return gi_output_is_numbered(name, crop_start);
 }
 
 enum gi_status gi_extract_crop_path(char path[GI_CROP_PATH_NBYTES], const char *folder,

@@ -1,6 +1,7 @@
 /* Outputs of a command, looked at before any work.
  * SPDX-License-Identifier: MIT */
 #include "cli/output.h"
+#include "cli/batch/claims.h"
 #include "cli/command.h"
 #include "cli/say.h"
 #include "imgio/imgio.h"
@@ -8,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -170,7 +172,7 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
         status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
     for (struct dirent *entry; folder && !status && (entry = readdir(folder));) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (ours && ours(name)))
+        if (gi_bundle_replaces(dirfd(folder), name, ours))
             continue;
         status = ours ? gi_fail(err, GI_E_IO,
                                 "%s %s: holds %s, which is none of the %s, and --force replaces "
@@ -184,4 +186,36 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
     if (folder)
         closedir(folder);
     return status ? status : check_parent(option, path, err);
+}
+
+bool gi_output_is_numbered(const char *name, const char *start)
+{
+    size_t n = strlen(start);
+    if (strncmp(name, start, n) != 0)
+        return false;
+    name += n;
+    n = strspn(name, "0123456789");
+    const char *suffix = name + n + 1;
+    return n && name[n] == '.' && *suffix &&
+           strspn(suffix, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(suffix);
+}
+
+enum gi_status gi_output_check_inside(const char *option, const char *path,
+                                      const char *const *inputs, struct gi_err *err)
+{
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    char *inside;
+    if (asprintf(&inside, "%s/", path) < 0)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    enum gi_status status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, 0, inside, err);
+    for (size_t i = 0; inputs[i] && !status; i++)
+        if (strcmp(inputs[i], "-") != 0)
+            status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, inputs[i], err);
+    if (!status && gi_claims_clash(&claims, false, &a, &b))
+        status = gi_fail(err, GI_E_USAGE, "%s %s: the input %s stands in it, want another folder",
+                         option, path, inputs[b.index]);
+    gi_claims_free(&claims);
+    free(inside);
+    return status;
 }

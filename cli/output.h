@@ -32,4 +32,12 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
 enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
                                       bool (*ours)(const char *name), struct gi_err *err);
 
+/* Whether a name is `start`, digits, a point and a suffix: "layer-000001.png". */
+bool gi_output_is_numbered(const char *name, const char *start);
+
+/* Refuses a folder that is to be replaced, as `option` gives it, in which one of the inputs stands;
+ * they end with NULL and may hold "-". Errors: GI_E_USAGE, GI_E_MEMORY. */
+enum gi_status gi_output_check_inside(const char *option, const char *path,
+                                      const char *const *inputs, struct gi_err *err);
+
 #endif

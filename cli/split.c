@@ -12,7 +12,6 @@
 #include "cli/runner.h"
 #include "filters/regions/labels.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +57,7 @@ static const char layer_start[] = "layer-";
 
 static bool is_layer(const char *name)
 {
-    size_t n = sizeof layer_start - 1;
-    return strncmp(name, layer_start, n) == 0 && isdigit((unsigned char)name[n]);
+    return gi_output_is_numbered(name, layer_start);
 }
 
 /* Which layers there are. */
@@ -261,9 +259,12 @@ static enum gi_status check_one(const struct params *p, const struct gi_io_param
     }
     if (!status)
         status = check_format(io, err);
+    if (!status)
+        status = gi_output_check_folder("--out-dir", p->out_dir, "layers",
+                                        p->force ? is_layer : NULL, err);
     return status ? status
-                  : gi_output_check_folder("--out-dir", p->out_dir, "layers",
-                                           p->force ? is_layer : NULL, err);
+                  : gi_output_check_inside("--out-dir", p->out_dir,
+                                           (const char *const[]){input, p->labels, NULL}, err);
 }
 
 static enum gi_status run_one(void *const *params, const void *mask, const char *input,
@@ -290,9 +291,9 @@ static enum gi_status run_one(void *const *params, const void *mask, const char 
 
 /* What all images have in common. */
 struct batch {
-    const struct params *params;
     const struct gi_io_params *io;
     const void *mask;  /* its parameters */
+    bool force;        /* layers may be replaced: by --force, or those of the run that is resumed */
     struct labels all; /* width 0: each image has its own */
 };
 
@@ -326,15 +327,15 @@ static enum gi_status split_piece(struct piece *piece, const struct labels *labe
                                   struct gi_err *err)
 {
     const struct batch *batch = piece->batch;
-    const struct params *p = batch->params;
     const char *folder = piece->item->output;
     enum gi_status status = fit(labels, &piece->src, err);
     if (!status)
-        status = gi_output_check_folder("--out", folder, "layers", p->force ? is_layer : NULL, err);
+        status =
+            gi_output_check_folder("--out", folder, "layers", batch->force ? is_layer : NULL, err);
     if (!status)
         status = gi_bundle_new(&piece->bundle, err);
     if (!status)
-        status = make_layers(labels, folder, p->force, batch->io, piece->bundle,
+        status = make_layers(labels, folder, batch->force, batch->io, piece->bundle,
                              &(struct cutter){cut_piece, piece}, err);
     if (!status)
         status = gi_bundle_commit(&piece->bundle, err);
@@ -375,7 +376,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
     const struct params *p = params[SET_OWN];
     const struct gi_batch_params *many = params[SET_BATCH];
     const struct gi_device_params *device = params[SET_DEVICE];
-    struct batch batch = {.params = p, .io = params[SET_IO], .mask = mask};
+    struct batch batch = {.io = params[SET_IO], .mask = mask, .force = p->force || many->resume};
     const struct gi_batch_work work = {.results = GI_BATCH_A_FOLDER,
                                        .beside = p->labels,
                                        .beside_option = "--labels",
@@ -426,7 +427,9 @@ const struct gi_command gi_command_split = {
         "it.\n\n"
         "Of many images --out names the folder of each one's layers, as 'layers/{stem}', with the "
         "fields that gpuimg help batch tells, and --labels is one image for all or a template too, "
-        "as 'labels/{stem}.png'.\n\n"
+        "as 'labels/{stem}.png'. --resume replaces folders of layers that the earlier run has left "
+        "and "
+        "that are not as it noted.\n\n"
         "gpuimg merge lays them over each other again; gpuimg extract --crops writes the bounding "
         "boxes alone, and gpuimg paste puts these back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"

@@ -159,6 +159,14 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     return GI_OK;
 }
 
+bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *name))
+{
+    struct stat st;
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+           (ours && ours(name) && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode));
+}
+
 /* Whether what stood there and now stands under the temporary name may go: a file for a file, a
  * folder that holds what is ours alone for a folder. Returns 0 or errno. */
 static int look_at_older(struct member *m)
@@ -171,8 +179,7 @@ static int look_at_older(struct member *m)
         return errno;
     int why = 0;
     for (struct dirent *entry; !why && (entry = readdir(m->older));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            !(m->ours && m->ours(entry->d_name)))
+        if (!gi_bundle_replaces(dirfd(m->older), entry->d_name, m->ours))
             why = ENOTEMPTY;
     return why;
 }

@@ -181,6 +181,9 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
  * GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
+/* Whether `name` in that open folder, by its descriptor, may go with it: "." and "..", and a
+ * regular file, no link to one, of which `ours` says yes. */
+bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *name));
 /* Puts everything in place; takes and nulls. Bytes to standard output, pipes and devices went out
  * with gi_bundle_keep(). On an error nothing appears and what was there stays (where the file
  * system can't exchange names, a file that was replaced before another failed is replaced). */

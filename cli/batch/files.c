@@ -221,12 +221,44 @@ static enum gi_status claim_outputs(const struct gi_batch_files *files, struct g
     return status;
 }
 
-/* Of results that are folders: none is another's, and none holds an input. */
-static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+/* Refuses the result of one in that of another, which may be written first or not. */
+static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
 {
     struct gi_claims claims = {0};
     struct gi_claim a, b;
     enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
+        if (!output || asprintf(&inside, "%s/", output) < 0)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else
+            status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, i, inside, err);
+        for (char *slash; !status && (slash = strrchr(output, '/'));) { /* all above it */
+            slash[1] = '\0';
+            status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, output, err);
+            slash[0] = '\0';
+        }
+        free(output);
+        free(inside);
+    }
+    if (!status && gi_claims_clash(&claims, false, &a, &b) && b.kind == GI_CLAIM_INPUT)
+        status = gi_fail(err, GI_E_USAGE,
+                         "the folder of %s would stand in that of %s, want another --out",
+                         input_of(files, b.index), input_of(files, a.index));
+    gi_claims_free(&claims);
+    return status;
+}
+
+/* Of results that are folders: none is another's or stands in it, and none holds an input or the
+ * report. */
+static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+{
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    const char *report = files->params->report;
+    enum gi_status status = check_nested(files, err);
+    if (!status && report)
+        status = gi_claim_folder(&claims, GI_CLAIM_REPORT, 0, report, err);
     for (size_t i = 0; i < files->list.n && !status; i++) {
         char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
         if (!output || asprintf(&inside, "%s/", output) < 0)

@@ -24,13 +24,34 @@ expect 0 gpuimg split a.pgm --labels labels.pgm --out-dir layers --force --forma
 check 'replaced' test "$(ls layers)" = $'layer-000001.pam\nlayer-000002.pam'
 touch layers/mine
 expect_error 1 'split: --out-dir layers: *' split a.pgm --labels labels.pgm --out-dir layers --force
-for name in layer-notes 7.pam; do # begin as a layer, or as its number
+for name in layer-notes 7.pam layer-2-notes.txt layer-3 layer-4. layer-5.a.b; do # begin as a layer, or as its number
     mkdir theirs
     echo mine >theirs/$name
     expect_error 1 "split: --out-dir theirs: holds $name, *" split a.pgm --labels labels.pgm --out-dir theirs --force
     check "$name stays" test "$(ls theirs)" = $name
     rm -r theirs
 done
+mkdir -p theirs/layer-1.png
+echo mine >theirs/layer-1.png/deep
+expect_error 1 'split: --out-dir theirs: holds layer-1.png, *' split a.pgm --labels labels.pgm --out-dir theirs --force
+check 'a folder named as a layer stays' grep -q mine theirs/layer-1.png/deep
+rm -r theirs
+mkdir theirs
+ln -s ../a.pgm theirs/layer-1.pgm
+expect_error 1 'split: --out-dir theirs: holds layer-1.pgm, *' split a.pgm --labels labels.pgm --out-dir theirs --force
+rm -r theirs
+mkdir theirs
+cp a.pgm theirs/layer-1.pgm
+cp labels.pgm theirs/layer-2.pgm
+expect_error 2 'split: --out-dir theirs: the input theirs/layer-1.pgm stands in it, want another folder' \
+    split theirs/layer-1.pgm --labels labels.pgm --out-dir theirs --force
+expect_error 2 'split: --out-dir ./theirs/: the input theirs/layer-2.pgm stands in it, *' \
+    split a.pgm --labels theirs/layer-2.pgm --out-dir ./theirs/ --force
+check 'both stay' test "$(ls theirs)" = $'layer-1.pgm\nlayer-2.pgm'
+mv theirs/layer-1.pgm theirs/region-1.pgm
+rm theirs/layer-2.pgm
+expect_error 2 'extract: --crops theirs: the input theirs/region-1.pgm stands in it, *' extract theirs/region-1.pgm --crops theirs --force
+rm -r theirs
 expect 0 gpuimg split a.pgm --labels <(printf 'P5\n3 1\n255\n\000\000\000') --out-dir none
 check 'no label, no layer' test -d none -a -z "$(ls none)"
 

@@ -146,7 +146,7 @@ check 'but by --force' test "$(ls one/*/*.ppm 2>/dev/null)$(ls one/1 | head -1)"
 cp -a layers before2
 rm layers/2/layer-000002.png
 touch labels/3.pgm
-expect 0 gpuimg split --recursive scans --labels 'labels/{stem}.pgm' --out 'layers/{tree}/{stem}' --report l.jsonl --resume --force
+expect 0 gpuimg split --recursive scans --labels 'labels/{stem}.pgm' --out 'layers/{tree}/{stem}' --report l.jsonl --resume
 check 'as before' diff -r layers before2
 check 'what lacked one, and other labels' test "$(jq -r 'select(.input) | .input' l.jsonl | tail -2 | sort | tr '\n' ' ')" = 'scans/2.ppm scans/3.ppm '
 check 'others are left' cmp <(times layers 1 sub/4) <(times before2 1 sub/4)
@@ -164,7 +164,7 @@ for wait in 0.005 0.02 0.04; do
     wait $! 2>/dev/null
     mkdir -p killed
     check "killed after $wait s: whole folders" test "$(for f in killed/*/; do [[ -d $f ]] && ls "$f" | wc -l; done | sort -u | head -1)" = "$([[ $(ls killed) ]] && ls layers/1 | wc -l)"
-    expect 0 gpuimg split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --resume --force
+    expect 0 gpuimg split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --resume
     check 'all folders, nothing else' test "$(find killed -mindepth 1 -maxdepth 1 | wc -l)" = 40
     check 'as they should be' diff -r killed/k7 layers/1
 done
@@ -173,7 +173,19 @@ touch dead/.gpuimg-0123456789abcdef/layer-000001.png
 expect 0 gpuimg split scans/1.ppm --labels labels/1.pgm --out 'dead/{stem}'
 check 'a dead one is cleared' test "$(ls -A dead)" = 1
 
+# A folder that was made, and a report that lost the line of it.
+sed -i '$d' k.jsonl
+expect 0 gpuimg split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --resume
+check 'made again' test "$(find killed -mindepth 1 -maxdepth 1 | wc -l) $(jq -r 'select(.input) | .input' k.jsonl | sort -u | wc -l)" = '40 40'
+
 # Wrong before any work.
+mkdir -p nest/a
+cp scans/1.ppm nest/a.ppm
+cp scans/1.ppm nest/a/b.ppm
+expect_error 2 'split: the folder of nest/a/b.ppm would stand in that of nest/a.ppm, want another --out' \
+    split nest --recursive --labels labels/1.pgm --out 'made/{tree}/{stem}'
+expect_error 2 'split: --report one/1/layer-0.jsonl: is the output of scans/1.ppm, want another file' \
+    split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --force --report one/1/layer-0.jsonl
 expect_error 2 'split: made/1: would be the output of scans/1.ppm and of ./scans/1.ppm, *' split scans/1.ppm ./scans/1.ppm --labels labels/1.pgm --out 'made/{stem}'
 expect_error 2 'split: made: would be the output of scans/1.ppm and of scans/2.ppm, *' split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out made
 expect_error 2 'split: scans: the output of scans/1.ppm would be written over the input scans/1.ppm, *' split scans/1.ppm --labels labels/1.pgm --out scans --force
