@@ -29,6 +29,11 @@ struct gi_tar_feed {
     bool copying; /* the reader is the copy's */
 };
 
+const char *gi_tar_feed_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 enum gi_status gi_tar_feed_new(struct gi_tar_feed **out, const struct gi_tar_feed_options *options,
                                struct gi_err *err)
 {
@@ -241,9 +246,7 @@ static enum gi_status next_member(struct gi_tar_feed *feed, struct gi_item *item
         return GI_E_MEMORY;
     }
     tag->entry = entry;
-    if (asprintf(&item->input, "%s: %s",
-                 strcmp(feed->options.inputs[feed->shard], "-") ? feed->options.inputs[feed->shard]
-                                                                : "standard input",
+    if (asprintf(&item->input, "%s: %s", gi_tar_feed_name(feed->options.inputs[feed->shard]),
                  gi_tar_entry_name(entry)) < 0) {
         item->input = NULL;
         return gi_fail(err, GI_E_MEMORY, "out of memory: a name");

@@ -37,6 +37,9 @@ struct gi_tar_feed_options {
     const char *suffix; /* --suffix: of images, which says their format; NULL: they keep theirs */
 };
 
+/* What messages call the tar at `path`. */
+const char *gi_tar_feed_name(const char *path);
+
 /* What the options point to outlives the feed. Errors: GI_E_MEMORY. */
 enum gi_status gi_tar_feed_new(struct gi_tar_feed **feed, const struct gi_tar_feed_options *options,
                                struct gi_err *err);

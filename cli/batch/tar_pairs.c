@@ -11,6 +11,7 @@
 #include "cli/batch/pair_list.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/tar_feed.h"
+#include "cli/hash.h"
 #include "imgio/tar/tar.h"
 
 /* A member that waits for the other of its name. */
@@ -30,7 +31,10 @@ struct gi_tar_pairs {
     int turn;                           /* which is read next */
     struct half *waiting[2], **last[2]; /* in the order of their tar */
     uint64_t held;                      /* bytes that wait */
-    uint64_t nbytes;                    /* of the first tar, at its end */
+    bool any;                           /* image in one of them */
+    uint64_t *paired;                   /* hashes of the names that met */
+    size_t npaired, room;
+    uint64_t nbytes; /* of the first tar, at its end; 0: not known */
     int64_t mtime_ns;
     /* Of the tars that are being delivered. */
     size_t done, failed, differing;
@@ -118,6 +122,9 @@ static void close_tars(struct gi_tar_pairs *pairs, struct gi_item *item)
             free_half(take_half(pairs, side, &pairs->waiting[side]), item);
         gi_tar_feed_free(&pairs->feeds[side]);
     }
+    free(pairs->paired);
+    pairs->paired = NULL;
+    pairs->npaired = pairs->room = 0;
     pairs->open = false;
 }
 
@@ -148,8 +155,10 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
 {
     enum gi_status status = GI_OK;
     pairs->open = true;
+    pairs->any = false;
     pairs->turn = 0;
-    pairs->held = 0;
+    pairs->held = pairs->nbytes = 0;
+    pairs->mtime_ns = 0;
     for (int side = 0; side < 2 && !status; side++) {
         const struct gi_tar_feed_options options = {
             .inputs = &pairs->paths[side], .ninputs = 1, .skip = skip_none, .io = pairs->io};
@@ -184,17 +193,52 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
     return GI_OK;
 }
 
+/* The member's name as pairs go by it, and rows and reports: without the ./ in front that tar keeps
+ * of a folder's. */
 static const char *name_of(const struct gi_item *half)
 {
-    return ((const struct gi_tar_tag *)half->tag)->name;
+    const char *name = ((const struct gi_tar_tag *)half->tag)->name;
+    while (strncmp(name, "./", 2) == 0)
+        name += 1 + strspn(name + 1, "/");
+    return name;
+}
+
+static uint64_t hash_of(const char *name)
+{
+    return gi_hash(GI_HASH_START, name, strlen(name));
+}
+
+static enum gi_status note_paired(struct gi_tar_pairs *pairs, const char *name, struct gi_err *err)
+{
+    if (pairs->npaired == pairs->room) {
+        size_t room = pairs->room ? 2 * pairs->room : 64;
+        uint64_t *more = reallocarray(pairs->paired, room, sizeof *more);
+        if (!more)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: names of pairs");
+        pairs->paired = more;
+        pairs->room = room;
+    }
+    pairs->paired[pairs->npaired++] = hash_of(name);
+    return GI_OK;
+}
+
+static bool was_paired(const struct gi_tar_pairs *pairs, const char *name)
+{
+    uint64_t hash = hash_of(name);
+    for (size_t i = 0; i < pairs->npaired; i++)
+        if (pairs->paired[i] == hash)
+            return true;
+    return false;
 }
 
 /* The item becomes the pair; takes both halves. */
-static enum gi_status pair_up(const struct gi_tar_pairs *pairs, struct gi_item *item,
-                              struct gi_item *a, struct gi_item *b, struct gi_err *err)
+static enum gi_status pair_up(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_item *a,
+                              struct gi_item *b, struct gi_err *err)
 {
     char *first = strdup(a->input), *second = strdup(b->input);
     enum gi_status status = name_item(pairs, item, name_of(a), first, second, err);
+    if (!status)
+        status = note_paired(pairs, name_of(a), err);
     if (!status) {
         struct tag *tag = item->tag;
         item->bytes = a->bytes;
@@ -218,8 +262,11 @@ static enum gi_status leave_alone(const struct gi_tar_pairs *pairs, struct gi_it
     item->status = half->status;
     item->err = half->err;
     if (!item->status)
-        item->status = gi_fail(&item->err, GI_E_IO, "%s: there is no image of this name in %s",
-                               half->input, pairs->paths[!side]);
+        item->status = gi_fail(&item->err, GI_E_IO,
+                               was_paired(pairs, name_of(half))
+                                   ? "%s: every image of this name in %s has its pair already"
+                                   : "%s: there is no image of this name in %s",
+                               half->input, gi_tar_feed_name(pairs->paths[!side]));
     free_half(half, item);
     return status;
 }
@@ -273,7 +320,7 @@ static struct gi_item *find(struct gi_tar_pairs *pairs, int side, const char *na
 static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *item,
                                  struct gi_item *half, int side, bool *made, struct gi_err *err)
 {
-    *made = true;
+    *made = pairs->any = true;
     if (half->status)
         return leave_alone(pairs, item, half, side, err);
     struct gi_item *other = find(pairs, !side, name_of(half));
@@ -288,8 +335,8 @@ static enum gi_status take_image(struct gi_tar_pairs *pairs, struct gi_item *ite
     gi_fail(&why, GI_E_LIMIT,
             "%s and %s: %llu bytes of members wait for others of their names, over the limit of "
             "%llu; --memory raises it",
-            pairs->paths[0], pairs->paths[1], (unsigned long long)pairs->held,
-            (unsigned long long)most);
+            gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]),
+            (unsigned long long)pairs->held, (unsigned long long)most);
     return end_tars(pairs, item, &why, err);
 }
 
@@ -324,6 +371,16 @@ static enum gi_status read_half(struct gi_tar_pairs *pairs, struct gi_item *item
     return status;
 }
 
+/* Both have come to their ends, and nothing waits. */
+static enum gi_status conclude(struct gi_tar_pairs *pairs, struct gi_item *item, struct gi_err *err)
+{
+    struct gi_err none = {0};
+    if (!pairs->any)
+        gi_fail(&none, GI_E_USAGE, "%s and %s: no pairs of images",
+                gi_tar_feed_name(pairs->paths[0]), gi_tar_feed_name(pairs->paths[1]));
+    return end_tars(pairs, item, none.status ? &none : NULL, err);
+}
+
 /* The other side where one has ended. */
 static int next_side(struct gi_tar_pairs *pairs)
 {
@@ -349,7 +406,7 @@ enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, s
         status = pairs->waiting[alone]
                      ? leave_alone(pairs, item, take_half(pairs, alone, &pairs->waiting[alone]),
                                    alone, err)
-                     : end_tars(pairs, item, NULL, err);
+                     : conclude(pairs, item, err);
     }
     return status;
 }

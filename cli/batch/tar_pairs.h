@@ -21,9 +21,8 @@ enum gi_status gi_tar_pairs_new(struct gi_tar_pairs **pairs, const struct gi_bat
 void gi_tar_pairs_free(struct gi_tar_pairs **pairs);
 
 /* gi_feed.next with `self` a gi_tar_pairs. Both tars are read in turn, and a member waits for the
- * other of its name; one that stays alone fails. Behind its members an item stands for the two
- * tars.
- */
+ * other of its name (a leading ./ is none of it); one that stays alone fails. Behind its members
+ * an item stands for the two tars, which failed where neither has an image. */
 enum gi_status gi_tar_pairs_next(void *self, struct gi_item *item, bool *more, struct gi_err *err);
 
 /* The second image of an item, in memory, and its name in messages. */

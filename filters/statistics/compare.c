@@ -362,8 +362,9 @@ const struct gi_filter gi_filter_compare = {
         "The exit status is 0, or 1 where a limit was given and does not hold, and 2 where a file "
         "can't be read or the images can't be compared. Of many pairs, those of --pairs or of two "
         "folders by their names in them and below, a table tells each; without a limit they have "
-        "to be the same. With --tar they are the images in two tars, by their names there, in "
-        "whatever order: one waits in memory for the other, as far as --memory allows.",
+        "to be the same. With --tar they are the images in two tars, by their names there "
+        "without a ./ in front, in whatever order: one waits in memory for the other, as far as "
+        "--memory allows.",
     .options = options,
     .params_nbytes = 1,
     .min_sources = 2,

@@ -76,6 +76,38 @@ check 'what is done' test "$(head -1 d.jsonl | jq -r '"\(.chain) \(.files)"')" =
 expect 2 gpuimg compare --tar a.tar less.tar --fail-fast --table fast.csv
 check '--fail-fast' test "$(grep -c ' there is no image' err)" = 1
 
+# A ./ in front is no part of a name; one name twice has one pair.
+tar cf dots.tar -C b .
+expect 1 gpuimg compare --tar dots.tar a.tar --table dots.csv --report dots.jsonl
+check 'of ./x and x: the same rows' cmp <(rows dots.csv) <(rows t.csv)
+check 'names without it' test "$(sed 1d dots.csv | cut -d, -f2 | sort | tr '\n' ' ')" = '1.pgm 2.pgm 3.pgm 4.pgm 5.pgm 6.pgm sub/7.pgm '
+expect 1 gpuimg compare --tar a.tar dots.tar --table -
+tar cf twice.tar -C a 1.pgm 2.pgm
+tar rf twice.tar -C a 1.pgm
+tar cf once.tar -C a 1.pgm 2.pgm
+for tars in 'twice.tar once.tar' 'once.tar twice.tar'; do
+    # shellcheck disable=SC2086
+    expect 2 gpuimg compare --tar $tars --table -
+    check "$tars: twice in one" test "$(<err)" = 'gpuimg: compare: twice.tar: 1.pgm: every image of this name in once.tar has its pair already
+gpuimg: compare: 1 of 3 pairs failed'
+done
+piped() { gpuimg compare --tar - a.tar --table - <less.tar; }
+expect 2 piped
+check 'what a pipe lacks' grep -qx 'gpuimg: compare: a.tar: 1.pgm: there is no image of this name in standard input' err
+check 'and what it has' grep -qx 'gpuimg: compare: standard input: more-1.pgm: there is no image of this name in a.tar' err
+
+# Tars without any image are no pairs, as folders are.
+tar cf none.tar -C a note.txt
+expect 2 gpuimg compare --tar none.tar none.tar --report none.jsonl
+check 'no images' test "$(<err)" = 'gpuimg: compare: none.tar and none.tar: no pairs of images
+gpuimg: compare: 1 of 1 pairs failed'
+check 'in the report too' test "$(line none.jsonl)" = 'none.tar none.tar null failed false'
+expect 2 gpuimg compare --tar '{a,none}.tar' '{a,none}.tar' --table -
+check 'nor of several' grep -qx 'gpuimg: compare: none.tar and none.tar: no pairs of images' err
+piped() { gpuimg compare --tar none.tar - <none.tar; }
+expect 2 piped
+check 'nor by a pipe' grep -qx 'gpuimg: compare: none.tar and standard input: no pairs of images' err
+
 # One that breaks off: what came before stands; too much that waits.
 head -c 3000 b.tar >cut.tar
 expect 2 gpuimg compare --tar a.tar cut.tar --table cut.csv --report cut.jsonl
@@ -126,6 +158,9 @@ expect_error 2 'compare: *want A and B*' compare --tar a.tar
 expect 2 gpuimg compare --tar 'x-{1,2}.tar' '{nowhere,y-2}.tar' --table rest.csv
 check 'a tar that is not there' grep -q '^gpuimg: compare: nowhere.tar: No such file' err
 check 'the others are done' test "$(sed 1d rest.csv | cut -d, -f1 | uniq -c)" = '      7 x-2.tar'
+expect 2 gpuimg compare --tar '{a,nowhere,b}.tar' '{b,a,b}.tar' --table - --report gone.jsonl
+check 'sizes and times are of the tar itself' test "$(jq -r 'select(.input and (.tar | not)) | "\(.input) \(.input_bytes) \(.input_mtime_ns != 0)"' gone.jsonl | tr '\n' ';')" = \
+    "a.tar $(stat -c %s a.tar) true;nowhere.tar 0 false;b.tar $(stat -c %s b.tar) true;"
 expect_error 2 'compare: --table ./a.tar: is *' compare --tar a.tar b.tar --table ./a.tar
 expect_error 2 'compare: --diff made.pgm: *' compare --tar a.tar b.tar --diff made.pgm
 finish
