@@ -1,5 +1,6 @@
 /* A chain that ends in an analysis, of many images: one table of all, or a table each.
  * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -91,16 +92,39 @@ static bool writes_arrays(const struct tables *tables)
     return gi_chain_makes_arrays(tables->chain);
 }
 
+/* Whether what is written can go by this suffix, which stands without its dot. */
+static bool is_suffix(const char *suffix, bool arrays)
+{
+    return strcasecmp(suffix, arrays ? "npy" : "csv") == 0 ||
+           strcasecmp(suffix, arrays ? "pfm" : "json") == 0;
+}
+
 enum gi_status gi_tables_suffix(const char **suffix, bool arrays, struct gi_err *err)
 {
     if (!*suffix)
         *suffix = arrays ? ".npy" : ".csv";
-    const char *name = *suffix + (**suffix == '.');
-    if (strcasecmp(name, arrays ? "npy" : "csv") != 0 &&
-        strcasecmp(name, arrays ? "pfm" : "json") != 0)
+    if (!is_suffix(*suffix + (**suffix == '.'), arrays))
         return gi_fail(err, GI_E_USAGE, "--suffix %s: the results are %s", *suffix,
                        arrays ? "arrays, want .npy or .pfm" : "tables, want .csv or .json");
     return GI_OK;
+}
+
+/* --out may say suffixes of its own. */
+static enum gi_status check_outputs(const struct gi_batch_files *files, bool arrays,
+                                    struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->list.n && !status; i++) {
+        char *output = gi_naming_output(&files->naming, &files->list, i);
+        const char *dot = output ? strrchr(output, '.') : NULL;
+        if (!output)
+            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        else if (!dot || !is_suffix(dot + 1, arrays))
+            status = gi_fail(err, GI_E_USAGE, "%s: want a name that ends in %s", output,
+                             arrays ? ".npy or .pfm" : ".csv or .json");
+        free(output);
+    }
+    return status;
 }
 
 static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
@@ -109,6 +133,8 @@ static enum gi_status name_tables(struct tables *tables, struct gi_err *err)
     enum gi_status status = gi_tables_suffix(&files->naming.suffix, writes_arrays(tables), err);
     if (!status)
         status = gi_batch_names(files, false, NULL, err);
+    if (!status)
+        status = check_outputs(files, writes_arrays(tables), err);
     return status ? status : gi_batch_places(files, err);
 }
 

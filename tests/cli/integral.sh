@@ -70,6 +70,12 @@ check "and keeps it" test "$(<some/in.npy)" = mine
 check "the others are written" cmp some/other.npy by-integral/other.npy
 expect_error 2 'integral: made/in.npy: would be the output of in.pgm and of ./in.pgm, want --out*' integral in.pgm ./in.pgm --out-dir made
 expect_error 2 'integral: --suffix .csv: the results are arrays, want .npy or .pfm' integral in.pgm --out-dir made --suffix .csv
+expect_error 2 'integral: made/in.txt: want a name that ends in .npy or .pfm' integral in.pgm --out 'made/{stem}.txt'
+expect_error 2 'integral: made/in.csv: want a name that ends in .npy or .pfm' integral in.pgm --out 'made/{stem}.csv' --suffix pfm
+expect_error 2 'integral: made/in: want a name that ends in .npy or .pfm' integral in.pgm --out 'made/{stem}'
+expect_error 2 'run: made/other.pgm: want a name that ends in .npy or .pfm' run 'invert | cumulative' other.pgm in.pgm --out 'made/{name}'
+expect 0 gpuimg integral in.pgm --out 'own/{stem}.PFM'
+check "a suffix of --out's own" cmp own/in.PFM out.pfm
 expect_error 2 'integral: --report: is for many images: want --out-dir, --out or --tar too' integral in.pgm made.npy --report made.jsonl
 expect_error 2 'integral: other.pgm: one operand too many*; many images go by --out-dir' integral in.pgm made.npy other.pgm
 
