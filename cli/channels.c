@@ -138,15 +138,22 @@ static enum gi_status join(struct job *job, char **operands, int noperands, stru
     return status ? status : make(job, n, NULL, operands[noperands - 1], err);
 }
 
-/* From the gray of the second image, or from its alpha. */
-static enum gi_status alpha_order(const char **order, const struct gi_image *mask, const char *path,
-                                  struct gi_err *err)
+/* From the gray of the mask, or from its alpha; with the names of both files. */
+static enum gi_status alpha_order(const char **order, const struct gi_image *image,
+                                  const char *image_path, const struct gi_image *mask,
+                                  const char *path, struct gi_err *err)
 {
     *order = gi_has_alpha(mask) ? "c2a" : "c2k";
-    return mask->channels == 3
-               ? gi_fail(err, GI_E_UNSUPPORTED,
-                         "%s: has colour and no alpha: want a gray image, or one with alpha", path)
-               : GI_OK;
+    if (mask->channels == 3)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: has colour and no alpha: want a gray image, or one with alpha", path);
+    if (mask->width != image->width || mask->height != image->height)
+        return gi_fail(err, GI_E_UNSUPPORTED, "%s: %d x %d pixels: want %d x %d, as %s has", path,
+                       mask->width, mask->height, image->width, image->height, image_path);
+    if (mask->type != image->type)
+        return gi_fail(err, GI_E_UNSUPPORTED,
+                       "%s: has samples of another type than %s: want --depth", path, image_path);
+    return GI_OK;
 }
 
 static enum gi_status set_alpha(struct job *job, char **operands, int noperands, struct gi_err *err)
@@ -155,7 +162,7 @@ static enum gi_status set_alpha(struct job *job, char **operands, int noperands,
     (void)noperands;
     enum gi_status status = load_all(job, operands + 1, 2, err);
     if (!status)
-        status = alpha_order(&order, &job->srcs[1], operands[2], err);
+        status = alpha_order(&order, &job->srcs[0], operands[1], &job->srcs[1], operands[2], err);
     return status ? status : make(job, 2, order, operands[3], err);
 }
 
@@ -237,7 +244,7 @@ static enum gi_status set_item_alpha(const struct masks *masks, struct gi_imagin
         masks->all.width ? GI_OK
                          : gi_cli_load_by(&own, NULL, NULL, item->beside, masks->io, &loading, err);
     if (!status)
-        status = alpha_order(&order, mask, item->beside, err);
+        status = alpha_order(&order, image, item->input, mask, item->beside, err);
     if (!status)
         status = order_item(made, imaging, item, image, mask, order, err);
     gi_image_free(&own);

@@ -114,6 +114,16 @@ expect_error 2 'channels: alpha: want INPUT... MASK' channels alpha --out-dir ma
 expect_error 2 'channels: no images among the inputs' channels alpha masks/rgb.pgm --out-dir made
 expect 1 gpuimg channels alpha in/rgb.ppm in/rgb.ppm --out-dir colour --suffix pam
 check 'a mask in colour' grep -q '^gpuimg: channels: in/rgb.ppm: has colour and no alpha' err
+pgm small.pgm 5 4
+gpuimg convert masks/rgb.pgm deep.pgm --depth 16
+for out in made.pam '--out-dir deep --suffix pam'; do
+    # shellcheck disable=SC2086
+    expect 1 gpuimg channels alpha in/rgb.ppm small.pgm $out
+    check "a mask of another size: $out" grep -qx 'gpuimg: channels: small.pgm: 5 x 4 pixels: want 23 x 17, as in/rgb.ppm has' err
+    # shellcheck disable=SC2086
+    expect 1 gpuimg channels alpha in/rgb.ppm deep.pgm $out
+    check "of another depth: $out" grep -qx 'gpuimg: channels: deep.pgm: has samples of another type than in/rgb.ppm: want --depth' err
+done
 
 # ---- split: a folder of layers each ----
 mkdir -p scans/sub labels
