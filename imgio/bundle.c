@@ -162,9 +162,12 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
 bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *name))
 {
     struct stat st;
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-           (ours && ours(name) && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(st.st_mode));
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return true;
+    if (!ours || !ours(name))
+        return false;
+    /* Another writer, whose folder took its place, may be emptying it. */
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
 /* Whether what stood there and now stands under the temporary name may go: a file for a file, a
