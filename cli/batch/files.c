@@ -221,26 +221,34 @@ static enum gi_status claim_outputs(const struct gi_batch_files *files, struct g
     return status;
 }
 
-/* Refuses the result of one in that of another, which may be written first or not. */
-static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
+/* The folder that is the result of each; with `above` all that it stands in, too, as inputs. */
+static enum gi_status claim_folders(const struct gi_batch_files *files, struct gi_claims *claims,
+                                    bool above, struct gi_err *err)
 {
-    struct gi_claims claims = {0};
-    struct gi_claim a, b;
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->list.n && !status; i++) {
         char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
         if (!output || asprintf(&inside, "%s/", output) < 0)
             status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         else
-            status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, i, inside, err);
-        for (char *slash; !status && (slash = strrchr(output, '/'));) { /* all above it */
+            status = gi_claim_folder(claims, GI_CLAIM_OUTPUT, i, inside, err);
+        for (char *slash; above && !status && (slash = strrchr(output, '/'));) {
             slash[1] = '\0';
-            status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, output, err);
+            status = gi_claim_folder(claims, GI_CLAIM_INPUT, i, output, err);
             slash[0] = '\0';
         }
         free(output);
         free(inside);
     }
+    return status;
+}
+
+/* Refuses the result of one in that of another, which may be written first or not. */
+static enum gi_status check_nested(const struct gi_batch_files *files, struct gi_err *err)
+{
+    struct gi_claims claims = {0};
+    struct gi_claim a, b;
+    enum gi_status status = claim_folders(files, &claims, true, err);
     if (!status && gi_claims_clash(&claims, false, &a, &b) && b.kind == GI_CLAIM_INPUT)
         status = gi_fail(err, GI_E_USAGE,
                          "the folder of %s would stand in that of %s, want another --out",
@@ -259,15 +267,8 @@ static enum gi_status check_folders(const struct gi_batch_files *files, struct g
     enum gi_status status = check_nested(files, err);
     if (!status && report)
         status = gi_claim_folder(&claims, GI_CLAIM_REPORT, 0, report, err);
-    for (size_t i = 0; i < files->list.n && !status; i++) {
-        char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
-        if (!output || asprintf(&inside, "%s/", output) < 0)
-            status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-        else
-            status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, i, inside, err);
-        free(output);
-        free(inside);
-    }
+    if (!status)
+        status = claim_folders(files, &claims, false, err);
     for (size_t i = 0; i < files->list.n + files->beside.n && !status; i++)
         status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, input_of(files, i), err);
     if (!status && gi_claims_clash(&claims, false, &a, &b))
