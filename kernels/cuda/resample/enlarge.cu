@@ -150,6 +150,8 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
 {
     typedef form<T, R, TAPS, C> m;
     enum { N = m::N, WORDS = m::WORDS };
+    if (warp >= args.strips * args.bands)
+        return;
     int lane = (int)threadIdx.x % 32;
     int pixel = (warp % args.strips * m::OWNERS + lane) * m::PIX;
     struct rows rows = rows_of(args.end - args.first, warp / args.strips, args.bands);
