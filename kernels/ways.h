@@ -53,6 +53,7 @@ GI_WAY_ROW(extreme, const struct gi_image *src, const struct gi_extreme *spec);
 GI_WAY_ROW(ball, const struct gi_image *src);
 GI_WAY_ROW(median, const struct gi_image *src, const struct gi_median *spec);
 GI_WAY_ROW(mode, const struct gi_image *src, const struct gi_median *spec);
+GI_WAY_ROW(veil, const struct gi_image *src);
 GI_WAY_ROW(bilateral, const struct gi_image *src, const struct gi_bilateral *spec);
 GI_WAY_ROW(nlmeans, const struct gi_image *src, const struct gi_nlmeans *spec);
 GI_WAY_ROW(gradient, const struct gi_image *src, const struct gi_gradient *spec);

@@ -167,6 +167,7 @@ gi_extreme_fn gi_cuda_extreme;
 gi_ball_fn gi_cuda_ball;
 gi_median_fn gi_cuda_median;
 gi_mode_fn gi_cuda_mode;
+gi_veil_fn gi_cuda_veil;
 gi_bilateral_fn gi_cuda_bilateral;
 gi_nlmeans_fn gi_cuda_nlmeans;
 gi_gradient_fn gi_cuda_gradient;
@@ -200,7 +201,7 @@ gi_warp_fn gi_cuda_warp;
 /* The ways of those that have several, for struct gi_kernels. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_ball_ways, gi_cuda_median_ways,
-    gi_cuda_mode_ways;
+    gi_cuda_mode_ways, gi_cuda_veil_ways;
 extern const struct gi_ways gi_cuda_bilateral_ways, gi_cuda_nlmeans_ways;
 extern const struct gi_ways gi_cuda_local_threshold_ways, gi_cuda_local_spread_ways,
     gi_cuda_bernsen_ways, gi_cuda_scan_ways;
