@@ -401,7 +401,7 @@ struct gi_kernels {
     gi_ball_fn *ball;
     gi_median_fn *median;
     gi_mode_fn *mode;
-    gi_veil_fn *veil; /* kernels/veil.h */
+    gi_veil_fn *veil;           /* kernels/veil.h */
     gi_bilateral_fn *bilateral; /* kernels/pairs.h, as the next */
     gi_nlmeans_fn *nlmeans;
     gi_gradient_fn *gradient;

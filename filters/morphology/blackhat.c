@@ -6,8 +6,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct gi_flat *flat = plan->tables;
-    enum gi_status status =
-        gi_flat_both(queue, work->dst, work->srcs, &flat->dilate, &flat->erode, err);
+    enum gi_status status = gi_flat_both(plan, queue, work, &flat->dilate, &flat->erode, err);
     return status ? status : gi_flat_subtract(queue, work->dst, work->dst, work->srcs, err);
 }
 
@@ -21,12 +20,13 @@ const struct gi_filter gi_filter_blackhat = {
               "black_tophat() and OpenCV's MORPH_BLACKHAT have it (F. Meyer, Iterative image "
               "transformations for an automatic screening of cervical smears, 1979).\n\n"
               "The rectangle and what it does to NaN and borders are those of erode and "
-              "dilate. " GI_FLAT_PEERS
-              " Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "dilate. " GI_FLAT_PEERS " " GI_FLAT_DIFFERENCE_ALPHA
+              " In 8 and 16 bits what is less than 0, as --border border can "
               "make it, is 0; floats keep the sign.",
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,
     .plan = gi_flat_plan_both,
     .run = run,
+    .measure = gi_opacity_measure,
 };

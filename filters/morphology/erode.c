@@ -6,7 +6,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct gi_flat *flat = plan->tables;
-    return queue->k->extreme(queue, work->dst, work->srcs, &flat->erode, err);
+    return gi_flat_one(plan, queue, work, &flat->erode, err);
 }
 
 const struct gi_filter gi_filter_erode = {
@@ -23,13 +23,13 @@ const struct gi_filter gi_filter_erode = {
         "it. The "
         "time it takes does not depend on the rectangle. Outside the image --border clamp comes "
         "to what OpenCV does by default, but for a --mask: only what is in the image "
-        "counts.\n\n" GI_SHAPE_MANUAL "\n\n"
-        "Alpha stays as it is, and colour counts however transparent it is; --alpha erodes alpha "
-        "like a colour, so that a cut-out shrinks. In float images NaN spreads: a rectangle that "
+        "counts.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
+        ", so that a cut-out shrinks. In float images NaN spreads: a rectangle that "
         "has one gives NaN; -0 is less than 0.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,
     .plan = gi_flat_plan_one,
     .run = run,
+    .measure = gi_opacity_measure,
 };

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 
+#include <math.h>
+
 const struct gi_option gi_flat_options[] = {
     GI_WINDOW_OPTIONS(GI_TAPS_MAX, "4001"),
     GI_SHAPE_OPTIONS,
@@ -64,6 +66,7 @@ static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_er
     plan->halo = passes * (w.height / 2);
     plan->border = edge.border;
     plan->cost.other = passes * (2.0 + w.nruns);
+    gi_opacity_plan(plan, p->alpha);
     return flat ? GI_OK : GI_E_MEMORY;
 }
 
@@ -77,35 +80,100 @@ enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err)
     return plan_passes(plan, 2, err);
 }
 
-enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_extreme *first,
+static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
+                                 const struct gi_image *src, struct gi_err *err)
+{
+    return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
+}
+
+/* The same extreme of veiled pixels. */
+static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct gi_veil *veil,
+                                   const struct gi_image *src)
+{
+    struct gi_extreme all = *spec;
+    float pixel[GI_PIXEL_NBYTES_MAX / sizeof(float)]; /* samples of any type */
+    int last = src->channels - 1;
+    gi_edge_pixel(pixel, &spec->edge, src);
+    bool counts = gi_sample(pixel, (size_t)last, src->type) > 0;
+    for (int c = 0; c < last && !counts; c++)
+        all.edge.value[c] = veil->hidden;
+    all.edge.value[last] = counts ? veil->shown : veil->hidden;
+    all.alpha_too = true;
+    return all;
+}
+
+/* The extreme of the pixels that count: every other sample is picked before `hidden`. */
+static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
+                                const struct gi_image *src, const struct gi_extreme *spec,
+                                struct gi_err *err)
+{
+    float full = gi_type_full_scale(src->type), end = src->type == GI_F32 ? INFINITY : full;
+    float start = src->type == GI_F32 ? -INFINITY : 0;
+    struct gi_veil veil = {.hidden = spec->greatest ? start : end,
+                           .shown = spec->greatest ? full : 0};
+    struct gi_extreme all = of_veiled(spec, &veil, src);
+    struct gi_image veiled;
+    enum gi_status status = alloc_like(queue, &veiled, src, err);
+    if (status)
+        return status;
+    status = queue->k->veil(queue, &veiled, src, &veil, err);
+    if (!status)
+        status = queue->k->extreme(queue, dst, &veiled, &all, err);
+    veil.picked = dst;
+    if (!status)
+        status = queue->k->veil(queue, dst, src, &veil, err);
+    queue->k->release(queue, &veiled);
+    return status;
+}
+
+static enum gi_status pick(struct gi_queue *queue, struct gi_image *dst, const struct gi_image *src,
+                           const struct gi_extreme *spec, bool hides, struct gi_err *err)
+{
+    return (hides ? of_opaque : queue->k->extreme)(queue, dst, src, spec, err);
+}
+
+static bool hides(const struct gi_plan *plan, const struct gi_work *work)
+{
+    const struct gi_flat_params *p = plan->params;
+    return gi_opacity_hides(plan, work, p->alpha);
+}
+
+enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, const struct gi_extreme *spec,
+                           struct gi_err *err)
+{
+    return pick(queue, work->dst, work->srcs, spec, hides(plan, work), err);
+}
+
+enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
+                            const struct gi_work *work, const struct gi_extreme *first,
                             const struct gi_extreme *second, struct gi_err *err)
 {
     struct gi_image between;
-    enum gi_status status =
-        queue->k->alloc(queue, &between, src->width, src->height, src->channels, src->type, err);
+    bool some = hides(plan, work);
+    enum gi_status status = alloc_like(queue, &between, work->srcs, err);
     if (status)
         return status;
-    status = queue->k->extreme(queue, &between, src, first, err);
+    status = pick(queue, &between, work->srcs, first, some, err);
     if (!status)
-        status = queue->k->extreme(queue, dst, &between, second, err);
+        status = pick(queue, work->dst, &between, second, some, err);
     queue->k->release(queue, &between);
     return status;
 }
 
-enum gi_status gi_flat_pair(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_extreme *a,
+enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
+                            const struct gi_work *work, const struct gi_extreme *a,
                             const struct gi_extreme *b, const struct gi_point *point,
                             struct gi_err *err)
 {
-    struct gi_image other;
-    enum gi_status status = queue->k->extreme(queue, dst, src, a, err);
+    struct gi_image other, *dst = work->dst;
+    bool some = hides(plan, work);
+    enum gi_status status = pick(queue, dst, work->srcs, a, some, err);
     if (!status)
-        status =
-            queue->k->alloc(queue, &other, src->width, src->height, src->channels, src->type, err);
+        status = alloc_like(queue, &other, work->srcs, err);
     if (status)
         return status;
-    status = queue->k->extreme(queue, &other, src, b, err);
+    status = pick(queue, &other, work->srcs, b, some, err);
     if (!status)
         status = queue->k->pointwise(queue, dst, dst, &other, point, err);
     queue->k->release(queue, &other);

@@ -3,6 +3,7 @@
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
 
+#include "filters/opacity.h"
 #include "filters/window.h"
 
 struct gi_flat_params {
@@ -25,21 +26,27 @@ struct gi_flat {
     struct gi_run runs[]; /* of both */
 };
 
+/* For that of a difference. */
+#define GI_FLAT_DIFFERENCE_ALPHA                                                                   \
+    "Alpha stays as it is; fully transparent pixels do not count, as in erode."
+
 /* The filters' plans, of one of the two halves and of one after the other: plan->tables becomes a
- * struct gi_flat. Errors: GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
+ * struct gi_flat. Their `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a
+ * window that is too large. */
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
-/* dst = `second` of `first` of `src`, through an image that is made and released here. Errors:
- * those of the primitives. */
-enum gi_status gi_flat_both(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_extreme *first,
+/* For the filters' `run`: the result becomes the extreme of the source; `second` of `first` of it;
+ * `point` of `a` of it and of `b` of it. Fully transparent pixels do not count (filters/opacity.h).
+ * Images between are made and released here. Errors: those of the primitives. */
+enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
+                           const struct gi_work *work, const struct gi_extreme *spec,
+                           struct gi_err *err);
+enum gi_status gi_flat_both(const struct gi_plan *plan, struct gi_queue *queue,
+                            const struct gi_work *work, const struct gi_extreme *first,
                             const struct gi_extreme *second, struct gi_err *err);
-
-/* dst = `point` of `a` of `src` and of `b` of `src`, the latter in an image that is made and
- * released here. Errors: those of the primitives. */
-enum gi_status gi_flat_pair(struct gi_queue *queue, struct gi_image *dst,
-                            const struct gi_image *src, const struct gi_extreme *a,
+enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
+                            const struct gi_work *work, const struct gi_extreme *a,
                             const struct gi_extreme *b, const struct gi_point *point,
                             struct gi_err *err);
 

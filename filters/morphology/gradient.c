@@ -7,7 +7,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_point less = {.op = GI_POINT_SUBTRACT};
     const struct gi_flat *flat = plan->tables;
-    return gi_flat_pair(queue, work->dst, work->srcs, &flat->dilate, &flat->erode, &less, err);
+    return gi_flat_pair(plan, queue, work, &flat->dilate, &flat->erode, &less, err);
 }
 
 const struct gi_filter gi_filter_gradient = {
@@ -20,12 +20,13 @@ const struct gi_filter gi_filter_gradient = {
               "scipy's morphological_gradient() and OpenCV's MORPH_GRADIENT have it (J. Rivest, P. "
               "Soille, S. Beucher, Morphological gradients, 1993).\n\n"
               "The rectangle and what it does to NaN and borders are those of erode and "
-              "dilate. " GI_FLAT_PEERS
-              " Alpha stays as it is. In 8 and 16 bits what is less than 0, as --border border can "
+              "dilate. " GI_FLAT_PEERS " " GI_FLAT_DIFFERENCE_ALPHA
+              " In 8 and 16 bits what is less than 0, as --border border can "
               "make it, is 0; floats keep the sign.",
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,
     .plan = gi_flat_plan_both,
     .run = run,
+    .measure = gi_opacity_measure,
 };

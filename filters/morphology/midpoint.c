@@ -16,7 +16,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
     const struct gi_flat *flat = plan->tables;
     struct gi_extreme greatest = flat->erode; /* of the same window: dilate's is mirrored */
     greatest.greatest = true;
-    return gi_flat_pair(queue, work->dst, work->srcs, &greatest, &flat->erode, &half, err);
+    return gi_flat_pair(plan, queue, work, &greatest, &flat->erode, &half, err);
 }
 
 const struct gi_filter gi_filter_midpoint = {
@@ -38,4 +38,5 @@ const struct gi_filter gi_filter_midpoint = {
     .check = gi_window_check,
     .plan = plan,
     .run = run,
+    .measure = gi_opacity_measure,
 };

@@ -6,7 +6,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
     const struct gi_flat *flat = plan->tables;
-    return gi_flat_both(queue, work->dst, work->srcs, &flat->erode, &flat->dilate, err);
+    return gi_flat_both(plan, queue, work, &flat->erode, &flat->dilate, err);
 }
 
 const struct gi_filter gi_filter_open = {
@@ -27,4 +27,5 @@ const struct gi_filter gi_filter_open = {
     .check = gi_window_check,
     .plan = gi_flat_plan_both,
     .run = run,
+    .measure = gi_opacity_measure,
 };

@@ -57,8 +57,8 @@ const struct gi_filter gi_filter_median = {
         "median_filter() and, with --border clamp, of OpenCV's medianBlur().\n\n"
         "With --threshold only specks change: a sample becomes the median where it differs from "
         "that by more, and stays as it is everywhere else, where it is NaN too.\n\n" GI_SHAPE_MANUAL
-        "\n\n" GI_RANK_ALPHA
-        " In float images NaN is above all numbers, so that the result is NaN where "
+        "\n\n" GI_OPACITY_ALPHA_MANUAL
+        ". In float images NaN is above all numbers, so that the result is NaN where "
         "more than half of the samples are; -0 is less than 0.\n\n"
         "Squares of 3 and 5 are sorted in part by comparing pairs of vectors (A. Adams, Fast "
         "median filters using separable sorting networks, 2021). For larger ones histograms "
@@ -70,5 +70,5 @@ const struct gi_filter gi_filter_median = {
     .check = check,
     .plan = plan,
     .run = run,
-    .measure = gi_rank_measure,
+    .measure = gi_opacity_measure,
 };

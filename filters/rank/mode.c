@@ -37,11 +37,11 @@ const struct gi_filter gi_filter_mode = {
         "scikit-image's rank.modal(), where the rectangle lies within the "
         "image.\n\n" GI_SHAPE_MANUAL "\n\n"
         "8 and 16 bits; floats hardly ever occur twice. A side that is even has one pixel more "
-        "before the one in the middle than after it. " GI_RANK_ALPHA,
+        "before the one in the middle than after it. " GI_OPACITY_ALPHA_MANUAL ".",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = gi_window_check,
     .plan = plan,
     .run = run,
-    .measure = gi_rank_measure,
+    .measure = gi_opacity_measure,
 };

@@ -18,12 +18,6 @@ struct tables {
     struct gi_run runs[];
 };
 
-/* What a look finds out. */
-struct state {
-    int rows;                                   /* looked at so far */
-    struct gi_reduction found[GI_MAX_CHANNELS]; /* of opaque pixels */
-};
-
 /* The window's runs; a rectangle's are its rows. */
 static void fill_runs(struct gi_run *runs, const struct gi_shape *w)
 {
@@ -64,34 +58,15 @@ enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err 
     gi_shape_free(&w);
     plan->halo = w.height / 2;
     plan->border = (enum gi_border)p->edge.border;
-    if (gi_has_alpha(src) && !p->alpha &&
-        (uint64_t)src->width * (uint64_t)src->height < UINT32_MAX) {
-        plan->passes = 1;
-        plan->state_nbytes = sizeof(struct state);
-    }
+    gi_opacity_plan(plan, p->alpha);
     return tables ? GI_OK : GI_E_MEMORY;
-}
-
-enum gi_status gi_rank_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                               const struct gi_look *look, struct gi_err *err)
-{
-    struct state *s = state;
-    const struct gi_reduce spec = {.opaque = true, .y = s->rows};
-    (void)plan;
-    s->rows += look->srcs->height;
-    return queue->k->reduce(queue, s->found, look->srcs, &spec, err);
 }
 
 const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct gi_work *work)
 {
     const struct tables *tables = plan->tables;
-    const struct state *s = work->state;
-    const struct gi_image *src = &plan->sources[0];
-    if (!s) /* more pixels than a look takes may be transparent too */
-        return gi_median_hides(&tables->opaque, src) ? &tables->opaque : &tables->all;
-    const struct gi_reduction *first = &s->found[0];
-    uint64_t opaque = first->n + first->nan + first->above + first->below;
-    return opaque < (uint64_t)src->width * (uint64_t)src->height ? &tables->opaque : &tables->all;
+    const struct gi_rank_params *p = plan->params;
+    return gi_opacity_hides(plan, work, p->alpha) ? &tables->opaque : &tables->all;
 }
 
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -35,11 +35,11 @@ const struct gi_filter gi_filter_rank = {
         "nothing is rounded; the results are those of scipy's percentile_filter(). The minimum "
         "and the maximum are sooner made by erode and dilate.\n\n" GI_SHAPE_MANUAL "\n\n"
         "A side that is even has one pixel more before the one in the middle than after "
-        "it. " GI_RANK_ALPHA " NaN and what it costs are those of median.",
+        "it. " GI_OPACITY_ALPHA_MANUAL ". NaN and what it costs are those of median.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = gi_window_check,
     .plan = plan,
     .run = gi_rank_run,
-    .measure = gi_rank_measure,
+    .measure = gi_opacity_measure,
 };

@@ -3,6 +3,7 @@
 #ifndef GI_FILTERS_RANK_H
 #define GI_FILTERS_RANK_H
 
+#include "filters/opacity.h"
 #include "filters/window.h"
 
 struct gi_rank_params {
@@ -26,12 +27,9 @@ struct gi_rank_params {
     }
 
 /* For the sample below which `percent` of the window's are; plan->tables begins with the window of
- * all pixels, a struct gi_median. Of an image with alpha that stays a
- * look finds out whether fully transparent pixels, which do not count, are there at all. Errors:
- * GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
+ * all pixels, a struct gi_median. The filter's `measure` is
+ * gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
-enum gi_status gi_rank_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
-                               const struct gi_look *look, struct gi_err *err);
 
 /* The window of a run: the plan's. */
 const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct gi_work *work);
@@ -39,12 +37,5 @@ const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct 
 /* Runs it as a rank. */
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);
-
-/* For manuals. */
-#define GI_RANK_ALPHA                                                                              \
-    "Alpha stays as it is. Fully transparent pixels have no colour and do not count: the sample "  \
-    "is one of those that are left, and where none is, the pixel stays. What is partly "           \
-    "transparent counts as any other. With --alpha all count, and alpha is a channel like "        \
-    "the others."
 
 #endif

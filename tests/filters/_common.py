@@ -33,9 +33,11 @@ def need(*modules):
 
 
 def write(path, image):
-    """image: (h, w) or (h, w, 3 or 4), uint8, uint16 or float32. PGM/PPM/PAM, or PFM for floats."""
+    """image: (h, w) or (h, w, 3 or 4), uint8, uint16 or float32. PGM/PPM/PAM, or PFM for floats, by name .npy."""
     h, w = image.shape[:2]
     channels = 1 if image.ndim == 2 else image.shape[2]
+    if path.endswith(".npy"):
+        return np.save(path, image)
     with open(path, "wb") as f:
         if image.dtype == np.float32:
             f.write(b"%s\n%d %d\n-1.0\n" % (b"Pf" if channels == 1 else b"PF", w, h))
@@ -52,6 +54,8 @@ def write(path, image):
 
 
 def read(path):
+    if path.endswith(".npy"):
+        return np.load(path)
     data = open(path, "rb").read()
     if data[:2] in (b"Pf", b"PF"):
         _, size, scale, rest = data.split(b"\n", 3)
@@ -75,7 +79,7 @@ def read(path):
 
 def suffix(image):
     if image.dtype == np.float32:
-        return ".pfm"
+        return ".npy" if image.ndim == 3 and image.shape[2] % 2 == 0 else ".pfm"
     return {1: ".pgm", 3: ".ppm"}.get(1 if image.ndim == 2 else image.shape[2], ".pam")
 
 
@@ -127,6 +131,29 @@ def random_image(rng, shape, dtype):
     if dtype == np.float32:
         return rng.random(shape, dtype=np.float32)
     return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+# And what numpy.pad calls them.
+PADS = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
+
+
+def visible(image, mask, of, border="clamp", value=None, turned=False):
+    """`of` the samples of the window that is not 0 in `mask` whose alpha is > 0, in ascending order, or the sample itself where
+    there is none; `value` a pixel outside under border; `turned`: the window by half a turn, as what dilates has it."""
+    h, w = mask.shape
+    before, after = (h // 2, w // 2), ((h - 1) // 2, (w - 1) // 2)
+    if turned:
+        mask, before, after = mask[::-1, ::-1], after, before
+    more = {"mode": PADS[border]}
+    around = np.dstack([np.pad(image[:, :, i], tuple(zip(before, after)), **more, **({"constant_values": value[i]} if border == "border" else {}))
+                        for i in range(image.shape[2])])
+    out = image.copy()
+    for y, x in np.ndindex(image.shape[:2]):
+        window = around[y:y + h, x:x + w][mask > 0]
+        window = window[window[:, -1] > 0]
+        for i in range(image.shape[2] - 1 if len(window) else 0):
+            out[y, x, i] = of(np.sort(window[:, i]))
+    return out
 
 
 def to_type(exact, dtype):

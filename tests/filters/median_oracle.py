@@ -1,5 +1,5 @@
 """median against scipy.ndimage, with its borders, and what NaN and alpha come to."""
-from _common import SCIPY_MODES, Checks, need, np, random_image, write
+from _common import PADS, SCIPY_MODES, Checks, need, np, random_image, visible, write
 
 ndimage, ranks, footprints = need("scipy.ndimage", "skimage.filters.rank", "skimage.morphology")
 
@@ -8,29 +8,13 @@ SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
 c = Checks()
 
 
-def visible(image, mask, of, mode="edge", **more):
-    """`of` the samples of the window that is not 0 in `mask` whose alpha is not 0, in ascending order."""
-    h, w = mask.shape
-    around = np.pad(image, ((h // 2, (h - 1) // 2), (w // 2, (w - 1) // 2), (0, 0)), mode=mode, **more)
-    out = image.copy()
-    for y, x in np.ndindex(image.shape[:2]):
-        window = around[y:y + h, x:x + w][mask > 0]
-        window = window[window[:, -1] > 0]
-        for i in range(image.shape[2] - 1 if len(window) else 0):
-            out[y, x, i] = of(np.sort(window[:, i]))
-    return out
-
-
-PADS = {"nearest": "edge", "constant": "constant", "wrap": "wrap", "reflect": "symmetric", "mirror": "reflect"}
-
-
 def peer(image, k, mode="nearest", cval=0, alpha=False):
     """Each channel by itself, alpha as it is where it is none of them."""
     if image.ndim == 2:
         return ndimage.median_filter(image, k, mode=mode, cval=cval)
     if image.shape[2] % 2 == 0 and not alpha:
-        more = {"constant_values": cval} if mode == "constant" else {}
-        return visible(image, np.ones((k, k)), lambda v: v[len(v) // 2], PADS[mode], **more)
+        border = {scipys: ours for ours, scipys in SCIPY_MODES.items()}[mode]
+        return visible(image, np.ones((k, k)), lambda v: v[len(v) // 2], border, [cval] * image.shape[2])
     out = image.copy()
     for i in range(image.shape[2]):
         out[:, :, i] = ndimage.median_filter(image[:, :, i], k, mode=mode, cval=cval)
@@ -85,8 +69,7 @@ for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9,
         image = random_image(c.rng, shape, dtype)
         image = (image % values * (np.iinfo(dtype).max // values) if values < 256 else image).astype(dtype)
         more = {"constant_values": 0} if border == "border" else {}
-        pads = {"clamp": "edge", "border": "constant", "wrap": "wrap", "mirror": "symmetric", "reflect101": "reflect"}
-        around = np.pad(image, ((h // 2, (h - 1) // 2), (w // 2, (w - 1) // 2)), mode=pads[border], **more)
+        around = np.pad(image, ((h // 2, (h - 1) // 2), (w // 2, (w - 1) // 2)), mode=PADS[border], **more)
         windows = np.lib.stride_tricks.sliding_window_view(around, (h, w)).reshape(*shape, w * h)
         want = np.array([[np.bincount(v).argmax() for v in row] for row in windows])
         got = c.filter(image, "mode", "--size", f"{w}x{h}", "--border", border, "--device", "cpu")

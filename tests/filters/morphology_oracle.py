@@ -1,5 +1,5 @@
 """Flat morphology against scipy.ndimage, with its borders, and what NaN and alpha come to."""
-from _common import SCIPY_MODES, Checks, need, np, random_image, write
+from _common import SCIPY_MODES, Checks, need, np, random_image, visible, write
 
 ndimage, restoration = need("scipy.ndimage", "skimage.restoration")
 
@@ -19,10 +19,33 @@ SHAPES = [(1, 1), (33, 47), (29, 31, 3), (21, 17, 4), (19, 23, 2)]
 c = Checks()
 
 
+def opaque(name, image, mask, border="clamp", value=None):
+    """Fully transparent pixels do not count in any step."""
+    def eroded(of):
+        return visible(of, mask, lambda v: v[0], border, value)
+
+    def dilated(of):
+        return visible(of, mask, lambda v: v[-1], border, value, turned=True)
+
+    def colour(a, b):
+        return np.dstack([less(a, b)[:, :, :-1], image[:, :, -1:]])
+
+    def middle(v):  # in float32 as it is stored; integers half to even
+        half = (float(v[0]) + float(v[-1])) / 2
+        return half if image.dtype == np.float32 else np.rint(half)
+
+    return {"erode": lambda: eroded(image), "dilate": lambda: dilated(image), "open": lambda: dilated(eroded(image)), "close": lambda: eroded(dilated(image)),
+            "gradient": lambda: colour(dilated(image), eroded(image)), "tophat": lambda: colour(image, dilated(eroded(image))),
+            "blackhat": lambda: colour(eroded(dilated(image)), image), "midpoint": lambda: visible(image, mask, middle, border, value)}[name]()
+
+
 def peer(name, image, size, mode, cval, alpha):
     """Each channel by itself, alpha as it is where it is none of them."""
     if image.ndim == 2:
         return PEERS[name](image, size=size, mode=mode, cval=cval)
+    if image.shape[2] % 2 == 0 and not alpha:
+        border = {scipys: ours for ours, scipys in SCIPY_MODES.items()}[mode]
+        return opaque(name, image, np.ones(size), border, [cval] * image.shape[2])
     out = image.copy()
     for i in range(image.shape[2] if alpha else (image.shape[2] - 1) | 1):
         out[:, :, i] = PEERS[name](image[:, :, i], size=size, mode=mode, cval=cval)
@@ -32,8 +55,6 @@ def peer(name, image, size, mode, cval, alpha):
 turn = 0
 for dtype in (np.uint8, np.uint16, np.float32):
     for shape in SHAPES:
-        if dtype == np.float32 and len(shape) == 3 and shape[2] != 3:
-            continue  # no such PFM
         for border, mode in SCIPY_MODES.items():
             turn += 1
             name, size = list(PEERS)[turn % 7], SIZES[turn // 7 % len(SIZES)]
@@ -102,6 +123,38 @@ try:
             c.check(f"OpenCV's {name} {args}", np.array_equal(c.filter(image, name, *args), want))
 except ImportError:
     c.skip("python3 has no cv2")
+
+# Fully transparent pixels do not count, and where no other is in the window, pixels stay.
+WINDOWS = [(np.ones((3, 3)), []), (np.ones((7, 4)), ["--size", "4x7"]), (disk(7), ["--shape", "disk", "--k", 7]), (np.ones((31, 31)), ["--k", 31]),
+           (MASKS[2], ["--mask", written(MASKS[2])]), (np.array([[1, 0, 0]]), ["--mask", "1 0 0"]), (diamond(7), ["--shape", "diamond", "--k", 7])]
+turn = 0
+for name in [*PEERS, "midpoint"]:
+    for dtype, channels in ((np.uint8, 4), (np.uint8, 2), (np.uint16, 4), (np.uint16, 2), (np.float32, 4), (np.float32, 2)):
+        turn += 1
+        (mask, args), border = WINDOWS[turn % len(WINDOWS)], list(SCIPY_MODES)[turn % 5]
+        image = random_image(c.rng, (23, 19, channels), dtype)
+        image[:, :, -1] *= c.rng.random(image.shape[:2]) < 0.35
+        image[:9, :9, -1] = 0
+        image[c.rng.random(image.shape) < 0.1] = 0  # and samples that are as dark and as bright as can be
+        image[..., :-1][c.rng.random((23, 19, channels - 1)) < 0.1] = 1 if dtype == np.float32 else np.iinfo(dtype).max
+        white = 1 if dtype == np.float32 else np.iinfo(dtype).max
+        value = [0.25 if dtype == np.float32 else 9] * (channels - 1) + [white if turn % 4 else 0]
+        args = [*args, "--border", border, "--device", "cpu"] + (["--border-value", ",".join(map(str, value))] if border == "border" else [])
+        got = c.filter(image, name, *args)
+        c.check(f"transparent: {name} {args} {image.shape} {dtype.__name__}", np.array_equal(got, opaque(name, image, mask, border, value)))
+holes = random_image(c.rng, (20, 30, 2), np.float32)
+holes[5:15, 8:20, 0] = np.nan
+holes[5:15, 8:20, 1] = 0
+holes[0, 0] = np.nan  # alpha that is no number is not above 0
+holes[19, 29, 0] = np.nan
+for name in ("erode", "dilate"):
+    got, want = (c.filter(holes, name, "--k", 5), opaque(name, np.nan_to_num(holes, nan=-7), np.ones((5, 5))))
+    want[17:, 27:, 0] = np.nan  # and where it has no other
+    want[5:15, 8:20, 0][want[5:15, 8:20, 0] == -7] = np.nan
+    want[0, 0, 1] = np.nan
+    c.check(f"{name}: NaN that is transparent does not count", np.array_equal(got, want, equal_nan=True))
+got = c.filter(np.dstack([image[:, :, 0], image[:, :, 0] * 0]), "erode", "--k", 9)
+c.check("nothing counts", np.array_equal(got, np.dstack([image[:, :, 0], image[:, :, 0] * 0])))
 
 for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
     for j, (border, mode) in enumerate(SCIPY_MODES.items()):
