@@ -19,6 +19,7 @@ template <int R, int TAPS> struct enlarge_args {
     struct ends<TAPS, R> row, col;
     struct border across; /* made one by one: also inner results in words with others */
     int march_blocks, strips;
+    int before;            /* pixels from where the first strip begins to the image */
     int first, end, bands; /* windows of rows of the source; how many share them */
 };
 
@@ -88,7 +89,7 @@ static __device__ __forceinline__ struct share share_of(const struct enlarge_arg
     typedef form<T, R, TAPS, C> m;
     enum { BYTES = C * (int)sizeof(T) };
     int x = pixel * R, end = args.across.n - (args.across.count - args.across.low) - x;
-    bool lends = (lane < m::IDLE && pixel >= m::IDLE * m::PIX) ||
+    bool lends = pixel < 0 || (lane < m::IDLE && pixel >= m::IDLE * m::PIX) ||
                  (lane >= 32 - m::IDLE && pixel + m::IDLE * m::PIX < args.src.width);
     struct share share = {max((args.across.low - x) * BYTES / 4, 0),
                           min(end * BYTES / 4, (int)m::OUT), false};
@@ -153,7 +154,7 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
     if (warp >= args.strips * args.bands)
         return;
     int lane = (int)threadIdx.x % 32;
-    int pixel = (warp % args.strips * m::OWNERS + lane) * m::PIX;
+    int pixel = (warp % args.strips * m::OWNERS + lane) * m::PIX - args.before;
     struct rows rows = rows_of(args.end - args.first, warp / args.strips, args.bands);
     int from = args.first + rows.from, end = args.first + rows.end;
     int low = args.col.low, inner = inner_end(args.col) - low; /* rows */
@@ -321,8 +322,16 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
     bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
     args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
-    int lanes = ceil_div(src->width, m::PIX); /* the outermost ones of rows lend nothing */
-    args.strips = lanes > 32 ? ceil_div(lanes - 2 * m::IDLE, m::OWNERS) : 1;
+    /* The outermost lanes of rows lend nothing. Without the first one strips lie at whole sectors
+     * of memory, which may take a strip more. */
+    int lanes = ceil_div(src->width, m::PIX);
+    int apart = ceil_div(max(lanes - 2 * m::IDLE, 1), m::OWNERS);
+    args.strips = ceil_div(max(lanes - m::IDLE, 1), m::OWNERS);
+    args.before = m::IDLE * m::PIX;
+    if (m::WAVES == 1 && apart < args.strips) {
+        args.strips = apart;
+        args.before = 0;
+    }
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, enlarge<T, R, TAPS, C>,
                                                               WARPS * 32, 0));
     int bands = m::WAVES * cu->units * (resident < 1 ? 1 : resident) * WARPS / args.strips;
