@@ -16,6 +16,7 @@
 #include "kernels/colour.h"
 #include "kernels/combine.h"
 #include "kernels/device.h"
+#include "kernels/flood.h"
 #include "kernels/histogram.h"
 #include "kernels/move.h"
 #include "kernels/local.h"
@@ -419,6 +420,7 @@ struct gi_kernels {
     gi_label_fn *label;
     gi_region_stats_fn *region_stats;
     gi_paint_fn *paint;     /* kernels/paint.h */
+    gi_flood_fn *flood;     /* kernels/flood.h; NULL: not here, by label and what follows it */
     gi_scatter_fn *scatter; /* kernels/scatter.h */
     gi_window_fn *window;   /* kernels/move.h, as those below */
     gi_turn_fn *turn;

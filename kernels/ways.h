@@ -75,6 +75,7 @@ GI_WAY_ROW(select, const struct gi_image *values, const struct gi_predicate *pre
 GI_WAY_ROW(label, const struct gi_predicate *predicate, int connectivity);
 GI_WAY_ROW(region_stats, const struct gi_image *labels, const struct gi_image *values);
 GI_WAY_ROW(paint, const struct gi_image *src);
+GI_WAY_ROW(flood, const struct gi_image *src);
 GI_WAY_ROW(scatter, const struct gi_image *src);
 GI_WAY_ROW(window, const struct gi_image *src, const struct gi_window *spec);
 GI_WAY_ROW(turn, const struct gi_image *src, int turn);

@@ -25,6 +25,33 @@ enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
+enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err)
+{
+    enum gi_status status = gi_choose_plan(plan, err);
+    int channels = plan->sources[0].channels;
+    plan->cost = (struct gi_cost){.other = 30.0 / channels, .nbytes = 0.5 / channels};
+    return status;
+}
+
+/* Whether the region reaches a side of the image. */
+static bool reaches(const struct gi_region_sums *region, const struct gi_image *image)
+{
+    return !region->min_x || !region->min_y || region->max_x + 1 == (uint32_t)image->width ||
+           region->max_y + 1 == (uint32_t)image->height;
+}
+
+static void choose_by_side(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
+                           const struct gi_plan *plan, bool holes)
+{
+    for (uint32_t i = 0; i < n; i++)
+        marked[i] = reaches(&regions[i], &plan->sources[0]) != holes;
+}
+
+static float paint_of(const struct gi_work *work, bool holes)
+{
+    return holes ? gi_type_full_scale(work->srcs->type) : 0.0f;
+}
+
 static enum gi_status paint(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_work *work, const struct gi_image *judge,
                             const struct gi_image *labels, uint32_t n, bool holes,
@@ -32,14 +59,16 @@ static enum gi_status paint(const struct gi_plan *plan, struct gi_queue *queue,
 {
     struct gi_region_sums *regions = malloc(((size_t)n + 1) * sizeof *regions);
     uint8_t *marked = calloc((size_t)n + 1, 1);
-    struct gi_paint spec = {labels, marked, n, holes ? gi_type_full_scale(work->srcs->type) : 0.0f};
+    struct gi_paint spec = {labels, marked, n, paint_of(work, holes)};
     enum gi_status status = GI_OK;
     if (!regions || !marked)
         status = gi_fail(err, GI_E_MEMORY, "out of memory: %u regions", n);
     if (!status)
         status = queue->k->region_stats(queue, regions, n, labels, judge, 0, 0, err);
-    if (!status)
+    if (!status && choose)
         status = choose(marked, regions, n, plan, err);
+    else if (!status)
+        choose_by_side(marked, regions, n, plan, holes);
     if (!status)
         status = queue->k->paint(queue, work->dst, work->srcs, &spec, err);
     free(regions);
@@ -63,9 +92,13 @@ enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
     if (finds)
         status = gi_level_find(queue, &otsu, &lo, &hi, &judge, err);
     struct gi_predicate foreground = {&judge, gi_level_value(&p->at, judge.type, otsu), holes};
-    if (!status)
-        status = queue->k->label(queue, &labels, &n, &foreground, p->connectivity ? 8 : 4, err);
-    if (!status)
+    struct gi_flood by_side = {&foreground, p->connectivity ? 8 : 4, holes, paint_of(work, holes)};
+    bool floods = !choose && queue->k->flood;
+    if (!status && floods)
+        status = queue->k->flood(queue, work->dst, work->srcs, &by_side, err);
+    else if (!status)
+        status = queue->k->label(queue, &labels, &n, &foreground, by_side.connectivity, err);
+    if (!status && !floods)
         status = paint(plan, queue, work, &judge, &labels, n, holes, choose, err);
     if (labels.data)
         queue->k->release(queue, &labels);

@@ -32,24 +32,18 @@ extern const struct gi_choice gi_connectivity_choices[];
 /* The plan of them all, whose parameters are a struct gi_choose_params. Errors: as gi_plan_make().
  */
 enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
+/* The same of those that ask no more than which regions reach a side. */
+enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 
 /* Fills marked[l - 1] for the n regions: not 0 where region l is painted over. */
 typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
                                     uint32_t n, const struct gi_plan *plan, struct gi_err *err);
 
 /* For a filter's `run`: finds the regions of the foreground, or of the background where `holes`,
- * and paints those that `choose` marks black, or holes white. Errors: GI_E_MEMORY, the
- * primitives'. */
+ * and paints those that `choose` marks black, or holes white. NULL: those that reach a side of the
+ * image, or holes that do not. Errors: GI_E_MEMORY, the primitives'. */
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);
-
-/* Whether the region reaches a side of the image. */
-static inline bool gi_region_at_border(const struct gi_region_sums *region,
-                                       const struct gi_image *image)
-{
-    return !region->min_x || !region->min_y || region->max_x + 1 == (uint32_t)image->width ||
-           region->max_y + 1 == (uint32_t)image->height;
-}
 
 #endif

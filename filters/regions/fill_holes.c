@@ -8,19 +8,10 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-static enum gi_status choose(uint8_t *marked, const struct gi_region_sums *regions, uint32_t n,
-                             const struct gi_plan *plan, struct gi_err *err)
-{
-    (void)err;
-    for (uint32_t i = 0; i < n; i++)
-        marked[i] = !gi_region_at_border(&regions[i], &plan->sources[0]);
-    return GI_OK;
-}
-
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    return gi_choose_run(plan, queue, work, true, choose, err);
+    return gi_choose_run(plan, queue, work, true, NULL, err);
 }
 
 const struct gi_filter gi_filter_fill_holes = {
@@ -38,6 +29,6 @@ const struct gi_filter gi_filter_fill_holes = {
         "Alpha stays as it is. NaN is background.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
-    .plan = gi_choose_plan,
+    .plan = gi_choose_by_side_plan,
     .run = run,
 };

@@ -51,6 +51,20 @@ for dtype in (np.uint8, np.uint16, np.float32):
         judge = luma(image) if colours(image) else image
         for connectivity in (4, 8):
             check(f"{shape} {dtype.__name__}", image, judge > 0, connectivity)
+# Ways in that go around and around, noise that nearly lets through, and one row or column; by as many threads as there are bands.
+def rings(h, w, gaps):
+    y, x = np.mgrid[:h, :w]
+    ring = np.minimum(np.minimum(x, y), np.minimum(w - 1 - x, h - 1 - y))
+    gap = np.where(ring % 4 == 1, (x == ring) & (y == ring + 1), (x == w - 1 - ring) & (y == h - 2 - ring))
+    return (ring % 2 == 1) & ~(gap & gaps)
+
+
+for threads in (1, 2, 7):
+    for turn, mask in enumerate([rings(120, 161, True), rings(97, 100, False), *(c.rng.random((200, 150)) < p for p in (0.3, 0.41, 0.59, 0.7)),
+                                 c.rng.random((1, 700)) < 0.5, c.rng.random((700, 1)) < 0.5, np.ones((64, 64), bool), np.zeros((3, 129), bool)]):
+        image = (mask * c.rng.integers(1, 256, mask.shape)).astype(np.uint8)
+        for connectivity in (4, 8):
+            check(f"picture {turn}, {threads} threads", image, mask, connectivity, "--threads", threads)
 noise = random_image(c.rng, (90, 110), np.uint8)
 check("noise", noise, noise > 127, 4, "--at", 127)
 check("noise", noise, noise > 127, 8, "--at", "127")

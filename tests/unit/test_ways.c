@@ -16,7 +16,7 @@ static const char *const elsewhere[] = {"histogram",     "moments",   "select", 
                                         "reduce",        "clahe",     "combine",  "mix",
                                         "count_colours", "recolour",  "paint",    "local_threshold",
                                         "local_spread",  "scan",      "scatter",  "bernsen",
-                                        "mode",          "ball",      "veil"};
+                                        "mode",          "ball",      "veil",     "flood"};
 /* Infinities and NaN among floats; the sign of a zero. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {

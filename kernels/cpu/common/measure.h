@@ -108,6 +108,23 @@ static inline uint64_t pack64(const uint8_t *flags)
 #endif
 }
 
+/* The lowest bits of the bytes of the result, from its lowest byte on: the eight bits of `bits`. */
+static inline uint64_t bit_a_byte(uint64_t bits)
+{
+    const uint64_t ones = 0x0101010101010101;
+    uint64_t one_a_byte = bits * ones & 0x8040201008040201;
+    return (one_a_byte + 0x7f * ones) >> 7 & ones;
+}
+
+/* flags[i] = bit i. */
+static inline void unpack64(uint8_t *flags, uint64_t bits)
+{
+    for (int i = 0; i < 64; i += 8) {
+        uint64_t eight = bit_a_byte(bits >> i & 255);
+        memcpy(flags + i, &eight, 8);
+    }
+}
+
 /* Bit i: a[i] == b[i], 64 of each. */
 static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
 {

@@ -1,155 +1,9 @@
-/* Connected components by runs. Each row is turned into bits; run i of a row is its i-th group of
- * set bits, so where two rows touch is a mask, and which runs touch is a count of starts before it.
- * A run takes the provisional label of the first run it touches above, others are united with it;
- * the least provisional label of a component is its root, and roots ascend in raster order. Until a
- * row of labels is filled, it holds the provisional labels of its runs.
+/* Connected components by runs: the roots are numbered, then rows are filled.
  * SPDX-License-Identifier: MIT */
-#include "kernels/cpu/common/measure.h"
-
-struct label_job {
-    const struct gi_predicate *predicate;
-    struct gi_image *labels;
-    bool eight;
-    int bands, nwords;
-    uint64_t *bits;      /* nwords each row */
-    uint32_t *first_run; /* height + 1: number of the row's first run */
-    uint32_t *parent;    /* of each provisional label; a band's begin at first_label() */
-    uint32_t *used;      /* of each band: the label after its last one */
-};
-
-static uint64_t *row_bits(const struct label_job *job, int y)
-{
-    return job->bits + (size_t)y * (size_t)job->nwords;
-}
-
-/* One label for each run, and one to spare for each band. */
-static uint32_t first_label(const struct label_job *job, int band)
-{
-    return job->first_run[band_start(job->labels, band, job->bands)] + (uint32_t)band + 1;
-}
-
-static uint32_t runs_of(const struct label_job *job, int y)
-{
-    return job->first_run[y + 1] - job->first_run[y];
-}
-
-static void bits_band(void *arg, int index, void *scratch)
-{
-    (void)scratch;
-    const struct label_job *job = arg;
-    int y1 = band_start(job->labels, index + 1, job->bands);
-    for (int y = band_start(job->labels, index, job->bands); y < y1; y++) {
-        uint64_t *words = row_bits(job, y), carry = 0;
-        uint32_t runs = 0;
-        foreground_row(words, job->predicate, y);
-        for (int w = 0; w < job->nwords; w++) {
-            runs += (uint32_t)__builtin_popcountll(words[w] & ~(words[w] << 1 | carry));
-            carry = words[w] >> 63;
-        }
-        job->first_run[y + 1] = runs;
-    }
-}
-
-/* Halves the path on the way. */
-static uint32_t find_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void unite(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = find_root(parent, a);
-    b = find_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
-}
-
-/* The runs of two rows, as seen from the word at hand. */
-struct run_pair {
-    const uint32_t *up; /* labels of the runs from this word on */
-    uint32_t *down;
-    uint64_t up_starts, down_starts; /* the word's bits that begin a run */
-};
-
-/* Joins, for each bit of `touch`, the lower row's run there with the upper row's run that begins at
- * or before it; `next`: with the one after that. */
-static inline void join_runs(const struct run_pair *rows, uint64_t touch, int next,
-                             uint32_t *parent)
-{
-    for (; touch; touch &= touch - 1) {
-        uint64_t upto = touch ^ (touch - 1); /* the lowest bit and all below it */
-        int up = __builtin_popcountll(rows->up_starts & upto) - 1 + next;
-        int down = __builtin_popcountll(rows->down_starts & upto) - 1;
-        uint32_t label = rows->down[down], above = parent[rows->up[up]];
-        rows->down[down] = label ? label : above;
-        if (label && label != above)
-            unite(parent, label, above);
-    }
-}
-
-/* Joins the runs of row y with those of the row above. Two runs that overlap do so in one interval,
- * and a diagonal contact without an overlap lies at the end of one of them: every pair that touches
- * gives one bit. */
-static void join_rows(const struct label_job *job, int y)
-{
-    const uint64_t *up = row_bits(job, y - 1), *down = row_bits(job, y);
-    struct run_pair rows = {.up = gi_row(job->labels, y - 1), .down = gi_row(job->labels, y)};
-    uint64_t up_carry = 0, down_carry = 0;
-    for (int w = 0; w < job->nwords; w++) {
-        uint64_t u = up[w], d = down[w];
-        uint64_t u_left = u << 1 | up_carry, d_left = d << 1 | down_carry;
-        rows.up_starts = u & ~u_left;
-        rows.down_starts = d & ~d_left;
-        uint64_t touch = u & d & ~(u_left & d_left);
-        if (job->eight) {
-            bool more = w + 1 < job->nwords;
-            uint64_t u_right = u >> 1 | (more ? up[w + 1] << 63 : 0);
-            uint64_t d_right = d >> 1 | (more ? down[w + 1] << 63 : 0);
-            touch |= rows.down_starts & u_left & ~u;
-            join_runs(&rows, touch, 0, job->parent);
-            join_runs(&rows, d & ~d_right & u_right & ~u, 1, job->parent);
-        } else {
-            join_runs(&rows, touch, 0, job->parent);
-        }
-        rows.up += __builtin_popcountll(rows.up_starts);
-        rows.down += __builtin_popcountll(rows.down_starts);
-        up_carry = u >> 63;
-        down_carry = d >> 63;
-    }
-}
-
-/* Provisional labels for a band by itself. The store for a new label is made always and kept only
- * where the run has none, for the branch would be a toss-up. */
-static void join_band(void *arg, int index, void *scratch)
-{
-    (void)scratch;
-    const struct label_job *job = arg;
-    int y0 = band_start(job->labels, index, job->bands);
-    int y1 = band_start(job->labels, index + 1, job->bands);
-    uint32_t next = first_label(job, index);
-    for (int y = y0; y < y1; y++) {
-        uint32_t *label = gi_row(job->labels, y), runs = runs_of(job, y);
-        memset(label, 0, runs * sizeof *label); /* none yet */
-        if (y > y0)
-            join_rows(job, y);
-        for (uint32_t i = 0; i < runs; i++) {
-            bool fresh = label[i] == 0;
-            label[i] = fresh ? next : label[i];
-            job->parent[next] = next;
-            next += fresh;
-        }
-    }
-    job->used[index] = next;
-}
+#include "kernels/cpu/regions/runs.h"
 
 /* Turns parents into final labels; returns how many. A parent comes before its children. */
-static uint32_t number_roots(const struct label_job *job)
+static uint32_t number_roots(const struct runs_job *job)
 {
     uint32_t n = 0, *parent = job->parent;
     for (int b = 0; b < job->bands; b++)
@@ -159,14 +13,6 @@ static uint32_t number_roots(const struct label_job *job)
             parent[i] = root ? n : parent[parent[i]];
         }
     return n;
-}
-
-/* The lowest bits of the bytes of the result, from its lowest byte on: the eight bits of `bits`. */
-static inline uint64_t bit_a_byte(uint64_t bits)
-{
-    const uint64_t ones = 0x0101010101010101;
-    uint64_t one_a_byte = bits * ones & 0x8040201008040201;
-    return (one_a_byte + 0x7f * ones) >> 7 & ones;
 }
 
 /* Writes eight pixels. runs[0] is the label of the run that lies before them or reaches into them,
@@ -204,7 +50,7 @@ static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, 
 
 /* `finals` has room for the labels of the row's runs, one before them and eight behind. A row of
  * labels is padded to whole eights. */
-static void fill_row(const struct label_job *job, uint32_t *finals, int y)
+static void fill_row(const struct runs_job *job, uint32_t *finals, int y)
 {
     const uint64_t *words = row_bits(job, y);
     uint32_t *row = gi_row(job->labels, y), runs = runs_of(job, y);
@@ -233,33 +79,10 @@ static void fill_row(const struct label_job *job, uint32_t *finals, int y)
 
 static void fill_band(void *arg, int index, void *scratch)
 {
-    const struct label_job *job = arg;
+    const struct runs_job *job = arg;
     int y1 = band_start(job->labels, index + 1, job->bands);
     for (int y = band_start(job->labels, index, job->bands); y < y1; y++)
         fill_row(job, scratch, y);
-}
-
-static enum gi_status label_rows(struct label_job *job, struct gi_pool *pool, uint32_t *n,
-                                 struct gi_err *err)
-{
-    int height = job->labels->height;
-    enum gi_status status = gi_pool_run(pool, job->bands, bits_band, job, 0, err);
-    if (status)
-        return status;
-    for (int y = 0; y < height; y++)
-        job->first_run[y + 1] += job->first_run[y];
-    size_t runs = job->first_run[height];
-    job->parent = huge_malloc((runs + (size_t)job->bands + 1) * sizeof *job->parent);
-    if (!job->parent)
-        return gi_fail(err, GI_E_MEMORY, "out of memory: labels for %zu runs of pixels", runs);
-    status = gi_pool_run(pool, job->bands, join_band, job, 0, err);
-    if (status)
-        return status;
-    for (int b = 1; b < job->bands; b++)
-        join_rows(job, band_start(job->labels, b, job->bands));
-    *n = number_roots(job);
-    size_t scratch = ((size_t)job->labels->width / 2 + 10) * sizeof(uint32_t);
-    return gi_pool_run(pool, job->bands, fill_band, job, scratch, err);
 }
 
 static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *labels, uint32_t *n,
@@ -272,21 +95,14 @@ static enum gi_status by_runs(struct gi_queue *queue, struct gi_image *labels, u
     if (status)
         return status;
     advise_huge(labels->data, labels->stride * (size_t)labels->height);
-    struct label_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
-    job.bands = band_count(pool, on, BAND_PIXELS);
-    job.nwords = row_words(on->width);
-    job.bits = huge_malloc((size_t)on->height * (size_t)job.nwords * sizeof *job.bits);
-    job.first_run = calloc((size_t)on->height + 1, sizeof *job.first_run);
-    job.used = calloc((size_t)job.bands, sizeof *job.used);
-    if (job.bits && job.first_run && job.used)
-        status = label_rows(&job, pool, n, err);
-    else
-        status = gi_fail(err, GI_E_MEMORY, "out of memory: labels of %d x %d pixels", on->width,
-                         on->height);
-    free(job.used);
-    free(job.first_run);
-    free(job.bits);
-    free(job.parent);
+    struct runs_job job = {.predicate = predicate, .labels = labels, .eight = connectivity == 8};
+    status = GI_CPU(runs_join)(&job, pool, err);
+    if (!status) {
+        size_t scratch = ((size_t)on->width / 2 + 10) * sizeof(uint32_t);
+        *n = number_roots(&job);
+        status = gi_pool_run(pool, job.bands, fill_band, &job, scratch, err);
+    }
+    GI_CPU(runs_free)(&job);
     if (status)
         queue->k->release(queue, labels);
     return status;
