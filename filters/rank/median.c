@@ -64,7 +64,10 @@ const struct gi_filter gi_filter_median = {
         "median filters using separable sorting networks, 2021). For larger ones histograms "
         "slide: in 8 bits of columns, which costs the same for any square to 255 (S. Perreault "
         "and P. Hebert, Median filtering in constant time, 2007), else of the square (T. Huang, "
-        "1979).",
+        "1979). Windows of other shapes, and all windows of an image that has fully transparent "
+        "pixels, are taken row by row: a sample costs as much as the window has rows on a CPU, and "
+        "pixels on a GPU. --device auto chooses before it can know of such pixels, and reckons "
+        "without them: where there are some and the window is large, --device cpu may be sooner.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = check,

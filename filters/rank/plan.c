@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 
-/* Of comparing pairs, of histograms of columns, or of those that slide. */
+/* Of comparing pairs, of histograms of columns, or of those that slide. Whether there are fully
+ * transparent pixels, so that all go by runs, no plan can know. */
 static double cost_of(const struct gi_median *m, enum gi_type type)
 {
     if (m->runs)
