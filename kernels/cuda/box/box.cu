@@ -199,14 +199,15 @@ static void fold(struct box_rows *rows)
         break;
     case GI_BORDER_WRAP:
         rows->above = n;
-        rows->below = 0;
+        rows->below = -n;
         rows->step = 1;
         break;
     case GI_BORDER_MIRROR:
         rows->above = rows->step = -1;
+        rows->below = 2 * n - 1;
         break;
     case GI_BORDER_REFLECT101:
-        rows->below = n - 2;
+        rows->below = 2 * n - 2;
         rows->step = -1;
         break;
     default:

@@ -16,8 +16,8 @@ struct box_rows {
     unsigned ends_stride; /* bytes */
     int unit, halo;       /* halo: whole chunks */
     int whole;            /* samples of a row in whole chunks */
-    /* Row y above the image is row above + step * y of it, the y-th below it below + step * y, as
-     * long as y is not more than the image is high; least: 0, or -1 where they are border values.
+    /* Row y above the image is row above + step * y of it, row y below it below + step * y, as long
+     * as it is not farther from it than it is high; least: 0, or -1 where they are border values.
      */
     int above, below, step, least;
 };
@@ -67,16 +67,16 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
     return chunk;
 }
 
-/* The chunk in row y, which may be outside; farther than the image is high it is any row. */
+/* The chunk in row y, which may be outside; farther than the image is high it is any row. Without
+ * a branch, that loads stand together. */
 static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
                                                         struct box_chunk chunk, int y)
 {
-    int height = rows->src.height;
-    int yi = y < 0         ? rows->above + rows->step * y
-             : y >= height ? rows->below + rows->step * (y - height)
-                           : y;
+    int height = rows->src.height, outside = rows->step * y + (y < 0 ? rows->above : rows->below);
+    int yi = (unsigned)y < (unsigned)height ? y : outside;
     yi = min(max(yi, rows->least), height - 1);
-    return yi < 0 ? chunk.values : chunk.first + (size_t)(unsigned)yi * chunk.stride;
+    const char *first = yi < 0 ? chunk.values : chunk.first;
+    return first + (size_t)(unsigned)max(yi, 0) * chunk.stride;
 }
 
 template <typename T, int WORDS>

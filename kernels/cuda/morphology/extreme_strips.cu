@@ -185,28 +185,29 @@ static __global__ void __launch_bounds__(MOST_THREADS)
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
         next[i] = strips_load<T>(&args, chunk, top + i);
-    for (int step = 0; step < steps; step++) {
-        uint4 fresh = strips_keys<T>(next[0], args.turn);
+    for (int step = 0; step < steps; step += AHEAD)
 #pragma unroll
-        for (int i = 1; i < AHEAD; i++)
-            next[i - 1] = next[i];
-        next[AHEAD - 1] = strips_load<T>(&args, chunk, top + step + AHEAD);
-        if (step >= height) {
-            uint4 v = least_of<T>(ring[slot * n], below);
-            unsigned words[4] = {v.x, v.y, v.z, v.w};
-            if (args.width > 1)
-                least_along<T, PIXEL>(words, &args, line, &which);
-            if (makes)
-                strips_store<T, PIXEL>(words, &args, chunk, y0 + step - height, samples);
+        for (int i = 0; i < AHEAD; i++) {
+            if (step + i == steps)
+                return;
+            uint4 fresh = strips_keys<T>(next[i], args.turn);
+            next[i] = strips_load<T>(&args, chunk, top + step + i + AHEAD);
+            if (step + i >= height) {
+                uint4 v = least_of<T>(ring[slot * n], below);
+                unsigned words[4] = {v.x, v.y, v.z, v.w};
+                if (args.width > 1)
+                    least_along<T, PIXEL>(words, &args, line, &which);
+                if (makes)
+                    strips_store<T, PIXEL>(words, &args, chunk, y0 + step + i - height, samples);
+            }
+            ring[slot * n] = fresh;
+            below = least_of<T>(below, fresh);
+            if (++slot == height) {
+                ring_close<T>(ring, height, n);
+                below = make_uint4(~0u, ~0u, ~0u, ~0u);
+                slot = 0;
+            }
         }
-        ring[slot * n] = fresh;
-        below = least_of<T>(below, fresh);
-        if (++slot == height) {
-            ring_close<T>(ring, height, n);
-            below = make_uint4(~0u, ~0u, ~0u, ~0u);
-            slot = 0;
-        }
-    }
 }
 
 /* How the work is divided, all of `args` but the images: the threads of a block, 0 where shared
