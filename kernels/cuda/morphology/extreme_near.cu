@@ -24,9 +24,10 @@ template <typename T, int PIXEL> struct near_of {
     };
 };
 
-template <typename T> static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b)
+template <typename T>
+static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b, unsigned c)
 {
-    return sizeof(T) == 4 ? min(a, b) : __vminu2(a, b);
+    return sizeof(T) == 4 ? __vimin3_u32(a, b, c) : __vimin3_u16x2(a, b, c);
 }
 
 /* Part i of a word. */
@@ -35,10 +36,12 @@ template <typename T> static __device__ __forceinline__ unsigned part_of(unsigne
     return sizeof(T) == 1 && i == 0 ? word << 8 : word;
 }
 
-/* The words that two parts come from. */
-template <typename T> static __device__ __forceinline__ unsigned join(const unsigned *parts)
+/* Word j from its parts. */
+template <typename T, int N>
+static __device__ __forceinline__ unsigned join(const unsigned (*parts)[N], int j)
 {
-    return sizeof(T) == 1 ? __byte_perm(parts[0], parts[1], 0x7351) : parts[0];
+    return sizeof(T) == 1 ? __byte_perm(parts[0][j], parts[sizeof(T) == 1][j], 0x7351)
+                          : parts[0][j];
 }
 
 /* A thread's chunks, and in the first and the last thread the one beside the strip, in which the
@@ -60,39 +63,83 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
         words[WORDS + j] = p[j];
 }
 
-/* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
- * WORDS + SIDE words that each thread has. */
-template <typename T, int PIXEL>
-static __device__ __forceinline__ void pick_along(unsigned *out, const unsigned *own, int p)
+/* What stands before and behind part p of a strip: the last SIDE of the neighbours' words `lasts`
+ * and the first ones of `firsts`. */
+template <int SIDE>
+static __device__ __forceinline__ void
+neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsigned *firsts, int p)
 {
-    typedef near_of<T, PIXEL> S;
-    enum { SIDE = S::SIDE, BITS = (4 * SIDE - PIXEL) * 8 };
-    unsigned all[4 + 2 * SIDE]; /* the neighbours' at both ends */
     int lane = (int)threadIdx.x;
 #pragma unroll
     for (int j = 0; j < SIDE; j++) { /* at the middle of the strip those of the other part */
-        unsigned last = p && lane < 31 ? own[8 - SIDE + j] : own[4 - SIDE + j];
-        unsigned first = p || lane == 0 ? own[4 + j] : own[j];
-        unsigned before = __shfl_sync(~0u, last, (lane + 31) & 31);
-        unsigned after = __shfl_sync(~0u, first, (lane + 1) & 31);
-        all[j] = p == 0 && lane == 0 ? own[WORDS + j] : before;
-        all[SIDE + 4 + j] = p == 1 && lane == 31 ? own[WORDS + j] : after;
+        unsigned last = p && lane < 31 ? lasts[8 - SIDE + j] : lasts[4 - SIDE + j];
+        unsigned first = p || lane == 0 ? firsts[4 + j] : firsts[j];
+        before[j] = __shfl_sync(~0u, last, (lane + 31) & 31);
+        after[j] = __shfl_sync(~0u, first, (lane + 1) & 31);
+        before[j] = p == 0 && lane == 0 ? lasts[WORDS + j] : before[j];
+        after[j] = p == 1 && lane == 31 ? firsts[WORDS + j] : after[j];
     }
+}
+
+/* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
+ * WORDS + SIDE words that each thread has. */
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void
+pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
+           int p)
+{
+    typedef near_of<T, PIXEL> S;
+    enum { SIDE = S::SIDE, BITS = (4 * SIDE - PIXEL) * 8 };
+    unsigned own[S::ALL], all[4 + 2 * SIDE]; /* the neighbours' at both ends */
+#pragma unroll
+    for (int j = 0; j < S::ALL; j++)
+        own[j] = join<T>(down, j);
+    neighbours<SIDE>(all, all + SIDE + 4, own, own, p);
 #pragma unroll
     for (int j = 0; j < 4; j++)
         all[SIDE + j] = own[4 * p + j];
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        unsigned before = all[j], after = all[j + 2 * SIDE], parts[2];
+        unsigned before = all[j], after = all[j + 2 * SIDE], parts[S::PARTS][1];
         if (BITS) {
             before = __funnelshift_r(all[j], all[j + 1], BITS);
             after = __funnelshift_r(all[j + 2 * SIDE - 1], all[j + 2 * SIDE], 32 - BITS);
         }
 #pragma unroll
         for (int i = 0; i < S::PARTS; i++)
-            parts[i] = pick<T>(pick<T>(part_of<T>(before, i), part_of<T>(after, i)),
-                               part_of<T>(all[SIDE + j], i));
-        out[j] = join<T>(parts);
+            parts[i][0] =
+                pick<T>(part_of<T>(before, i), part_of<T>(all[SIDE + j], i), part_of<T>(after, i));
+        out[j] = join<T>(parts, 0);
+    }
+}
+
+/* The same of gray bytes: those at even places stand between the odd ones of one half before and
+ * of their own, odd ones between the even ones of their own and of one half behind. */
+template <>
+__device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
+                                                       const unsigned (&down)[2][WORDS + 1], int p)
+{
+    unsigned before, after;
+    neighbours<1>(&before, &after, down[1], down[0], p);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        unsigned even = down[0][4 * p + j], odd = down[1][4 * p + j], parts[2][1];
+        unsigned next = j < 3 ? down[0][4 * p + j + 1] : after;
+        unsigned last = j > 0 ? down[1][4 * p + j - 1] : before;
+        parts[0][0] = pick<uint8_t>(even, odd, __funnelshift_r(last, odd, 16));
+        parts[1][0] = pick<uint8_t>(even, odd, __funnelshift_r(even, next, 16));
+        out[j] = join<uint8_t>(parts, 0);
+    }
+}
+
+/* The words' alpha becomes that of `source`. */
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void take_alpha(unsigned *words, const unsigned *source)
+{
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+        unsigned alpha = alpha_bits<T, PIXEL>(j);
+        words[j] = (words[j] & ~alpha) | (source[j] & alpha);
     }
 }
 
@@ -100,15 +147,11 @@ template <typename T, int PIXEL>
 static __device__ __forceinline__ void near_store(unsigned *words, const struct near_args *args,
                                                   const struct near_chunks *chunks, int y)
 {
-    if (args->keep_alpha) {
+    if (sizeof(T) == 4 && PIXEL % 8 == 0 && args->keep_alpha) { /* NaN as they are */
         unsigned source[WORDS];
         chunk_load<T, 4>(source, &args->rows, chunks->own[0], y);
         chunk_load<T, 4>(source + 4, &args->rows, chunks->own[1], y);
-#pragma unroll
-        for (int j = 0; j < WORDS; j++) {
-            unsigned alpha = alpha_bits<T, PIXEL>(j);
-            words[j] = (words[j] & ~alpha) | (source[j] & alpha);
-        }
+        take_alpha<T, PIXEL>(words, source);
     }
     int samples = args->rows.src.width * (PIXEL / (int)sizeof(T));
 #pragma unroll
@@ -119,32 +162,53 @@ static __device__ __forceinline__ void near_store(unsigned *words, const struct 
     }
 }
 
-/* One row on: `fresh` enters, of `last` and `pair` are kept the row before and its pick with the
- * one before that, and `words` are those of the row in the middle. */
+/* The parts of a row's words as numbers of which the least is wanted. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
-near_step(unsigned *words, const unsigned *fresh, unsigned (*last)[near_of<T, PIXEL>::ALL],
-          unsigned (*pair)[near_of<T, PIXEL>::ALL], unsigned turn)
+near_parts(unsigned (&parts)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
+           const unsigned *words, unsigned turn)
 {
     typedef near_of<T, PIXEL> S;
-    unsigned down[S::ALL];
 #pragma unroll
     for (int j = 0; j < S::ALL; j++) {
-        unsigned key = sizeof(T) == 4 ? extreme_key(fresh[j], turn) : fresh[j] ^ turn, parts[2];
+        unsigned key = sizeof(T) == 4 ? extreme_key(words[j], turn) : words[j] ^ turn;
 #pragma unroll
-        for (int i = 0; i < S::PARTS; i++) {
-            unsigned now = part_of<T>(key, i), both = pick<T>(last[i][j], now);
-            parts[i] = pick<T>(pair[i][j], both);
-            last[i][j] = now;
-            pair[i][j] = both;
-        }
-        down[j] = join<T>(parts);
+        for (int i = 0; i < S::PARTS; i++)
+            parts[i][j] = part_of<T>(key, i);
     }
+}
+
+/* One row on: `fresh` enters below the two of `last`, and `words` are those of the row in the
+ * middle. */
+template <typename T, int PIXEL>
+static __device__ __forceinline__ void
+near_step(unsigned *words, const unsigned *fresh,
+          unsigned (&last)[2][near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
+          const struct near_args *args)
+{
+    typedef near_of<T, PIXEL> S;
+    unsigned now[S::PARTS][S::ALL], down[S::PARTS][S::ALL];
+    near_parts<T, PIXEL>(now, fresh, args->turn);
+#pragma unroll
+    for (int i = 0; i < S::PARTS; i++)
+#pragma unroll
+        for (int j = 0; j < S::ALL; j++) {
+            down[i][j] = pick<T>(last[0][i][j], last[1][i][j], now[i][j]);
+            last[0][i][j] = last[1][i][j];
+            last[1][i][j] = now[i][j];
+        }
     pick_along<T, PIXEL>(words, down, 0);
     pick_along<T, PIXEL>(words + 4, down, 1);
+    if (sizeof(T) < 4 && PIXEL / sizeof(T) % 2 == 0 && args->keep_alpha) {
+        unsigned source[WORDS];
+#pragma unroll
+        for (int j = 0; j < WORDS; j++)
+            source[j] = join<T>(last[0], j);
+        take_alpha<T, PIXEL>(words, source);
+    }
 #pragma unroll
     for (int j = 0; j < WORDS; j++)
-        words[j] = sizeof(T) == 4 ? extreme_bits(words[j], turn) : words[j] ^ turn;
+        words[j] = sizeof(T) == 4 ? extreme_bits(words[j], args->turn) : words[j] ^ args->turn;
 }
 
 template <typename T, int PIXEL>
@@ -165,17 +229,23 @@ static __global__ void __launch_bounds__(32)
     chunk_wait(&args.rows, &chunks.own[0]);
     chunk_wait(&args.rows, &chunks.own[1]);
     chunk_wait(&args.rows, &chunks.beside);
-    unsigned next[AHEAD][S::ALL] = {}, last[S::PARTS][S::ALL] = {}, pair[S::PARTS][S::ALL] = {};
+    unsigned next[AHEAD][S::ALL], last[2][S::PARTS][S::ALL];
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 - 1 + i);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        near_parts<T, PIXEL>(last[i], next[i], args.turn);
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 - 1 + i);
-    for (int y = y0 - 2; y < y1; y += AHEAD) { /* the row in the middle */
+        near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 + 1 + i);
+    for (int y = y0; y < y1; y += AHEAD) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             unsigned words[WORDS];
-            near_step<T, PIXEL>(words, next[i], last, pair, args.turn);
+            near_step<T, PIXEL>(words, next[i], last, &args);
             near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + AHEAD);
-            if (y + i >= y0 && y + i < y1)
+            if (y + i < y1)
                 near_store<T, PIXEL>(words, &args, &chunks, y + i);
         }
     }
