@@ -49,6 +49,8 @@ struct gi_plan {
     enum gi_border border; /* GI_REACH_NEAR: WRAP needs rows from the other end */
     struct gi_cost cost;
     int passes;          /* looks at all of the sources before `run` or `conclude` */
+    int band_passes;     /* and as many more where they come in bands: of whole ones `run` does what
+                            they are for, and has no state */
     bool wide;           /* of GI_REACH_NEAR: the looks want the halo too */
     size_t state_nbytes; /* what those looks fill: zeroed before the first; holds no pointers;
                             what is not touched of it costs no memory */
@@ -72,7 +74,8 @@ struct gi_work {
     const struct gi_image *srcs; /* plan->nsources */
     int dst_y, src_y;  /* the rows of result and sources that stand first in dst and srcs, but for
                           sources whose rows filter->beside names */
-    const void *state; /* what `measure` found; NULL without passes */
+    const void *state; /* what `measure` found; NULL without passes, and of whole sources without
+                          any but band_passes */
 };
 
 /* Makes the plan of `filter` for sources of these shapes; `params` have passed gi_filter's check

@@ -97,7 +97,7 @@ static enum gi_status run_step(struct stand *stand, int i, int turn, const struc
     enum gi_status status = GI_OK;
     for (int j = 1; j < plan->nsources; j++)
         srcs[j] = stand->in[(turn + j) % stand->nin];
-    memset(state, 0, plan->state_nbytes);
+    memset(state, 0, plan->passes ? plan->state_nbytes : 0);
     for (int pass = 0; pass < plan->passes && !status; pass++)
         status =
             filter->measure(plan, queue, state, &(struct gi_look){.pass = pass, .srcs = srcs}, err);

@@ -36,6 +36,11 @@ enum { GI_CLAHE_MAX = 256 }; /* tiles of a side: more would hold a few pixels ea
 struct gi_clahe {
     int across, down; /* tiles, 1 to GI_CLAHE_MAX */
     double clip;      /* times the mean of the counts; 0: no limit */
+    /* Of rows y and on of an image that is `height` rows high: its tables, [set][tile][value], of 8
+     * or 16 bits, in host memory, read before the primitive returns. `judge` is not looked at then,
+     * but says that there is one set. NULL: `src` is the whole image. */
+    const void *tables;
+    int y, height;
 };
 
 /* Less than 2^32 pixels. Tables are made of `judge`, an image of one channel and
@@ -67,6 +72,12 @@ GI_HOST_DEVICE static inline int gi_clahe_tile(const struct gi_clahe_side *side,
 GI_HOST_DEVICE static inline int gi_clahe_nearest(const struct gi_clahe_side *side, int i)
 {
     return i < 0 ? 0 : i < side->tiles ? i : side->tiles - 1;
+}
+
+/* Half to even, of 0 to 65535, in loops of vectors. */
+static inline uint32_t gi_clahe_rounded(float f)
+{
+    return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
 }
 
 /* What becomes of a tile's counts before they are summed up. */
@@ -101,9 +112,10 @@ static inline struct gi_clahe_side gi_clahe_side_of(int n, int tiles, bool divid
 static inline struct gi_clahe_shape gi_clahe_shape_of(const struct gi_image *src,
                                                       const struct gi_clahe *spec)
 {
-    bool divides = src->width % spec->across == 0 && src->height % spec->down == 0;
+    int height = spec->tables ? spec->height : src->height;
+    bool divides = src->width % spec->across == 0 && height % spec->down == 0;
     struct gi_clahe_shape shape = {gi_clahe_side_of(src->width, spec->across, divides),
-                                   gi_clahe_side_of(src->height, spec->down, divides),
+                                   gi_clahe_side_of(height, spec->down, divides),
                                    src->type == GI_U8 ? 256u : 65536u, UINT32_MAX, 0};
     uint64_t total = (uint64_t)shape.x.tile * (uint64_t)shape.y.tile;
     double limit = spec->clip * (double)total / (double)shape.bins;
@@ -111,6 +123,32 @@ static inline struct gi_clahe_shape gi_clahe_shape_of(const struct gi_image *src
         shape.limit = limit < 1 ? 1 : (uint32_t)limit;
     shape.scale = (float)(shape.bins - 1) / (float)total;
     return shape;
+}
+
+/* A tile's table, bytes or 16 bits, of its counts, which become sums. */
+static inline void gi_clahe_fill(void *table, uint32_t *counts, const struct gi_clahe_shape *shape)
+{
+    struct gi_clahe_cut cut = {shape->limit, 0, 0, 1};
+    uint32_t bins = shape->bins, clipped = 0, sum = 0;
+    float full = (float)(bins - 1), scale = shape->scale;
+    for (uint32_t v = 0; v < bins; v++) {
+        uint32_t kept = counts[v] < cut.limit ? counts[v] : cut.limit;
+        clipped += counts[v] - kept;
+        counts[v] = kept;
+    }
+    gi_clahe_share(&cut, clipped, bins);
+    for (uint32_t i = 0; i < cut.extra; i++)
+        counts[i * cut.step]++;
+    for (uint32_t v = 0; v < bins; v++)
+        counts[v] = sum += counts[v] + cut.each;
+    for (uint32_t v = 0; v < bins; v++) {
+        float f = (float)counts[v] * scale;
+        uint32_t to = gi_clahe_rounded(f < full ? f : full);
+        if (bins == 256)
+            ((uint8_t *)table)[v] = (uint8_t)to;
+        else
+            ((uint16_t *)table)[v] = (uint16_t)to;
+    }
 }
 
 #ifdef __cplusplus

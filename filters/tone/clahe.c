@@ -1,6 +1,8 @@
 /* Clahe: equalized tile by tile, with a limit to the contrast.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
@@ -57,6 +59,25 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
+/* What is found of the bands so far. */
+struct state {
+    int rows;          /* looked at */
+    uint32_t counts[]; /* [set][tile][value] */
+};
+
+/* Tables of a tile: for all channels, or for each colour. */
+static int sets_of(const struct gi_plan *plan)
+{
+    return by_luma(plan) ? 1 : gi_colour_channels(&plan->sources[0]);
+}
+
+static size_t counts_of(const struct gi_plan *plan)
+{
+    const struct params *p = plan->params;
+    return (size_t)(p->tiles.width.value * p->tiles.height.value) * (size_t)sets_of(plan) *
+           (size_t)gi_curve_values(plan->sources[0].type);
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
@@ -71,15 +92,137 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     struct gi_clahe *spec = gi_plan_tables(plan, sizeof *spec, err);
     if (!spec)
         return GI_E_MEMORY;
-    *spec = (struct gi_clahe){(int)p->tiles.width.value, (int)p->tiles.height.value, p->clip};
-    plan->reach = GI_REACH_ALL;
+    *spec = (struct gi_clahe){
+        .across = (int)p->tiles.width.value, .down = (int)p->tiles.height.value, .clip = p->clip};
+    plan->reach = GI_REACH_MAPPED; /* a row is made by where it stands */
+    plan->band_passes = 1;
+    plan->state_nbytes = sizeof(struct state) + counts_of(plan) * sizeof(uint32_t);
     plan->cost.other = 40;
     plan->cost.nbytes = (double)gi_type_nbytes(src->type);
     return GI_OK;
 }
 
-static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
-                          const struct gi_work *work, struct gi_err *err)
+static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
+{
+    (void)plan;
+    return (struct gi_span){y0, y1};
+}
+
+/* A band as it is counted. */
+struct count {
+    const struct gi_plan *plan;
+    struct gi_queue *queue;
+    struct gi_clahe_shape shape;
+    struct gi_image judge;
+    uint32_t *counts;
+    uint64_t *found; /* of a piece: [channel][value] */
+    float *bins;     /* GI_F32: numbers that are well within the bins of the values */
+};
+
+/* Floats within the bins that they count in; NaN, which counts as 0, is what is missing then. */
+static enum gi_status settle_floats(const struct count *count, struct gi_image *piece,
+                                    struct gi_err *err)
+{
+    struct gi_point spec = {.op = GI_POINT_TABLE};
+    for (int c = 0; c < GI_MAX_CHANNELS; c++)
+        spec.table[c] = count->bins;
+    return count->queue->k->pointwise(count->queue, piece, piece, NULL, &spec, err);
+}
+
+/* What the piece holds of a tile, for all sets. */
+static enum gi_status count_piece(const struct count *count, struct gi_image *piece, int tile,
+                                  struct gi_err *err)
+{
+    const struct gi_clahe_shape *s = &count->shape;
+    size_t bins = s->bins, tiles = (size_t)s->x.tiles * (size_t)s->y.tiles;
+    uint64_t pixels = (uint64_t)piece->width * (uint64_t)piece->height;
+    enum gi_status status = GI_OK;
+    memset(count->found, 0, (size_t)piece->channels * bins * sizeof *count->found);
+    if (count->bins)
+        status = settle_floats(count, piece, err);
+    if (!status)
+        status = gi_curve_count(count->queue, count->found, piece, err);
+    for (int set = 0; set < sets_of(count->plan) && !status; set++) {
+        const uint64_t *found = count->found + (size_t)set * bins;
+        uint32_t *to = count->counts + ((size_t)set * tiles + (size_t)tile) * bins;
+        to[0] += (uint32_t)(pixels - gi_curve_total(found, count->judge.type));
+        for (size_t v = 0; v < bins; v++)
+            to[v] += (uint32_t)found[v];
+    }
+    return status;
+}
+
+/* Rows top <= y < bottom of the band, which stand in row `ty` of tiles. */
+static enum gi_status count_rows(const struct count *count, int ty, int top, int bottom,
+                                 struct gi_err *err)
+{
+    const struct gi_kernels *k = count->queue->k;
+    const struct gi_image *judge = &count->judge;
+    enum gi_status status = GI_OK;
+    for (int tx = 0; tx < count->shape.x.tiles && top < bottom && !status; tx++) {
+        struct gi_window window = {
+            .left = tx * count->shape.x.tile, .top = top, .edge.border = GI_BORDER_REFLECT101};
+        struct gi_image piece;
+        status = k->alloc(count->queue, &piece, count->shape.x.tile, bottom - top, judge->channels,
+                          judge->type, err);
+        if (status)
+            return status;
+        status = k->window(count->queue, &piece, judge, &window, err);
+        if (!status)
+            status = count_piece(count, &piece, ty * count->shape.x.tiles + tx, err);
+        k->release(count->queue, &piece);
+    }
+    return status;
+}
+
+/* The band begins at row `first` of the image, whose rows past its end are mirrored ones. */
+static enum gi_status count_band(const struct count *count, int first, struct gi_err *err)
+{
+    const struct gi_clahe_side *side = &count->shape.y;
+    int last = first + count->judge.height;
+    enum gi_status status = GI_OK;
+    for (int ty = 0; ty < side->tiles && !status; ty++) {
+        int top = ty * side->tile, bottom = top + side->tile, end = bottom;
+        end = end < side->n ? end : side->n;
+        int y = top > first ? top : first;
+        status = count_rows(count, ty, y - first, (end < last ? end : last) - first, err);
+        for (y = top > side->n ? top : side->n; y < bottom && !status; y++) {
+            int row = gi_border_index(y, side->n, GI_BORDER_REFLECT101) - first;
+            if (row >= 0 && row < count->judge.height)
+                status = count_rows(count, ty, row, row + 1, err);
+        }
+    }
+    return status;
+}
+
+static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
+                              const struct gi_look *look, struct gi_err *err)
+{
+    struct state *s = state;
+    const struct gi_image *src = &plan->sources[0];
+    struct count count = {plan, queue, gi_clahe_shape_of(src, plan->tables), .counts = s->counts};
+    size_t bins = count.shape.bins;
+    bool floats = src->type == GI_F32;
+    enum gi_status status = gi_judge_make(queue, &count.judge, look->srcs, by_luma(plan), err);
+    if (status)
+        return status;
+    count.found = malloc(bins * GI_MAX_CHANNELS * sizeof *count.found);
+    count.bins = floats ? malloc(bins * sizeof *count.bins) : NULL;
+    for (size_t v = 0; count.bins && v < bins; v++)
+        count.bins[v] = ((float)v + 0.5f) / 65536.0f;
+    if (!count.found || (floats && !count.bins))
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: counts of a tile");
+    else
+        status = count_band(&count, s->rows, err);
+    s->rows += look->srcs->height;
+    free(count.found);
+    free(count.bins);
+    gi_judge_release(queue, &count.judge, by_luma(plan));
+    return status;
+}
+
+static enum gi_status run_whole(const struct gi_plan *plan, struct gi_queue *queue,
+                                const struct gi_work *work, struct gi_err *err)
 {
     bool luma = by_luma(plan);
     struct gi_image judge;
@@ -88,6 +231,37 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
         return status;
     status = queue->k->clahe(queue, work->dst, work->srcs, luma ? &judge : NULL, plan->tables, err);
     gi_judge_release(queue, &judge, luma);
+    return status;
+}
+
+/* Every band makes the tables again, which takes less than looking it up. */
+static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
+                          const struct gi_work *work, struct gi_err *err)
+{
+    const struct state *state = work->state;
+    if (!state)
+        return run_whole(plan, queue, work, err);
+    const struct gi_image *src = &plan->sources[0];
+    struct gi_clahe spec = *(const struct gi_clahe *)plan->tables;
+    struct gi_clahe_shape shape = gi_clahe_shape_of(src, &spec);
+    size_t bins = shape.bins, n = counts_of(plan), nbytes = bins == 256 ? 1 : 2;
+    char *tables = malloc(n * nbytes);
+    uint32_t *counts = malloc(bins * sizeof *counts);
+    enum gi_status status = GI_OK;
+    if (!tables || !counts)
+        status = gi_fail(err, GI_E_MEMORY, "out of memory: tables of %zu tiles", n / bins);
+    for (size_t at = 0; at < n && !status; at += bins) {
+        memcpy(counts, state->counts + at, bins * sizeof *counts);
+        gi_clahe_fill(tables + at * nbytes, counts, &shape);
+    }
+    spec.tables = tables;
+    spec.y = work->src_y;
+    spec.height = src->height;
+    if (!status)
+        status = queue->k->clahe(queue, work->dst, work->srcs, by_luma(plan) ? work->srcs : NULL,
+                                 &spec, err);
+    free(tables);
+    free(counts);
     return status;
 }
 
@@ -116,5 +290,7 @@ const struct gi_filter gi_filter_clahe = {
     .params_nbytes = sizeof(struct params),
     .check = check,
     .plan = plan,
+    .needs = needs,
     .run = run,
+    .measure = measure,
 };

@@ -344,7 +344,8 @@ enum gi_status bench_filter_run(struct gi_queue *queue, struct gi_image *dst,
     case BENCH_MEDIAN:
         return queue->k->median(queue, dst, src, &median, err);
     case BENCH_CLAHE:
-        return queue->k->clahe(queue, dst, src, NULL, &(struct gi_clahe){8, 8, 2}, err);
+        return queue->k->clahe(queue, dst, src, NULL,
+                               &(struct gi_clahe){.across = 8, .down = 8, .clip = 2}, err);
     case BENCH_SOBEL:
         return queue->k->gradient(queue, dst, src, &gradient, err);
     case BENCH_THRESHOLD:

@@ -327,6 +327,29 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
         }
 }
 
+/* Tiles of which bands hold parts, mirrored on where they do not divide the image. */
+static void test_tiles(void **unused)
+{
+    (void)unused;
+    static const char *const words[][4] = {{"tiles=1x40", "clip-limit=1.4", NULL},
+                                           {"tiles=3x4", "per-channel", NULL},
+                                           {"tiles=1x1", "clip-limit=0", NULL}};
+    const struct gi_filter *filter = gi_filter_find("clahe");
+    uint64_t seed = FC_SEED;
+    for (int i = 0; i < 3 * 3 * 4; i++) {
+        void *params = fc_params(filter, words[i % 3]);
+        struct gi_image src = image_of(23, 61, 1 + i / 9, (enum gi_type)(i / 3 % 3));
+        spoil(&src, &seed, false);
+        struct gi_image whole = whole_of(filter, params, &src);
+        compare(filter, params, &src, &whole, 4, 61);
+        compare(filter, params, &src, &whole, 37, 61);
+        compare(filter, params, &src, &whole, INT32_MAX, 30);
+        gi_image_free(&whole);
+        gi_image_free(&src);
+        free(params);
+    }
+}
+
 static void analyse(struct gi_histogram *result, const struct gi_image *src, const void *params,
                     int rows, int upload_rows)
 {
@@ -460,11 +483,17 @@ static void test_many_that_wrap(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes),     cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_sums_too_large), cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_bytes_limit),    cmocka_unit_test(test_too_little),
-        cmocka_unit_test(test_ranges),         cmocka_unit_test(test_many_that_wrap),
-        cmocka_unit_test(test_analysis),       cmocka_unit_test(test_analysis_of_the_whole),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_sums_too_large),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_bytes_limit),
+        cmocka_unit_test(test_too_little),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_many_that_wrap),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_analysis),
+        cmocka_unit_test(test_analysis_of_the_whole),
         cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);

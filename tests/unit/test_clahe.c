@@ -167,8 +167,9 @@ static void every_shape(void **state)
             for (int i = 0; i < CASE_SIZES; i++) {
                 int turn = case_between(&seed, 0, type == GI_U8 ? 4 : 2);
                 turn = type != GI_U8 && turn == 1 ? 0 : turn;
-                struct gi_clahe spec = {tiles[turn][0], tiles[turn][1],
-                                        clips[case_between(&seed, 0, 4)]};
+                struct gi_clahe spec = {.across = tiles[turn][0],
+                                        .down = tiles[turn][1],
+                                        .clip = clips[case_between(&seed, 0, 4)]};
                 check(case_sizes[i], channels, (enum gi_type)type, &spec, i % 2, &seed);
             }
 }
@@ -181,7 +182,7 @@ static void large(void **state)
     uint64_t seed = SEED;
     for (int i = 0; i < 3; i++)
         for (int channels = 1; channels <= 3; channels += 2) {
-            struct gi_clahe spec = {sizes[i][2], sizes[i][3], 3.3};
+            struct gi_clahe spec = {.across = sizes[i][2], .down = sizes[i][3], .clip = 3.3};
             check(sizes[i], channels, GI_U8, &spec, channels == 3 && i, &seed);
         }
 }
@@ -189,7 +190,7 @@ static void large(void **state)
 static void refused(void **state)
 {
     (void)state;
-    struct gi_clahe spec = {1, 1, 2};
+    struct gi_clahe spec = {.across = 1, .down = 1, .clip = 2};
     for (int q = 0; q < WALK_QUEUES; q++) {
         struct gi_err err = {0};
         struct gi_image image, dst;

@@ -15,10 +15,12 @@ struct clahe {
     struct gi_image *dst;
     const struct gi_image *src, *judge; /* judge: what is counted */
     struct gi_clahe_shape shape;
-    int sets;       /* tables for all channels, or for each colour */
-    void *tables;   /* of 8 or 16 bits: [set][tile][value] */
-    float *weights; /* of the tile after each pixel of a row */
-    int *starts;    /* of spans of pixels between the same tiles: tiles + 2 */
+    int sets;           /* tables for all channels, or for each colour */
+    int y;              /* the row of the whole image that is the first of `src` */
+    const void *tables; /* of 8 or 16 bits: [set][tile][value] */
+    void *made;         /* those that are the primitive's own */
+    float *weights;     /* of the tile after each pixel of a row */
+    int *starts;        /* of spans of pixels between the same tiles: tiles + 2 */
 };
 
 static size_t tile_at(const struct clahe *c, int set, int ty, int tx)
@@ -54,38 +56,6 @@ static void count_row(const struct clahe *c, uint32_t *counts, const void *row, 
     }
 }
 
-/* Half to even, of 0 to 65535, in loops of vectors. */
-static inline uint32_t rounded(float f)
-{
-    return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
-}
-
-/* `counts` become sums. */
-static void make_table(const struct clahe *c, void *table, uint32_t *counts)
-{
-    struct gi_clahe_cut cut = {.limit = c->shape.limit};
-    uint32_t bins = c->shape.bins, clipped = 0, sum = 0;
-    float full = (float)(bins - 1), scale = c->shape.scale;
-    for (uint32_t v = 0; v < bins; v++) {
-        uint32_t kept = counts[v] < cut.limit ? counts[v] : cut.limit;
-        clipped += counts[v] - kept;
-        counts[v] = kept;
-    }
-    gi_clahe_share(&cut, clipped, bins);
-    for (uint32_t i = 0; i < cut.extra; i++)
-        counts[i * cut.step]++;
-    for (uint32_t v = 0; v < bins; v++)
-        counts[v] = sum += counts[v] + cut.each;
-    for (uint32_t v = 0; v < bins; v++) {
-        float f = (float)counts[v] * scale;
-        f = f < full ? f : full;
-        if (bins == 256)
-            ((uint8_t *)table)[v] = (uint8_t)rounded(f);
-        else
-            ((uint16_t *)table)[v] = (uint16_t)rounded(f);
-    }
-}
-
 static void tile(void *arg, int index, void *scratch)
 {
     const struct clahe *c = arg;
@@ -100,7 +70,7 @@ static void tile(void *arg, int index, void *scratch)
     for (int v = 0; s->bins == 256 && v < 256; v++)
         for (int i = 1; i < PARTS; i++)
             counts[v] += counts[256 * i + v];
-    make_table(c, (char *)c->tables + tile_at(c, set, ty, tx) * entry_nbytes(c), counts);
+    gi_clahe_fill((char *)c->made + tile_at(c, set, ty, tx) * entry_nbytes(c), counts, s);
 }
 
 static inline float between(float p, float q, float r, float s, float a, float b)
@@ -133,15 +103,15 @@ static void span_u8(const struct clahe *c, uint8_t *restrict out, const uint8_t 
     if (step == 1) {
         for (int x = x0; x < x1; x++) {
             uint32_t t = four[in[x]];
-            out[x] = (uint8_t)rounded(between((float)(int)(t & 255), (float)(int)(t >> 8 & 255),
-                                              (float)(int)(t >> 16 & 255), (float)(int)(t >> 24),
-                                              weights[x], b));
+            out[x] = (uint8_t)gi_clahe_rounded(
+                between((float)(int)(t & 255), (float)(int)(t >> 8 & 255),
+                        (float)(int)(t >> 16 & 255), (float)(int)(t >> 24), weights[x], b));
         }
         return;
     }
     for (int x = x0; x < x1; x++) {
         uint32_t t = four[in[(size_t)x * step]];
-        out[(size_t)x * step] = (uint8_t)rounded(
+        out[(size_t)x * step] = (uint8_t)gi_clahe_rounded(
             between((float)(int)(t & 255), (float)(int)(t >> 8 & 255), (float)(int)(t >> 16 & 255),
                     (float)(int)(t >> 24), weights[x], b));
     }
@@ -153,7 +123,7 @@ static void span_u16(const struct clahe *c, uint16_t *out, const uint16_t *in,
     size_t step = (size_t)c->src->channels;
     for (int x = x0; x < x1; x++) {
         uint16_t v = in[(size_t)x * step];
-        out[(size_t)x * step] = (uint16_t)rounded(between(
+        out[(size_t)x * step] = (uint16_t)gi_clahe_rounded(between(
             (float)t[0][v], (float)t[1][v], (float)t[2][v], (float)t[3][v], c->weights[x], b));
     }
 }
@@ -176,7 +146,7 @@ static void channel_row(const struct clahe *c, int channel, int set, int y, cons
 {
     const struct gi_clahe_side *sx = &c->shape.x;
     float b;
-    int ty = gi_clahe_tile(&c->shape.y, y, &b);
+    int ty = gi_clahe_tile(&c->shape.y, c->y + y, &b);
     for (int tx = -1; tx < sx->tiles; tx++) {
         int x = c->starts[tx + 1], x1 = c->starts[tx + 2];
         if (fours) {
@@ -220,7 +190,7 @@ static void rows(void *arg, int index, void *scratch)
     int end = (index + 1) * ROWS < c->src->height ? (index + 1) * ROWS : c->src->height, made = -2;
     for (int y = index * ROWS; y < end; y++) {
         float b;
-        int ty = gi_clahe_tile(&c->shape.y, y, &b);
+        int ty = gi_clahe_tile(&c->shape.y, c->y + y, &b);
         for (int set = 0; fours && ty != made && set < c->sets; set++)
             lay_side_by_side(c, fours + (size_t)set * set_size, set, ty);
         made = ty;
@@ -238,12 +208,17 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_clahe *spec, struct gi_err *err)
 {
     struct gi_pool *pool = gi_cpu_pool(queue);
-    struct clahe c = {dst,  src, judge ? judge : src, gi_clahe_shape_of(src, spec), 1, NULL,
-                      NULL, NULL};
-    c.sets = judge ? 1 : gi_colour_channels(src);
+    struct clahe c = {.dst = dst,
+                      .src = src,
+                      .judge = judge ? judge : src,
+                      .shape = gi_clahe_shape_of(src, spec),
+                      .sets = judge ? 1 : gi_colour_channels(src),
+                      .y = spec->tables ? spec->y : 0,
+                      .tables = spec->tables};
     int ntiles = c.sets * spec->across * spec->down;
     size_t width = (size_t)src->width, bins = c.shape.bins;
-    c.tables = malloc((size_t)ntiles * bins * entry_nbytes(&c));
+    if (!spec->tables)
+        c.tables = c.made = malloc((size_t)ntiles * bins * entry_nbytes(&c));
     c.starts = calloc((size_t)spec->across + 2, sizeof *c.starts);
     c.weights = malloc(width * sizeof *c.weights);
     enum gi_status status = GI_OK;
@@ -252,14 +227,14 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     for (int x = 0; x < src->width && !status; x++)
         for (int tx = gi_clahe_tile(&c.shape.x, x, &c.weights[x]); tx < spec->across; tx++)
             c.starts[tx + 2] = x + 1;
-    if (!status)
+    if (!status && c.made)
         status = gi_pool_run(pool, ntiles, tile, &c,
                              (bins == 256 ? bins * PARTS : bins) * sizeof(uint32_t), err);
     size_t fours = (size_t)(spec->across + 1) * 256 * (size_t)c.sets * sizeof(uint32_t);
     if (!status)
         status = gi_pool_run(pool, (src->height + ROWS - 1) / ROWS, rows, &c,
                              src->type == GI_U8 ? fours : 0, err);
-    free(c.tables);
+    free(c.made);
     free(c.starts);
     free(c.weights);
     return status;

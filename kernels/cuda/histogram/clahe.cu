@@ -113,10 +113,10 @@ static __global__ void __launch_bounds__(EACH_THREADS)
     size_t bins = args.shape.bins;
     const uint16_t *tables =
         (const uint16_t *)args.tables + (size_t)(alpha ? 0 : set) * sx.tiles * sy.tiles * bins;
-    for (int y = (int)blockIdx.y; y < sy.n; y += (int)gridDim.y) {
+    for (int y = (int)blockIdx.y; y < args.src.height; y += (int)gridDim.y) {
         T sample = ((const T *)((const char *)args.src.data + (size_t)y * args.src.stride))[i];
         unsigned v = value_of(sample);
-        int ty = gi_clahe_tile(&sy, y, &b);
+        int ty = gi_clahe_tile(&sy, y + args.y, &b);
         const uint16_t *up = tables + (size_t)gi_clahe_nearest(&sy, ty) * sx.tiles * bins + v;
         const uint16_t *down = tables + (size_t)gi_clahe_nearest(&sy, ty + 1) * sx.tiles * bins + v;
         float f = clahe_between(up[left * bins], up[right * bins], down[left * bins],
@@ -128,7 +128,8 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* ---- launchers ---- */
 
-static struct spans spans_of(const struct gi_clahe_side *side)
+/* Of the `n` places from `first` on. */
+static struct spans spans_of(const struct gi_clahe_side *side, int first, int n)
 {
     struct spans spans = {side->tiles, {0}};
     float weight;
@@ -138,6 +139,10 @@ static struct spans spans_of(const struct gi_clahe_side *side)
         while (at < side->n && gi_clahe_tile(side, at, &weight) < t)
             at++;
         spans.starts[t + 1] = t < side->tiles ? at : side->n;
+    }
+    for (int t = 0; t <= side->tiles + 1; t++) {
+        int at = spans.starts[t] - first;
+        spans.starts[t] = at < 0 ? 0 : at < n ? at : n;
     }
     return spans;
 }
@@ -154,20 +159,53 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
                            struct gi_err *err)
 {
     const struct gi_clahe_side *x = &args->shape.x, *y = &args->shape.y;
-    int channels = args->src.channels;
+    int channels = args->src.channels, height = args->src.height;
     int width = channels == 1 ? LOOK_THREADS * 4 : LOOK_THREADS * 4 / channels - 4;
     if (args->src.type == GI_U8) {
-        struct spans across = spans_of(x), down = spans_of(y);
+        struct spans across = spans_of(x, 0, x->n), down = spans_of(y, args->y, args->src.height);
         auto *kernel = args->sets > 1 ? clahe_look8<true> : clahe_look8<false>;
         kernel<<<dim3(blocks_of(&across, width), blocks_of(&down, LOOK_ROWS)), LOOK_THREADS, 0,
                  cu->stream>>>(*args, across, down);
     } else {
         dim3 grid(ceil_div((long long)x->n * channels, EACH_THREADS),
-                  (unsigned)(y->n < 4096 ? y->n : 4096));
+                  (unsigned)(height < 4096 ? height : 4096));
         auto *each = args->src.type == GI_U16 ? clahe_each<uint16_t> : clahe_each<float>;
         each<<<grid, EACH_THREADS, 0, cu->stream>>>(*args);
     }
     GI_CUDA_LAUNCHED();
+    return GI_OK;
+}
+
+/* The tables, by the counts of a set after the other. */
+static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_args *args,
+                                  unsigned ntiles, struct gi_err *err)
+{
+    bool bytes = args->src.type == GI_U8;
+    auto *count = args->src.type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
+    int blocks = 6; /* of a multiprocessor */
+    if (bytes) {
+        GI_CUDA_TRY(cudaFuncSetAttribute(clahe_count8, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         COUNT_NBYTES));
+        GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, clahe_count8, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
+    }
+    int parts = blocks * cu->units / (int)ntiles,
+        most = ceil_div(args->shape.y.tile, PARTS_MIN_ROWS);
+    dim3 grid(ntiles, (unsigned)(parts < 1 ? 1 : parts < most ? parts : most));
+    for (int set = 0; set < args->sets; set++) {
+        GI_CUDA_TRY(cudaMemsetAsync(
+            args->counts, 0, (size_t)ntiles * args->shape.bins * sizeof(uint32_t), cu->stream));
+        if (bytes)
+            clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(*args, set);
+        else
+            count<<<grid, COUNT_THREADS, 0, cu->stream>>>(*args, set);
+        GI_CUDA_LAUNCHED();
+        if (bytes)
+            clahe_table<uint8_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(*args, set);
+        else
+            clahe_table<uint16_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(*args, set);
+        GI_CUDA_LAUNCHED();
+    }
     return GI_OK;
 }
 
@@ -182,6 +220,7 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
     args.judge = judge ? *judge : *src;
     args.shape = gi_clahe_shape_of(src, spec);
     args.sets = judge ? 1 : gi_colour_channels(src);
+    args.y = spec->tables ? spec->y : 0;
     unsigned ntiles = (unsigned)(spec->across * spec->down), bins = args.shape.bins;
     size_t counts_nbytes = (size_t)ntiles * bins * sizeof(uint32_t);
     void *scratch;
@@ -191,32 +230,10 @@ static enum gi_status tiles(struct gi_queue *queue, struct gi_image *dst,
         return status;
     args.counts = (uint32_t *)scratch;
     args.tables = (char *)scratch + counts_nbytes;
-    bool bytes = src->type == GI_U8;
-    auto *count = src->type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
-    int blocks = 6; /* of a multiprocessor */
-    if (bytes) {
-        GI_CUDA_TRY(cudaFuncSetAttribute(clahe_count8, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         COUNT_NBYTES));
-        GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, clahe_count8, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
-    }
-    int parts = blocks * cu->units / (int)ntiles,
-        most = ceil_div(args.shape.y.tile, PARTS_MIN_ROWS);
-    dim3 grid(ntiles, (unsigned)(parts < 1 ? 1 : parts < most ? parts : most));
-    for (int set = 0; set < args.sets; set++) {
-        GI_CUDA_TRY(cudaMemsetAsync(args.counts, 0, counts_nbytes, cu->stream));
-        if (bytes)
-            clahe_count8<<<grid, COUNT_THREADS, COUNT_NBYTES, cu->stream>>>(args, set);
-        else
-            count<<<grid, COUNT_THREADS, 0, cu->stream>>>(args, set);
-        GI_CUDA_LAUNCHED();
-        if (bytes)
-            clahe_table<uint8_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(args, set);
-        else
-            clahe_table<uint16_t><<<ntiles, TABLE_THREADS, 0, cu->stream>>>(args, set);
-        GI_CUDA_LAUNCHED();
-    }
-    return look(cu, &args, err);
+    status = spec->tables ? gi_cuda_copy_to_device(cu, args.tables, tables_nbytes, spec->tables,
+                                                   tables_nbytes, tables_nbytes, 1, err)
+                          : make_tables(cu, &args, ntiles, err);
+    return status ? status : look(cu, &args, err);
 }
 
 static const struct gi_clahe_way ways[] = {

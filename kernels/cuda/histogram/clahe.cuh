@@ -22,6 +22,7 @@ struct clahe_args {
     struct gi_image dst, src, judge;
     struct gi_clahe_shape shape;
     int sets;         /* tables for all channels, or for each colour */
+    int y;            /* the row of the whole image that is the first of `src` */
     uint32_t *counts; /* of one set: [tile][value] */
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
 };

@@ -193,7 +193,7 @@ static __device__ void look_tables(const struct clahe_args &args, unsigned *tabl
     }
     for (int y = y0 + (int)threadIdx.x; y < y1; y += LOOK_THREADS) {
         float b;
-        gi_clahe_tile(&sy, y, &b);
+        gi_clahe_tile(&sy, y + args.y, &b);
         weights[y - y0] = make_float2(b, __fsub_rn(1.0f, b));
     }
     __syncthreads();
