@@ -145,7 +145,8 @@ $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$l)))
 
 # They have code of their own for 8.0 and later (kernels/cuda/common/arch.cuh), or for 9.0.
 CU_80 := $(addprefix kernels/cuda/,box/box_near.cu convolve/convolve_2d.cu convolve/convolve_separable.cu convolve/dense_tiles.cu \
-           convolve/gradient.cu convolve/ribbon.cu convolve/rows.cu warp/tile.cu)
+           convolve/gradient.cu convolve/ribbon.cu convolve/rows.cu warp/tile_f32.cu warp/tile_u16.cu \
+           warp/tile_u8.cu)
 CU_90 := $(addprefix kernels/cuda/,box/box.cu box/box_strips.cu local/local_strips.cu median/median_near.cu median/median_network.cu morphology/extreme.cu morphology/extreme_near.cu morphology/extreme_strips.cu point/pointwise.cu regions/region_stats.cu)
 $(CU_80:%=$(B)/%.o): GENCODE_all = $(GENCODE_80)
 $(CU_90:%=$(B)/%.o): GENCODE_all = $(GENCODE_90)

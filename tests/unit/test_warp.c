@@ -236,8 +236,8 @@ static void test_affine(void **unused)
         struct gi_warp spec = {.map.kind = GI_MAP_AFFINE};
         int width = case_between(&seed, 1, 90), height = case_between(&seed, 1, 70);
         double m[6];
-        if (i % 50 == 0)
-            width = SIDE_MAX;
+        if (i % 25 == 0)
+            *(case_between(&seed, 0, 1) ? &height : &width) = SIDE_MAX;
         random_matrix(m, &seed, &shape, width, height);
         for (int j = 0; j < 6; j++)
             spec.map.affine[j] = llrint(ldexp(m[j], GI_AFFINE_BITS));
@@ -255,6 +255,8 @@ static void test_projective(void **unused)
         struct gi_warp spec = {.map.kind = GI_MAP_PROJECTIVE};
         int width = case_between(&seed, 1, 90), height = case_between(&seed, 1, 70);
         double steep = i % 4 ? 0.005 : 0.05; /* with a horizon often within the result */
+        if (i % 25 == 0)
+            *(case_between(&seed, 0, 1) ? &height : &width) = SIDE_MAX;
         random_matrix(spec.map.m, &seed, &shape, width, height);
         spec.map.m[6] = real(&seed, -steep, steep);
         spec.map.m[7] = real(&seed, -steep, steep);

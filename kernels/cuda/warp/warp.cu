@@ -1,5 +1,7 @@
 /* Warping: its arguments made ready, its ways.
  * SPDX-License-Identifier: MIT */
+#include <math.h>
+
 #include "kernels/cuda/warp/warp.h"
 
 #include "kernels/cuda/warp/warp.cuh"
@@ -63,16 +65,32 @@ static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_cuda_warp_plain(cu, &args, spec->interpolation, err);
 }
 
+/* Whether pixels all of whose taps have the edge's value become it by themselves: among floats not
+ * one that is infinite, a zero with a sign or what a cubic's weights do not quite sum up to. */
+static bool edge_keeps(const struct gi_image *src, const struct gi_warp *spec)
+{
+    const float *value = spec->edge.value, full = gi_type_full_scale(src->type);
+    bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH, keeps = true, empty = true;
+    for (int c = 0; c < src->channels; c++) {
+        float v = value[c];
+        bool zero = v == 0 && !signbit(v);
+        empty = empty && zero;
+        keeps = keeps && (src->type == GI_F32
+                              ? zero || (spec->interpolation == GI_LINEAR && isfinite(v) && v != 0)
+                              : v >= 0 && v <= full && v == (float)(int)v);
+    }
+    if (weigh)
+        keeps = keeps && (empty || (src->type != GI_F32 && value[src->channels - 1] > 0));
+    return spec->edge.border != GI_BORDER_VALUE || keeps;
+}
+
 static bool takes_tiles(const struct gi_queue *, const struct gi_image *src,
                         const struct gi_warp *spec)
 {
-    float value = spec->edge.value[0];
-    bool sample = value >= 0 && value <= 255 && value == (float)(int)value;
     bool lines = spec->map.kind == GI_MAP_AFFINE || spec->map.kind == GI_MAP_PROJECTIVE;
     bool common = spec->interpolation == GI_LINEAR || spec->cubic == 0 ||
                   (spec->cubic <= -0.0625f && spec->cubic >= -1);
-    return src->type == GI_U8 && src->channels == 1 && lines && spec->interpolation != GI_NEAREST &&
-           common && (sample || spec->edge.border != GI_BORDER_VALUE);
+    return lines && spec->interpolation != GI_NEAREST && common && edge_keeps(src, spec);
 }
 
 static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
@@ -82,13 +100,15 @@ static enum gi_status by_tiles(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct warp_args args;
     enum gi_status status = fill_args(cu, &args, dst, src, spec, err);
-    return status ? status : gi_cuda_warp_tiles(cu, &args, spec->interpolation, err);
+    if (status)
+        return status;
+    return src->type == GI_U8    ? gi_cuda_warp_tiles_u8(cu, &args, spec->interpolation, err)
+           : src->type == GI_U16 ? gi_cuda_warp_tiles_u16(cu, &args, spec->interpolation, err)
+                                 : gi_cuda_warp_tiles_f32(cu, &args, spec->interpolation, err);
 }
 
 static const struct gi_warp_way ways[] = {
-    {{"tiles", "u8 gray by affine and projective maps, bilinear and bicubic"},
-     takes_tiles,
-     by_tiles},
+    {{"tiles", "affine and projective maps, bilinear and bicubic"}, takes_tiles, by_tiles},
     {{"plain", "everything"}, NULL, by_plain},
 };
 

@@ -40,10 +40,10 @@ static __device__ __noinline__ struct gi_place warp_place_other(const struct war
     }
 }
 
-/* Where pixels x to x + WARP_ACROSS - 1 of row y of the whole result come from. Past the result's
- * right side tables end: there is the place of its last pixel. */
-static __device__ __forceinline__ void warp_places(struct gi_place *at,
-                                                   const struct warp_args *args, int x, int y)
+/* Where pixels x to x + WARP_ACROSS - 1 of row y of the whole result come from, by AFFINE and
+ * PROJECTIVE maps. */
+static __device__ __forceinline__ void warp_places_lines(struct gi_place *at,
+                                                         const struct warp_args *args, int x, int y)
 {
     const struct gi_map *map = &args->map;
     if (map->kind == GI_MAP_AFFINE) {
@@ -56,14 +56,23 @@ static __device__ __forceinline__ void warp_places(struct gi_place *at,
             to_x += map->affine[0];
             to_y += map->affine[3];
         }
-    } else if (map->kind == GI_MAP_PROJECTIVE) {
+    } else {
 #pragma unroll
         for (int i = 0; i < WARP_ACROSS; i++)
             at[i] = gi_map_projective(map->m, x + i, y);
-    } else {
+    }
+}
+
+/* The same by any map. Past the result's right side tables end: there is the place of its last
+ * pixel. */
+static __device__ __forceinline__ void warp_places(struct gi_place *at,
+                                                   const struct warp_args *args, int x, int y)
+{
+    if (args->map.kind == GI_MAP_AFFINE || args->map.kind == GI_MAP_PROJECTIVE)
+        warp_places_lines(at, args, x, y);
+    else
         for (int i = 0; i < WARP_ACROSS; i++)
             at[i] = warp_place_other(args, min(x + i, args->dst_width - 1), y);
-    }
 }
 
 static __device__ __forceinline__ int warp_whole(int64_t place)

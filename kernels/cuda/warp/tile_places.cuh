@@ -1,0 +1,100 @@
+/* Where the pixels of a tile come from, as places from the corner of its patch.
+ * SPDX-License-Identifier: MIT */
+#ifndef GI_KERNELS_CUDA_TILE_PLACES_CUH
+#define GI_KERNELS_CUDA_TILE_PLACES_CUH
+
+#include "kernels/cuda/warp/tile_patch.cuh"
+
+enum {
+    CUT = GI_AFFINE_BITS - GI_PLACE_BITS,
+    UP = 32 - CUT,
+};
+
+/* 1 / c to 2^-52, c normal. */
+static __device__ __forceinline__ double inverse(double c)
+{
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(c));
+    double e = fma(-c, y, 1.0);
+    e = fma(e, e, e);
+    return fma(y, e, y);
+}
+
+/* Where the next run of pixels of a thread begins. AFFINE: shifted so that the low 32 bits of
+ * places, from the patch's corner, are the high ones of these. PROJECTIVE: u its first column;
+ * what is added to a quotient, and which bits of the sum are 0 where it may be rounded wrongly. */
+struct steps {
+    uint64_t x, y;
+    double u, add_x, add_y;
+    unsigned doubt;
+};
+
+static __device__ __forceinline__ uint64_t first_place(const int64_t *m, int corner, int left,
+                                                       int top, unsigned x, unsigned y)
+{
+    int64_t place = m[0] * left + m[1] * top + m[2];
+    place += m[0] * x + m[1] * y;
+    return ((uint64_t)place << UP) - ((uint64_t)corner << (32 + GI_PLACE_BITS));
+}
+
+/* The sum has GI_AFFINE_BITS behind the point. It is wrong by less than 2^-37 where the quotient is
+ * below 2^14: by 2^-52 of it for the reciprocal, 2^-53 for the division that is meant, and 2^-41.
+ * With 2^-24 and 2^-37 added, cutting it off is rounding, unless less than 2^-36 is cut off. */
+static __device__ __forceinline__ void first_projective(struct steps *s, const struct patch *patch,
+                                                        int x)
+{
+    const double shift = 6144.0 + 0x1p-24 + 0x1p-37;
+    const int most = (1 << 14) - 256;
+    s->u = x;
+    s->add_x = shift - patch->x;
+    s->add_y = shift - patch->y;
+    s->doubt = abs(patch->x) < most && abs(patch->y) < most ? (1 << CUT) - 16 : 0;
+}
+
+static __device__ __noinline__ uint2 projective_exactly(const struct warp_args *args, int x, int y)
+{
+    struct gi_place at = gi_map_projective(args->map.m, x, y);
+    return make_uint2((unsigned)at.x, (unsigned)at.y);
+}
+
+/* The places of a run of pixels from the patch's corner; on to the thread's next run. */
+static __device__ __forceinline__ void run_affine(uint2 *at, const struct tile_map *map,
+                                                  struct steps *steps)
+{
+    at[0] = make_uint2((unsigned)(steps->x >> 32), (unsigned)(steps->y >> 32));
+#pragma unroll
+    for (int i = 1; i < WARP_ACROSS; i++)
+        at[i] = make_uint2((unsigned)((steps->x + map->across_x[i - 1]) >> 32),
+                           (unsigned)((steps->y + map->across_y[i - 1]) >> 32));
+    steps->x += map->down_x;
+    steps->y += map->down_y;
+}
+
+static __device__ __forceinline__ void run_projective(uint2 *at, const struct warp_args *args,
+                                                      const struct patch *patch,
+                                                      const struct steps *steps, int x, int y)
+{
+    const double *m = args->map.m;
+    double v = y, a = fma(m[1], v, m[2]), b = fma(m[4], v, m[5]), c = fma(m[7], v, m[8]);
+    bool doubt[WARP_ACROSS], any = false;
+#pragma unroll
+    for (int i = 0; i < WARP_ACROSS; i++) {
+        double u = steps->u + APART * i, over = inverse(fma(m[6], u, c));
+        int64_t to_x = __double_as_longlong(fma(fma(m[0], u, a), over, steps->add_x));
+        int64_t to_y = __double_as_longlong(fma(fma(m[3], u, b), over, steps->add_y));
+        at[i] = make_uint2((unsigned)(to_x >> CUT), (unsigned)(to_y >> CUT));
+        doubt[i] = !((unsigned)to_x & steps->doubt) | !((unsigned)to_y & steps->doubt);
+        any |= doubt[i];
+    }
+    if (!any)
+        return;
+#pragma unroll
+    for (int i = 0; i < WARP_ACROSS; i++)
+        if (doubt[i]) {
+            uint2 to = projective_exactly(args, x + APART * i, y);
+            at[i] = make_uint2(to.x - ((unsigned)patch->x << GI_PLACE_BITS),
+                               to.y - ((unsigned)patch->y << GI_PLACE_BITS));
+        }
+}
+
+#endif
