@@ -206,6 +206,42 @@ static void test_shapes(void **state)
         make(1100, 9, 1, kind % 2 ? GI_U8 : GI_U16, 3, kind, kind);
 }
 
+/* Bytes as devices cut them: several threads, warps and bands, each rule and border. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    static const int ks[] = {3, 7, 15, 21, 31, 33};
+    for (int i = 0; i < 6; i++)
+        for (int kind = 1; kind < KINDS; kind++)
+            make(1100 - 37 * kind, 20 + ks[i], 1, GI_U8, ks[i], kind, (i + kind) % CASE_BORDERS);
+}
+
+/* Sums of squares that just fit, or don't, around black with a few white samples. */
+static void test_black(void **state)
+{
+    (void)state;
+    static const int ks[] = {361, 511, 513};
+    for (int i = 0; i < 3; i++)
+        for (int kind = 1; kind < 4; kind++) {
+            struct guard g;
+            guard_alloc(&g, 3, 260, 1, GI_U8, 16);
+            for (int y = 0; y < 260; y++)
+                for (size_t x = 0; x < 3; x++)
+                    put(&g.image, y, x, case_between(&seed, 0, 99) || y < 200 ? 0 : 255);
+            struct gi_local spec = random_rule(kind, ks[i], GI_BORDER_VALUE, GI_U8);
+            spec.edge.value[0] = 0;
+            if (kind == 3 && i == 0) { /* no threshold of black is above it, nor at -0 */
+                spec.part = -spec.part;
+                spec.slope = -spec.slope;
+                spec.shift = 0;
+                spec.level = -0.0;
+            }
+            check(&g.image, &spec);
+            guard_check(&g);
+            guard_free(&g);
+        }
+}
+
 /* Windows whose sums don't fit in 32 bits, in 2^53, in 64 bits; wider than the image. */
 static void test_wide(void **state)
 {
@@ -338,7 +374,8 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_black),   cmocka_unit_test(test_wide),
         cmocka_unit_test(test_fall),    cmocka_unit_test(test_types),
         cmocka_unit_test(test_bernsen), cmocka_unit_test(walk_check_all),
     };

@@ -132,4 +132,28 @@ static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n
     return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
 }
 
+/* Bytes of a and b, or, of a selector of 8 or more, eight times the upper bit of the one 8 below.
+ */
+static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
+{
+    unsigned d;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selectors));
+    return d;
+}
+
+/* The words of a row of samples that are full scale, all bits, where `signs` is less than 0, else
+ * 0; then flipped. */
+template <typename T, int WORDS>
+static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
+                                                  unsigned flip)
+{
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        const unsigned *s = signs + i * (4 / (int)sizeof(T));
+        words[i] = flip ^ (sizeof(T) == 2 ? signs_perm(s[0], s[1], 0xffbb)
+                                          : __byte_perm(signs_perm(s[0], s[1], 0xfb),
+                                                        signs_perm(s[2], s[3], 0xfb), 0x5410));
+    }
+}
+
 #endif

@@ -181,15 +181,6 @@ static __device__ __forceinline__ void near_means(unsigned *words, const unsigne
                                      __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
 }
 
-/* Bytes of a and b, or, of a selector of 8 or more, eight times the upper bit of the one 8 below.
- */
-static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
-{
-    unsigned d;
-    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selectors));
-    return d;
-}
-
 /* Full scale where n times the sample is more than its window's sum, which started at the least
  * excess that does not count, else 0; then flipped. */
 template <typename T>
@@ -204,13 +195,7 @@ static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned
         unsigned pick = sizeof(T) == 1 ? 0x4440u | s % EACH : s % EACH ? 0x4432u : 0x4410u;
         rest[s] = sums[s] - __byte_perm(samples[s / EACH], 0, pick) * (unsigned)args->n;
     }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        words[i] = args->flip ^
-                   (sizeof(T) == 2
-                        ? signs_perm(rest[2 * i], rest[2 * i + 1], 0xffbb)
-                        : __byte_perm(signs_perm(rest[4 * i], rest[4 * i + 1], 0xfb),
-                                      signs_perm(rest[4 * i + 2], rest[4 * i + 3], 0xfb), 0x5410));
+    signs_mask<T, 4>(words, rest, args->flip);
 }
 
 #endif

@@ -1,10 +1,12 @@
 /* Local thresholds of gray integers in one pass. A block goes down a strip of columns; each thread
  * keeps the sums of k levels, and of their squares, of its columns, adding a row and taking one
  * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
- * which is exact as windows fit. SPDX-License-Identifier: MIT */
+ * which is exact as windows fit. Squares are those of levels less 128, D being the same: so k may
+ * be twice as large. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/box/strips.cuh"
 #include "kernels/cuda/local/local.cuh"
+#include "kernels/cuda/local/quick.cuh"
 
 enum {
     VALUES = 2, /* of a pixel in a turn: sums of two rows, or sums and squares of one */
@@ -22,7 +24,8 @@ struct local_strips {
                                     */
     int n, more;                   /* k * k; `mean`: above is n * v - sum > more */
     unsigned flip;                 /* ~0 for `invert` */
-    struct gi_local spec;          /* swell is 0 */
+    struct gi_local spec;
+    struct local_quick quick;
 };
 
 /* Sample j of a thread's. */
@@ -32,14 +35,16 @@ template <typename T> static __device__ __forceinline__ int sample_of(const unsi
                           : (int)__byte_perm(words[j / 2], 0, j & 1 ? 0x4432u : 0x4410u);
 }
 
-/* squares[j] += fresh * fresh - old * old. */
+/* squares[j] += fresh * fresh - old * old, of samples less 128. */
 static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
                                                     const unsigned *old)
 {
 #pragma unroll
     for (int j = 0; j < PIXELS; j++) {
-        int f = sample_of<uint8_t>(fresh, j), o = sample_of<uint8_t>(old, j);
-        squares[j] += (unsigned)(f * f - o * o);
+        unsigned byte = (unsigned)j & 3, extended = byte | (byte | 8) * 0x1110;
+        int f = (int)signs_perm(fresh[j / 4] ^ 0x80808080, 0, extended);
+        int o = (int)signs_perm(old[j / 4] ^ 0x80808080, 0, extended);
+        squares[j] = (unsigned)(f * f) - ((unsigned)(o * o) - squares[j]);
     }
 }
 
@@ -49,38 +54,74 @@ static __device__ __forceinline__ double whole_of(unsigned v)
     return __hiloint2double(0x43300000, (int)v) - 0x1p52;
 }
 
-static __device__ __forceinline__ double whole_of(int v)
+/* Is sample v above the threshold of its window, whose sums these are? N times that of the squares
+ * is below 2^53. */
+template <bool SWELL>
+static __device__ __noinline__ bool above_of(const struct local_strips *args, int v, unsigned sum,
+                                             unsigned square)
 {
-    return __hiloint2double(0x43300000, v ^ (int)0x80000000) - (0x1p52 + 0x1p31);
-}
-
-/* Is sample v above the threshold of its window, whose sums these are? N * Q and S * S are below
- * 2^53. */
-template <bool MEAN>
-static __device__ __forceinline__ bool above_of(const struct local_strips *args, int v,
-                                                unsigned sum, unsigned square)
-{
-    int rest = args->n * v - (int)sum;
-    if (MEAN)
-        return rest > args->more;
+    double n = args->n, s = whole_of(sum), less = s - 128 * n;
     struct gi_local spec = args->spec;
-    double s = whole_of(sum), spread = fma(-s, s, (double)args->n * whole_of(square));
-    spec.swell = 0;
-    return gi_local_above(&spec, whole_of(rest), s, spread);
+    if (!SWELL)
+        spec.swell = 0;
+    return gi_local_above(&spec, n * v - s, s, fma(-less, less, n * whole_of(square)));
 }
 
-/* The words of a row of samples from whether each is above; full scale has all bits. */
-template <typename T, int WORDS>
-static __device__ __forceinline__ void mask_of(unsigned *words, const bool *above, unsigned flip)
+/* signs[j] < 0 where sample j of `words` is above the threshold of its window; its sums are the
+ * differences. */
+template <bool SWELL>
+static __device__ __forceinline__ void
+signs_of(unsigned *signs, const struct local_strips *args, unsigned top, const unsigned *words,
+         const unsigned (*high)[VALUES], const unsigned (*low)[VALUES])
 {
-    enum { EACH = 4 / (int)sizeof(T) };
+    bool doubt = false;
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        unsigned word = 0;
+    for (int j = 0; j < PIXELS; j++) {
+        float s = (float)(high[j][0] - low[j][0]), q = (float)(high[j][1] - low[j][1]);
+        float h = quick_side<SWELL>(&args->quick, quick_sample(words[j / 4], top, j % 4), s, q);
+        signs[j] = __float_as_uint(h);
+        doubt |= quick_doubts(h, s + args->quick.sure);
+    }
+    if (!doubt)
+        return;
 #pragma unroll
-        for (int b = 0; b < EACH; b++)
-            word |= above[i * EACH + b] ? (unsigned)(T)~0u << b * 8 * (int)sizeof(T) : 0;
-        words[i] = word ^ flip;
+    for (int j = 0; j < PIXELS; j++) {
+        unsigned sum = high[j][0] - low[j][0], square = high[j][1] - low[j][1];
+        if (quick_doubts(__uint_as_float(signs[j]), (float)sum + args->quick.sure))
+            signs[j] = above_of<SWELL>(args, sample_of<uint8_t>(words, j), sum, square) ? ~0u : 0;
+    }
+}
+
+/* What `old` of zeros takes off again, while the first 2 * r + 1 rows come. */
+static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++)
+        squares[j] = (2 * r + 1) * 128 * 128;
+}
+
+/* The prefix sums at both ends of a thread's windows. */
+static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsigned (*low)[VALUES],
+                                                const struct local_strips *args,
+                                                const unsigned *prefix)
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        words_get<VALUES>(high[j], prefix + args->high[j]);
+        words_get<VALUES>(low[j], prefix + args->low[j]);
+    }
+}
+
+/* The same by the mean, of value i of the sums. */
+template <typename T>
+static __device__ __forceinline__ void
+signs_mean(unsigned *signs, const struct local_strips *args, int i, const unsigned *words,
+           const unsigned (*high)[VALUES], const unsigned (*low)[VALUES])
+{
+#pragma unroll
+    for (int j = 0; j < PIXELS; j++) {
+        int rest = args->n * sample_of<T>(words, j) - (int)(high[j][i] - low[j][i]);
+        signs[j] = rest > args->more ? ~0u : 0;
     }
 }
 
@@ -97,8 +138,8 @@ static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsig
     }
 }
 
-template <typename T, bool MEAN>
-static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS)
+template <typename T, bool MEAN, bool SWELL>
+static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS, MEAN ? 1 : 2)
     local_strips(const __grid_constant__ struct local_strips args)
 {
     enum { WORDS = PIXELS * (int)sizeof(T) / 4, ROWS = MEAN ? 2 : 1 };
@@ -117,7 +158,9 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS)
         before[0][i] = 0;
     __syncthreads();
 
-    unsigned columns[PIXELS] = {}, squares[PIXELS] = {};
+    unsigned top = (unsigned)__shfl_sync(~0u, args.quick.top, me);
+    unsigned columns[PIXELS] = {}, squares[PIXELS];
+    squares_begin(squares, r);
     unsigned fresh[ROWS][WORDS], old[ROWS][WORDS] = {}, centre[ROWS][WORDS];
 #pragma unroll 4
     for (int y = y0 - r - 1; y < y0 + r; y++) {
@@ -162,21 +205,16 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS)
         __syncthreads();
         if (!makes)
             continue;
-        bool above[ROWS][PIXELS];
-#pragma unroll
-        for (int j = 0; j < PIXELS; j++) {
-            unsigned high[VALUES], low[VALUES];
-            words_get<VALUES>(high, prefix + args.high[j]);
-            words_get<VALUES>(low, prefix + args.low[j]);
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                above[i][j] = above_of<MEAN>(&args, sample_of<T>(centre[i], j), high[i] - low[i],
-                                             high[1] - low[1]);
-        }
+        unsigned high[PIXELS][VALUES], low[PIXELS][VALUES];
+        ends_get(high, low, &args, prefix);
 #pragma unroll
         for (int i = 0; i < ROWS; i++, out += args.dst.stride) {
-            unsigned words[WORDS];
-            mask_of<T, WORDS>(words, above[i], args.flip);
+            unsigned signs[PIXELS], words[WORDS];
+            if (MEAN)
+                signs_mean<T>(signs, &args, i, centre[i], high, low);
+            else
+                signs_of<SWELL>(signs, &args, top, centre[i], high, low);
+            signs_mask<T, WORDS>(words, signs, args.flip);
             if (y + i < y1)
                 chunk_store<T, WORDS>((T *)out, words, width - x);
         }
@@ -189,9 +227,9 @@ static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
 {
     double n = (double)spec->k * spec->k, full = gi_type_full_scale(src->type);
     double more = floor(-spec->shift);
-    bool fits = spec->mean ? n * full <= INT32_MAX : n * full * full < 4294967296.0;
+    bool fits = spec->mean ? n * full <= INT32_MAX : n * 128 * 128 < 4294967296.0;
     if (spec->k / 2 >= src->height || src->channels != 1 || src->type == GI_F32 || !fits ||
-        spec->swell != 0 || (!spec->mean && src->type != GI_U8))
+        (!spec->mean && src->type != GI_U8))
         return false;
     args->r = spec->k / 2;
     args->halo = (args->r / PIXELS + 1) * PIXELS;
@@ -199,6 +237,7 @@ static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
     args->more = (int)(more > INT32_MAX ? INT32_MAX : more > INT32_MIN ? more : INT32_MIN);
     args->flip = spec->invert ? ~0u : 0;
     args->spec = *spec;
+    args->quick = local_quick_of(spec);
     args->cut =
         strips_cut_of(src->width, args->halo, spec->mean ? (int)MOST_THREADS : (int)SPREAD_THREADS);
     args->shared_nbytes = args->cut.threads * (PIXELS + 1) * VALUES * (int)sizeof(unsigned);
@@ -209,7 +248,7 @@ static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
     return args->cut.threads && args->shared_nbytes + 4096 <= cu->shared_nbytes;
 }
 
-template <typename T, bool MEAN>
+template <typename T, bool MEAN, bool SWELL>
 static enum gi_status launch(struct gi_cuda_queue *cu, struct local_strips *args,
                              const struct gi_image *src, struct gi_err *err)
 {
@@ -217,7 +256,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_strips *args
     enum gi_status status = gi_cuda_box_rows(cu, &args->rows, src, &edge, PIXELS, args->halo, err);
     if (status)
         return status;
-    void (*kernel)(const struct local_strips) = local_strips<T, MEAN>;
+    void (*kernel)(const struct local_strips) = local_strips<T, MEAN, SWELL>;
     int threads = args->cut.threads, shared = args->shared_nbytes;
     GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     int blocks = 1;
@@ -245,7 +284,8 @@ enum gi_status gi_cuda_local_strips(struct gi_queue *queue, struct gi_image *dst
     args.dst = target_of(dst);
     divide(&args, cu, src, spec);
     if (!spec->mean)
-        return launch<uint8_t, false>(cu, &args, src, err);
-    return src->type == GI_U8 ? launch<uint8_t, true>(cu, &args, src, err)
-                              : launch<uint16_t, true>(cu, &args, src, err);
+        return spec->swell != 0 ? launch<uint8_t, false, true>(cu, &args, src, err)
+                                : launch<uint8_t, false, false>(cu, &args, src, err);
+    return src->type == GI_U8 ? launch<uint8_t, true, false>(cu, &args, src, err)
+                              : launch<uint16_t, true, false>(cu, &args, src, err);
 }

@@ -38,8 +38,8 @@ static __device__ __forceinline__ uint32_t level_of(const struct local_args *arg
 }
 
 template <typename T>
-static __device__ __forceinline__ u64 level_at(const struct local_args *args, int sample, int c,
-                                               int y)
+static __device__ __forceinline__ uint32_t level_at(const struct local_args *args, int sample,
+                                                    int c, int y)
 {
     const struct source *src = &args->src;
     int yi = gi_border_index(y, src->height, src->border);
@@ -52,6 +52,7 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_down(const __grid_constant__ struct local_args args)
 {
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows read at once; floats have enough to do */
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
@@ -60,20 +61,34 @@ static __global__ void __launch_bounds__(THREADS)
     size_t at = (size_t)(y0 - args.y0) * args.pitch + sample;
     u64 sum = 0, square = 0;
     int r = args.spec.k / 2;
-    for (int y = y0 - r; y < y0 + r; y++) {
-        u64 v = level_at<T>(&args, sample, c, y);
-        sum += v;
-        square += v * v;
+    for (int y = y0 - r; y < y0 + r; y += AHEAD) {
+        uint32_t v[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            v[i] = y + i < y0 + r ? level_at<T>(&args, sample, c, y + i) : 0;
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            sum += v[i];
+            square += (u64)v[i] * v[i];
+        }
     }
-    for (int y = y0; y < y1; y++, at += args.pitch) {
-        u64 v = level_at<T>(&args, sample, c, y + r), old = level_at<T>(&args, sample, c, y - r);
-        sum += v;
-        square += v * v;
-        args.sums[at] = sum;
-        if (!args.spec.mean)
-            args.squares[at] = square;
-        sum -= old;
-        square -= old * old;
+    for (int y = y0; y < y1; y += AHEAD) {
+        uint32_t v[AHEAD], old[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            v[i] = y + i < y1 ? level_at<T>(&args, sample, c, y + i + r) : 0;
+            old[i] = y + i < y1 ? level_at<T>(&args, sample, c, y + i - r) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD && y + i < y1; i++, at += args.pitch) {
+            sum += v[i];
+            square += (u64)v[i] * v[i];
+            args.sums[at] = sum;
+            if (!args.spec.mean)
+                args.squares[at] = square;
+            sum -= old[i];
+            square -= (u64)old[i] * old[i];
+        }
     }
 }
 
@@ -220,7 +235,7 @@ static const struct gi_local_threshold_way ways[] = {
      gi_cuda_local_near_takes,
      gi_cuda_local_near},
     {{"strips", "gray integers higher than half the window, whose sums fit in 32 bits: of bytes, "
-                "squares too, up to k = 257"},
+                "squares too, up to k = 511"},
      gi_cuda_local_strips_takes,
      gi_cuda_local_strips},
     {{"passes", "everything"}, NULL, passes},
