@@ -12,9 +12,13 @@ void gi_opacity_plan(struct gi_plan *plan, bool alpha_too);
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err);
 
-/* For its `run`: are there pixels that do not count? True too where no look could tell, of an image
- * of more pixels than one takes. */
-bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work, bool alpha_too);
+/* Whether what `edge` puts outside an image counts. */
+bool gi_opacity_counts(const struct gi_edge *edge, const struct gi_image *image);
+
+/* For its `run`: are there pixels, in the image or by `edge` outside it, that do not count? True
+ * too where no look could tell, of an image of more pixels than one takes. */
+bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
+                      const struct gi_edge *edge, bool alpha_too);
 
 /* For manuals; --alpha is the operation's option. */
 #define GI_OPACITY_MANUAL                                                                          \

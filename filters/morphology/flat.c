@@ -91,10 +91,8 @@ static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct g
                                    const struct gi_image *src)
 {
     struct gi_extreme all = *spec;
-    float pixel[GI_PIXEL_NBYTES_MAX / sizeof(float)]; /* samples of any type */
     int last = src->channels - 1;
-    gi_edge_pixel(pixel, &spec->edge, src);
-    bool counts = gi_sample(pixel, (size_t)last, src->type) > 0;
+    bool counts = gi_opacity_counts(&spec->edge, src);
     for (int c = 0; c < last && !counts; c++)
         all.edge.value[c] = veil->hidden;
     all.edge.value[last] = counts ? veil->shown : veil->hidden;
@@ -135,7 +133,8 @@ static enum gi_status pick(struct gi_queue *queue, struct gi_image *dst, const s
 static bool hides(const struct gi_plan *plan, const struct gi_work *work)
 {
     const struct gi_flat_params *p = plan->params;
-    return gi_opacity_hides(plan, work, p->alpha);
+    const struct gi_flat *flat = plan->tables;
+    return gi_opacity_hides(plan, work, &flat->erode.edge, p->alpha);
 }
 
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,

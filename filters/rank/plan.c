@@ -67,7 +67,8 @@ const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct 
 {
     const struct tables *tables = plan->tables;
     const struct gi_rank_params *p = plan->params;
-    return gi_opacity_hides(plan, work, p->alpha) ? &tables->opaque : &tables->all;
+    return gi_opacity_hides(plan, work, &tables->all.edge, p->alpha) ? &tables->opaque
+                                                                     : &tables->all;
 }
 
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,

@@ -107,6 +107,9 @@ for turn, (mask, args) in enumerate([(np.ones((3, 3)), ["--k", 3]), (np.ones((7,
         c.check(f"transparent, rank {name}", np.array_equal(c.filter(image, "rank", "--percent", 85, *args), visible(image, mask, lambda v: v[len(v) * 85 // 100])))
         c.check(f"transparent, mode {name}", np.array_equal(c.filter(image, "mode", *args), visible(image, mask, lambda v: np.bincount(v).argmax())))
 seen = random_image(c.rng, (40, 50, 4), np.uint8) | np.uint8(1)
+for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # what stands outside may be the only pixels that are transparent
+    got = c.filter(seen, "median", "--k", 7, "--border", "border", "--border-value", ",".join(map(str, value)))
+    c.check(f"outside {value}", np.array_equal(got, visible(seen, np.ones((7, 7)), lambda v: v[len(v) // 2], "border", value)))
 c.check("none transparent", np.array_equal(c.filter(seen, "median"), peer(seen, 3)) and c.filter(seen, "median")[:, :, 3].tobytes() == seen[:, :, 3].tobytes())
 
 # NaN is above all: the window's median as a sort has it.

@@ -153,6 +153,11 @@ for name in ("erode", "dilate"):
     want[5:15, 8:20, 0][want[5:15, 8:20, 0] == -7] = np.nan
     want[0, 0, 1] = np.nan
     c.check(f"{name}: NaN that is transparent does not count", np.array_equal(got, want, equal_nan=True))
+seen = random_image(c.rng, (13, 17, 4), np.uint8) | np.uint8(1)
+for name in [*PEERS, "midpoint"]:
+    for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # what stands outside may be the only pixels that are
+        got = c.filter(seen, name, "--k", 5, "--border", "border", "--border-value", ",".join(map(str, value)))
+        c.check(f"{name}: outside {value}", np.array_equal(got, opaque(name, seen, np.ones((5, 5)), "border", value)))
 got = c.filter(np.dstack([image[:, :, 0], image[:, :, 0] * 0]), "erode", "--k", 9)
 c.check("nothing counts", np.array_equal(got, np.dstack([image[:, :, 0], image[:, :, 0] * 0])))
 
