@@ -5,7 +5,7 @@
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/morphology/extreme.cuh"
 
-enum { WORDS = 8, NBYTES = 4 * WORDS, AHEAD = 4, WARPS = 16 };
+enum { WORDS = 8, NBYTES = 4 * WORDS };
 
 struct near_args {
     struct box_rows rows;
@@ -21,6 +21,8 @@ template <typename T, int PIXEL> struct near_of {
         SIDE = (PIXEL + 3) / 4,         /* words of a neighbour */
         ALL = WORDS + SIDE,
         UNIT = 16 / (int)sizeof(T),
+        AHEAD = sizeof(T) == 1 ? 2 : 4,   /* rows, and most warps of a multiprocessor: more of */
+        WARPS = sizeof(T) == 1 ? 20 : 16, /* these where the registers suffice */
     };
 };
 
@@ -229,7 +231,7 @@ static __global__ void __launch_bounds__(32)
     chunk_wait(&args.rows, &chunks.own[0]);
     chunk_wait(&args.rows, &chunks.own[1]);
     chunk_wait(&args.rows, &chunks.beside);
-    unsigned next[AHEAD][S::ALL], last[2][S::PARTS][S::ALL];
+    unsigned next[S::AHEAD][S::ALL], last[2][S::PARTS][S::ALL];
 #pragma unroll
     for (int i = 0; i < 2; i++)
         near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 - 1 + i);
@@ -237,14 +239,14 @@ static __global__ void __launch_bounds__(32)
     for (int i = 0; i < 2; i++)
         near_parts<T, PIXEL>(last[i], next[i], args.turn);
 #pragma unroll
-    for (int i = 0; i < AHEAD; i++)
+    for (int i = 0; i < S::AHEAD; i++)
         near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y0 + 1 + i);
-    for (int y = y0; y < y1; y += AHEAD) {
+    for (int y = y0; y < y1; y += S::AHEAD) {
 #pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
+        for (int i = 0; i < S::AHEAD; i++) {
             unsigned words[WORDS];
             near_step<T, PIXEL>(words, next[i], last, &args);
-            near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + AHEAD);
+            near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + S::AHEAD);
             if (y + i < y1)
                 near_store<T, PIXEL>(words, &args, &chunks, y + i);
         }
@@ -268,7 +270,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
         return status;
     void (*kernel)(const struct near_args) = extreme_near<T, PIXEL>;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
-    blocks = blocks < WARPS ? blocks : WARPS;
+    blocks = blocks < near_of<T, PIXEL>::WARPS ? blocks : (int)near_of<T, PIXEL>::WARPS;
     int strips = ceil_div((long long)gi_row_nbytes(src), 32 * NBYTES);
     int bands = blocks * cu->units / strips; /* one wave */
     bands = bands < 1 ? 1 : bands > 65535 ? 65535 : bands;
