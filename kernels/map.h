@@ -163,16 +163,23 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *l
     return at;
 }
 
+/* Of two samples of a field, at (x, y). */
+GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bool relative, int x,
+                                                            int y)
+{
+    double to_x = a, to_y = b;
+    struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
+                          gi_map_fixed(relative ? to_y + y : to_y)};
+    return at;
+}
+
 GI_HOST_DEVICE static inline struct gi_place
 gi_map_field(const struct gi_image *a, const struct gi_image *b, bool relative, int x, int y)
 {
     const float *row = (const float *)((const char *)a->data + (size_t)y * a->stride);
     const float *row2 = (const float *)((const char *)b->data + (size_t)y * b->stride);
     size_t i = (size_t)x * (size_t)a->channels, second = a->channels > 1;
-    double to_x = row[i], to_y = row2[i + second];
-    struct gi_place at = {gi_map_fixed(relative ? to_x + x : to_x),
-                          gi_map_fixed(relative ? to_y + y : to_y)};
-    return at;
+    return gi_map_samples(row[i], row2[i + second], relative, x, y);
 }
 
 /* The row of a band that begins at row `band` of an image of `height` which is its row y, 0 <= y <

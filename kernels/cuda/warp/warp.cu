@@ -52,6 +52,12 @@ static enum gi_status fill_args(struct gi_cuda_queue *cu, struct warp_args *args
     args->map = spec->map;
     for (int i = 0; i < 2 && spec->map.kind == GI_MAP_FIELD; i++)
         args->field[i] = *spec->map.field[i];
+    const struct gi_image *field = args->field;
+    args->fours =
+        spec->map.kind == GI_MAP_FIELD && field[0].channels <= 2 &&
+        ((size_t)field[0].data | (size_t)field[1].data | field[0].stride | field[1].stride) %
+                sizeof(float4) ==
+            0;
     return spec->map.kind == GI_MAP_RAYS ? upload_rays(cu, args, err) : GI_OK;
 }
 

@@ -22,6 +22,7 @@ struct warp_args {
     float background[GI_MAX_CHANNELS];
     struct gi_map map; /* its tables on the device, its fields here */
     struct gi_image field[2];
+    bool fours; /* of FIELD: warp_places_field() takes it */
 };
 
 /* Maps that compute more than they are called. */
@@ -63,6 +64,28 @@ static __device__ __forceinline__ void warp_places_lines(struct gi_place *at,
     }
 }
 
+/* The same by a FIELD of one channel twice or of two, whose rows begin at 16 bytes: four at once.
+ */
+static __device__ __forceinline__ void warp_places_field(struct gi_place *at,
+                                                         const struct warp_args *args, int x, int y)
+{
+    const struct gi_image *a = &args->field[0], *b = &args->field[1];
+    size_t first = (size_t)x * a->channels * sizeof(float);
+    float4 u = *(const float4 *)((const char *)a->data + (size_t)y * a->stride + first);
+    float4 v = *(const float4 *)((const char *)b->data + (size_t)y * b->stride + first +
+                                 (a->channels > 1 ? sizeof(float4) : 0));
+    if (a->channels > 1) {
+        float4 t = u;
+        u = make_float4(t.x, t.z, v.x, v.z);
+        v = make_float4(t.y, t.w, v.y, v.w);
+    }
+    bool relative = args->map.relative;
+    at[0] = gi_map_samples(u.x, v.x, relative, x, y);
+    at[1] = gi_map_samples(u.y, v.y, relative, x + 1, y);
+    at[2] = gi_map_samples(u.z, v.z, relative, x + 2, y);
+    at[3] = gi_map_samples(u.w, v.w, relative, x + 3, y);
+}
+
 /* The same by any map. Past the result's right side tables end: there is the place of its last
  * pixel. */
 static __device__ __forceinline__ void warp_places(struct gi_place *at,
@@ -70,6 +93,8 @@ static __device__ __forceinline__ void warp_places(struct gi_place *at,
 {
     if (args->map.kind == GI_MAP_AFFINE || args->map.kind == GI_MAP_PROJECTIVE)
         warp_places_lines(at, args, x, y);
+    else if (args->fours && x + WARP_ACROSS <= args->dst_width)
+        warp_places_field(at, args, x, y);
     else
         for (int i = 0; i < WARP_ACROSS; i++)
             at[i] = warp_place_other(args, min(x + i, args->dst_width - 1), y);
