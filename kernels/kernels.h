@@ -138,6 +138,7 @@ enum gi_point_op {
     GI_POINT_SUBTRACT, /* a - b */
     GI_POINT_MULTIPLY, /* a * b, on integers a * b / full scale, rounded (half way is none) */
     GI_POINT_BLEND,    /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
+    GI_POINT_MIDDLE,   /* fmaf(1/2, b, 1/2 * a), which infinities have too */
     GI_POINT_MINIMUM,  /* b where a > b, else a; NaN where either is NaN */
     GI_POINT_MAXIMUM,  /* b where b > a, else a; NaN where either is NaN */
     GI_POINT_DIFFERENCE, /* |a - b| */

@@ -12,7 +12,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const struct gi_point half = {.op = GI_POINT_BLEND, .alpha_too = true, .t = 0.5f};
+    const struct gi_point half = {.op = GI_POINT_MIDDLE, .alpha_too = true};
     const struct gi_flat *flat = plan->tables;
     struct gi_extreme greatest = flat->erode; /* of the same window: dilate's is mirrored */
     greatest.greatest = true;

@@ -169,6 +169,13 @@ for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
         want = ((low + high) / 2 if dtype == np.float32 else np.rint((low + high) / 2)).astype(dtype)
         c.check(f"midpoint {size} {border} {dtype.__name__}", np.array_equal(c.filter(image, "midpoint", *args), want))
 
+# Infinities are what they are half way to, and each other's middle is none.
+inf, huge = np.float32(np.inf), np.float32(3e38)
+for pair, want in (((inf, inf), inf), ((-inf, -inf), -inf), ((inf, 5), inf), ((5, -inf), -inf), ((huge, huge), huge), ((inf, -inf), np.nan)):
+    for width in (2, 70):
+        got = c.filter(np.resize(np.array(pair, np.float32), (3, width)), "midpoint")
+        c.check(f"midpoint of {pair}", np.array_equal(got, np.full_like(got, want), equal_nan=True))
+
 # A rolling ball: as an erosion that is not flat, in double, and scikit-image's, which cuts off.
 def rolled(image, radius, height, mode="constant"):
     reach = int(radius)

@@ -8,8 +8,8 @@
 enum { POINT_OPERATIONS = GI_POINT_OUTLIER + 1 };
 
 static const char *const point_names[POINT_OPERATIONS] = {
-    "affine", "table",   "add",     "subtract",   "multiply",
-    "blend",  "minimum", "maximum", "difference", "outlier"};
+    "affine", "table",   "add",     "subtract",   "multiply", "blend",
+    "middle", "minimum", "maximum", "difference", "outlier"};
 
 /* What random_point() makes tables of. */
 struct point_tables {

@@ -58,6 +58,8 @@ static float defined(const struct gi_point *spec, enum gi_type type, int c, floa
         return product(a, b, type);
     case GI_POINT_BLEND:
         return fmaf(spec->t, b, fmaf(-spec->t, a, a));
+    case GI_POINT_MIDDLE:
+        return fmaf(0.5f, b, 0.5f * a);
     case GI_POINT_MINIMUM:
         return isnan(b) || a > b ? b : a;
     case GI_POINT_MAXIMUM:
@@ -79,6 +81,7 @@ static double meant(const struct gi_point *spec, enum gi_type type, int c, doubl
                                       a - b,
                                       a * b / full,
                                       a * (1 - t) + b * t,
+                                      a / 2 + b / 2,
                                       fmin(a, b),
                                       fmax(a, b),
                                       fabs(a - b),

@@ -45,6 +45,8 @@ static inline __attribute__((always_inline)) GI_VEC value(const struct lanes lan
         return vec_mul(a, b);
     case GI_POINT_BLEND:
         return vec_fma(lanes.t, b, vec_fma(lanes.minus_t, a, a));
+    case GI_POINT_MIDDLE:
+        return vec_fma(vec_set(0.5f), b, vec_mul(vec_set(0.5f), a));
     case GI_POINT_MINIMUM:
         return vec_if_nan(b, b, vec_if_greater(a, b, b, a));
     case GI_POINT_MAXIMUM:
@@ -101,6 +103,9 @@ FLOATS(affine_f32, GI_F32, GI_POINT_AFFINE)
 FLOATS(blend_u8, GI_U8, GI_POINT_BLEND)
 FLOATS(blend_u16, GI_U16, GI_POINT_BLEND)
 FLOATS(blend_f32, GI_F32, GI_POINT_BLEND)
+FLOATS(middle_u8, GI_U8, GI_POINT_MIDDLE)
+FLOATS(middle_u16, GI_U16, GI_POINT_MIDDLE)
+FLOATS(middle_f32, GI_F32, GI_POINT_MIDDLE)
 FLOATS(add_f32, GI_F32, GI_POINT_ADD)
 FLOATS(subtract_f32, GI_F32, GI_POINT_SUBTRACT)
 FLOATS(multiply_f32, GI_F32, GI_POINT_MULTIPLY)
@@ -184,6 +189,7 @@ static point_row_fn *const rows[NOPERATIONS][GI_F32 + 1] = {
     [GI_POINT_SUBTRACT] = {subtract_u8, subtract_u16, subtract_f32},
     [GI_POINT_MULTIPLY] = {multiply_u8, multiply_u16, multiply_f32},
     [GI_POINT_BLEND] = {blend_u8, blend_u16, blend_f32},
+    [GI_POINT_MIDDLE] = {middle_u8, middle_u16, middle_f32},
     [GI_POINT_MINIMUM] = {minimum_u8, minimum_u16, minimum_f32},
     [GI_POINT_MAXIMUM] = {maximum_u8, maximum_u16, maximum_f32},
     [GI_POINT_DIFFERENCE] = {difference_u8, difference_u16, difference_f32},

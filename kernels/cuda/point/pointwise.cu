@@ -104,6 +104,8 @@ static __device__ __forceinline__ float in_float(int what, float a, float b, flo
         return __fmul_rn(a, b);
     case GI_POINT_BLEND:
         return __fmaf_rn(args.t, b, __fmaf_rn(-args.t, a, a));
+    case GI_POINT_MIDDLE:
+        return __fmaf_rn(0.5f, b, __fmul_rn(0.5f, a));
     case GI_POINT_MINIMUM:
         return b != b || a > b ? b : a;
     case GI_POINT_MAXIMUM:
@@ -142,7 +144,8 @@ template <typename T, int WHAT, int PERIOD>
 static __global__ void __launch_bounds__(POINT_THREADS) point(struct point_args args)
 {
     const bool two = WHAT >= GI_POINT_ADD && WHAT != THRESHOLD;
-    const bool floats = sizeof(T) == 4 || WHAT == GI_POINT_AFFINE || WHAT == GI_POINT_BLEND;
+    const bool floats = sizeof(T) == 4 || WHAT == GI_POINT_AFFINE || WHAT == GI_POINT_BLEND ||
+                        WHAT == GI_POINT_MIDDLE;
     int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
     if (x >= args.pieces)
         return;
@@ -180,12 +183,12 @@ typedef void point_kernel(struct point_args args);
     }
 
 static point_kernel *const kernels[NOPERATIONS][GI_F32 + 1] = {
-    EACH_TYPE(GI_POINT_AFFINE, 4),     {},
-    EACH_TYPE(GI_POINT_ADD, 4),        EACH_TYPE(GI_POINT_SUBTRACT, 4),
-    EACH_TYPE(GI_POINT_MULTIPLY, 4),   EACH_TYPE(GI_POINT_BLEND, 4),
-    EACH_TYPE(GI_POINT_MINIMUM, 4),    EACH_TYPE(GI_POINT_MAXIMUM, 4),
-    EACH_TYPE(GI_POINT_DIFFERENCE, 4), EACH_TYPE(GI_POINT_OUTLIER, 4),
-    EACH_TYPE(THRESHOLD, 4),
+    EACH_TYPE(GI_POINT_AFFINE, 4),   {},
+    EACH_TYPE(GI_POINT_ADD, 4),      EACH_TYPE(GI_POINT_SUBTRACT, 4),
+    EACH_TYPE(GI_POINT_MULTIPLY, 4), EACH_TYPE(GI_POINT_BLEND, 4),
+    EACH_TYPE(GI_POINT_MIDDLE, 4),   EACH_TYPE(GI_POINT_MINIMUM, 4),
+    EACH_TYPE(GI_POINT_MAXIMUM, 4),  EACH_TYPE(GI_POINT_DIFFERENCE, 4),
+    EACH_TYPE(GI_POINT_OUTLIER, 4),  EACH_TYPE(THRESHOLD, 4),
 };
 static point_kernel *const affine_of_3[GI_F32 + 1] = EACH_TYPE(GI_POINT_AFFINE, 3);
 
