@@ -123,8 +123,8 @@ static const char *const lines[] = {
     "blur --k 3 a.ppm b.pgm --out-dir done --report done.jsonl --resume",
     "invert --out {tree}/{stem}{index}.{ext} --files-from list --shard 1/2",
     "histogram b.pgm c.pgm --table t.csv",
-    "extract b.pgm t.json --at 50% --labels l.npy --mask m.pgm --overlay o.png --crops crops "
-    "--points p.csv",
+    ("extract b.pgm t.json --at 50% --labels l.npy --mask m.pgm --overlay o.png --crops crops "
+     "--points p.csv"),
     "extract a.ppm t.json --at 50% --overlay o.png --labels-picture l.png --crops crops",
     "extract d.pgm t.csv --at 50% --overlay o.png --crops crops --crop-format png",
     "blur s.pnm out.pnm --k 3 --format pnm",
