@@ -95,6 +95,7 @@ static const struct gi_kernels kernels = {
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
     .paint = gi_cuda_paint,
+    .flood = NULL, /* by label */
     .scatter = gi_cuda_scatter,
     .window = gi_cuda_window,
     .turn = gi_cuda_turn,
