@@ -4,8 +4,6 @@
  * no byte. SPDX-License-Identifier: MIT */
 #include "filters/flow.h"
 
-#include <stdlib.h>
-
 /* Rows of a step's result: `image` is to be released, `view` are the rows asked for. */
 struct rows {
     struct gi_image image, view;
@@ -198,15 +196,6 @@ static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst,
     return status;
 }
 
-/* The state of a step that has one in bands alone. */
-static enum gi_status begin_anew(struct gi_flow *flow, int i, struct gi_err *err)
-{
-    free(flow->states[i]);
-    flow->states[i] = calloc(1, flow->pipeline->plans[i].state_nbytes);
-    return flow->states[i] ? GI_OK
-                           : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
-}
-
 enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
                              struct gi_err *err)
 {
@@ -217,7 +206,7 @@ enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int row
             status = collect(flow, i - 1, flow->sides[i].tap, rows, err);
         int passes = plan->passes + plan->band_passes;
         if (!status && plan->band_passes)
-            status = begin_anew(flow, i, err);
+            status = gi_flow_new_state(flow, i, err);
         for (int pass = 0; pass < passes && !status; pass++)
             status = measure_pass(flow, i, pass, rows, err);
         if (flow->times && passes) {

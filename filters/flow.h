@@ -40,6 +40,11 @@ enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image
 /* One look of plan i. */
 enum gi_status gi_flow_measure(struct gi_flow *flow, int i, const struct gi_look *look,
                                struct gi_err *err);
+/* Gives step i, whose plan has looks, a state of zeros in place of what it had. Errors:
+ * GI_E_MEMORY.
+ */
+enum gi_status gi_flow_new_state(struct gi_flow *flow, int i, struct gi_err *err);
+
 /* What steps `from` and on gather is as if nothing had been found yet. Errors: GI_E_MEMORY. */
 enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err);
 

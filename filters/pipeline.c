@@ -275,17 +275,22 @@ static enum gi_status run_whole(struct gi_flow *flow, struct gi_image *dst, stru
     return status;
 }
 
+enum gi_status gi_flow_new_state(struct gi_flow *flow, int i, struct gi_err *err)
+{
+    free(flow->states[i]);
+    flow->states[i] = calloc(1, flow->pipeline->plans[i].state_nbytes);
+    return flow->states[i] ? GI_OK
+                           : gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
+}
+
 enum gi_status gi_flow_begin(struct gi_flow *flow, int from, struct gi_err *err)
 {
     const struct gi_pipeline *pipeline = flow->pipeline;
     for (int i = from; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        if (plan->passes && !flow->states[i])
-            flow->states[i] = calloc(1, plan->state_nbytes);
-        else if (plan->passes)
-            memset(flow->states[i], 0, plan->state_nbytes);
-        if (plan->passes && !flow->states[i])
-            return gi_fail(err, GI_E_MEMORY, "out of memory: what a pipeline measures");
+        enum gi_status status = plan->passes ? gi_flow_new_state(flow, i, err) : GI_OK;
+        if (status)
+            return status;
         if (flow->sides && flow->sides[i].tap)
             gi_image_free(flow->sides[i].tap);
         if (flow->sides && flow->sides[i].shape)
