@@ -61,6 +61,17 @@ static inline void case_fill(struct gi_image *image, uint64_t *seed)
         }
 }
 
+/* Sample i of row y becomes `value`, of any type. */
+static inline void case_put(struct gi_image *image, int y, size_t i, float value)
+{
+    if (image->type == GI_U8)
+        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
+    else if (image->type == GI_U16)
+        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
+    else
+        ((float *)gi_row(image, y))[i] = value;
+}
+
 static inline struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
 {
     struct gi_edge edge = {.border = border};

@@ -57,17 +57,6 @@ static void reach(uint8_t *on, const int *size, int connectivity)
     free(todo);
 }
 
-/* Sample i of row y becomes `value`, of any type. */
-static void put(struct gi_image *image, int y, size_t i, float value)
-{
-    if (image->type == GI_U8)
-        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
-    else if (image->type == GI_U16)
-        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
-    else
-        ((float *)gi_row(image, y))[i] = value;
-}
-
 static void check_queue(struct gi_queue *queue, struct gi_flood spec, const struct gi_image *src,
                         const struct gi_image *judge, const struct gi_image *want, int way)
 {
@@ -106,7 +95,7 @@ static void check(const int *size, int picture, int channels, enum gi_type type,
     case_fill(&src.image, seed);
     for (int i = 0; i < size[0] * size[1]; i++) {
         on[i] = is_drawn(picture, i % size[0], i / size[0], size, seed);
-        put(&judge.image, i / size[0], (size_t)(i % size[0]), on[i] != invert ? full : 0);
+        case_put(&judge.image, i / size[0], (size_t)(i % size[0]), on[i] != invert ? full : 0);
     }
     reach(on, size, connectivity);
     for (int y = 0; y < size[1]; y++) {
@@ -114,7 +103,7 @@ static void check(const int *size, int picture, int channels, enum gi_type type,
         for (int x = 0; x < size[0]; x++)
             for (int c = 0; c < gi_colour_channels(&src.image); c++)
                 if (on[y * size[0] + x] == (enclosed ? 1 : 2))
-                    put(&want.image, y, (size_t)(x * channels + c), value);
+                    case_put(&want.image, y, (size_t)(x * channels + c), value);
     }
     for (int q = 0; q < WALK_QUEUES; q++)
         for (int way = -1; walk_queues[q] && walk_force(walk_queues[q], "flood", way); way++)

@@ -5,17 +5,6 @@
 
 enum { SEED = 20261124, LABELS = 300 };
 
-/* The sample of `want` that is `value`, as a float, of any type. */
-static void put(struct gi_image *image, int y, size_t i, float value)
-{
-    if (image->type == GI_U8)
-        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
-    else if (image->type == GI_U16)
-        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
-    else
-        ((float *)gi_row(image, y))[i] = value;
-}
-
 static void check_queue(struct gi_queue *queue, struct gi_paint spec, const struct gi_image *src,
                         const struct gi_image *labels, const struct gi_image *want, int way)
 {
@@ -55,7 +44,7 @@ static void check(const int *size, int channels, enum gi_type type, uint64_t *se
             int label = case_between(seed, 0, 1) ? case_between(seed, 0, LABELS) : 0;
             ((uint32_t *)gi_row(&labels.image, y))[x] = (uint32_t)label;
             for (int c = 0; label && marked[label - 1] && c < gi_colour_channels(&src.image); c++)
-                put(&want.image, y, (size_t)(x * channels + c), value);
+                case_put(&want.image, y, (size_t)(x * channels + c), value);
         }
     }
     struct gi_paint spec = {NULL, marked, LABELS, value};

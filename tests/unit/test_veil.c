@@ -17,13 +17,7 @@ static void copy(struct gi_image *to, const struct gi_image *from, int x, int y,
 
 static void put(struct gi_image *image, int x, int y, int c, float value)
 {
-    size_t i = (size_t)(x * image->channels + c);
-    if (image->type == GI_U8)
-        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
-    else if (image->type == GI_U16)
-        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
-    else
-        ((float *)gi_row(image, y))[i] = value;
+    case_put(image, y, (size_t)(x * image->channels + c), value);
 }
 
 static double alpha_of(const struct gi_image *image, int x, int y)
