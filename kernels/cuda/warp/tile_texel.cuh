@@ -166,10 +166,16 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         return;
     float alpha = f[C - 1]; /* of the scale of the colours, which a quotient loses */
     divide<T, C - 1>(f, alpha);
+    /* A quotient of two rounded sums may exceed the type: where alpha nearly cancels, by much. */
+    constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
+#pragma unroll
+    for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
+        f[c] = fminf(fmaxf(f[c], 0.0f), FULL);
     f[C - 1] = alpha > 0 ? sizeof(T) == 4 ? alpha : __fmul_rn(alpha, 0x1p23f) : 0.0f;
 }
 
-/* A word of samples, v times `scale`, rounded. Bilinear ones are within their type. */
+/* A word of samples, v times `scale`, rounded. Bilinear samples must be within the range of their
+ * type: they are not saturated here. */
 template <typename T, int HOW>
 static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, float v3, float scale)
 {
