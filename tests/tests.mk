@@ -40,6 +40,10 @@ torture: all $(SHIM)
 torture-cuda: all $(B)/tests/torture/cuda.so
 	$(PYTHON) tests/torture/cuda.py $(B)/gpuimg --seconds $(or $(TORTURE_SECONDS),60)
 
+.PHONY: torture-batches ## batches of mixed images on a GPU beside the CPU's bytes; BATCHES=500
+torture-batches: all
+	$(PYTHON) tests/torture/batches.py $(B)/gpuimg --count $(or $(BATCHES),500)
+
 # Ray is in a virtual environment: Debian has none.
 build/ray/bin/ray: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
 	@rm -rf build/ray
@@ -102,7 +106,7 @@ sanitize:
 tsan:
 	$(MAKE) CUDA=0 SANITIZE=thread tsan-here
 .PHONY: tsan-here
-tsan-here: all $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/unit/test_fleet
+tsan-here: all $(B)/tests/unit/test_pool $(B)/tests/unit/test_queues $(B)/tests/unit/test_queues_mixed $(B)/tests/unit/test_fleet
 	set -e; for t in $(filter-out all,$^); do $$t; done
 	tests/tsan $(B)
 

@@ -44,6 +44,8 @@ struct gi_cuda_device {
     pthread_mutex_t lock;         /* over what follows */
     struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
     int nblocks, blocks_room;
+    const void **kernels; /* nkernels that gi_cuda_allow_shared() has set up, of kernels_room */
+    int nkernels, kernels_room;
     int nqueues; /* open */
     struct gi_allocator host_allocator;
     pthread_mutex_t pinned_lock;   /* over what follows */
@@ -82,7 +84,8 @@ static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
     return cu;
 }
 
-/* Records a failed call; GI_E_DEVICE_MEMORY where memory ran out, else GI_E_DEVICE. */
+/* Records a failed call: GI_E_DEVICE_MEMORY if memory ran out, GI_E_DEVICE if the device's later
+ * calls fail too (a sticky error), else GI_E_LAUNCH. Waits for the device. */
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call);
 
 /* Returns from the function, through the `err` in scope, where the call failed. */
@@ -140,6 +143,20 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
  * order, so kernels already enqueued keep what they had. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
+
+/* Allows launches of `kernel` all the dynamic shared memory that a block of the device can have:
+ * what remains of shared_nbytes beside the kernel's static shared memory. Every kernel that is
+ * launched with more than 48 KiB needs it first. Errors: GI_E_MEMORY, as gi_cuda_fail(). */
+enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel,
+                                    struct gi_err *err);
+
+/* Returns from the function, through the `err` in scope, where that fails. */
+#define GI_CUDA_ALLOW_SHARED(cu, kernel)                                                           \
+    do {                                                                                           \
+        enum gi_status gi_allow_status_ = gi_cuda_allow_shared(cu, (const void *)(kernel), err);   \
+        if (gi_allow_status_)                                                                      \
+            return gi_allow_status_;                                                               \
+    } while (0)
 
 /* A texture object for `image` as rows in memory: point fetches at pixel coordinates, samples as
  * they are, outside what `edge` says. For kernels that are enqueued before the next call. 0 where

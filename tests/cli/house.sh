@@ -37,6 +37,9 @@ check "no function over 60 lines, no kernel over 80" "$long_functions"
 check "code for some GPUs only asks GI_CUDA_ARCH" \
     "$(grep -rn '__CUDA_ARCH__' kernels | grep -v '^kernels/cuda/common/arch.cuh:')"
 
+check "attributes of kernels are set in one place, never per launch" \
+    "$(grep -rnE 'cudaFuncSet(Attribute|CacheConfig)|cudaMemcpyToSymbol|^(static )?__constant__' kernels | grep -v '^kernels/cuda/device/function.cu:')"
+
 check "operations stand in folders by family, machinery at the top of filters/" \
     "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_flow_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
 check "primitives stand in folders by family" \

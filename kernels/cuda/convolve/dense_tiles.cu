@@ -331,8 +331,7 @@ enum gi_status gi_cuda_dense_tiles(struct gi_queue *queue, struct gi_image *dst,
     args.anchor_y = spec->anchor_y;
     memcpy(args.weights, spec->weights, (size_t)spec->width * spec->height * sizeof(float));
     size_t nbytes = divide(&args, cu);
-    GI_CUDA_TRY(
-        cudaFuncSetAttribute(dense, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, dense);
     dim3 grid(ceil_div(src->width, WIDTH), ceil_div(src->height, args.warps * DOWN));
     dense<<<grid, 32 * args.warps * src->channels, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();

@@ -369,8 +369,7 @@ static enum gi_status launch_rows(struct gi_cuda_queue *cu, float *scratch,
     int samples = src->channels * args.planes.plane + SLACK;
     int sums = TALL * (strip * src->channels + 4);
     size_t nbytes = (size_t)(samples > sums ? samples : sums) * sizeof(float);
-    GI_CUDA_TRY(cudaFuncSetAttribute(filter_rows, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, filter_rows);
     dim3 grid(ceil_div(src->width, strip), ceil_div(rows, TALL));
     filter_rows<<<grid, TALL * PIECES, nbytes, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();

@@ -14,7 +14,12 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
     if (error == cudaErrorInsufficientDriver) /* what the runtime says where there is none, too */
         return gi_fail(err, GI_E_DEVICE, "no NVIDIA driver, or one too old for CUDA %d.%d",
                        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY : GI_E_DEVICE;
+    /* After an error that CUDA calls sticky every call fails. */
+    bool sticky = error != cudaErrorMemoryAllocation && cudaDeviceSynchronize() != cudaSuccess;
+    cudaGetLastError();
+    enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY
+                            : sticky                           ? GI_E_DEVICE
+                                                               : GI_E_LAUNCH;
     return gi_fail(err, status, "CUDA: %s (%.*s)", cudaGetErrorString(error),
                    (int)strcspn(call, "("), call);
 }
@@ -156,6 +161,7 @@ void gi_cuda_device_close(struct gi_device **device)
     for (int i = 0; i < cu->nblocks; i++)
         cudaFree(cu->blocks[i].data);
     free(cu->blocks);
+    free(cu->kernels);
     gi_cuda_pinned_end(cu);
     cudaGetLastError();
     gi_pool_free(&cu->workers);

@@ -184,8 +184,7 @@ static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_a
     auto *count = args->src.type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
     int blocks = 6; /* of a multiprocessor */
     if (bytes) {
-        GI_CUDA_TRY(cudaFuncSetAttribute(clahe_count8, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         COUNT_NBYTES));
+        GI_CUDA_ALLOW_SHARED(cu, clahe_count8);
         GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             &blocks, clahe_count8, COUNT_THREADS, COUNT_NBYTES)); /* one wave */
     }

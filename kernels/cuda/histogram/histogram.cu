@@ -296,8 +296,7 @@ static enum gi_status launch8(struct gi_cuda_queue *cu, device_u64 *counts,
 {
     unsigned blocks = (unsigned)cu->units;
     size_t nbytes = TABLE8 * sizeof(unsigned);
-    GI_CUDA_TRY(cudaFuncSetAttribute(histogram8<CHANNELS>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, histogram8<CHANNELS>);
     histogram8<CHANNELS><<<blocks, THREADS, nbytes, cu->stream>>>(
         counts, *src, tiles_of<uint8_t, CHANNELS>(src, blocks));
     GI_CUDA_LAUNCHED();
@@ -346,8 +345,7 @@ static enum gi_status launch_range(struct gi_cuda_queue *cu, device_u64 *counts,
 {
     unsigned blocks = (unsigned)cu->units;
     size_t nbytes = (1 + CHANNELS) * (size_t)range->channel_pitch;
-    GI_CUDA_TRY(cudaFuncSetAttribute(histogram_range<CHANNELS>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, histogram_range<CHANNELS>);
     histogram_range<CHANNELS><<<blocks, THREADS, nbytes, cu->stream>>>(
         counts, *src, tiles_of<float, CHANNELS>(src, blocks), *range);
     GI_CUDA_LAUNCHED();
@@ -365,8 +363,7 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
     unsigned parts = (all + most - 1) / most, size = ((all + parts - 1) / parts + 3) / 4 * 4;
     unsigned groups = (unsigned)cu->units < parts ? 1 : (unsigned)cu->units / parts;
     size_t nbytes = (size + 4) * sizeof(unsigned);
-    GI_CUDA_TRY(cudaFuncSetAttribute(histogram_wide<KEY, CHANNELS>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, (histogram_wide<KEY, CHANNELS>));
     histogram_wide<KEY, CHANNELS><<<groups * parts, THREADS, nbytes, cu->stream>>>(
         counts, *src, tiles_of<typename key_sample<KEY>::type, CHANNELS>(src, groups), *key, size,
         parts);

@@ -258,7 +258,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_strips *args
         return status;
     void (*kernel)(const struct local_strips) = local_strips<T, MEAN, SWELL>;
     int threads = args->cut.threads, shared = args->shared_nbytes;
-    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
     int blocks = 1;
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));

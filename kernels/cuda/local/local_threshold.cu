@@ -171,8 +171,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_args *args, 
                              struct gi_err *err)
 {
     size_t shared = (TILE + (size_t)args->spec.k) * sizeof(u64);
-    GI_CUDA_TRY(cudaFuncSetAttribute(local_across<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)shared));
+    GI_CUDA_ALLOW_SHARED(cu, local_across<T>);
     for (long long y = 0; y < args->src.height; y += band) {
         args->y0 = (int)y;
         args->y1 = (int)(y + band < args->src.height ? y + band : args->src.height);

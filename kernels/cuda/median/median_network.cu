@@ -435,8 +435,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, const struct median_args 
     dim3 grid(ceil_div((long long)ceil_div(args->src.width, N::ACROSS) * channels, THREADS),
               rows < ROWS_MAX ? (unsigned)rows : (unsigned)ROWS_MAX);
     void (*kernel)(const struct median_args, int, int) = median_network<PAIRS, K>;
-    GI_CUDA_TRY(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
     kernel<<<grid, THREADS, nbytes, cu->stream>>>(*args, quads, pitch);
     GI_CUDA_LAUNCHED();
     return GI_OK;

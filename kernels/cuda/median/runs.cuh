@@ -58,7 +58,7 @@ static inline enum gi_status runs_launch(struct gi_cuda_queue *cu, const struct 
                                          runs_kernel *kernel, int nbytes, struct gi_err *err)
 {
     const struct source *src = &args->median.src;
-    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
     dim3 grid((unsigned)ceil_div((long long)src->width * src->channels, WARP),
               (unsigned)(src->height < ROWS_MAX ? src->height : (int)ROWS_MAX));
     kernel<<<grid, WARP, (size_t)nbytes, cu->stream>>>(*args);

@@ -182,7 +182,7 @@ static inline enum gi_status sliding_launch(struct gi_cuda_queue *cu,
                                             int nbytes, struct gi_err *err)
 {
     int blocks = 1;
-    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, WARP, (size_t)nbytes));
     int across = ceil_div((long long)args->src.width * args->src.channels, WARP);

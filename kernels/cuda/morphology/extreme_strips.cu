@@ -256,7 +256,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
         return status;
     void (*kernel)(const struct strips_args) = extreme_strips<T, PIXEL>;
     int shared = threads * NBYTES * (spec->height + 2);
-    GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    GI_CUDA_ALLOW_SHARED(cu, kernel);
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared));
     int strips = ceil_div(ceil_div((long long)gi_row_nbytes(src), NBYTES), args.across);

@@ -293,8 +293,7 @@ static enum gi_status near_run(struct gi_cuda_queue *cu, const struct near_args 
                                struct gi_err *err)
 {
     int grid = args->tiles < NEAR_BLOCKS * cu->units ? args->tiles : NEAR_BLOCKS * cu->units;
-    GI_CUDA_TRY(cudaFuncSetAttribute(bilateral_near<R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     NEAR_NBYTES));
+    GI_CUDA_ALLOW_SHARED(cu, bilateral_near<R>);
     bilateral_near<R><<<grid, NEAR_THREADS, NEAR_NBYTES, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;

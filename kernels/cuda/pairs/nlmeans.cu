@@ -314,8 +314,7 @@ static enum gi_status bytes(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct nlmeans_args args = args_of(dst, src, spec);
     dim3 grid(ceil_div(src->width, TILE_X), ceil_div(src->height, TILE_Y));
-    GI_CUDA_TRY(cudaFuncSetAttribute(nlmeans_bytes, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     BYTES_NBYTES));
+    GI_CUDA_ALLOW_SHARED(cu, nlmeans_bytes);
     nlmeans_bytes<<<grid, BYTES_THREADS, BYTES_NBYTES, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
@@ -331,8 +330,7 @@ static enum gi_status plain_colours(struct gi_cuda_queue *cu, struct nlmeans_arg
     if (height > band)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d rows: want at most %d on CUDA", height, band);
     dim3 grid(ceil_div(args->src.width, SIDE), ceil_div(height, SIDE));
-    GI_CUDA_TRY(cudaFuncSetAttribute(nlmeans_plain<T, COLOURS>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, (nlmeans_plain<T, COLOURS>));
     nlmeans_plain<T, COLOURS><<<grid, PLAIN_THREADS, nbytes, cu->stream>>>(*args);
     GI_CUDA_LAUNCHED();
     return GI_OK;

@@ -225,8 +225,7 @@ static enum gi_status launch_words(struct gi_cuda_queue *cu, struct gi_image *ds
         return status;
     args.tables = (const uint16_t *)scratch;
     if (shared)
-        GI_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         TABLE16_NBYTES));
+        GI_CUDA_ALLOW_SHARED(cu, kernel);
     int blocks = blocks_of(src, THREADS16, shared ? cu->units : 2 * cu->units);
     fill_args(&args, dst, src, keeps, blocks * THREADS16);
     kernel<<<blocks, THREADS16, shared ? TABLE16_NBYTES : 0, cu->stream>>>(args);

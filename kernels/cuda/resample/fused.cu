@@ -311,8 +311,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct fused_args *args, 
                              struct gi_err *err)
 {
     int resident = 0;
-    GI_CUDA_TRY(cudaFuncSetAttribute(fused<T, C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)nbytes));
+    GI_CUDA_ALLOW_SHARED(cu, (fused<T, C>));
     GI_CUDA_TRY(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, fused<T, C>, THREADS, nbytes));
     int strips = ceil_div(args->row.n, args->wide);
