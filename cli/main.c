@@ -97,7 +97,7 @@ static int finish(enum gi_status status, const struct gi_command *command, const
     int failed =
         status != GI_E_DIFFERENT && command && command->trouble ? command->trouble : GI_EXIT_FAILED;
     /* GI_E_DEVICE may be one that was never there. */
-    bool again = status == GI_E_AGAIN || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY;
+    bool again = status != GI_E_DEVICE && gi_status_is_machine(status);
     int code = !status                ? GI_EXIT_OK
                : status == GI_E_USAGE ? GI_EXIT_USAGE
                : again                ? GI_EXIT_AGAIN

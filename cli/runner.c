@@ -332,7 +332,7 @@ static enum gi_status run_auto(struct gi_runner *runner, const struct job *job, 
     else if (takes_cuda(runner, job->pipeline)) {
         say_choice(runner, job, true, reason);
         enum gi_status status = run_on(runner, runner->cuda, job, &cuda_err);
-        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY) {
+        if (status != GI_E_DEVICE && status != GI_E_DEVICE_MEMORY && status != GI_E_LAUNCH) {
             *err = cuda_err;
             return status;
         }

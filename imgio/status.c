@@ -72,3 +72,9 @@ enum gi_status gi_status_of_errno(int why)
             return GI_E_AGAIN;
     return why == EPIPE ? GI_E_PIPE : GI_E_IO;
 }
+
+bool gi_status_is_machine(enum gi_status status)
+{
+    return status == GI_E_AGAIN || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY ||
+           status == GI_E_DEVICE || status == GI_E_LAUNCH;
+}

@@ -3,6 +3,8 @@
 #ifndef GI_IMGIO_STATUS_H
 #define GI_IMGIO_STATUS_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -16,11 +18,12 @@ enum gi_status {
     GI_E_LIMIT,         /* valid, but over a limit that an option raises (named in the message) */
     GI_E_MEMORY,        /* host memory ran out */
     GI_E_DEVICE_MEMORY, /* device memory ran out: `auto` may fall back, `cuda` may cut bands */
-    GI_E_DEVICE,        /* no such device, no driver, or a failed CUDA call */
-    GI_E_DIFFERENT,     /* a comparison asked for on the command line did not hold */
-    GI_E_AGAIN,         /* the system failed, not the file: disk full, I/O error; the same may work
-                           later (exit 75) */
-    GI_E_PIPE,          /* whoever read our output went away (EPIPE): exit 1, say nothing */
+    GI_E_DEVICE, /* no such device, no driver, or an error that the device does not recover from */
+    GI_E_LAUNCH, /* one CUDA call failed and the device works on: `auto` may fall back */
+    GI_E_DIFFERENT, /* a comparison asked for on the command line did not hold */
+    GI_E_AGAIN,     /* the system failed, not the file: disk full, I/O error; the same may work
+                       later (exit 75) */
+    GI_E_PIPE,      /* whoever read our output went away (EPIPE): exit 1, say nothing */
 };
 
 /* Filled once, by whoever finds the fault; "" while all is well. `text` is one line without the
@@ -34,6 +37,9 @@ struct gi_err {
  * characters in the text are replaced by '?', so that a file name can't write to the terminal. */
 enum gi_status gi_fail(struct gi_err *err, enum gi_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Whether the machine failed and not the input, so that the same may work later. */
+bool gi_status_is_machine(enum gi_status status);
 
 /* What `why`, an errno of reading or writing, comes to: GI_E_PIPE, GI_E_AGAIN where the system
  * failed rather than the file, else GI_E_IO. */

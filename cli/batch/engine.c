@@ -35,12 +35,6 @@ struct gi_engine {
     struct gi_tally tally;
 };
 
-bool gi_status_is_machine(enum gi_status status)
-{
-    return status == GI_E_AGAIN || status == GI_E_MEMORY || status == GI_E_DEVICE_MEMORY ||
-           status == GI_E_DEVICE;
-}
-
 enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err)
 {
     bool machine = gi_status_is_machine(item->status);

@@ -71,7 +71,4 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes);
  * status, or GI_E_AGAIN where the machine failed. */
 enum gi_status gi_engine_end_by(const struct gi_item *item, struct gi_err *err);
 
-/* Whether the machine failed rather than the file: device lost, out of memory, disk full. */
-bool gi_status_is_machine(enum gi_status status);
-
 #endif

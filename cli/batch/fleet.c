@@ -31,7 +31,12 @@ struct member {
     struct gi_queue **idle;
     int nidle, nqueues, most; /* nqueues: that there are; `most` there may be */
     bool ready, lost;
-    long fails_at, runs; /* GPUIMG_FAULT: the run that fails; 0: none */
+    struct fault {
+        long at;   /* the run that fails, counted from 1; 0: none */
+        bool once; /* that run alone fails, with GI_E_LAUNCH; else all from it on, with GI_E_DEVICE
+                    */
+    } fault;
+    long runs; /* counted for `fault` */
 };
 
 struct gi_fleet {
@@ -54,13 +59,20 @@ static void *open_member(void *arg)
     return NULL;
 }
 
-/* For tests: GPUIMG_FAULT=cuda:1@20 lets the 20th image on that device fail as a lost device does.
- */
-static long fault_of(const char *name)
+/* For tests: with GPUIMG_FAULT=cuda:1@20 the 20th image and all later ones fail on that device as
+ * they do on a lost device; with cuda:1@20:launch only that image fails, as by a launch that CUDA
+ * refuses. */
+static struct fault fault_of(const char *name)
 {
-    const char *fault = getenv("GPUIMG_FAULT");
+    const char *text = getenv("GPUIMG_FAULT");
     size_t n = strlen(name);
-    return fault && strncmp(fault, name, n) == 0 && fault[n] == '@' ? atol(fault + n + 1) : 0;
+    struct fault fault = {0};
+    if (text && strncmp(text, name, n) == 0 && text[n] == '@') {
+        char *end;
+        fault.at = strtol(text + n + 1, &end, 10);
+        fault.once = strcmp(end, ":launch") == 0;
+    }
+    return fault;
 }
 
 static enum gi_status member_init(struct member *member, const struct gi_kernels *k,
@@ -70,7 +82,7 @@ static enum gi_status member_init(struct member *member, const struct gi_kernels
     *member = (struct member){.k = k, .options = *options, .most = most};
     snprintf(member->name, sizeof member->name, "%s:%d", k->name, options->ordinal);
     member->idle = calloc((size_t)most, sizeof(struct gi_queue *));
-    member->fails_at = fault_of(member->name);
+    member->fault = fault_of(member->name);
     return member->idle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: a device");
 }
 
@@ -296,15 +308,16 @@ static struct member *pick(struct gi_fleet *fleet, int live)
     return best || fleet->choice == GI_CHOOSE_CUDA || !enough ? best : &fleet->cpu;
 }
 
-/* Waits for a queue where none is free. */
-static struct gi_queue *take(struct gi_fleet *fleet, struct member **from, struct gi_err *err)
+/* Waits for a queue if none is free; `on_cpu`: for one of the CPU. */
+static struct gi_queue *take(struct gi_fleet *fleet, bool on_cpu, struct member **from,
+                             struct gi_err *err)
 {
     struct gi_queue *queue = NULL;
     pthread_mutex_lock(&fleet->lock);
     for (;;) {
         note_open(fleet);
         int live = count_live(fleet);
-        *from = pick(fleet, live);
+        *from = on_cpu ? &fleet->cpu : pick(fleet, live);
         if (*from && ((queue = take_from(*from, err)) || *err->text))
             break;
         if (!*from && !live) {
@@ -343,8 +356,11 @@ static enum gi_status run_on(struct member *member, struct gi_queue *queue,
                              const struct gi_image *src, const struct gi_side *sides,
                              struct gi_times *times, struct gi_err *err)
 {
-    if (member->fails_at &&
-        __atomic_add_fetch(&member->runs, 1, __ATOMIC_RELAXED) >= member->fails_at)
+    const struct fault *fault = &member->fault;
+    long run = fault->at ? __atomic_add_fetch(&member->runs, 1, __ATOMIC_RELAXED) : 0;
+    if (fault->at && fault->once && run == fault->at)
+        return gi_fail(err, GI_E_LAUNCH, "not launched, as GPUIMG_FAULT asks");
+    if (fault->at && !fault->once && run >= fault->at)
         return gi_fail(err, GI_E_DEVICE, "lost, as GPUIMG_FAULT asks");
     return gi_pipeline_run(pipeline, queue, dst, src, sides, times, err);
 }
@@ -356,17 +372,24 @@ enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pi
     pthread_mutex_lock(&fleet->lock);
     decide(fleet, pipeline);
     pthread_mutex_unlock(&fleet->lock);
-    for (;;) {
+    for (bool on_cpu = false;;) {
         struct member *member;
         struct gi_err fault = {0};
-        struct gi_queue *queue = take(fleet, &member, &fault);
+        struct gi_queue *queue = take(fleet, on_cpu, &member, &fault);
         enum gi_status status =
             queue ? run_on(member, queue, pipeline, dst, src, sides, times, &fault) : fault.status;
         if (queue)
             give_back(fleet, member, queue);
-        bool again = status == GI_E_DEVICE && member && member->k->kind == GI_DEVICE_CUDA;
-        if (again) {
+        bool of_gpu = member && member->k->kind == GI_DEVICE_CUDA;
+        if (status == GI_E_DEVICE && of_gpu) {
             drop(fleet, member, &fault);
+            continue;
+        }
+        on_cpu = status == GI_E_LAUNCH && of_gpu && fleet->choice == GI_CHOOSE_AUTO;
+        if (on_cpu) {
+            if (fleet->verbose)
+                gi_cli_say("device auto: %s: %s; the CPU does that image", member->name,
+                           fault.text);
             continue;
         }
         if (status)

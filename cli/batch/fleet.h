@@ -22,9 +22,10 @@ int gi_fleet_threads(const struct gi_fleet *fleet);
  * GPU takes part. Images from it are freed before the fleet. */
 const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet);
 
-/* gi_pipeline_run() on a queue that is free, or becomes free first. Where a GPU fails it drops out
- * with a message, and the image goes to another one; with the last one GI_E_DEVICE comes. Many
- * threads call it at once. */
+/* gi_pipeline_run() on a queue that is free, or becomes free first. A GPU that is lost
+ * (GI_E_DEVICE) gets no more images, with a message, and another device does the image; GI_E_DEVICE
+ * is returned if none is left. An image that fails with GI_E_LAUNCH is done by the CPU under
+ * `auto`, else it fails alone. Many threads call it at once. */
 enum gi_status gi_fleet_run(struct gi_fleet *fleet, const struct gi_pipeline *pipeline,
                             struct gi_image *dst, const struct gi_image *src,
                             const struct gi_side *sides, struct gi_times *times,

@@ -238,6 +238,15 @@ gpuimg blur lost.pgm all.pgm
 check 'through a pipe what came before' cmp -n "$(stat -c %s out)" out all.pgm
 check 'and that is four images of twenty' test $((5 * $(stat -c %s out))) = "$(stat -c %s all.pgm)"
 
+# One launch that the device refuses: that image fails, the others are done, and the next run does it.
+rm -rf res res.jsonl
+expect 75 env GPUIMG_FAULT=cpu:0@20:launch "$GPUIMG" gaussian --sigma 2 in/* --out-dir res --report res.jsonl --threads 2
+check 'a refused launch is named' grep -q '^gpuimg: gaussian: in/[0-9]*.[jp][pn]g: not launched, as GPUIMG_FAULT asks' err
+check 'one image fails of it' test "$(field status res.jsonl | sort | uniq -c | tr -s ' \n' ' ')" = \
+    " $(($(ls in | wc -l) - 1)) done 1 failed "
+expect 0 gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resume
+check 'the next run does that image' cmp -s whole.sums <(tree res)
+
 # Folders that go away meanwhile: each file is named, nothing else happens.
 cp -r in gone
 rm -rf res

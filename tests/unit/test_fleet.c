@@ -2,6 +2,7 @@
  * on, the bytes stay the same, and without any the batch ends as one to be tried again. The devices
  * are fakes: the CPU under CUDA's name, with calls that fail.
  * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ struct fake {
     int calls[STAGES];
     enum stage stage; /* the call of which the device gets lost */
     int fails_at;
+    int refuses_at; /* the call of that stage that fails alone, as a launch that CUDA refuses */
     bool lost;
     int queues, most; /* queue_open() runs out of memory beyond `most` */
 };
@@ -35,6 +37,8 @@ static enum gi_status call(struct gi_queue *queue, enum stage stage, struct gi_e
 {
     struct fake *fake = (struct fake *)(uintptr_t)queue->k;
     int n = __atomic_add_fetch(&fake->calls[stage], 1, __ATOMIC_RELAXED);
+    if (stage == fake->stage && n == fake->refuses_at)
+        return gi_fail(err, GI_E_LAUNCH, "invalid argument");
     if (stage == fake->stage && n >= fake->fails_at)
         __atomic_store_n(&fake->lost, true, __ATOMIC_RELAXED);
     return __atomic_load_n(&fake->lost, __ATOMIC_RELAXED)
@@ -102,6 +106,12 @@ const struct gi_kernels *gi_kernels_cuda(void)
     return &cuda;
 }
 
+/* In place of libc's: a driver is found, so that `auto` considers the GPUs. */
+int access(const char *path, int mode)
+{
+    return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
+}
+
 /* All devices new, none of them going to fail. */
 static int fresh(void **state)
 {
@@ -129,7 +139,8 @@ struct work {
     struct gi_image srcs[IMAGES], want[IMAGES], made[RUNS];
     enum gi_status statuses[RUNS];
     int next;
-    int failed; /* for want of a device */
+    int failed;  /* all that were not made */
+    int refused; /* of these by a launch */
 };
 
 static void *worker(void *arg)
@@ -139,7 +150,9 @@ static void *worker(void *arg)
         struct gi_err err = {0};
         work->statuses[i] = gi_fleet_run(work->fleet, work->pipeline, &work->made[i],
                                          &work->srcs[i % IMAGES], NULL, NULL, &err);
-        if (work->statuses[i] && strcmp(err.text, "no device is left") != 0)
+        const char *want =
+            work->statuses[i] == GI_E_LAUNCH ? "invalid argument" : "no device is left";
+        if (work->statuses[i] && strcmp(err.text, want) != 0)
             work->statuses[i] = GI_E_IO;
     }
     return NULL;
@@ -169,15 +182,30 @@ static void make_work(struct work *work)
     free(params);
 }
 
-/* All images through the fleet, by many threads. */
-static void run_work(struct work *work)
+/* Runs one image until `auto`, which opens the GPUs meanwhile, does it on one of them. */
+static void wait_for_a_gpu(struct work *work)
 {
-    struct gi_device_params device = {.device = "cuda:all", .threads = 2};
+    for (int tries = 0; tries < 5000 && fakes[0].calls[UPLOAD] == 0; tries++) {
+        struct gi_image made;
+        assert_int_equal(
+            gi_fleet_run(work->fleet, work->pipeline, &made, &work->srcs[0], NULL, NULL, NULL),
+            GI_OK);
+        gi_image_free(&made);
+        usleep(1000);
+    }
+}
+
+/* All images through the fleet, by many threads. */
+static void run_work_on(struct work *work, const char *devices, uint64_t images)
+{
+    struct gi_device_params device = {.device = devices, .threads = 2};
     pthread_t threads[THREADS];
     struct gi_err err = {0};
     make_work(work);
-    if (gi_fleet_new(&work->fleet, &device, IMAGES, &err))
+    if (gi_fleet_new(&work->fleet, &device, images, &err))
         fail_msg("%s", err.text);
+    if (strcmp(devices, "auto") == 0)
+        wait_for_a_gpu(work);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, worker, work), 0);
     for (int i = 0; i < THREADS; i++)
@@ -186,8 +214,11 @@ static void run_work(struct work *work)
     gi_pipeline_free(&work->pipeline);
     for (int i = 0; i < RUNS; i++) {
         work->failed += work->statuses[i] != GI_OK;
-        if (work->statuses[i])
+        work->refused += work->statuses[i] == GI_E_LAUNCH;
+        if (work->statuses[i] && work->statuses[i] != GI_E_LAUNCH)
             assert_int_equal(work->statuses[i], GI_E_DEVICE);
+        else if (work->statuses[i])
+            assert_null(work->made[i].data);
         else
             case_equal(&work->made[i], &work->want[i % IMAGES], "of the fleet");
         gi_image_free(&work->made[i]);
@@ -196,6 +227,11 @@ static void run_work(struct work *work)
         gi_image_free(&work->srcs[i]);
         gi_image_free(&work->want[i]);
     }
+}
+
+static void run_work(struct work *work)
+{
+    run_work_on(work, "cuda:all", IMAGES);
 }
 
 static void all_devices_work(void **state)
@@ -224,6 +260,34 @@ static void one_is_lost(void **state)
         assert_true(fakes[1].calls[stage] >= 6 && fakes[1].calls[stage] < 6 + THREADS);
         assert_true(fakes[0].calls[stage] + fakes[2].calls[stage] >= RUNS - 5 - THREADS);
     }
+}
+
+/* One launch that CUDA refuses costs one image, and the device goes on. */
+static void one_launch_is_refused(void **state)
+{
+    (void)state;
+    for (int stage = 0; stage < STAGES; stage++) {
+        struct work work;
+        fresh(NULL);
+        fakes[1].stage = (enum stage)stage;
+        fakes[1].refuses_at = 6;
+        run_work(&work);
+        assert_int_equal(work.failed, 1);
+        assert_int_equal(work.refused, 1);
+        assert_true(fakes[1].calls[stage] > 6 + THREADS);
+    }
+}
+
+/* Many images, so that `auto` opens the GPUs. */
+static void auto_does_a_refused_image_on_the_cpu(void **state)
+{
+    struct work work;
+    (void)state;
+    fakes[0].stage = KERNEL;
+    fakes[0].refuses_at = 6;
+    run_work_on(&work, "auto", 1 << 30);
+    assert_int_equal(work.failed, 0);
+    assert_true(fakes[0].calls[KERNEL] > 6);
 }
 
 static void all_are_lost(void **state)
@@ -347,6 +411,21 @@ static void a_batch_goes_on(void **state)
     assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
 }
 
+/* Exit status 75, since the machine failed; the next run does the image. */
+static void a_batch_loses_one_image(void **state)
+{
+    (void)state;
+    assert_int_equal(system("rm -rf fleet-out fleet.jsonl"), 0);
+    fakes[1].stage = KERNEL;
+    fakes[1].refuses_at = 3;
+    assert_int_equal(run_batch("cuda:all"), GI_E_AGAIN);
+    assert_int_equal(lines_that_say("done"), FILES - 1);
+    assert_int_equal(lines_that_say("failed"), 1);
+    assert_true(fakes[1].calls[KERNEL] > 3);
+    assert_int_equal(run_batch("cuda:all --resume"), GI_OK);
+    assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
+}
+
 /* Exit status 75; what is there is whole, and another run does the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
@@ -371,10 +450,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_devices_work, fresh),
         cmocka_unit_test_setup(one_is_lost, fresh),
+        cmocka_unit_test_setup(one_launch_is_refused, fresh),
+        cmocka_unit_test_setup(auto_does_a_refused_image_on_the_cpu, fresh),
         cmocka_unit_test_setup(all_are_lost, fresh),
         cmocka_unit_test_setup(one_does_not_open, fresh),
         cmocka_unit_test_setup(one_is_short_of_memory, fresh),
         cmocka_unit_test_setup(a_batch_goes_on, fresh),
+        cmocka_unit_test_setup(a_batch_loses_one_image, fresh),
         cmocka_unit_test_setup(a_batch_without_devices_is_tried_again, fresh),
     };
     setenv("GPUIMG_TEAR_DOWN", "1", 1);
