@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Batches of mixed images on a GPU: every command must write the bytes that the CPU writes.
 
-Usage: batches.py GPUIMG [--count N] [--workers N] [--device DEVICE] [--seed N]
+Usage: batches.py GPUIMG [--count N] [--seconds N] [--workers N] [--device DEVICE] [--seed N]
 
 Each command is one operation or chain over 14 images of different sizes, sample types and channels, so that the queues of
-the device launch one kernel with different shapes at the same time. N commands run, drawn from 60; several run at once.
+the device launch one kernel with different shapes at the same time. N commands run, drawn from 60, as many as begin within
+the given seconds; several run at once.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 IMAGES = 14
 COMMANDS = 60
@@ -67,6 +69,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--seed", type=int, default=1)
@@ -87,6 +90,8 @@ def main():
             return None
 
         def one(n):
+            if time.monotonic() > end:
+                return False
             i = n % COMMANDS
             out = folder / f"out-{n}"
             done = run(program, commands[i], folder, out, args.device)
@@ -100,15 +105,17 @@ def main():
             if wrong:
                 with numbers:
                     failures.append(f"{' '.join(commands[i])!r}: {wrong}")
+            return True
 
         with concurrent.futures.ThreadPoolExecutor(args.workers) as pool:
             failures += filter(None, pool.map(want, range(COMMANDS)))
+            end, ran = time.monotonic() + args.seconds, 0
             if not failures:
-                list(pool.map(one, range(args.count)))
+                ran = sum(pool.map(one, range(args.count)))
     for failure in failures[:40]:
         print("FAILED:", failure)
-    print(f"{args.count - len(failures)} passed, {len(failures)} failed, 0 skipped")
-    return bool(failures)
+    print(f"{max(ran - len(failures), 0)} passed, {len(failures)} failed, 0 skipped")
+    return bool(failures or not ran)
 
 
 if __name__ == "__main__":

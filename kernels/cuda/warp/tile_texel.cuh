@@ -166,11 +166,12 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         return;
     float alpha = f[C - 1]; /* of the scale of the colours, which a quotient loses */
     divide<T, C - 1>(f, alpha);
-    /* A quotient of two rounded sums may exceed the type: where alpha nearly cancels, by much. */
+    /* A quotient of two rounded sums may exceed the range of the type, by far if the alphas nearly
+     * cancel. It is never negative: a rounded difference b - a is at least -a. */
     constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
 #pragma unroll
     for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
-        f[c] = fminf(fmaxf(f[c], 0.0f), FULL);
+        f[c] = fminf(f[c], FULL);
     f[C - 1] = alpha > 0 ? sizeof(T) == 4 ? alpha : __fmul_rn(alpha, 0x1p23f) : 0.0f;
 }
 
