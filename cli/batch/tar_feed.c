@@ -169,34 +169,70 @@ static enum gi_status take_image(struct gi_tar_feed *feed, struct gi_item *item,
     return GI_OK;
 }
 
-/* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
- * image of this size can fill with text, profiles and plain numbers. A tar that is packed or has
- * holes is no measure of what is in it. Reads on to the image's size where it has to know it. */
-static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
-                        uint64_t nbytes, struct gi_err *fault)
+/* Whether the image that begins in the buffer has at most `max_pixels` pixels, and samples enough
+ * to account for a file of `nbytes` with text, profiles and plain numbers. */
+static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
+                  const struct gi_buffer *buffer, uint64_t nbytes, uint64_t max_pixels)
 {
     enum { TIMES = 16 };
     const struct gi_io_params *io = feed->options.io;
     const struct gi_load_options options = {.limits = {io->max_pixels, io->max_bytes},
                                             .header_only = true};
-    uint64_t memory = gi_engine_memory(item->engine), samples = 0;
     struct gi_image image;
+    return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
+                          NULL, NULL) == GI_OK &&
+           (uint64_t)image.width * (uint64_t)image.height <= max_pixels &&
+           nbytes / TIMES <= (uint64_t)gi_row_nbytes(&image) * (uint64_t)image.height;
+}
+
+/* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
+ * image of this size can fill. A compressed tar, or one with holes, is no measure of its members.
+ * Reads on to the image's size if it has to know it. */
+static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
+                        uint64_t nbytes, struct gi_err *fault)
+{
+    const struct gi_io_params *io = feed->options.io;
+    uint64_t memory = gi_engine_memory(item->engine);
     const char *option = nbytes > io->max_bytes ? "--max-bytes" : "--memory";
     if (nbytes <= io->max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
         return false;
-    if (nbytes <= io->max_bytes) {
-        if (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault))
-            return false;
-        if (!gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
-                            NULL, NULL))
-            samples = (uint64_t)gi_row_nbytes(&image) * (uint64_t)image.height;
-        if (nbytes / TIMES <= samples)
-            return false;
-    }
+    if (nbytes <= io->max_bytes && (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) ||
+                                    fills(feed, item, buffer, nbytes, UINT64_MAX)))
+        return false;
     item->status =
         gi_fail(&item->err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
                 item->input, (unsigned long long)nbytes,
                 (unsigned long long)(nbytes > io->max_bytes ? io->max_bytes : memory), option);
+    return true;
+}
+
+/* Reads the member's `nbytes` to the buffer. As for a file, --max-pixels limits an image that takes
+ * more than twice the bytes that hold it: what is read is compared with what the tar has given so
+ * far, since its own size of the member may be made up. Returns false, with the item's error, where
+ * it is over that. */
+static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
+                 uint64_t nbytes, struct gi_err *fault)
+{
+    uint64_t limit = feed->options.io->max_pixels, before = 0;
+    if (gi_tar_read(feed->reader, buffer, (size_t)(nbytes < limit ? nbytes : limit), fault))
+        return true;
+    if (nbytes <= limit || fills(feed, item, buffer, nbytes, limit)) {
+        gi_tar_read(feed->reader, buffer, (size_t)nbytes, fault);
+        return true;
+    }
+    for (; buffer->nbytes > before; before = buffer->nbytes) {
+        uint64_t stored = gi_tar_stored_nbytes(feed->reader);
+        if (stored < buffer->nbytes / 2) {
+            item->status = gi_fail(&item->err, GI_E_LIMIT,
+                                   "%s: %llu bytes, over the limit of %llu, from %llu bytes of the "
+                                   "tar; --max-pixels raises it",
+                                   item->input, (unsigned long long)nbytes,
+                                   (unsigned long long)limit, (unsigned long long)stored);
+            return false;
+        }
+        if (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault))
+            return true;
+    }
     return true;
 }
 
@@ -209,12 +245,13 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
     enum gi_status status = gi_tar_read(feed->reader, &buffer, PROBE_NBYTES, fault);
     const struct gi_format_info *format = format_of(&buffer, gi_tar_entry_name(tag->entry));
     bool too_long = !status && format && is_too_long(feed, item, &buffer, nbytes, fault);
-    bool hold = format ? !too_long : nbytes <= COPY_NBYTES;
+    bool holds = format ? !too_long : nbytes <= COPY_NBYTES;
     if (!status)
         status = fault->status;
-    if (!status && hold) {
+    if (!status && holds) {
         gi_engine_reserve(item, nbytes);
-        status = gi_tar_read(feed->reader, &buffer, (size_t)nbytes, fault);
+        too_long = !hold(feed, item, &buffer, nbytes, fault);
+        status = fault->status;
     }
     item->bytes = buffer.at;
     item->nbytes = buffer.nbytes;
@@ -223,7 +260,7 @@ static enum gi_status take_member(struct gi_tar_feed *feed, struct gi_item *item
         return GI_OK;
     if (format && is_image(format, gi_tar_entry_name(tag->entry), buffer.at, buffer.nbytes))
         return take_image(feed, item, tag, format, err);
-    if (!hold) {
+    if (!holds) {
         tag->kind = GI_TAR_COPY;
         feed->copying = true;
     }

@@ -43,6 +43,9 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **e
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err);
 
+/* Bytes of the tar as it is stored, compressed or not, that have been read so far. */
+uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
+
 /* Whether a tar could be written there, by the suffix: .tar, or one of a compression that
  * gi_tar_writer_open() knows; "-" always. */
 bool gi_tar_is_name(const char *path);

@@ -122,6 +122,11 @@ enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **o
     return status;
 }
 
+uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader)
+{
+    return gi_reader_at(reader->from) + reader->lent;
+}
+
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err)
 {
