@@ -75,12 +75,13 @@ static const struct gi_choice strip_choices[] = {
          .max = 4294967294.0,                                                                      \
          .unit = "pixels",                                                                         \
          .help = "Refuse an image of more, unless its file is at least half as long as its "       \
-                 "samples"},                                                                       \
+                 "samples, and a result of more, unless the input has as many"},                   \
     {                                                                                              \
         .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
         .offset = offsetof(struct gi_io_params, max_bytes), .default_text = "64Gi", .min = 1,      \
         .max = 1e15, .unit = "bytes",                                                              \
-        .help = "Refuse an image whose samples take more, and input through a pipe that is longer" \
+        .help = "Refuse an image or a result whose samples take more, and input through a pipe "   \
+                "that is longer"                                                                   \
     }
 
 const struct gi_option gi_input_options[] = {IO_INPUT, {0}};

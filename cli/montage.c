@@ -248,6 +248,11 @@ static enum gi_status make(const struct sheet *sheet, struct gi_image *made, str
         full.value[c] = gi_type_full_scale(shape.type);
     gi_edge_pixel(pixel, &paper, &shape);
     gi_edge_pixel(opaque, &full, &shape);
+    uint64_t nbytes = (uint64_t)gi_row_nbytes(&shape) * (uint64_t)shape.height;
+    if (nbytes > sheet->io.max_bytes)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %llu bytes of samples, over the limit of %llu; --max-bytes raises it",
+                       (unsigned long long)nbytes, (unsigned long long)sheet->io.max_bytes);
     enum gi_status status =
         gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
     if (status)

@@ -33,6 +33,7 @@ struct gi_runner {
     int nstages;
     int bands, uploads, downloads;
     struct gi_watch watch;
+    uint64_t max_pixels, max_bytes; /* of results; 0: no limit */
 };
 
 /* One pipeline on one image. */
@@ -151,6 +152,8 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     double start = gi_now_ms();
+    runner->max_pixels = io->max_pixels;
+    runner->max_bytes = io->max_bytes;
     gi_runner_stage(runner, "decode");
     enum gi_status status =
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
@@ -376,6 +379,9 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
     struct gi_pipeline *pipeline;
     int failed = -1;
     enum gi_status status = gi_pipeline_new(&pipeline, steps, nsteps, src, &failed, err);
+    if (!status &&
+        (status = gi_pipeline_limit(pipeline, runner->max_pixels, runner->max_bytes, &failed, err)))
+        gi_pipeline_free(&pipeline);
     if (status)
         return nsteps == 1 || failed < 0
                    ? status

@@ -20,8 +20,8 @@ enum gi_status gi_runner_new(struct gi_runner **runner, const struct gi_device_p
 void gi_runner_free(struct gi_runner **runner);
 
 /* Loads the image that the steps are for, as gi_cli_load() does, and holds their levels against
- * it. Where `auto` is going to take CUDA it is opened meanwhile. `metadata` may be NULL.
- * Errors: GI_E_USAGE too. */
+ * it. The limits of `io` then hold for what gi_runner_run() makes, too. Where `auto` is going to
+ * take CUDA it is opened meanwhile. `metadata` may be NULL. Errors: GI_E_USAGE too. */
 enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
                               struct gi_metadata *metadata, struct gi_file_info *info,
                               const char *path, const struct gi_io_params *io,

@@ -11,7 +11,8 @@ struct gi_pipeline {
     int n; /* plans that are made */
     struct gi_plan *plans;
     int nsteps;
-    struct gi_step *steps; /* their `others` too are the pipeline's own */
+    struct gi_step *steps;          /* their `others` too are the pipeline's own */
+    uint64_t max_pixels, max_bytes; /* of a step's result; 0: no limit */
 };
 
 struct gi_flow {

@@ -28,6 +28,17 @@ enum gi_status gi_pipeline_new(struct gi_pipeline **pipeline, const struct gi_st
                                struct gi_err *err);
 void gi_pipeline_free(struct gi_pipeline **pipeline);
 
+/* Limits what every step makes as imgio limits what is read: to `max_pixels` pixels, or as many as
+ * the pipeline's source has, and to `max_bytes` bytes of samples; steps that are planned later,
+ * while the pipeline runs, too. Errors: GI_E_LIMIT for a step that is over; `*failed` (may be NULL)
+ * becomes that step. */
+enum gi_status gi_pipeline_limit(struct gi_pipeline *pipeline, uint64_t max_pixels,
+                                 uint64_t max_bytes, int *failed, struct gi_err *err);
+
+/* Bytes of host memory that a run on the CPU takes at its peak besides its first source: what one
+ * step is given and makes, and what all steps count and look up. */
+uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
+
 /* The shape of the image that comes out; `data` is NULL. */
 struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline);
 

@@ -37,6 +37,56 @@ static enum gi_status make_plan(struct gi_plan *plan, const struct gi_step *step
     return gi_plan_make(plan, step->filter, step->params, sources, 1 + step->nothers, err);
 }
 
+static uint64_t nbytes_of(const struct gi_image *shape)
+{
+    return (uint64_t)gi_row_nbytes(shape) * (uint64_t)shape->height;
+}
+
+/* Whether the result of a plan is within the pipeline's limits. */
+static enum gi_status check_limits(const struct gi_pipeline *pipeline, const struct gi_plan *plan,
+                                   struct gi_err *err)
+{
+    const struct gi_image *made = &plan->result, *src = &pipeline->plans[0].sources[0];
+    uint64_t pixels = (uint64_t)made->width * (uint64_t)made->height, nbytes = nbytes_of(made);
+    if (pipeline->max_pixels && pixels > pipeline->max_pixels &&
+        pixels > (uint64_t)src->width * (uint64_t)src->height)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %d x %d pixels, over the limit of %llu; --max-pixels raises it",
+                       made->width, made->height, (unsigned long long)pipeline->max_pixels);
+    if (pipeline->max_bytes && nbytes > pipeline->max_bytes)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %llu bytes of samples, over the limit of %llu; --max-bytes raises it",
+                       (unsigned long long)nbytes, (unsigned long long)pipeline->max_bytes);
+    return GI_OK;
+}
+
+enum gi_status gi_pipeline_limit(struct gi_pipeline *pipeline, uint64_t max_pixels,
+                                 uint64_t max_bytes, int *failed, struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    pipeline->max_pixels = max_pixels;
+    pipeline->max_bytes = max_bytes;
+    for (int i = 0; i < pipeline->n && !status; i++) {
+        status = check_limits(pipeline, &pipeline->plans[i], err);
+        if (status && failed)
+            *failed = i;
+    }
+    return status;
+}
+
+uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline)
+{
+    uint64_t peak = 0, kept = 0;
+    for (int i = 0; i < pipeline->n; i++) {
+        const struct gi_plan *plan = &pipeline->plans[i];
+        uint64_t images = nbytes_of(&plan->result) + (i ? nbytes_of(&plan->sources[0]) : 0);
+        images += plan->scratch_nbytes;
+        peak = images > peak ? images : peak;
+        kept += plan->passes ? plan->state_nbytes : 0;
+    }
+    return peak + kept;
+}
+
 /* Plans of the steps that have none, up to one whose result is not known yet. `src`: of the first.
  */
 static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_image *src,
@@ -49,6 +99,8 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
             break;
         enum gi_status status =
             make_plan(plan, step, pipeline->n > 0 ? &plan[-1].result : src, err);
+        if (!status && (status = check_limits(pipeline, plan, err)))
+            gi_plan_free(plan);
         if (status)
             return status;
         pipeline->n++;
@@ -121,6 +173,8 @@ static enum gi_status need_own(struct gi_flow *flow, struct gi_err *err)
         return GI_OK;
     enum gi_status status = gi_pipeline_new(&flow->own, given->steps, given->nsteps,
                                             &given->plans[0].sources[0], NULL, err);
+    if (!status)
+        status = gi_pipeline_limit(flow->own, given->max_pixels, given->max_bytes, NULL, err);
     if (!status)
         flow->pipeline = flow->own;
     return status;

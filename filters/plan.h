@@ -54,6 +54,8 @@ struct gi_plan {
     bool wide;           /* of GI_REACH_NEAR: the looks want the halo too */
     size_t state_nbytes; /* what those looks fill: zeroed before the first; holds no pointers;
                             what is not touched of it costs no memory */
+    size_t scratch_nbytes; /* tables and counters of `run` whose size follows from the options;
+                              not what every run takes */
     bool late;    /* the result follows from what the looks find: until then it is shaped like
                      the first source, and gi_plan_settle() must come before `run` */
     bool on_host; /* an analysis without primitives: its images come in host memory */

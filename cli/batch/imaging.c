@@ -32,7 +32,7 @@ enum gi_status gi_imaging_new(struct gi_imaging **out, const struct gi_imaging_o
     if (!status)
         status = gi_pool_new(&imaging->pool, gi_thread_count(options->device->threads), err);
     if (!status && options->chain && options->chain->n)
-        status = gi_plans_new(&imaging->plans, options->chain, err);
+        status = gi_plans_new(&imaging->plans, options->chain, options->io, err);
     if (status) {
         gi_imaging_free(out);
         return status;
@@ -80,15 +80,36 @@ static uint64_t nbytes_of(const struct gi_image *image)
     return (uint64_t)gi_row_nbytes(image) * (uint64_t)image->height;
 }
 
-/* The samples as stored, as converted, the result, and about as much again while it is encoded. */
+/* Bytes that the chain takes for an image of that shape, besides the image: what its steps make,
+ * count and look up, and about as much as the result again while that is encoded. 0 if the chain
+ * can't be planned: the item will fail. */
+static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_image *shape)
+{
+    struct gi_ready ready;
+    struct gi_plans_use use;
+    uint64_t nbytes = 0;
+    if (!imaging->plans)
+        return 0;
+    enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
+    if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
+        struct gi_image result = gi_pipeline_result(use.pipeline);
+        nbytes = gi_pipeline_nbytes(use.pipeline) + nbytes_of(&result);
+        gi_plans_give_back(imaging->plans, &use);
+    }
+    gi_ready_free(&ready);
+    return nbytes;
+}
+
+/* The samples as stored, as converted, and what is made of them. */
 static void on_shape(void *arg, const struct gi_image *stored)
 {
     struct coming *coming = arg;
-    if (!coming->item->engine)
+    if (!coming->item->engine || coming->told)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
-    if (!coming->told)
-        gi_engine_reserve(coming->item, nbytes_of(stored) + 3 * nbytes_of(&shape));
+    uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * nbytes_of(&shape);
+    gi_engine_reserve(coming->item,
+                      nbytes_of(stored) + nbytes_of(&shape) + (made > least ? made : least));
     coming->told = true;
 }
 

@@ -20,19 +20,23 @@ struct slot {
 
 struct gi_plans {
     const struct gi_chain *chain;
+    uint64_t max_pixels, max_bytes; /* of results */
     bool keeps; /* no step has second sources, whose shapes are not looked at here */
     pthread_mutex_t lock;
     uint64_t now;
     struct slot slots[KEPT];
 };
 
-enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain, struct gi_err *err)
+enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
+                            const struct gi_io_params *io, struct gi_err *err)
 {
     struct gi_plans *plans = calloc(1, sizeof *plans);
     *out = plans;
     if (!plans)
         return gi_fail(err, GI_E_MEMORY, "out of memory: plans");
     plans->chain = chain;
+    plans->max_pixels = io->max_pixels;
+    plans->max_bytes = io->max_bytes;
     plans->keeps = true;
     for (int i = 0; i < chain->n; i++)
         if (chain->steps[i].filter->min_sources > 1)
@@ -87,12 +91,16 @@ static void use_slot(struct gi_plans *plans, struct gi_plans_use *use, int slot)
 }
 
 /* A pipeline of its own; the steps' error names the one that can't be planned. */
-static enum gi_status make(struct gi_pipeline **pipeline, const struct gi_chain *chain,
+static enum gi_status make(struct gi_pipeline **pipeline, const struct gi_plans *plans,
                            const struct gi_image *src, const struct gi_ready *ready,
                            struct gi_err *err)
 {
+    const struct gi_chain *chain = plans->chain;
     int failed = -1;
     enum gi_status status = gi_pipeline_new(pipeline, ready->steps, chain->n, src, &failed, err);
+    if (!status &&
+        (status = gi_pipeline_limit(*pipeline, plans->max_pixels, plans->max_bytes, &failed, err)))
+        gi_pipeline_free(pipeline);
     if (status && chain->n > 1 && failed >= 0)
         gi_err_prefix(err, "step %d, %s", failed + 1, chain->steps[failed].filter->name);
     return status;
@@ -110,7 +118,7 @@ enum gi_status gi_plans_take(struct gi_plans *plans, struct gi_plans_use *use,
     pthread_mutex_unlock(&plans->lock);
     if (slot >= 0)
         return GI_OK;
-    enum gi_status status = make(&made, plans->chain, src, ready, err);
+    enum gi_status status = make(&made, plans, src, ready, err);
     if (status)
         return status;
     *use = (struct gi_plans_use){.pipeline = made, .slot = -1, .own = made};

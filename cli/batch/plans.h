@@ -9,9 +9,9 @@
 struct gi_plans;
 struct gi_ready;
 
-/* `chain` outlives it. Errors: GI_E_MEMORY. */
+/* `chain` outlives it; the limits of `io` hold for what pipelines make. Errors: GI_E_MEMORY. */
 enum gi_status gi_plans_new(struct gi_plans **plans, const struct gi_chain *chain,
-                            struct gi_err *err);
+                            const struct gi_io_params *io, struct gi_err *err);
 void gi_plans_free(struct gi_plans **plans);
 
 /* A pipeline in use; many threads may run one. */

@@ -213,14 +213,14 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {
-    uint64_t limit = feed->options.io->max_pixels, before = 0;
+    uint64_t limit = feed->options.io->max_pixels, before;
     if (gi_tar_read(feed->reader, buffer, (size_t)(nbytes < limit ? nbytes : limit), fault))
         return true;
     if (nbytes <= limit || fills(feed, item, buffer, nbytes, limit)) {
         gi_tar_read(feed->reader, buffer, (size_t)nbytes, fault);
         return true;
     }
-    for (; buffer->nbytes > before; before = buffer->nbytes) {
+    do {
         uint64_t stored = gi_tar_stored_nbytes(feed->reader);
         if (stored < buffer->nbytes / 2) {
             item->status = gi_fail(&item->err, GI_E_LIMIT,
@@ -230,9 +230,8 @@ static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffe
                                    (unsigned long long)limit, (unsigned long long)stored);
             return false;
         }
-        if (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault))
-            return true;
-    }
+        before = buffer->nbytes;
+    } while (!gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) && buffer->nbytes > before);
     return true;
 }
 

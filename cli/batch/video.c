@@ -29,12 +29,16 @@ static uint64_t nbytes_of(const struct gi_image *plane)
 
 /* What the chain makes of a plane of that shape. */
 static enum gi_status plan_plane(struct gi_image *result, const struct gi_ready *ready,
-                                 const struct gi_image *shape, struct gi_err *err)
+                                 const struct gi_image *shape, const struct gi_io_params *io,
+                                 struct gi_err *err)
 {
     struct gi_pipeline *pipeline;
     int failed = -1;
     enum gi_status status =
         gi_pipeline_new(&pipeline, ready->steps, ready->chain->n, shape, &failed, err);
+    if (!status &&
+        (status = gi_pipeline_limit(pipeline, io->max_pixels, io->max_bytes, &failed, err)))
+        gi_pipeline_free(&pipeline);
     if (status)
         return ready->chain->n > 1 && failed >= 0 ? gi_err_prefix(err, "step %d, %s", failed + 1,
                                                                   ready->steps[failed].filter->name)
@@ -58,7 +62,7 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
     stream->made = *video;
     for (int i = 0; i < video->nplanes && !status; i++) {
         struct gi_image shape = gi_y4m_plane(video, i);
-        status = plan_plane(&result, ready, &shape, err);
+        status = plan_plane(&result, ready, &shape, &stream->io, err);
         if (!status && i == 0) {
             stream->made.width = result.width;
             stream->made.height = result.height;

@@ -97,6 +97,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->reach = GI_REACH_MAPPED; /* a row is made by where it stands */
     plan->band_passes = 1;
     plan->state_nbytes = sizeof(struct state) + counts_of(plan) * sizeof(uint32_t);
+    plan->scratch_nbytes =
+        counts_of(plan) * (src->type == GI_U8 ? sizeof(uint8_t) : sizeof(uint16_t));
     plan->cost.other = 40;
     plan->cost.nbytes = (double)gi_type_nbytes(src->type);
     return GI_OK;

@@ -143,12 +143,36 @@ static void ceilings_are_positive(void **state)
     gi_queue_close_alone(&queue);
 }
 
+/* What a batch holds against --memory: results, and tables whose size follows from the options. */
+static void memory_is_counted(void **state)
+{
+    static const char *const each[] = {"tiles=64x64", "per-channel", NULL};
+    static const char *const half[] = {"size=200x50", "stretch", NULL};
+    struct gi_image shape = {.width = 100, .height = 90, .channels = 3, .type = GI_U16};
+    struct gi_pipeline *pipeline;
+    (void)state;
+    const struct gi_filter *curves = gi_filter_find("clahe"), *size = gi_filter_find("resize");
+    void *clahe = fc_params(curves, each), *resize = fc_params(size, half);
+    struct gi_step steps[] = {{.filter = size, .params = resize},
+                              {.filter = curves, .params = clahe}};
+    assert_int_equal(gi_pipeline_new(&pipeline, steps, 1, &shape, NULL, NULL), GI_OK);
+    assert_int_equal(gi_pipeline_nbytes(pipeline), 200 * 50 * 6);
+    gi_pipeline_free(&pipeline);
+    assert_int_equal(gi_pipeline_new(&pipeline, steps, 2, &shape, NULL, NULL), GI_OK);
+    /* its source and its result, and for three colours 64 x 64 tables of 65536 entries of 16 bits
+     */
+    assert_int_equal(gi_pipeline_nbytes(pipeline), 2 * 200 * 50 * 6 + 3LL * 64 * 64 * 65536 * 2);
+    gi_pipeline_free(&pipeline);
+    free(clahe);
+    free(resize);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_with_the_image),  cmocka_unit_test(shrinks_with_threads),
         cmocka_unit_test(start_is_paid_once),    cmocka_unit_test(times_are_counted),
-        cmocka_unit_test(ceilings_are_positive),
+        cmocka_unit_test(ceilings_are_positive), cmocka_unit_test(memory_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+#!/bin/bash
+# --max-pixels and --max-bytes limit what an operation makes, as they limit what is read; members of compressed tars count
+# by the bytes that the tar holds of them.
+. "$(dirname "$0")/lib.sh"
+ppm() { printf 'P6 %d %d 255\n' "$1" "$2"; head -c $((3 * $1 * $2)) /dev/urandom; }
+ppm 100 80 >i.ppm
+ppm 20 20 >other.ppm
+
+# Results: each operation that chooses its size, alone, in a batch, in a chain, behind a step whose result is known late.
+while read -r words; do
+    name=${words%% *}
+    # shellcheck disable=SC2086
+    expect_error 1 "$name: *makes 5000 x 5000 pixels, over the limit of 1000000; --max-pixels raises it" \
+        $words i.ppm made.ppm --max-pixels 1000000
+    # shellcheck disable=SC2086
+    expect_error 1 "$name: *makes 75000000 bytes of samples, over the limit of 10000000; --max-bytes raises it" \
+        $words i.ppm made.ppm --max-bytes 10M
+    # shellcheck disable=SC2086
+    expect 1 gpuimg $words i.ppm other.ppm --out-dir batch --max-bytes 10M
+    check "$name: the batch says it of both" test "$(grep -c -- '--max-bytes raises it$' err)" = 2
+    check "$name: the batch leaves nothing" test -z "$(ls -A batch 2>/dev/null)"
+done <<'END'
+pad --size 5000x5000
+resize --size 5000x5000 --stretch
+affine --matrix 1,0,0;0,1,0 --size 5000x5000
+perspective --matrix 1,0,0;0,1,0;0,0,1 --size 5000x5000
+warp-polar --size 5000x5000
+END
+expect_error 1 'run: *step 2, pad: makes 5000 x 5000 pixels, over the limit of 1000000; *' \
+    run 'crop --trim | pad --size 5000x5000' i.ppm made.ppm --max-pixels 1M
+expect_error 1 'run: *step 1, pad: makes *' run 'pad --size 5000x5000 | crop --size 10x10' i.ppm made.ppm --max-pixels 1M
+expect_error 1 'rotate: *makes 1?? x 1?? pixels, over the limit of 9000; *' \
+    rotate --angle 45 --expand i.ppm made.ppm --max-pixels 9000
+expect_error 1 'montage: *makes * bytes of samples, over *; --max-bytes raises it' \
+    montage i.ppm made.ppm --cell 5000x5000 --max-bytes 10M
+expect_error 1 'montage: a sheet of * pixels: want at most 1000000 (--max-pixels)' \
+    montage i.ppm made.ppm --cell 5000x5000 --max-pixels 1M
+
+# A file that is as long as its samples may be over --max-pixels; so may what keeps its size or makes it smaller.
+expect 0 gpuimg blur i.ppm same.ppm --max-pixels 100
+expect 0 gpuimg resize --size 50% i.ppm small.ppm --max-pixels 100
+expect_error 1 'resize: *--max-pixels raises it' resize --size 101% i.ppm made.ppm --max-pixels 100
+
+# A member of a compressed tar, its samples all 0: 4 MB in some hundred bytes.
+if command -v zstd >/dev/null && command -v tar >/dev/null; then
+    { printf 'P5\n2000 2000\n255\n'; head -c 4000000 /dev/zero; } >zeros.pgm
+    { printf 'P5\n2000 2000\n255\n'; head -c 4000000 /dev/urandom; } >noise.pgm
+    printf 'P5\n2000 2000\n255\n' >holes.pgm
+    truncate -s 4000017 holes.pgm
+    for pack in gzip zstd; do
+        tar cf - zeros.pgm i.ppm | "$pack" -c >bomb.tar.$pack
+        expect 1 gpuimg stats --tar bomb.tar.$pack --table t.csv --max-pixels 1000000
+        check "$pack: the member is named" grep -q \
+            "^gpuimg: stats: bomb.tar.$pack: zeros.pgm: 4000017 bytes, over the limit of 1000000, from [0-9]* bytes of the tar; --max-pixels raises it" err
+        check "$pack: the other member is done" grep -q 'i.ppm' t.csv
+        expect 1 gpuimg blur --tar bomb.tar.$pack out.tar --max-pixels 1000000
+        expect 0 gpuimg stats --tar bomb.tar.$pack --table t.csv --max-pixels 4000000
+        tar cf - noise.pgm | "$pack" -c >honest.tar.$pack
+        expect 0 gpuimg stats --tar honest.tar.$pack --table t.csv --max-pixels 1000000
+    done
+    tar cf - zeros.pgm >plain.tar
+    expect 0 gpuimg stats --tar plain.tar --table t.csv --max-pixels 1000000
+    tar cSf - holes.pgm >holes.tar
+    expect 1 gpuimg stats --tar holes.tar --table t.csv --max-pixels 1000000
+    cp bomb.tar.zstd a.tar.zst
+    expect 2 gpuimg compare --tar a.tar.zst plain.tar --max-pixels 1000000
+    check 'a pair of tars names it' grep -q -- '--max-pixels raises it' err
+else
+    skip 'zstd and tar are not here'
+fi
+finish
