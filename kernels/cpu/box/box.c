@@ -1,5 +1,5 @@
-/* The mean of k x k pixels by running sums: a sum down each column is kept up from row to row, and
- * their sum along the row from pixel to pixel, so that the cost does not depend on k.
+/* Box filter by running sums: the sum of each column of the window is updated from row to row, and
+ * the sum of those columns from pixel to pixel, so that the cost per pixel does not depend on k.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/ints.h"
@@ -23,14 +23,15 @@ struct worker {
     const struct box *box;
     struct gi_tile tile;
     int channels;
-    size_t nwindow, n; /* samples: of the window of columns, of the tile's row */
-    void *columns;     /* nwindow sums, uint32_t or uint64_t */
-    uint64_t *sums;    /* n sums along the row, where they are wide */
-    void *fresh, *old; /* nwindow samples: the rows that enter and leave the columns */
+    size_t nwindow, n; /* samples: of the columns that the window needs, of the tile's row */
+    void *columns;     /* column sums, nwindow of them, uint32_t or uint64_t */
+    uint64_t *sums;    /* n row sums, used if they need 64 bits */
+    void *fresh, *old; /* nwindow samples each: the rows that enter and leave the column sums */
 };
 
-/* The window's samples of the row at position p, borders included: in the image itself where the
- * window is inside, else in `buffer`. */
+/* Returns the samples of the window's columns in the row at position p, which may be outside the
+ * image. They are read in place if the window is inside the image, else assembled in `buffer`
+ * with their border. */
 static const void *window_row(const struct worker *w, void *buffer, long long p)
 {
     const struct gi_image *src = w->box->src;
@@ -45,7 +46,8 @@ static const void *window_row(const struct worker *w, void *buffer, long long p)
     return buffer;
 }
 
-/* columns += fresh - old; sums wrap round and come back. */
+/* columns += fresh - old, modulo 2^32 or 2^64: a sum that wraps around is right again after the
+ * subtraction. */
 #define MOVE_COLUMNS(name, sum, sample)                                                            \
     static void name(sum *columns, const sample *fresh, const sample *old, size_t n)               \
     {                                                                                              \
@@ -80,14 +82,15 @@ move_block(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, int chan
     ints_store(columns, ints_add(ints_load(columns), ints_sub(in, out)));
 }
 
-/* The same where 32 bits hold the sums, for a constant number of channels. */
+/* The same for colours multiplied by alpha, if 32 bits hold the sums; the number of channels is a
+ * constant after inlining. */
 static inline __attribute__((always_inline)) void
 move_weighed(uint32_t *columns, const uint8_t *fresh, const uint8_t *old, size_t n, int channels)
 {
     size_t i = 0;
     for (; i + GI_LANES <= n; i += GI_LANES)
         move_block(columns + i, fresh + i, old + i, channels);
-    if (i < n) { /* not a byte past the rows */
+    if (i < n) { /* The last samples are copied, so that no byte past the rows is read. */
         uint8_t last_fresh[GI_LANES] = {0}, last_old[GI_LANES] = {0};
         memcpy(last_fresh, fresh + i, n - i);
         memcpy(last_old, old + i, n - i);
@@ -114,7 +117,7 @@ static void move(const struct worker *w, const void *fresh, const void *old)
         move_u32_u16(w->columns, fresh, old, w->nwindow);
 }
 
-/* sums[x] = the sum of `reach` / step columns from x on, `step` apart. */
+/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
 static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t reach, size_t step)
 {
     for (size_t c = 0; c < step; c++) {
@@ -128,10 +131,10 @@ static void row_sums(uint64_t *sums, const uint64_t *columns, size_t n, size_t r
     }
 }
 
-/* (2 S + N) / (2 N) rounded down, as S * (1 / N) + 1/2 in double cut off. N = k * k is odd, so 2 S
- * + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2 N) > 3.1e-8
- * away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient below 65536 by
- * less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
+/* (2 S + N) / (2 N) rounded down, computed in double as S * (1 / N) + 1/2, truncated. N = k * k is
+ * odd, so 2 S + N is odd, the quotient is never whole, and the next whole number is at least 1 / (2
+ * N) > 3.1e-8 away (k <= 4001). S < 2^53 is exact; the three roundings together move a quotient
+ * below 65536 by less than 2^16 * (2^-53 + 2^-53) + 2^-37 < 2.2e-11. */
 static void wide_means(uint16_t *out, const uint64_t *sums, size_t n, double inverse)
 {
     for (size_t i = 0; i < n; i++)
@@ -146,17 +149,19 @@ static inline void store_ints(void *out, size_t x, GI_INTS v, enum gi_type type)
         ints_store_u16((uint16_t *)out + x, v);
 }
 
-/* Whether a float does for the means: S * (1 / N) rounded. N is odd, so a mean is 1 / (2 N) or more
- * away from where rounding changes, and two roundings move one up to `full` by less than
- * full * (2^-23 + 2^-48): less than 1 / (2 N) where N * full < 2^22. Then S is exact, too. */
+/* Returns whether float is exact enough for the means, S * (1 / N) rounded. N is odd, so a mean is
+ * at least 1 / (2 N) away from a point where rounding changes, and two roundings move a mean of at
+ * most `full` by less than full * (2^-23 + 2^-48): less than 1 / (2 N) if N * full < 2^22. Then S
+ * is exact, too. */
 static bool float_does(size_t k, enum gi_type type)
 {
     return (float)(k * k) * gi_type_full_scale(type) < 0x1p22f;
 }
 
-/* Sums along the row and their means in one go, GI_LANES at a time: `carry` holds for each lane the
- * sum at the first place of its channel in the block, and the sum at a place is that and all that
- * came and went before it. Weighed: 8 bits, `step` 2 or 4. */
+/* Computes the sums along the row and their means together, GI_LANES samples at a time. `carry`
+ * holds in each lane the sum at the first sample of that lane's channel in the block; the sum at a
+ * later sample is `carry` plus all samples that entered and minus all that left since. With
+ * weights: 8 bits, `step` 2 or 4. */
 static inline __attribute__((always_inline)) void row_means(void *out, const uint32_t *columns,
                                                             size_t n, int k, int step,
                                                             enum gi_type type, bool weigh)
@@ -180,7 +185,7 @@ static inline __attribute__((always_inline)) void row_means(void *out, const uin
         carry = ints_spread(next, step);
         if (x + GI_LANES <= n) {
             store_ints(out, x, mean, type);
-        } else { /* not a byte past the row */
+        } else { /* The last samples are copied, so that no byte past the row is written. */
             uint16_t last[GI_LANES];
             size_t nbytes = gi_type_nbytes(type);
             store_ints(last, 0, mean, type);
@@ -203,8 +208,9 @@ row_means_type(void *out, const uint32_t *columns, size_t n, int k, int step, en
 }
 
 /* (2 S + A) / (2 A) rounded down. 8 bits: 2 S + A < 2^42 is exact in double, and so is a whole
- * quotient; any other is 1 / (2 A) > 1.2e-10 or more away from a whole number, and rounding moves
- * it by less than 2^8 * 2^-53. 16 bits: S < 2^56 wants integers. */
+ * quotient; any other quotient is at least 1 / (2 A) > 1.2e-10 away from a whole number, and
+ * rounding moves it by less than 2^8 * 2^-53. 16 bits: S < 2^56 does not fit in double, so that
+ * integers are used. */
 static inline uint8_t weighed_mean_u8(uint64_t s, uint64_t a)
 {
     return (uint8_t)((double)(int64_t)(2 * s + a) / (double)(int64_t)(2 * a));
@@ -215,7 +221,8 @@ static inline uint16_t weighed_mean_u16(uint64_t s, uint64_t a)
     return (uint16_t)((2 * s + a) / (2 * a));
 }
 
-/* Colour by the sum of alpha, 0 where that is 0; alpha is a plain mean. */
+/* A colour is its weighted sum divided by the sum of alpha, 0 if that is 0; alpha is the plain
+ * mean. */
 #define WEIGHED_MEANS(name, sample, mean)                                                          \
     static void name(sample *out, const uint64_t *sums, size_t n, size_t channels, double inverse) \
     {                                                                                              \
@@ -260,7 +267,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct box *box, char *scratch)
 {
     size_t channels = (size_t)box->src->channels, nsum = box->wide ? 8 : 4;
@@ -288,7 +296,8 @@ static void box_tile(void *arg, int index, void *scratch)
     w.tile = GI_CPU(tile)(&box->tiling, box->src, index);
     w.n = (size_t)(w.tile.x1 - w.tile.x0) * (size_t)w.channels;
     w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
-    /* The columns start with the rows above the first one's newest; `old` is still all 0. */
+    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
+     * still all 0. */
     for (int i = 0; i < k - 1; i++)
         move(&w, window_row(&w, w.fresh, (long long)w.tile.y0 - half + i), w.old);
     size_t first = (size_t)w.tile.x0 * (size_t)w.channels * gi_type_nbytes(box->src->type);

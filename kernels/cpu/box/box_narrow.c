@@ -1,4 +1,5 @@
-/* The mean of 8-bit samples by running sums, where 16 bits hold the sums down the columns.
+/* Box filter of 8-bit samples by running sums, for windows whose column sums fit in 16 bits (k <=
+ * 127).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolve/rows.h"
@@ -7,7 +8,8 @@
 #include <string.h>
 
 enum {
-    K_MAX = 127,      /* k * 255 < 2^15, so that differences fit as well; K_MAX^2 * 255 < 2^22 */
+    K_MAX = 127, /* k * 255 < 2^15, so that differences of column sums fit in int16_t; K_MAX^2 * 255
+                    < 2^22 */
     STRIP_MAX = 8192, /* samples */
     PIECE = 512,      /* samples */
     SLACK = 128,      /* bytes */
@@ -20,14 +22,15 @@ struct box {
     struct gi_tiling tiling;
 };
 
-/* The window of a tile: its columns and k / 2 more at each side. Those outside the image are
- * [0, inside0) and [inside1, end). */
+/* The window of a tile: the tile's columns and k / 2 more on each side. The columns [0, inside0)
+ * and [inside1, end) are outside the image. */
 struct window {
     const struct box *box;
     struct gi_tile tile;
     int end, inside0, inside1; /* pixels */
-    uint16_t *columns;         /* the sums, samples */
-    uint8_t *zero, *outside;   /* rows of the window's inside: of 0, of border values */
+    uint16_t *columns;         /* column sums, a sum per sample */
+    uint8_t *zero,
+        *outside; /* rows as long as the part inside the image: all 0, and border values */
 };
 
 static size_t round_up(size_t nbytes)
@@ -35,7 +38,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 63) / 64 * 64 + SLACK;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct window *w, const struct box *box, char *scratch)
 {
     size_t n = (size_t)(box->tiling.strip + box->spec->k) * (size_t)box->src->channels;
@@ -48,7 +52,7 @@ static size_t lay_out(struct window *w, const struct box *box, char *scratch)
     return 2 * round_up(n) + round_up(n * sizeof *w->columns);
 }
 
-/* The samples of the window's inside in the row at position p. */
+/* Returns the samples of the window's inside part in the row at position p. */
 static const uint8_t *row_at(const struct window *w, long long p)
 {
     const struct gi_image *src = w->box->src;
@@ -64,7 +68,8 @@ static void move(uint16_t *restrict columns, const uint8_t *restrict fresh,
         columns[i] = (uint16_t)(columns[i] + fresh[i] - old[i]);
 }
 
-/* Columns i0 <= i < i1 outside the image are copies of some inside, or k border values. */
+/* Fills the columns i0 <= i < i1, which are outside the image: copies of columns inside, or k times
+ * the border value. */
 static void copy_outside(const struct window *w, int i0, int i1)
 {
     const struct gi_image *src = w->box->src;
@@ -77,7 +82,7 @@ static void copy_outside(const struct window *w, int i0, int i1)
     }
 }
 
-/* The columns of the window whose newest row is at position p; the row at `oldest` leaves. */
+/* Updates the column sums: the row at position p enters, the row at `oldest` leaves. */
 static void move_window(const struct window *w, long long p, const uint8_t *oldest)
 {
     const struct gi_image *src = w->box->src;
@@ -86,9 +91,9 @@ static void move_window(const struct window *w, long long p, const uint8_t *olde
     move(w->columns + first, row_at(w, p), oldest, n);
 }
 
-/* The means of a row, from the sums down the columns: as in box.c, `carry` is the sum at the first
- * place of a block, of each channel. One channel: differences and sums of two neighbours share a
- * lane, so that half the lanes are added up along the row. */
+/* The means of a row from the column sums. As in box.c, `carry` is the sum at the first sample of a
+ * block, per channel. With one channel the differences and sums of two neighbouring samples share a
+ * 32-bit lane, so that the prefix sums along the row need half as many lanes. */
 static void row_means_gray(uint8_t *out, const uint16_t *columns, size_t n, int k)
 {
     float inverse = (float)(1.0 / ((double)k * k));
@@ -106,7 +111,7 @@ static void row_means_gray(uint8_t *out, const uint16_t *columns, size_t n, int 
         odd = ints_scale_float(odd, inverse);
         if (x + 2 * GI_LANES <= n) {
             ints_store_pairs_u8(out + x, even, odd);
-        } else { /* not a byte past the row */
+        } else { /* The last samples are copied, so that no byte past the row is written. */
             uint8_t last[2 * GI_LANES];
             ints_store_pairs_u8(last, even, odd);
             memcpy(out + x, last, n - x);
@@ -162,7 +167,7 @@ static void open_window(struct window *w, const struct box *box, int index, void
     w->tile = GI_CPU(tile)(&box->tiling, src, index);
     w->end = w->tile.x1 - w->tile.x0 + k - 1;
     w->inside0 = half > w->tile.x0 ? half - w->tile.x0 : 0;
-    int right = src->width - w->tile.x0; /* may be near INT_MAX */
+    int right = src->width - w->tile.x0; /* may be nearly INT_MAX */
     w->inside1 = right < w->end - half ? right + half : w->end;
     GI_CPU(row_copy)
     (w->outside, src, &box->spec->edge, -1, -1, (size_t)(w->inside1 - w->inside0));
@@ -188,7 +193,8 @@ static void box_tile(void *arg, int index, void *scratch)
     }
 }
 
-/* Of several strips, a wrapped border would want columns of the others. */
+/* Not for a wrapped border if the image is cut into several strips: a strip would need columns of
+ * another one. */
 bool GI_CPU(box_narrow_takes)(const struct gi_queue *queue, const struct gi_image *src,
                               const struct gi_box *spec)
 {

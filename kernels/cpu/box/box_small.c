@@ -1,5 +1,5 @@
-/* The mean of 3 x 3 or 5 x 5 samples, of 8 bits 7 x 7 too: of so few rows, adding all is quicker
- * than running sums, which wait for their neighbours.
+/* Box filter of 3 x 3 or 5 x 5 samples, for 8 bits 7 x 7 too: with so few rows, adding all samples
+ * is faster than running sums, in which each step waits for the previous one.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/march.h"
 #include "kernels/cpu/common/simd.h"
@@ -7,11 +7,13 @@
 
 enum { BLOCK = GI_MARCH_BLOCK, ROWS = GI_ROWS_AT_ONCE, K_MAX = 7, K_MAX_U16 = 5 };
 
-/* A block of a row: `kept` becomes its sums along the row, `above` has those of k - 1 rows above.
+/* A block of a row: `kept` becomes its sums along the row, `above` holds those of the k - 1 rows
+ * above.
  *
- * With N = k * k odd, (2 * S + N) / (2 * N) cut off is t / N cut off, t = S + (N - 1) / 2, and that
- * is t * M / 2^p cut off, M = 2^p / N rounded up, as long as t * (M * N - 2^p) < 2^p: for p of 19,
- * 20 and 21 M fits in 16 bits, M * N - 2^p is 7, 24 and 48, and t below 12600. */
+ * With N = k * k odd, (2 * S + N) / (2 * N) rounded down is t / N rounded down, where t = S + (N -
+ * 1) / 2, and that is t * M / 2^p rounded down, where M = 2^p / N rounded up, as long as t * (M * N
+ * - 2^p) < 2^p: for p = 19, 20 and 21 (k = 3, 5 and 7) M fits in 16 bits, M * N - 2^p is 7, 24 and
+ * 48, and t is below 12600. */
 static inline __attribute__((always_inline)) void
 mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restrict in,
            const uint16_t *const *above, int k, size_t step)
@@ -30,8 +32,8 @@ mean_block(uint8_t *restrict out, uint16_t *restrict kept, const uint8_t *restri
     }
 }
 
-/* The same of 16 bits. The quotient is never half-way between two integers: it keeps 1 / (2 * N)
- * off, 1/50 or more, and two roundings of a float below 2^16 move it by less than 2^-7. */
+/* The same for 16 bits. The quotient is at least 1 / (2 * N) >= 1/50 away from a point halfway
+ * between two integers, and two roundings of a float below 2^16 move it by less than 2^-7. */
 static inline __attribute__((always_inline)) void
 mean_block_u16(uint16_t *restrict out, uint32_t *restrict kept, const uint16_t *restrict in,
                const uint32_t *const *above, int k, size_t step)

@@ -1,12 +1,12 @@
-/* Two images made one: blocks of a row in planes of floats, in loops that compilers make vectors
- * of.
+/* Binary arithmetic and compositing in blocks: a block of a row is unpacked into planes of floats,
+ * which plain loops process; compilers vectorise them.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/combine/combine.h"
 #include "kernels/cpu/common/simd.h"
 
 enum { BLOCK = 256, ALPHA = COMBINE_ALPHA };
 
-/* Pixels of a block: colours, then alpha. */
+/* The pixels of a block: a plane per colour, then alpha. */
 struct planes {
     float c[GI_MAX_CHANNELS][BLOCK];
 };
@@ -17,7 +17,8 @@ struct work {
     const struct gi_combine *spec;
 };
 
-/* n samples from sample `at` of a row on; `to` has room for whole vectors. */
+/* Reads n samples of a row, beginning at sample `at`, as floats; `to` has room for whole vectors.
+ */
 static inline __attribute__((always_inline)) void read_type(float *to, const void *row, size_t at,
                                                             size_t n, enum gi_type type)
 {
@@ -44,7 +45,7 @@ write_type(void *row, size_t at, const float *from, size_t n, enum gi_type type)
     }
 }
 
-/* Pixels x to x + n - 1 of row y become those from `at` on, their samples times `unit`. */
+/* Loads pixels x to x + n - 1 of row y to the planes from index `at` on, multiplied by `unit`. */
 static void load(struct planes *to, int at, const struct gi_image *image, int y, int x, int n,
                  float unit)
 {
@@ -68,15 +69,15 @@ static void fill(float *plane, int at, int n, float value)
         plane[i] = value;
 }
 
-/* Full scale of `src` over that of `image`. */
+/* The ratio of the full scales of `src` and `image`. */
 static float unit_of(const struct gi_image *src, const struct gi_image *image)
 {
     return gi_type_full_scale(src->type) / gi_type_full_scale(image->type);
 }
 
-/* The pixels of spec->other, or of `image` in its place, that stand at x to x + n - 1 of row y of
- * `src`. Their alpha is in sample units, `opaque` where there is none, 0 where there are no
- * pixels. */
+/* Loads the pixels of spec->other, or of `image` instead, that correspond to pixels x to x + n - 1
+ * of row y of `src`. Their alpha is in sample units: `opaque` if the image has none, 0 outside the
+ * image. */
 static void load_other(struct planes *to, const struct work *work, const struct gi_image *image,
                        float opaque, int y, int x, int n)
 {
@@ -170,7 +171,7 @@ static void arithmetic_row(void *arg, int y, void *scratch)
 
 /* ---- layers ---- */
 
-/* What a layer's pixels weigh, its own planes being s. */
+/* Computes the weights of a layer's pixels; s are the layer's own planes, b those below. */
 static void weigh_layers(struct gi_combine_weights *weights, const struct gi_combine *spec,
                          const struct planes *s, const struct planes *b)
 {
@@ -180,7 +181,8 @@ static void weigh_layers(struct gi_combine_weights *weights, const struct gi_com
         weights[i] = gi_combine_layers(above, below, s->c[ALPHA][i], b->c[ALPHA][i]);
 }
 
-/* The mask's planes become the constant that shows where it is black. */
+/* Computes the weights of a mask's pixels from its luma, then fills its colour planes with the
+ * constant that shows where the mask is black. */
 static void weigh_mask(struct gi_combine_weights *weights, const struct work *work,
                        struct planes *mask, const struct planes *b)
 {
@@ -205,7 +207,7 @@ static void weigh_mask(struct gi_combine_weights *weights, const struct work *wo
             s[i] = gi_combine_mix(s[i], gi_combine_blended(constant, b[i], s[i], inverse), ab[i]); \
         break
 
-/* s becomes what it is where the layer below it shows through as well. */
+/* Blends the plane s with the plane b below it where both are present. */
 static void blend_plane(enum gi_combine_blend blend, float *restrict s, const float *restrict b,
                         const float *restrict ab, float inverse)
 {

@@ -1,11 +1,12 @@
-/* Arithmetic on images of one type and the same channels, or on one and a value: vectors of samples
- * as they lie, what belongs to a channel coming round with it.
+/* Binary arithmetic on two images of one type with the same channels, or on an image and a
+ * constant: vectors of interleaved samples. Values per channel are repeated with a period of GROUP
+ * samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/combine/combine.h"
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
 
-/* Whole pixels of any number of channels, and whole vectors. */
+/* A group is a whole number of pixels for every number of channels, and of vectors. */
 enum { VECTORS = 3, GROUP = VECTORS * GI_LANES, STRIP_MAX = 1 << 16 /* pixels */ };
 
 struct work {
@@ -13,9 +14,9 @@ struct work {
     const struct gi_image *src;
     const struct gi_combine *spec;
     struct gi_tiling tiling;
-    bool keeps;                        /* alpha stays that of `src` */
-    float factor[GROUP], value[GROUP]; /* of a sample's channel */
-    float alpha[GROUP];                /* 1 where a sample is an alpha that stays */
+    bool keeps;                        /* alpha is copied from `src` */
+    float factor[GROUP], value[GROUP]; /* per sample of a group, by its channel */
+    float alpha[GROUP];                /* 1 for a sample that is an alpha to be copied */
     void (*row)(const struct work *work, void *out, const void *a, const void *b, const void *d,
                 size_t n);
 };
@@ -39,7 +40,7 @@ static inline __attribute__((always_inline)) GI_VEC value(enum gi_combine_op op,
     }
 }
 
-/* GROUP samples from i on; `b` NULL: the value stands in its place. */
+/* Processes GROUP samples from sample i on; if `b` is NULL, the constant takes its place. */
 static inline __attribute__((always_inline)) void group(const struct work *work, void *out,
                                                         const void *src, const void *other,
                                                         const void *dark, size_t i,
@@ -72,7 +73,8 @@ static inline __attribute__((always_inline)) void row(const struct work *work, v
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GROUP <= n; i += GROUP)
         group(work, out, a, b, d, i, type, op);
-    if (i < n) { /* not a byte past the rows */
+    if (i <
+        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
         float last[3][GROUP] = {{0}};
         const void *rows[3] = {a, b, d};
         for (int j = 0; j < 3; j++)

@@ -1,4 +1,5 @@
-/* Long sums, in blocks of GI_TAPS_BLOCK taps with a carry, as struct gi_separable defines them.
+/* Long sums of products, in blocks of GI_TAPS_BLOCK taps with Kahan's carry, as struct gi_separable
+ * defines them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BLOCKS_H
 #define GI_KERNELS_CPU_BLOCKS_H
@@ -6,7 +7,7 @@
 #include "kernels/cpu/common/simd.h"
 #include "kernels/kernels.h"
 
-/* The sum s of the blocks so far and the one of a further block; the carry begins as 0. */
+/* Adds the sum of a further block to the sum s of the earlier blocks; the carry begins as 0. */
 static inline GI_VEC vec_add_block(GI_VEC s, GI_VEC *carry, GI_VEC block)
 {
     GI_VEC y = vec_sub(block, *carry), t = vec_add(s, y), e = vec_sub(vec_sub(t, s), y);
@@ -14,7 +15,7 @@ static inline GI_VEC vec_add_block(GI_VEC s, GI_VEC *carry, GI_VEC block)
     return t;
 }
 
-/* Taps of the block that begins at tap `from`. */
+/* Returns the number of taps in the block that begins at tap `from`. */
 static inline int taps_of_block(int ntaps, int from)
 {
     return ntaps - from < GI_TAPS_BLOCK ? ntaps - from : GI_TAPS_BLOCK;

@@ -1,16 +1,16 @@
-/* Vectors of bytes; not for the scalar level.
+/* Vectors of bytes; not available at the scalar level.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_BYTES_H
 #define GI_KERNELS_CPU_BYTES_H
 
 #include "kernels/cpu/common/ints.h"
 
-/* In this order: the bits set in both of a and b, and in one of them; those not set in v; the
- * lesser of two bytes; the odd bytes as 16 bits; the sum of each 8 bytes; the sum of the squares of
- * each two 16 bits; a + b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit
- * lanes; the least byte; bytes of 255 where bits are 1, from the lowest on. bytes_table() and
- * look_up() are not for AVX2: 16 bytes, again and again; of each byte v the entry v % 16 of table
- * v / 16. */
+/* In the order of their definition: a AND b; a OR b; NOT v; minimum of two bytes; the odd bytes
+ * widened to 16 bits; the sum of each 8 bytes; the sum of the squares of each two 16-bit lanes; a +
+ * b in 64-bit lanes; the sum of each two 32-bit lanes; the sum of all 64-bit lanes; the minimum
+ * byte; bytes of 255 for bits that are 1, from the lowest bit on. bytes_table() and look_up() do
+ * not exist for AVX2: a table is 16 bytes, repeated, and byte v is replaced by entry v % 16 of
+ * table v / 16. */
 
 #if GI_LEVEL_neon
 #include "kernels/cpu/common/bytes_neon.h"
@@ -191,7 +191,7 @@ static inline void store_bytes(uint8_t *p, GI_INTS v)
     ints_store((void *)p, v);
 }
 
-/* Of each 4 bytes the sum of squares. */
+/* The sum of the squares of each 4 bytes. */
 static inline GI_INTS squares_of_bytes(GI_INTS v)
 {
     return ints_add(squares_of_pairs(both(v, ints_set(0x00ff00ff))),

@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/common/ints.h"
 
-/* Returns a vector whose half h is the expression, 16 bytes. */
+/* Returns a vector whose half h is the expression, a value of 16 bytes. */
 #define GI_EACH_BYTES(expression) GI_EACH_INTS(vreinterpretq_u32_u8(expression))
 
 static inline uint8x16_t bytes_half(GI_INTS v, int h)
@@ -92,7 +92,8 @@ static inline GI_INTS bytes_table(const uint8_t *entries)
 static inline uint8x16_t look_up_half(const GI_INTS tables[16], uint8x16_t v)
 {
     uint8x16_t found = vdupq_n_u8(0);
-    for (int i = 0; i < 16; i += 4) { /* what is not in these four stays as it is */
+    for (int i = 0; i < 16;
+         i += 4) { /* a byte whose entry is not in these four tables stays as it is */
         const uint8x16x4_t four = {{bytes_half(tables[i], 0), bytes_half(tables[i + 1], 0),
                                     bytes_half(tables[i + 2], 0), bytes_half(tables[i + 3], 0)}};
         found = vqtbx4q_u8(found, four, vsubq_u8(v, vdupq_n_u8((uint8_t)(16 * i))));

@@ -58,7 +58,8 @@ static inline GI_INTS ints_sub(GI_INTS a, GI_INTS b)
     return _mm256_sub_epi32(a, b);
 }
 
-/* Steps that divide 4 first within each half, then the lower half's last ones into the upper. */
+/* For steps that divide 4: prefix sums within each 128-bit half, then the last sums of the lower
+ * half are added to the upper half. */
 static inline GI_INTS ints_prefix(GI_INTS v, int step)
 {
     const __m256i lanes = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
@@ -90,7 +91,8 @@ static inline GI_INTS ints_spread(GI_INTS v, int step)
     return _mm256_permutevar8x32_epi32(v, ints_load(from));
 }
 
-/* Four lanes; the conversion knows only signed integers, so 2^31 is taken off and put back. */
+/* Four lanes to double. The conversion instruction knows only signed integers, so 2^31 is
+ * subtracted before and added after. */
 static inline __m256d ints_double(__m128i v)
 {
     v = _mm_xor_si128(v, _mm_set1_epi32(INT32_MIN));

@@ -1,6 +1,7 @@
-/* What the primitives with host results share: bands of rows, rows as bits (pixel x is bit x % 64
- * of word x / 64), and samples as integers. Whole words are made from 64 comparisons, so a run of
- * equal pixels costs no branch. SPDX-License-Identifier: MIT */
+/* Shared by the primitives whose results are in host memory: bands of rows, rows as bit masks
+ * (pixel x is bit x % 64 of word x / 64), and samples as integers. A word is made from 64
+ * comparisons without a branch, so that runs of equal pixels are cheap.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_MEASURE_H
 #define GI_KERNELS_CPU_MEASURE_H
 
@@ -16,10 +17,10 @@
 
 #include "kernels/cpu/cpu.h"
 
-enum { BAND_PIXELS = 1 << 13 }; /* worth a thread's waking */
+enum { BAND_PIXELS = 1 << 13 }; /* pixels that are worth waking a thread for */
 
-/* Bands for a pool's jobs: a few for each thread, so that one late thread does not hold up the
- * rest, but each of at least `least` pixels or so. One thread: one band. */
+/* Returns the number of bands for a pool's jobs: a few per thread, so that one slow thread does not
+ * delay the rest, but each of at least about `least` pixels. One thread: one band. */
 static inline int band_count(struct gi_pool *pool, const struct gi_image *image, uint64_t least)
 {
     int threads = gi_pool_threads(pool);
@@ -30,14 +31,14 @@ static inline int band_count(struct gi_pool *pool, const struct gi_image *image,
     return n > (uint64_t)image->height ? image->height : (int)n;
 }
 
-/* First row of band `i` of `n`; that of band n is the height. */
+/* Returns the first row of band `i` of `n`; for i = n, the height. */
 static inline int band_start(const struct gi_image *image, int i, int n)
 {
     return (int)((int64_t)image->height * i / n);
 }
 
-/* Asks for huge pages for memory that is about to be written for the first time: the first touch of
- * 4 KiB pages takes longer than what is written to them. */
+/* Asks for huge pages for memory that is about to be written for the first time: the page fault of
+ * a 4 KiB page takes longer than filling it. */
 static inline void advise_huge(void *p, size_t nbytes)
 {
     const uintptr_t page = (uintptr_t)1 << 12, huge = (uintptr_t)1 << 21;
@@ -47,7 +48,7 @@ static inline void advise_huge(void *p, size_t nbytes)
         madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-/* malloc() of huge pages where they are worth it. NULL: out of memory. */
+/* malloc() with huge pages if the block is large enough to profit. NULL: out of memory. */
 static inline void *huge_malloc(size_t nbytes)
 {
     void *p = malloc(nbytes ? nbytes : 1);
@@ -55,8 +56,8 @@ static inline void *huge_malloc(size_t nbytes)
     return p;
 }
 
-/* Asks for the `nbytes` that lie 2048 bytes ahead of those at `p`, which are read now: where the
- * processor's own prefetching falls behind, a loop that computes waits for most of its lines. */
+/* Prefetches the `nbytes` that begin 2048 bytes after `p`, which is read now: where the hardware
+ * prefetcher falls behind, a loop that computes would wait for most of its cache lines. */
 static inline void prefetch_ahead(const void *p, size_t nbytes)
 {
     for (size_t at = 0; at < nbytes; at += 64)
@@ -69,7 +70,8 @@ static inline int row_words(int width)
 }
 
 #if GI_LEVEL_neon
-/* Bit i is the lowest one of byte i of v[0] to v[3]; all others are 0 or like it. */
+/* Bit i of the result is the lowest bit of byte i of v[0] to v[3]; each byte is all 0 or all 1
+ * bits. */
 static inline uint64_t pack_bytes(const uint8x16_t v[4])
 {
     const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -81,7 +83,8 @@ static inline uint64_t pack_bytes(const uint8x16_t v[4])
 }
 #endif
 
-/* Bit i is flags[i], each 0 or 1. The multiplication moves bit 0 of byte j to bit 56 + j. */
+/* Bit i of the result is flags[i], each 0 or 1. The multiplication moves bit 0 of byte j to bit 56
+ * + j. */
 static inline uint64_t pack64(const uint8_t *flags)
 {
 #if defined __AVX512BW__
@@ -108,7 +111,8 @@ static inline uint64_t pack64(const uint8_t *flags)
 #endif
 }
 
-/* The lowest bits of the bytes of the result, from its lowest byte on: the eight bits of `bits`. */
+/* Spreads the eight bits of `bits` to the lowest bits of the eight bytes of the result, the lowest
+ * bit first. */
 static inline uint64_t bit_a_byte(uint64_t bits)
 {
     const uint64_t ones = 0x0101010101010101;
@@ -125,7 +129,7 @@ static inline void unpack64(uint8_t *flags, uint64_t bits)
     }
 }
 
-/* Bit i: a[i] == b[i], 64 of each. */
+/* Bit i of the result is a[i] == b[i], for 64 elements. */
 static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
 {
     uint64_t bits = 0;
@@ -161,8 +165,9 @@ static inline uint64_t equal64(const uint32_t *a, const uint32_t *b)
     return bits;
 }
 
-/* flags[i] = sample x + i > above, for i < n <= 64; the rest 0. As integers where the samples are:
- * v > above and v >= floor(above) + 1 are the same. NaN in `above` is above everything. */
+/* flags[i] = (sample x + i > above) for i < n <= 64, and 0 for the rest. Integer samples are
+ * compared as integers: v > above and v >= floor(above) + 1 are equivalent. If `above` is NaN, no
+ * sample is above it. */
 static inline void foreground_flags(uint8_t *flags, const struct gi_image *on, int y, int x, int n,
                                     float above)
 {
@@ -186,8 +191,8 @@ static inline void foreground_flags(uint8_t *flags, const struct gi_image *on, i
     }
 }
 
-/* Row y of the predicate as row_words() words; bits past the width are 0. Returns the foreground's
- * pixels. */
+/* Writes row y of the predicate as row_words() words; bits past the width are 0. Returns the number
+ * of foreground pixels. */
 static inline uint64_t foreground_row(uint64_t *words, const struct gi_predicate *predicate, int y)
 {
     int width = predicate->on->width;
@@ -206,7 +211,7 @@ static inline uint64_t foreground_row(uint64_t *words, const struct gi_predicate
     return count;
 }
 
-/* The x of each bit that is set, ascending; returns how many. */
+/* Writes the x of each set bit in ascending order and returns their number. */
 static inline size_t bit_positions(uint32_t *x, const uint64_t *words, int nwords)
 {
     size_t n = 0;
@@ -216,7 +221,7 @@ static inline size_t bit_positions(uint32_t *x, const uint64_t *words, int nword
     return n;
 }
 
-/* How gi_sums quantises floats. */
+/* How gi_sums quantises float samples. */
 struct quantiser {
     double lo, hi, scale;
 };
@@ -229,8 +234,8 @@ static inline struct quantiser quantiser_make(float lo, float hi)
     return (struct quantiser){(double)lo, (double)hi, 2147483647.0 / span};
 }
 
-/* gi_sums' q of a sample that is not NaN. Adding 2^52 rounds half to even, and leaves the integer
- * in the low bits. */
+/* The quantised value q that gi_sums defines for a sample that is not NaN. Adding 2^52 rounds half
+ * to even and leaves the integer in the low bits. */
 static inline uint32_t quantise(float v, const struct quantiser *z)
 {
     double d = (double)v < z->lo ? z->lo : (double)v;

@@ -1,12 +1,13 @@
-/* Signed products in integer lanes.
+/* Signed products in vectors of 32-bit integers.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_PRODUCTS_H
 #define GI_KERNELS_CPU_PRODUCTS_H
 
 #include "kernels/cpu/common/ints.h"
 
-/* ints_fma is a * b + c of 32 bits, sums wrap round; ints_shift is v / 2^n of signed lanes, rounded
- * down; ints_to_u8 cuts signed lanes off at 0 and 255; ints_bits and ints_vec are the same bits. */
+/* ints_fma is a * b + c in 32 bits, modulo 2^32; ints_shift is v / 2^n of signed lanes, rounded
+ * down; ints_to_u8 limits signed lanes to 0..255; ints_bits and ints_vec reinterpret the bits as
+ * the other type. */
 
 #if GI_LEVEL_avx512
 
@@ -104,7 +105,7 @@ static inline GI_INTS ints_fma(GI_INTS a, GI_INTS b, GI_INTS c)
     return c;
 }
 
-/* gcc and clang shift the sign in. */
+/* gcc and clang shift signed integers arithmetically. */
 static inline GI_INTS ints_shift(GI_INTS v, int n)
 {
     for (int l = 0; l < GI_LANES; l++)

@@ -1,4 +1,5 @@
-/* What the machine can do at most: memory copied and fused multiply-adds, by all threads at once.
+/* Measures the ceilings of the machine: memory copied and fused multiply-adds per second, by all
+ * threads at once.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 
@@ -8,9 +9,10 @@
 #include "kernels/cpu/cpu.h"
 
 enum {
-    COPY_NBYTES = 128 << 20, /* of each side: more than caches hold */
+    COPY_NBYTES = 128 << 20, /* per side of the copy: more than the caches hold */
     SLICE_NBYTES = 1 << 20,
-    CHAINS = 16, /* two units that take four cycles want eight, and a spare for each */
+    CHAINS = 16, /* independent chains: two units with a latency of four cycles need eight; twice
+                    that is safe */
     STEPS = 4096,
     TRIES = 4,
 };
@@ -37,12 +39,12 @@ static void copy_slice(void *arg, int index, void *scratch)
     memcpy(job->dst + at, job->src + at, SLICE_NBYTES);
 }
 
-/* The worker's scratch takes the sums, so that they are worth computing. */
+/* The sums are stored in the worker's scratch memory, so that the compiler has to compute them. */
 static void fma_chains(void *arg, int index, void *scratch)
 {
     GI_VEC sums[CHAINS];
     int rounds = *(const int *)arg;
-    /* The sums tend to index + 1: tiny numbers would take some processors longer. */
+    /* The sums approach index + 1: denormal numbers would slow some processors down. */
     GI_VEC factor = vec_set(0.999f), step = vec_set(0.001f * (float)(index + 1));
     for (int c = 0; c < CHAINS; c++)
         sums[c] = vec_set((float)c);
@@ -60,7 +62,8 @@ static enum gi_status measure_copy(struct gi_pool *pool, double *rate, struct gi
         dst && src ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: two buffers to copy");
     if (!status)
         memset(src, 1, COPY_NBYTES);
-    for (int i = 0; i < TRIES && !status; i++) { /* the first try touches dst for the first time */
+    for (int i = 0; i < TRIES && !status;
+         i++) { /* the first try writes dst for the first time (page faults) */
         struct copy_job job = {dst, src};
         double start = now_s();
         status = gi_pool_run(pool, COPY_NBYTES / SLICE_NBYTES, copy_slice, &job, 0, err);
@@ -82,7 +85,8 @@ static enum gi_status measure_fma(struct gi_pool *pool, double *rate, struct gi_
             gi_pool_run(pool, threads, fma_chains, &rounds, CHAINS * GI_LANES * sizeof(float), err);
         double seen = work / (now_s() - start);
         *rate = seen > *rate ? seen : *rate;
-        if (work / *rate < ENOUGH_S && rounds < 1 << 18) /* as long as it takes undisturbed */
+        if (work / *rate < ENOUGH_S &&
+            rounds < 1 << 18) /* repeated until a run is long enough to be measured */
             rounds *= 2;
         else
             enough++;

@@ -53,7 +53,8 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm256_storeu_ps(p, _mm256_blendv_ps(v, _mm256_set1_ps(NAN), nan));
 }
 
-/* To 16 bits; what does not convert to 32 bits, NaN or far below 0, becomes their least. */
+/* Rounds to 16 bits; what cannot be converted to 32 bits (NaN, large negative values) becomes
+ * INT32_MIN. */
 static inline __m128i vec_round(GI_VEC v, float full)
 {
     v = _mm256_min_ps(_mm256_set1_ps(full), v);
@@ -85,7 +86,8 @@ static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
     const __m256i threes = _mm256_broadcastsi128_si256(
         _mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
     __m256i i[3];
-    for (int c = 0; c < 3; c++) /* NaN and far below 0 become the least, which packs to 0 */
+    for (int c = 0; c < 3;
+         c++) /* NaN and large negative values become INT32_MIN, which packs to 0 */
         i[c] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(255), v[c]));
     __m256i all =
         _mm256_packus_epi16(_mm256_packs_epi32(i[0], i[1]), _mm256_packs_epi32(i[2], i[2]));
@@ -135,9 +137,9 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
 }
 
-/* A gather leaves its register as it was where the mask is 0, so it waits for who wrote there last.
- * Compilers that see a mask of ones don't clear it first, whatever they are given: they shall not
- * see it. */
+/* A gather keeps its destination register's lanes where the mask is 0, so it depends on the last
+ * write to that register. Compilers that see a constant mask of ones do not clear the register
+ * first; this hides the constant from them. */
 static inline __m256i vec_all(void)
 {
     __m256i ones = _mm256_set1_epi32(-1);
@@ -145,7 +147,7 @@ static inline __m256i vec_all(void)
     return ones;
 }
 
-/* The samples in 4 bytes a lane. */
+/* Extracts the samples that are in 4 bytes per lane. */
 static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m256i all,
                                                            enum gi_type type)
 {

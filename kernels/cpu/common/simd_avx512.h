@@ -53,7 +53,7 @@ static inline void vec_store_f32(float *p, GI_VEC v)
     _mm512_storeu_ps(p, _mm512_mask_blend_ps(nan, v, _mm512_set1_ps(NAN)));
 }
 
-/* What does not fit in 32 bits converts to 0x80000000, which saturates as it should. */
+/* What cannot be converted to 32 bits becomes 0x80000000, which saturates to 0 as wanted. */
 static inline void vec_store_u8(uint8_t *p, GI_VEC v)
 {
     __m512i i = _mm512_cvtps_epi32(_mm512_max_ps(v, _mm512_setzero_ps()));
@@ -78,7 +78,8 @@ static inline void vec_store_u8_thirds(uint8_t *p, const GI_VEC v[3])
         _mm512_broadcast_i32x4(_mm_set_epi8(-1, -1, -1, -1, 11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0));
     const __m512i together = _mm512_set_epi32(15, 11, 7, 3, 14, 13, 12, 10, 9, 8, 6, 5, 4, 2, 1, 0);
     __m512i i[3];
-    for (int c = 0; c < 3; c++) /* NaN and far below 0 become the least, which packs to 0 */
+    for (int c = 0; c < 3;
+         c++) /* NaN and large negative values become INT32_MIN, which packs to 0 */
         i[c] = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(255), v[c]));
     __m512i all =
         _mm512_packus_epi16(_mm512_packs_epi32(i[0], i[1]), _mm512_packs_epi32(i[2], i[2]));
@@ -128,9 +129,9 @@ static inline GI_VEC vec_abs(GI_VEC a)
     return _mm512_abs_ps(a);
 }
 
-/* A gather leaves its register as it was where the mask is 0, so it waits for who wrote there last.
- * Compilers that see a mask of ones don't clear it first, whatever they are given: they shall not
- * see it. */
+/* A gather keeps its destination register's lanes where the mask is 0, so it depends on the last
+ * write to that register. Compilers that see a constant mask of ones do not clear the register
+ * first; this hides the constant from them. */
 static inline __mmask16 vec_all(void)
 {
     unsigned ones = 0xffff;
@@ -138,7 +139,7 @@ static inline __mmask16 vec_all(void)
     return (__mmask16)ones;
 }
 
-/* The samples in 4 bytes a lane. */
+/* Extracts the samples that are in 4 bytes per lane. */
 static inline __attribute__((always_inline)) void vec_part(GI_VEC *v, __m512i all,
                                                            enum gi_type type)
 {

@@ -1,5 +1,5 @@
-/* Float lanes in NEON (simd.h): two registers of four, for eight bytes are what loads, widening and
- * narrowing take at once, and sums in two registers do not wait for each other.
+/* Vectors of floats in NEON (simd.h). A vector is two registers of four floats: loads, widening and
+ * narrowing handle eight bytes at once, and sums in two registers are independent of each other.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SIMD_NEON_H
 #define GI_KERNELS_CPU_SIMD_NEON_H
@@ -16,7 +16,7 @@ struct gi_vec {
     float32x4_t half[2];
 };
 
-/* Returns a vector whose half h, 0 and 1, is the expression. */
+/* Returns a vector whose half h (0 and 1) is the expression. */
 #define GI_EACH_HALF(type, expression)                                                             \
     type r;                                                                                        \
     {                                                                                              \
@@ -69,7 +69,7 @@ static inline void vec_store(float *p, GI_VEC v)
     vst1q_f32(p + 4, v.half[1]);
 }
 
-/* To 16 bits. Conversion and narrowing saturate, and NaN becomes 0. */
+/* Rounds to 16 bits. Conversion and narrowing saturate, and NaN becomes 0. */
 static inline uint16x8_t vec_round(GI_VEC v)
 {
     return vqmovn_high_u32(vqmovn_u32(vcvtnq_u32_f32(v.half[0])), vcvtnq_u32_f32(v.half[1]));
@@ -196,7 +196,7 @@ static inline GI_VEC vec_alpha(GI_VEC v, int channels)
                                  : vtrn2q_f32(v.half[h], v.half[h]));
 }
 
-/* All bits of the lanes of alpha. */
+/* A mask with all bits set in the lanes of alpha. */
 static inline uint32x4_t vec_alpha_mask(int channels)
 {
     return channels == 4 ? (uint32x4_t){0, 0, 0, UINT32_MAX}

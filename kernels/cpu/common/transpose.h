@@ -1,4 +1,4 @@
-/* Squares of lanes turned: rows to columns.
+/* Transposes square blocks of lanes.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_TRANSPOSE_H
 #define GI_KERNELS_CPU_TRANSPOSE_H
@@ -10,7 +10,8 @@ static inline __attribute__((always_inline)) void vec_transpose(GI_VEC *v);
 
 #if GI_LEVEL_avx512
 
-/* v[i + j], i a multiple of 4: in each quarter of its lanes lane j of v[i] to v[i + 3]. */
+/* Transposes v[i] to v[i + 3], i a multiple of 4, within each group of four lanes: lane j of v[i]
+ * moves to v[i + j]. */
 static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
 {
     __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[0], v[1]));
@@ -23,7 +24,7 @@ static inline __attribute__((always_inline)) void vec_transpose_fours(GI_VEC *v)
     v[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
 }
 
-/* The quarters of v[0], v[4], v[8], v[12] turned in the same way. */
+/* Transposes the groups of four lanes of v[0], v[4], v[8], v[12] in the same way. */
 static inline __attribute__((always_inline)) void vec_transpose_quarters(GI_VEC *v)
 {
     GI_VEC a = _mm512_shuffle_f32x4(v[0], v[4], 0x44), b = _mm512_shuffle_f32x4(v[0], v[4], 0xee);
