@@ -1,5 +1,5 @@
-/* The CPU backend, compiled once for each instruction level (Makefile, LEVELS): every name that
- * crosses files here carries its level, so one table stands beside another in the program.
+/* The CPU backend, compiled once per instruction level (Makefile, LEVELS). Every name that crosses
+ * files carries its level, so that the tables of all levels are in one program.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_CPU_H
 #define GI_KERNELS_CPU_CPU_H
@@ -14,9 +14,9 @@
 #define GI_CPU_JOIN(name, level)  GI_CPU_JOIN2(name, level)
 #define GI_CPU(name)              GI_CPU_JOIN(name, GI_LEVEL)
 
-/* Does a statement with T, the C type of samples of `type`, and with the constant TYPE, from which
- * inline functions are made for each. Primitives have refused what is no sample (kernels/ways.h).
- */
+/* Executes a statement with T, the C type of samples of `type`, and with the constant TYPE, so that
+ * inline functions are specialised per type. Primitives have refused other types before
+ * (kernels/ways.h). */
 #define GI_CPU_TYPES(type, ...)                                                                    \
     switch (type) {                                                                                \
         GI_CPU_TYPE(GI_U8, uint8_t, __VA_ARGS__)                                                   \
@@ -37,7 +37,7 @@
 struct gi_cpu_device {
     struct gi_device base;
     struct gi_pool *pool;
-    struct gi_kept *kept; /* NULL: none is */
+    struct gi_kept *kept; /* NULL: no memory is cached */
 };
 
 struct gi_cpu_queue {

@@ -1,13 +1,14 @@
-/* Dense kernels: the ring holds the padded rows themselves, each result is one sum over all
- * weights. SPDX-License-Identifier: MIT */
+/* Convolution with any 2-D kernel: the ring buffer holds padded source rows, and each result is one
+ * sum over all weights.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/simd.h"
 
-/* COLUMNS vectors of 4 rows: as many sums as the registers hold. */
+/* A block of COLUMNS vectors in 4 rows: as many accumulators as the registers hold. */
 enum { COLUMNS = GI_LANES == 16 ? 4 : 2, ROWS = GI_ROWS_AT_ONCE };
 
-/* The row of the window that result row 0 multiplies by weights[0 .. width), as it goes into result
- * rows lo to hi - 1, each of which weighs it by a row of weights further up. */
+/* Adds one source row to result rows lo to hi - 1. For result row 0 it is multiplied by weights[0
+ * .. width); each further result row uses the row of weights above. */
 static inline __attribute__((always_inline)) void dense_step(GI_VEC sum[ROWS][COLUMNS],
                                                              const float *p, const float *weights,
                                                              int width, int step, int lo, int hi,
@@ -21,7 +22,7 @@ static inline __attribute__((always_inline)) void dense_step(GI_VEC sum[ROWS][CO
         }
 }
 
-/* 4 rows of `columns` vectors, for a kernel of 3 rows or more. */
+/* Computes 4 rows of `columns` vectors, for a kernel of at least 3 rows. */
 static inline __attribute__((always_inline)) void dense_block(float *f, size_t stride,
                                                               const float *const *rows, size_t x,
                                                               const struct gi_dense *spec, int step,

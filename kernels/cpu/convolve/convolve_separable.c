@@ -1,5 +1,5 @@
-/* Rows, then columns: each source row is filtered once into the ring, each result row is a sum down
- * the ring.
+/* Separable convolution: each source row is filtered horizontally once into the ring buffer, and
+ * each result row is a vertical sum over the rows in the ring buffer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/convolve/small.h"

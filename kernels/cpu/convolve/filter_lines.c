@@ -1,10 +1,10 @@
-/* The two inner loops of separable filters: along a row and down the rows.
+/* The two inner loops of separable convolution: along a row, and down the rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/blocks.h"
 
-/* Sums are independent chains of fmaf: so many at once hide its latency. NEON's vectors are two
- * chains each, and more of them than 12 leave no registers for what they take in. */
+/* Sums are independent chains of fmaf; this many at once hide its latency. A NEON vector is two
+ * chains, and more than 12 chains would leave no registers for the operands. */
 #if GI_LEVEL_neon
 enum { CHAINS = 6 };
 #else
@@ -29,7 +29,7 @@ row_chains(GI_VEC *sum, const float *p, const float *taps, int ntaps, int step, 
     }
 }
 
-/* `chains` vectors of a row, of no more than one block of taps or of any number. */
+/* Computes `chains` vectors of a row, for at most one block of taps or for any number of taps. */
 static inline __attribute__((always_inline)) void row_block(float *out, const float *p,
                                                             const float *taps, int ntaps, int step,
                                                             int chains, bool one_block)
@@ -92,10 +92,10 @@ static void column_filter_1(float *out, const float *const *rows, size_t n, cons
     }
 }
 
-/* COLUMNS vectors of 4 rows: as many sums as the registers hold. */
+/* A block of COLUMNS vectors in 4 rows: as many accumulators as the registers hold. */
 enum { COLUMNS = GI_LANES == 16 ? 4 : 2, ROWS = GI_ROWS_AT_ONCE };
 
-/* Slot j of the window as it goes into result rows lo to hi - 1; `tap` is that of row 0. */
+/* Adds source row j of the block to result rows lo to hi - 1; `tap` is the tap of result row 0. */
 static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][COLUMNS],
                                                               const float *row, const float *tap,
                                                               int lo, int hi, int columns)
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS][C
     }
 }
 
-/* Chains of 3 taps or more, for 4 rows of `columns` vectors. */
+/* Sums of at least 3 taps, for 4 rows of `columns` vectors. */
 static inline __attribute__((always_inline)) void column_chains(GI_VEC sum[ROWS][COLUMNS],
                                                                 const float *const *rows, size_t x,
                                                                 const float *taps, int ntaps,
@@ -142,7 +142,8 @@ static inline __attribute__((always_inline)) void column_block(GI_VEC sum[ROWS][
                 sum[r][c] = column_chain(rows + r, x + (size_t)c * GI_LANES, taps, ntaps);
 }
 
-/* 4 rows of `columns` vectors, of 3 taps or more, no more than one block of them or any number. */
+/* Computes 4 rows of `columns` vectors with at least 3 taps, for at most one block of taps or for
+ * any number. */
 static inline __attribute__((always_inline)) void column_rows(float *out, size_t stride,
                                                               const float *const *rows, size_t x,
                                                               const float *taps, int ntaps,

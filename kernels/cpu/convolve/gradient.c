@@ -1,4 +1,5 @@
-/* Gradient magnitude: a slot of the ring holds a row differenced and the same row smoothed.
+/* Gradient magnitude: a slot of the ring buffer holds a row's horizontal differences and the same
+ * row smoothed.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/simd.h"

@@ -1,20 +1,22 @@
-/* The march: rows with their borders in, result rows out, through rows in scratch, so that a step
- * needs to know no ends.
+/* Runs a sliding window of few rows down the image. Rows that touch a border are copied to scratch
+ * memory with their border, so that a step needs no special case for the ends of a row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/march.h"
 
 #include <string.h>
 
 enum {
-    SCRATCH_NBYTES = 384 << 10, /* what a thread's rows may take of its core's own cache */
+    SCRATCH_NBYTES =
+        384 << 10, /* the share of a core's L2 cache that the rows of a thread may use */
     SLOTS_MAX = GI_MARCH_ROWS_MAX - 1 + GI_ROWS_AT_ONCE,
-    SLACK = 256,   /* bytes that a row in scratch has more: GI_MARCH_BLOCK of any sample */
-    IN_SLACK = 64, /* bytes that a step may read past a source row */
+    SLACK =
+        256, /* bytes past the end of a row in scratch memory: GI_MARCH_BLOCK samples of any type */
+    IN_SLACK = 64, /* bytes past the end of a source row that a step may read */
 };
 
 struct worker {
     char *in, *out, *ring;
-    size_t in_nbytes, out_nbytes, slot_nbytes; /* of a row */
+    size_t in_nbytes, out_nbytes, slot_nbytes; /* bytes of a row */
 };
 
 static size_t round_up(size_t nbytes)
@@ -22,7 +24,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 63) / 64 * 64 + SLACK;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct gi_march *march, char *scratch)
 {
     size_t n = (size_t)march->tiling.strip * (size_t)march->src->channels;
@@ -44,8 +47,8 @@ struct group {
     const struct gi_march *march;
     struct worker worker;
     struct gi_tile tile;
-    long long y; /* the first result row; those outside the tile are for nothing */
-    int slot;    /* where the ring begins */
+    long long y; /* the first result row; rows outside the tile are computed and discarded */
+    int slot;    /* the first slot of the ring buffer */
 };
 
 static size_t pixel_nbytes(const struct gi_image *image)
@@ -58,13 +61,14 @@ static char *sample_at(const struct gi_image *image, int y, int x)
     return (char *)gi_row(image, y) + (size_t)x * pixel_nbytes(image);
 }
 
-/* Whether there is a result row r of the group. */
+/* Returns whether row r of the group is a result row of the tile. */
 static bool in_tile(const struct group *g, int r)
 {
     return g->y + r >= g->tile.y0 && g->y + r < g->tile.y1;
 }
 
-/* The group's rows on columns x0 <= x < x1. `direct`: the image's own as far as there are such. */
+/* Sets the group's row pointers for columns x0 <= x < x1. `direct`: source rows are read in the
+ * image itself if they exist there, else in scratch memory. */
 static void set_up(struct gi_march_rows *rows, const struct group *g, int x0, int x1, bool direct)
 {
     const struct gi_march *march = g->march;
@@ -111,7 +115,8 @@ static void march_tile(void *arg, int index, void *scratch)
     struct group g = {.march = march, .tile = GI_CPU(tile)(&march->tiling, march->src, index)};
     lay_out(&g.worker, march, scratch);
     memset(g.worker.ring, 0, (size_t)(march->nrows - 1) * g.worker.slot_nbytes);
-    /* From where and how far the image's own rows will do: what is read past them is inside. */
+    /* The first and last column for which the image's own rows can be read: what a step reads past
+     * them is still inside the image. */
     int x0 = g.tile.x0, x1 = g.tile.x1;
     int most = march->src->width - march->right - IN_SLACK / (int)pixel_nbytes(march->src) - 1;
     int from = x0 < march->left ? x0 + GI_MARCH_BLOCK : x0;

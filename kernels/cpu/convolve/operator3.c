@@ -1,5 +1,5 @@
-/* 3 x 3 operators with whole weights on 8 bits (Sobel, Scharr, Prewitt), in 16-bit integers: they
- * give what kernels.h defines in float, since no sum is rounded there.
+/* 3 x 3 gradient operators with integer weights on 8-bit samples (Sobel, Scharr, Prewitt) in 16-bit
+ * integers. They give what kernels.h defines in float, because no sum is rounded there.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
@@ -10,11 +10,12 @@
 enum { BLOCK = GI_MARCH_BLOCK };
 
 struct operator3 {
-    int16_t row[3], col[3]; /* of a gradient: col is the smoothing */
+    int16_t row[3], col[3]; /* for a gradient, col is the smoothing kernel */
     bool absolute;
 };
 
-/* The taps as integers; returns the sum of their magnitudes, 2^15 where they are not whole. */
+/* Converts the taps to integers. Returns the sum of their magnitudes, or 2^15 if they are not
+ * integers. */
 static int whole_taps(int16_t taps[3], const float *from)
 {
     int sum = 0;
@@ -42,8 +43,8 @@ static inline int16_t min16(int16_t a, int16_t b)
     return a < b ? a : b;
 }
 
-/* A block of a row: `a` and `b` are the sums along the two rows above, `kept` becomes this one's.
- */
+/* A block of a row: `a` and `b` hold the horizontal sums of the two rows above, `kept` becomes
+ * those of this row. */
 static inline __attribute__((always_inline)) void
 filter_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
              const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -77,7 +78,8 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
     }
 }
 
-/* Without the middle tap along the row, down the column, or with all. */
+/* The variants without the middle tap along the row, without it down the column, and with all taps.
+ */
 static void filter_x(const struct gi_march *march, const struct gi_march_rows *rows, size_t n)
 {
     struct operator3 op = *(const struct operator3 *)march->spec;
@@ -97,8 +99,8 @@ static void filter_any(const struct gi_march *march, const struct gi_march_rows 
     filter_rows(march, rows, n, *(const struct operator3 *)march->spec);
 }
 
-/* The same for a gradient's magnitude: of each row a block of differences and one of smoothed
- * samples by turns. */
+/* The same for the gradient's magnitude: each row keeps a block of differences and a block of
+ * smoothed samples in turn. */
 static inline __attribute__((always_inline)) void
 gradient_block(uint8_t *restrict out, int16_t *restrict kept, const uint8_t *restrict in,
                const int16_t *restrict a, const int16_t *restrict b, size_t step,
@@ -175,8 +177,8 @@ enum gi_status GI_CPU(separable_whole)(struct gi_queue *queue, struct gi_image *
     return GI_CPU(march)(queue, &march, err);
 }
 
-/* gy * gy is exact in float up to 2^24, and so the sum of both squares is rounded once, there as
- * here. */
+/* gy * gy is exact in float up to 2^24, so the sum of the two squares is rounded once, in both
+ * implementations. */
 bool GI_CPU(gradient_whole_takes)(const struct gi_queue *queue, const struct gi_image *src,
                                   const struct gi_gradient *spec)
 {

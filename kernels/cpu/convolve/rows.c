@@ -1,4 +1,4 @@
-/* Rows of samples to padded floats and back.
+/* Converts rows of samples to padded rows of floats and back.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 #include "kernels/cpu/common/simd.h"
@@ -8,7 +8,7 @@ static inline void load_type(float *out, const void *in, size_t n, enum gi_type 
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + GI_LANES <= n; i += GI_LANES)
         vec_store(out + i, vec_load_samples(in, i, type));
-    if (i < n) { /* not a byte past the row */
+    if (i < n) { /* The last samples are copied, so that no byte past the row is read. */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
         vec_store(last, vec_load_samples(last, 0, type));
@@ -45,7 +45,7 @@ static float sample(const void *row, size_t i, enum gi_type type)
     return 0;
 }
 
-/* The pixels x0 <= x < x1 where x is outside the image or the row is (y is -1). */
+/* Loads the pixels x0 <= x < x1, where x is outside the image or the row is (y = -1). */
 static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long long x0,
                            long long x1)
 {
@@ -60,7 +60,7 @@ static float *load_outside(const struct gi_sweep *sweep, float *out, int y, long
     return out;
 }
 
-/* The border's pixel as samples, in as many bytes as a vector has. */
+/* Writes the border's pixel as samples, repeated to fill a vector. */
 static void border_pixel(float pixel[GI_LANES], const struct gi_edge *edge,
                          const struct gi_image *src)
 {
@@ -129,8 +129,8 @@ void GI_CPU(row_load)(const struct gi_sweep *sweep, float *out, int y, long long
         premultiply(out, count * channels, src->channels);
 }
 
-/* What finish() needs, as values: the compiler can't know that storing samples leaves a struct
- * behind a pointer as it is. */
+/* The parameters of finish() as values: through a pointer, the compiler must assume that storing
+ * samples changes them. */
 struct last_steps {
     enum gi_finish_kind kind;
     enum gi_alpha_rule alpha;
@@ -138,7 +138,8 @@ struct last_steps {
     GI_VEC bias, amount, threshold, inverse_sum, full;
 };
 
-/* GI_LANES filtered samples f, s their source, to what is rounded and stored. */
+/* Epilogue: turns GI_LANES filtered samples f, with source samples s, into the values that are
+ * rounded and stored. */
 static inline GI_VEC finish(const struct last_steps how, GI_VEC f, GI_VEC s)
 {
     GI_VEC alpha = f, zero = vec_set(0);
@@ -162,8 +163,8 @@ static inline GI_VEC finish(const struct last_steps how, GI_VEC f, GI_VEC s)
     return how.channels % 2 ? f : vec_with_alpha(f, alpha, how.channels);
 }
 
-/* A row of them, for a constant `type`, `kind` and `has_alpha`, so that the loop holds no choice.
- */
+/* The epilogue of a row. `type`, `kind` and `has_alpha` are constants after inlining, so that the
+ * loop has no branches. */
 static inline __attribute__((always_inline)) void
 finish_row(struct last_steps how, const float *f, void *out, const void *in, size_t n,
            enum gi_type type, enum gi_finish_kind kind, bool has_alpha)
@@ -179,7 +180,8 @@ finish_row(struct last_steps how, const float *f, void *out, const void *in, siz
         GI_VEC s = needs_source ? vec_load_samples(in, i, type) : vec_set(0);
         vec_store_samples(out, i, finish(how, vec_load(f + i), s), type);
     }
-    if (i < n) { /* not a byte past the rows */
+    if (i <
+        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
         float last[GI_LANES] = {0};
         memcpy(last, (const char *)in + i * nbytes, (n - i) * nbytes);
         GI_VEC s = vec_load_samples(last, 0, type);

@@ -1,5 +1,5 @@
-/* Separable filters of 3, 5 or 7 taps each way: from samples to samples in registers, but for the
- * rows above, whose sums along the row are kept.
+/* Separable convolution with 3, 5 or 7 taps in each direction: from samples to samples in
+ * registers; only the horizontal sums of the rows above are kept in memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/march.h"
 #include "kernels/cpu/common/simd.h"
@@ -8,12 +8,12 @@
 enum {
     ROWS = GI_ROWS_AT_ONCE,
     TAPS_MAX = GI_MARCH_ROWS_MAX,
-    STEP_MAX = 4,       /* samples from a pixel to the next; 4: with alpha */
-    QUICK = GI_F32 + 1, /* in the place of a type: bytes whose sums are stored as they are */
+    STEP_MAX = 4,       /* maximum number of samples per pixel; 4: with alpha */
+    QUICK = GI_F32 + 1, /* used as a type: bytes whose sums are stored without an epilogue */
     SPAN_MAX = 1 + ((TAPS_MAX - 1) * STEP_MAX + GI_LANES - 1) / GI_LANES,
 };
 
-/* sum over i of taps[i] * the vector i * step samples into `v`. */
+/* The sum over i of taps[i] * the vector that begins i * step samples into `v`. */
 static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_MAX],
                                                             const GI_VEC *taps, int k, int step)
 {
@@ -27,10 +27,10 @@ static inline __attribute__((always_inline)) GI_VEC row_sum(const GI_VEC v[SPAN_
 
 struct small {
     const struct gi_separable *spec;
-    float alpha_scale; /* 1, or what a box multiplies the alphas' sum by */
+    float alpha_scale; /* 1, or the factor by which a box filter multiplies the sums of alpha */
 };
 
-/* Colour times alpha, as the rule WEIGH has it, and back. */
+/* Multiplies colours by alpha, as the rule WEIGH says, and divides them. */
 static inline GI_VEC weigh(GI_VEC v, int step)
 {
     GI_VEC alpha = vec_alpha(v, step);
@@ -44,7 +44,7 @@ static inline GI_VEC unweigh(GI_VEC f, GI_VEC inverse_sum, int step)
     return vec_with_alpha(colour, vec_if_greater(alpha, zero, alpha, zero), step);
 }
 
-/* Row j of the window of result row 0 goes into all results whose window it is in. */
+/* Adds row j of the window of result row 0 to all results whose window contains it. */
 static inline __attribute__((always_inline)) void column_step(GI_VEC sum[ROWS], GI_VEC v, int j,
                                                               const GI_VEC *taps, int k)
 {
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void filter_rows(const struct gi_ma
 {
     const struct small *small = march->spec;
     const struct gi_separable *spec = small->spec;
-    int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum looks at */
+    int span = 1 + ((k - 1) * step + GI_LANES - 1) / GI_LANES; /* vectors that a row sum reads */
     bool absolute = spec->finish.kind == GI_FINISH_ABS;
     bool weighed = step == 4 && !quick && spec->alpha == GI_ALPHA_WEIGH;
     GI_VEC row[TAPS_MAX], col[TAPS_MAX], bias = vec_set(spec->finish.bias), v[ROWS][SPAN_MAX];
@@ -139,7 +139,8 @@ bool GI_CPU(separable_small_takes)(const struct gi_queue *queue, const struct gi
            k % 2 && GI_CPU(edge_is_whole)(&spec->edge, src);
 }
 
-/* Whether the sums are all there is to store, and of a size that vec_store_u8_rows() takes. */
+/* Returns whether the sums can be stored without an epilogue and are in the range of
+ * vec_store_u8_rows(). */
 static bool is_quick(const struct small *small, const struct gi_image *src)
 {
     const struct gi_separable *spec = small->spec;
@@ -191,10 +192,10 @@ bool GI_CPU(box_weighed_takes)(const struct gi_queue *queue, const struct gi_ima
            spec->k >= 3 && spec->k <= TAPS_MAX;
 }
 
-/* With taps of 1 the sums S of c * a and A of a are whole and below 2^24, so exact. S / A, below
- * 256, is rounded by less than 2^-17; where it is half-way between integers it is exact, elsewhere
- * it keeps 1 / (2 * A), more than 2^-15, off. So a bias of 2^-16 rounds half up and nothing else.
- * A * (1 / k^2) is never near half-way, k being odd. */
+/* With taps of 1 the sums S of c * a and A of a are integers below 2^24, so exact. S / A, below
+ * 256, is rounded by less than 2^-17; if it is halfway between two integers it is exact, otherwise
+ * it is at least 1 / (2 * A), more than 2^-15, away from there. So a bias of 2^-16 rounds ties up
+ * and changes nothing else. A * (1 / k^2) is never nearly a tie, because k is odd. */
 enum gi_status GI_CPU(box_weighed)(struct gi_queue *queue, struct gi_image *dst,
                                    const struct gi_image *src, const struct gi_box *spec,
                                    struct gi_err *err)

@@ -1,23 +1,23 @@
-/* Quick ways for small windows, where they give the same bits.
+/* Implementations for small windows, which give the same bits as the general ones.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_SMALL_H
 #define GI_KERNELS_CPU_SMALL_H
 
 #include "kernels/cpu/cpu.h"
 
-/* 3, 5 or 7 taps each way; of images with alpha those of 4 channels, by the rules PLAIN and WEIGH.
- */
+/* 3, 5 or 7 taps in each direction; images with alpha only with 4 channels, by the rules PLAIN and
+ * WEIGH. */
 gi_convolve_separable_takes_fn GI_CPU(separable_small_takes);
 gi_convolve_separable_fn GI_CPU(separable_small);
 
-/* 3 x 3 operators with whole weights on 8 bits. */
+/* 3 x 3 operators with integer weights on 8-bit samples. */
 gi_convolve_separable_takes_fn GI_CPU(separable_whole_takes);
 gi_convolve_separable_fn GI_CPU(separable_whole);
 gi_gradient_takes_fn GI_CPU(gradient_whole_takes);
 gi_gradient_fn GI_CPU(gradient_whole);
 
-/* The mean of 3 x 3 or 5 x 5, on 8 bits 7 x 7; of four channels of 8 bits, weighed by alpha, 3 x 3
- * to 7 x 7; on 8 bits, k up to 127. */
+/* Box filters of 3 x 3 or 5 x 5, for 8 bits 7 x 7 too; of 8-bit RGBA weighted by alpha, 3 x 3 to 7
+ * x 7; of 8-bit samples with k up to 127. */
 gi_box_takes_fn GI_CPU(box_small_takes), GI_CPU(box_weighed_takes), GI_CPU(box_narrow_takes);
 gi_box_fn GI_CPU(box_small), GI_CPU(box_weighed), GI_CPU(box_narrow);
 

@@ -1,14 +1,16 @@
-/* The sweep: strips of columns times bands of rows, each with a ring of prepared rows in scratch.
+/* Runs a neighbourhood operation: strips of columns times bands of rows, each with a ring buffer of
+ * prepared rows in scratch memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 
 #include <string.h>
 
 enum {
-    RING_NBYTES = 384 << 10, /* what a ring may take of a core's own cache */
-    STRIP_MIN = 128,         /* samples: below, rows cost more than their samples */
+    RING_NBYTES = 384 << 10, /* the share of a core's L2 cache that a ring buffer may use */
+    STRIP_MIN = 128,         /* samples: in narrower strips the cost per row dominates */
     STRIP_MAX = 16384,
-    CHUNK = 4096, /* samples: what is made of them is still in the first cache for the next step */
+    CHUNK =
+        4096, /* samples: what one step makes of them is still in the L1 cache for the next step */
     F_STRIDE = CHUNK + 16,
     NO_ROW = -2, /* in `held`: the slot is empty */
 };
@@ -17,14 +19,14 @@ struct worker {
     const struct gi_sweep *sweep;
     struct gi_tile tile;
     size_t n;   /* samples of a tile's row */
-    int nslots; /* of the ring: what GI_ROWS_AT_ONCE result rows need */
+    int nslots; /* slots of the ring buffer: as many as GI_ROWS_AT_ONCE result rows need */
     float *ring;
     size_t slot_floats; /* from one slot to the next */
-    size_t lead;        /* of the ring: floats in front of a slot's row */
+    size_t lead;        /* floats in front of a slot's row in the ring buffer */
     float *padded;
     float *f;           /* GI_ROWS_AT_ONCE rows of a chunk, F_STRIDE apart */
     int *held;          /* nslots: the source row that the slot was made from */
-    const float **rows; /* nslots: the slots in the order of the window */
+    const float **rows; /* nslots: the slots in the order of the window's rows */
 };
 
 static size_t round_up(size_t n)
@@ -63,7 +65,7 @@ struct gi_tile GI_CPU(tile)(const struct gi_tiling *t, const struct gi_image *im
                             .y1 = min_int((long long)y0 + t->band, image->height)};
 }
 
-/* The processor's own prefetching loses its place from row to row. */
+/* The hardware prefetcher loses track between rows. */
 void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *tile, long long y,
                           bool to_write)
 {
@@ -78,14 +80,15 @@ void GI_CPU(row_prefetch)(const struct gi_image *image, const struct gi_tile *ti
             __builtin_prefetch(row + i);
 }
 
-/* Floats before a padded row, so that the tile's own pixels begin at 64 bytes: that is where most
- * of the row is written. */
+/* Returns the floats before a padded row that align the tile's own pixels to 64 bytes: most of the
+ * row is written there. */
 static size_t lead_floats(const struct gi_sweep *sweep)
 {
     return (16 - (size_t)sweep->left * (size_t)sweep->src->channels % 16) % 16;
 }
 
-/* Floats of a padded row and of a slot, for strips of the tiling's width; 64 bytes of slack. */
+/* The floats of a padded row and of a slot, for strips of the tiling's width, with 64 bytes of
+ * slack. */
 static size_t padded_floats(const struct gi_sweep *sweep)
 {
     size_t pixels = (size_t)sweep->tiling.strip + (size_t)sweep->left + (size_t)sweep->right;
@@ -103,7 +106,8 @@ static size_t slot_floats(const struct gi_sweep *sweep)
                          : padded_floats(sweep);
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct gi_sweep *sweep, char *scratch)
 {
     size_t nslots = (size_t)sweep->nrows + GI_ROWS_AT_ONCE - 1;
@@ -129,8 +133,8 @@ static float *slot_at(const struct worker *w, int slot)
     return w->ring + w->lead + (size_t)slot * w->slot_floats;
 }
 
-/* Samples of the chunk that begins at sample i: whole pixels, and 64 samples or a multiple but in
- * the last one. */
+/* Returns the samples of the chunk that begins at sample i: whole pixels, and a multiple of 64
+ * samples except in the last chunk. */
 static size_t chunk_at(const struct worker *w, size_t i)
 {
     size_t channels = (size_t)w->sweep->src->channels;
@@ -138,8 +142,8 @@ static size_t chunk_at(const struct worker *w, size_t i)
     return w->n - i < most ? w->n - i : most;
 }
 
-/* Puts the row at position p, maybe outside the image, into its slot. Outside, the same source row
- * is often still in the ring. */
+/* Makes the slot of the row at position p, which may be outside the image. There, the same source
+ * row is often still in the ring buffer. */
 static void fill_slot(struct worker *w, long long p, int slot)
 {
     const struct gi_sweep *sweep = w->sweep;
@@ -166,14 +170,15 @@ static void fill_slot(struct worker *w, long long p, int slot)
     w->held[slot] = y;
 }
 
-/* The slot of the row `ahead` rows after the window's first one. */
+/* Returns the slot of the row `ahead` rows after the first row of the window. */
 static int slot_after(const struct worker *w, int oldest, int ahead)
 {
     int slot = oldest + ahead;
     return slot < w->nslots ? slot : slot - w->nslots;
 }
 
-/* Result rows y to y + nout - 1 from the `nrows` slots in w->rows, which are moved on. */
+/* Computes result rows y to y + nout - 1 from the `nrows` slots in w->rows, and advances w->rows.
+ */
 static void finish_rows(struct worker *w, int y, int nout, int nrows)
 {
     const struct gi_sweep *sweep = w->sweep;

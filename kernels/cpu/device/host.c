@@ -33,18 +33,19 @@ static bool has_avx512(void)
 }
 #endif
 
-/* What every processor of the kind has. */
+/* For the level that every processor of this architecture has. */
 static bool always(void)
 {
     return true;
 }
 
-/* From the best to the plainest. */
+/* From the fastest to the scalar one. */
 static const struct level {
     const char *name;
     const struct gi_kernels *kernels;
     bool (*here)(void);
-    int lanes; /* float32 fmas a clock: two units of the vector's width, nominally */
+    int lanes; /* float32 fused multiply-adds per clock: nominally two units of the vector's width
+                */
 } levels[] = {
 #ifdef __x86_64__
     {"avx512", &gi_cpu_kernels_avx512, has_avx512, 32},
@@ -69,7 +70,7 @@ static const struct level *pick_level(void)
     return &levels[i];
 }
 
-/* Whether GPUIMG_CPU, where it is set, names a level. */
+/* Checks that GPUIMG_CPU, if it is set, names a level. */
 static enum gi_status check_level(struct gi_err *err)
 {
     const char *cap = getenv("GPUIMG_CPU");
@@ -106,7 +107,7 @@ const struct gi_kernels *gi_kernels_cpu_level(const char *name)
     return NULL;
 }
 
-/* The clock of the first CPU at most; 0 where the system doesn't say. */
+/* Returns the maximum clock of the first CPU in kHz; 0 if the system does not report it. */
 static int clock_khz(void)
 {
     int khz = 0;
@@ -254,7 +255,7 @@ enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *hos
     (void)queue;
     enum gi_status status = GI_OK;
     if (src->owner == GI_OWNER_HOST)
-        *host = *src; /* the samples change hands */
+        *host = *src; /* the samples change their owner */
     else
         status = gi_image_convert(host, src, src->type, err);
     src->data = NULL;
@@ -262,7 +263,7 @@ enum gi_status gi_cpu_host_download(struct gi_queue *queue, struct gi_image *hos
     return status;
 }
 
-/* Rows of one image to another of the same shape. */
+/* Copies rows of one image to another of the same shape. */
 struct copy {
     const struct gi_image *dst, *src;
     int slice_rows;
@@ -281,7 +282,7 @@ enum gi_status gi_cpu_host_download_into(struct gi_queue *queue, const struct gi
                                          struct gi_image *src, struct gi_ticket *ticket,
                                          struct gi_err *err)
 {
-    const size_t slice_nbytes = 256 << 10; /* worth waking a worker for */
+    const size_t slice_nbytes = 256 << 10; /* enough to be worth waking a worker */
     size_t row = gi_row_nbytes(src), rows = row < slice_nbytes ? slice_nbytes / row : 1;
     struct copy copy = {host, src, rows < (size_t)src->height ? (int)rows : src->height};
     int nslices = 1 + (src->height - 1) / copy.slice_rows;
@@ -325,7 +326,7 @@ enum gi_status gi_cpu_host_jobs(struct gi_queue *queue, int njobs, gi_job_fn *fn
 
 struct gi_stopwatch {
     int nmarks;
-    double ms[]; /* of each mark, since whenever the clock began */
+    double ms[]; /* time of each mark since an arbitrary start of the clock */
 };
 
 enum gi_status gi_cpu_host_stopwatch_new(struct gi_stopwatch **watch, struct gi_queue *queue,
@@ -359,7 +360,7 @@ void gi_cpu_host_stopwatch_free(struct gi_stopwatch **watch)
     *watch = NULL;
 }
 
-/* Profilers of the CPU read the stack. */
+/* Nothing to do: profilers of the CPU read the call stack. */
 void gi_cpu_host_range(struct gi_queue *queue, const char *name)
 {
     (void)queue;

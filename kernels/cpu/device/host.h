@@ -1,4 +1,4 @@
-/* What every instruction level of the CPU backend shares: device, queues, memory, stopwatches.
+/* Shared by all instruction levels of the CPU backend: device, queues, memory, stopwatches.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_HOST_H
 #define GI_KERNELS_CPU_HOST_H

@@ -1,4 +1,4 @@
-/* Host memory of images that are freed, kept for those that come after.
+/* A cache of host memory blocks: the memory of freed images is reused for later ones.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/device/kept.h"
 
@@ -16,13 +16,13 @@ struct block {
 
 struct gi_kept {
     struct gi_allocator allocator;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* guards the following members */
     struct block *blocks;
     size_t n, room;
-    size_t lent, idle, most; /* bytes; `most` were lent at once */
+    size_t lent, idle, most; /* bytes; `most` is the maximum that was lent at one time */
 };
 
-/* The smallest idle block that holds `nbytes` without wasting more than half as much again. */
+/* Returns the smallest idle block that holds `nbytes` and is at most half as large again. */
 static struct block *find_idle(const struct gi_kept *kept, size_t nbytes)
 {
     struct block *best = NULL;
@@ -35,7 +35,7 @@ static struct block *find_idle(const struct gi_kept *kept, size_t nbytes)
     return best;
 }
 
-/* Block i is idle, and goes back to the system. */
+/* Gives block i, which is idle, back to the system. */
 static void give_back(struct gi_kept *kept, size_t i)
 {
     free(kept->blocks[i].data);
@@ -43,7 +43,7 @@ static void give_back(struct gi_kept *kept, size_t i)
     kept->blocks[i] = kept->blocks[--kept->n];
 }
 
-/* A new block in place of idle ones, of none where these are needed to stay below `most`. */
+/* Adds a new block and gives back as many idle ones as are needed to stay below `most`. */
 static struct block *add(struct gi_kept *kept, size_t nbytes)
 {
     if (kept->lent + nbytes > kept->most)

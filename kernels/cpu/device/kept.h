@@ -1,5 +1,6 @@
-/* Host memory of images that are freed, kept for those that come after: touching new memory for the
- * first time costs a fault a page. SPDX-License-Identifier: MIT */
+/* A cache of host memory blocks: the memory of freed images is reused for later ones, because
+ * writing to new memory for the first time costs a page fault per page.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_KEPT_H
 #define GI_KERNELS_CPU_KEPT_H
 
@@ -9,12 +10,13 @@ struct gi_kept;
 
 /* NULL: out of memory. */
 struct gi_kept *gi_kept_new(void);
-/* Everything taken of it has come back. Nulls; NULL: nothing happens. */
+/* Frees the cache and sets *kept to NULL; every block taken from it has been given back. NULL:
+ * nothing happens. */
 void gi_kept_free(struct gi_kept **kept);
 
-/* As long as `kept`. What is lent and what is kept together never come to more than was lent at
- * once, and what is kept to no more than a gigabyte. Small pieces are refused: malloc() keeps
- * those. */
+/* The cache as an allocator; valid as long as `kept`. Lent and idle bytes together never exceed the
+ * maximum that was lent at one time, and idle bytes never exceed a gigabyte. Small blocks are
+ * refused: malloc() caches those itself. */
 const struct gi_allocator *gi_kept_allocator(const struct gi_kept *kept);
 
 #endif
