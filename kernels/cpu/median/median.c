@@ -1,49 +1,52 @@
-/* Medians of windows of any size: the window goes over a tile to and fro, and a histogram of what
- * is in it goes with it, so that a step takes 2 k samples. The median is looked for from where it
- * was, whole blocks of bins at a time where they lie between. Floats are numbered in the order that
- * they have in the tile. Samples that do not count have a bin behind all others.
+/* Median and rank filters for windows of any size and shape, by Huang's sliding histogram: the
+ * window moves across a tile in alternating directions and its histogram is updated, so that a step
+ * of one pixel costs 2 k samples. The search for the rank starts at the previous result and skips
+ * whole blocks of bins. Floats are replaced by their rank among the tile's values. Samples that are
+ * ignored get a bin after all others.
  *
  * T. Huang, G. Yang, G. Tang, "A fast two-dimensional median filtering algorithm", IEEE TASSP
- * 27(1), 1979. SPDX-License-Identifier: MIT */
+ * 27(1), 1979.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/median/median.h"
 
 enum {
-    SIDE = 256, /* of a tile, pixels */
-    BLOCK = 256 /* bins that are counted together besides */
+    SIDE = 256, /* side of a tile, pixels */
+    BLOCK = 256 /* bins that share a coarse counter */
 };
 
 struct sliding {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_median *spec;
-    int width, height; /* of a tile and of its samples with the window's at the sides, pixels */
-    int across;        /* tiles side by side */
+    int width, height; /* pixels: of a tile, and of its samples with the window's halo */
+    int across;        /* tiles per row of tiles */
     size_t nbins, samples;
-    bool hides; /* some do not count */
+    bool hides; /* some samples are ignored */
 };
 
 struct worker {
     const struct sliding *s;
     struct gi_tile tile;
-    int nx, ny;         /* pixels of the tile with the window's */
-    char *row;          /* of them all channels */
-    uint32_t *bins;     /* of one channel, nx * ny; s->nbins: does not count */
-    uint64_t *pairs[2]; /* GI_F32: keys with their places, sorted and to be */
+    int nx, ny;         /* pixels of the tile with its halo */
+    char *row;          /* a row of them, all channels */
+    uint32_t *bins;     /* bin of each sample of one channel, nx * ny; s->nbins: ignored */
+    uint64_t *pairs[2]; /* GI_F32: keys with their positions, two buffers for sorting */
     uint32_t *values;   /* GI_F32: the key of each bin */
-    uint32_t *fine;     /* samples of the window in each bin */
-    uint32_t *coarse;   /* in each BLOCK of bins */
-    uint32_t at, below; /* the bin of the median; the samples in bins before it */
-    int pixels;         /* of the window */
+    uint32_t *fine;     /* samples of the window per bin */
+    uint32_t *coarse;   /* samples of the window per BLOCK of bins */
+    uint32_t at, below; /* the bin of the median; the number of samples in bins below it */
+    int pixels;         /* samples of the window */
 };
 
-enum { NO_FLOAT = 0 /* a key that none has */ };
+enum { NO_FLOAT = 0 /* a key that no float has */ };
 
 static size_t round_up(size_t nbytes)
 {
     return (nbytes + 63) / 64 * 64;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
 {
     size_t row =
@@ -63,8 +66,8 @@ static size_t lay_out(struct worker *w, const struct sliding *s, char *scratch)
     return row + n + 5 * keyed + fine + coarse;
 }
 
-/* The n keys in `bins` become their numbers in ascending order, equal ones the same. Sorted by
- * their bytes, the last first. */
+/* Replaces the n keys in `bins` by their ranks in ascending order; equal keys get the same rank.
+ * The keys are sorted by LSD radix sort, a byte at a time. */
 static void number(struct worker *w, size_t n)
 {
     uint64_t *from = w->pairs[0], *to = w->pairs[1];
@@ -91,7 +94,8 @@ static void number(struct worker *w, size_t n)
     }
 }
 
-/* The sample of a row of pixels as a bin, of floats as a key; what does not count has none. */
+/* Returns the sample of a row of pixels as a bin, or as a key for floats; an ignored sample gets
+ * none. */
 static uint32_t bin_of(const struct sliding *s, const void *row, size_t pixel, int c)
 {
     enum gi_type type = s->src->type;
@@ -103,7 +107,7 @@ static uint32_t bin_of(const struct sliding *s, const void *row, size_t pixel, i
     return type == GI_U8 ? ((const uint8_t *)row)[i] : ((const uint16_t *)row)[i];
 }
 
-/* The bins of channel c of the tile and of what its windows reach. */
+/* Loads the bins of channel c of the tile and its halo. */
 static void load(struct worker *w, int c)
 {
     const struct sliding *s = w->s;
@@ -120,7 +124,7 @@ static void load(struct worker *w, int c)
         number(w, (size_t)w->nx * (size_t)w->ny);
 }
 
-/* n samples that are `step` apart come into the window, or go out of it. */
+/* Adds n samples that are `step` apart to the histogram, or removes them. */
 static inline void move(struct worker *w, const uint32_t *bins, int n, size_t step, bool in)
 {
     uint32_t one = in ? 1 : UINT32_MAX, at = w->at, below = w->below;
@@ -132,7 +136,7 @@ static inline void move(struct worker *w, const uint32_t *bins, int n, size_t st
     w->below = below;
 }
 
-/* The bin of the sample of the rank; nbins: none counts. */
+/* Returns the bin of the sample of the wanted rank; nbins if all samples are ignored. */
 static uint32_t find(struct worker *w)
 {
     const struct gi_median *spec = w->s->spec;
@@ -178,7 +182,7 @@ static void store(const struct worker *w, int x, int y, int c, uint32_t bin)
         ((uint32_t *)gi_row(dst, y))[i] = median_bits(w->values[bin]);
 }
 
-/* All of a window comes, or goes; its pixel is at `middle`. */
+/* Adds or removes all samples of a window of any shape whose centre is at `middle`. */
 static void move_runs(struct worker *w, const uint32_t *middle, bool in)
 {
     const struct gi_median *spec = w->s->spec;
@@ -188,8 +192,8 @@ static void move_runs(struct worker *w, const uint32_t *middle, bool in)
     }
 }
 
-/* Windows of any shape: a step to the right takes the ends of their runs, and each row begins anew.
- */
+/* Windows of any shape: a step to the right adds and removes the ends of the window's runs; each
+ * row starts anew. */
 static void slide_runs(struct worker *w, int c)
 {
     const struct gi_median *spec = w->s->spec;
@@ -211,7 +215,7 @@ static void slide_runs(struct worker *w, int c)
     }
 }
 
-/* To the right in even rows, to the left in odd ones. */
+/* Moves the window to the right in even rows and to the left in odd ones. */
 static void slide(struct worker *w, int c)
 {
     int across = w->s->spec->width, down = w->s->spec->height, x = 0;

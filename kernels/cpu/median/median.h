@@ -1,4 +1,4 @@
-/* What the ways to a median share.
+/* Shared by the implementations of median and rank filters.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_MEDIAN_H
 #define GI_KERNELS_CPU_MEDIAN_H
@@ -10,7 +10,7 @@
 gi_median_takes_fn GI_CPU(median_network_takes), GI_CPU(median_columns_takes);
 gi_median_fn GI_CPU(median_network), GI_CPU(median_columns);
 
-/* Floats to numbers that are ordered as they are, NaN above all, and back. */
+/* Converts floats to integers with the same order, NaN above all, and back. */
 static inline uint32_t median_key(uint32_t bits)
 {
     return (bits & 0x7fffffffu) > 0x7f800000u ? UINT32_MAX : gi_float_key(bits);
@@ -21,7 +21,7 @@ static inline uint32_t median_bits(uint32_t key)
     return key == UINT32_MAX ? 0x7fc00000u : gi_float_key_bits(key);
 }
 
-/* The tile's alpha in row y, as in the source. */
+/* Copies the alpha of the tile's row y from the source. */
 static inline void median_keep_alpha(struct gi_image *dst, const struct gi_image *src,
                                      const struct gi_tile *tile, int y)
 {

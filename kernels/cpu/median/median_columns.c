@@ -1,8 +1,9 @@
-/* Medians of bytes at a cost free of the window's size: every column of the window has a histogram
- * that a step down changes by two samples, and those of the columns are summed as the window goes
- * along. Counts are cumulative, of all bytes up to one, which sums keep: 16 of the upper digit and
- * 16 of the lower for each of those are a vector each, so that a sample comes in by one addition
- * and a rank is found by one comparison. Lower digits are summed only where a median is.
+/* Median filter of bytes in constant time per pixel: every column of the window has a histogram
+ * that changes by two samples per row, and the histograms of the columns are summed as the window
+ * moves along the row. The histograms are cumulative: 16 counters for the upper digit, and 16 for
+ * the lower digit per upper digit, each group in one vector, so that adding a sample is one vector
+ * addition and finding a rank one comparison. Lower digits are summed only for the upper digit that
+ * contains the median.
  *
  * S. Perreault, P. Hebert, "Median filtering in constant time", IEEE TIP 16(9), 2007.
  * SPDX-License-Identifier: MIT */
@@ -14,11 +15,11 @@
 
 enum {
     DIGIT = 16,
-    STRIP = 512,        /* pixels of a job: what its columns count stays in the L2 cache */
-    COUNTS_MAX = 65535, /* samples of a window */
+    STRIP = 512,        /* pixels of a job: the histograms of its columns stay in the L2 cache */
+    COUNTS_MAX = 65535, /* maximum number of samples in a window */
 };
 
-/* Of the digits 0 to 15 how many are at most that. */
+/* Cumulative counters: entry d is the number of samples whose digit is at most d, for 0 to 15. */
 typedef uint16_t counts __attribute__((vector_size(2 * DIGIT)));
 
 struct columns {
@@ -26,20 +27,20 @@ struct columns {
     const struct gi_image *src;
     const struct gi_median *spec;
     struct gi_tiling tiling;
-    size_t n; /* columns of a job at most */
+    size_t n; /* maximum number of columns in a job */
 };
 
 struct worker {
     const struct columns *job;
     struct gi_tile tile;
-    int n;          /* columns of the tile and of its windows */
+    int n;          /* columns of the tile with the window's halo */
     char *row;      /* pixels */
-    uint8_t *in[2]; /* a channel of those of the rows that come in and go out */
-    counts *upper;  /* of each column */
-    counts *lower;  /* of each column, after one another for each upper digit */
+    uint8_t *in[2]; /* one channel of the rows that enter and leave the window */
+    counts *upper;  /* upper-digit counters of each column */
+    counts *lower;  /* lower-digit counters of each column, for each upper digit */
 };
 
-/* Of one sample. The 16 from DIGIT - d on are those of the digit d. */
+/* The increments of one sample: the 16 entries from DIGIT - d on belong to digit d. */
 static const uint16_t steps[2 * DIGIT] = {[DIGIT] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static inline void come(counts *to, int digit)
@@ -56,7 +57,7 @@ static inline void go(counts *from, int digit)
     *from -= one;
 }
 
-/* The digit of the sample of that rank. */
+/* Returns the digit of the sample of that rank. */
 static inline int digit_of(const counts *v, unsigned rank)
 {
 #if GI_LEVEL_avx512
@@ -74,7 +75,8 @@ static inline int digit_of(const counts *v, unsigned rank)
 #endif
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct columns *job, char *scratch)
 {
     size_t row = (job->n * (size_t)job->src->channels + 63) / 64 * 64,
@@ -90,7 +92,7 @@ static size_t lay_out(struct worker *w, const struct columns *job, char *scratch
     return row + 2 * plain + (DIGIT + 1) * job->n * sizeof(counts);
 }
 
-/* Channel c of the tile's columns in row y, which may be outside. */
+/* Returns channel c of the tile's columns in row y, which may be outside the image. */
 static const uint8_t *load(const struct worker *w, uint8_t *out, int c, long long y)
 {
     const struct gi_image *src = w->job->src;
@@ -117,7 +119,8 @@ static void begin(struct worker *w, int c)
     }
 }
 
-/* A row comes into the columns, and but for the first one a row goes out of them. */
+/* Adds a row to the column histograms and, except for the first window, removes the row that
+ * leaves. */
 static void step_down(struct worker *w, int c, int y)
 {
     size_t n = w->job->n;
@@ -137,7 +140,8 @@ static void step_down(struct worker *w, int c, int y)
     }
 }
 
-/* The window at x of one upper digit: *sum is that at *at, or nothing yet where that is below 0. */
+/* Updates the window's sum of one upper digit to position x: *sum belongs to position *at, or is
+ * undefined if *at < 0. */
 static inline void catch_up(counts *sum, int *at, const counts *columns, int x, int width)
 {
     counts now = *sum;
@@ -153,7 +157,7 @@ static inline void catch_up(counts *sum, int *at, const counts *columns, int x, 
     *at = x;
 }
 
-/* Along row y: the samples of channel c. */
+/* Computes channel c of row y. */
 static void go_along(const struct worker *w, int c, int y)
 {
     const struct gi_median *spec = w->job->spec;

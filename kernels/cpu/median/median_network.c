@@ -1,22 +1,24 @@
-/* Medians of 3 x 3 and 5 x 5 samples by comparing pairs, rows of vectors at a time. The columns of
- * the window are sorted once for all windows that share them, then the rows of those, so that the
- * sample of place (i, j) has at least i * j of the window at or below it, itself counted; what that
- * shows to be too small or too large is left out.
+/* Median filters of 3 x 3 and 5 x 5 samples by sorting networks, on vectors of neighbouring pixels.
+ * The columns of the window are sorted once for all windows that share them, then the rows of the
+ * sorted columns. After that at least i * j samples of the window are at most the one at position
+ * (i, j), itself included; samples that this proves too small or too large are dropped.
  *
  * J. Smith, "Implementing median filters in XC4000E FPGAs", Xcell 23, 1996; A. Adams, "Fast median
- * filters using separable sorting networks", ACM TOG 40(4), 2021. SPDX-License-Identifier: MIT */
+ * filters using separable sorting networks", ACM TOG 40(4), 2021.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/median/median.h"
 
 enum {
     ROWS_MAX = 5,
-    STRIP_NBYTES = 4096, /* of a row that a job takes: what a window needs stays in the L1 cache */
+    STRIP_NBYTES = 4096, /* bytes of a row per job: what a window needs stays in the L1 cache */
 };
 
-/* out[0 .. n): the medians of the k rows of n + (k - 1) * step samples in `rows`, the samples of a
- * window `step` apart; `sorted`: k rows as long. */
+/* Writes to out[0 .. n) the medians of the k rows of n + (k - 1) * step samples in `rows`,
+ * neighbouring samples of a window being `step` apart; `sorted`: k rows of the same length as
+ * scratch. */
 typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_t n, size_t step);
 
-/* The rows of a loop do not overlap: they are too many for the compiler to test. */
+/* The rows of a loop do not overlap, but they are too many for the compiler to test at run time. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -63,8 +65,8 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         }                                                                                          \
     }
 
-/* The greatest of the least ones, the median of the middle ones, the least of the greatest: theirs.
- */
+/* With sorted columns: the maximum of the minima, the median of the medians, the minimum of the
+ * maxima; the median of these three. */
 #define MEDIANS_3(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \
@@ -105,15 +107,16 @@ typedef void medians_fn(void *out, void *const *rows, void *const *sorted, size_
         }                                                                                          \
     }
 
-/* Row i of the window, its columns sorted, in ascending order. */
+/* Row i of the window after its columns were sorted, sorted in ascending order. */
 #define ROW_5(T, row, i, step)                                                                     \
     T row##1 = row[i], row##2 = row[(i) + (step)], row##3 = row[(i) + 2 * (step)];                 \
     T row##4 = row[(i) + 3 * (step)], row##5 = row[(i) + 4 * (step)];                              \
     SORT_5(T, row##1, row##2, row##3, row##4, row##5)
 
-/* Of places (i, j) with i + j = 5 at most the greatest can be the median, of those with 7 the
- * least, of those with 6 the three in the middle, of the others none. The third of five, three of
- * which are in order, is the least of what merging them in any way has at its third place. */
+/* Candidates for the median: of positions (i, j) with i + j at most 5 only the maximum, with i + j
+ * at least 7 only the minimum, and the three in the middle with i + j = 6. The third of five
+ * values, three of which are in order, is the minimum over all ways to merge them of the third
+ * value. */
 #define MEDIANS_5(name, columns, T)                                                                \
     static void name(void *out, void *const *rows, void *const *sorted, size_t n, size_t step)     \
     {                                                                                              \
@@ -156,7 +159,7 @@ struct network {
     struct gi_tiling tiling;
     medians_fn *medians;
     size_t pixel;  /* bytes */
-    size_t nbytes; /* of a row with the window's columns at its sides */
+    size_t nbytes; /* bytes of a row with the window's halo */
 };
 
 static void to_keys(uint32_t *keys, size_t n)
@@ -171,7 +174,7 @@ static void to_bits(uint32_t *bits, size_t n)
         bits[i] = median_bits(bits[i]);
 }
 
-/* The tile's part of the row at position p, with the window's columns, to compare. */
+/* Loads the tile's part of the row at position p, with the window's halo, as keys to compare. */
 static void load(const struct network *net, const struct gi_tile *tile, long long p, void *to)
 {
     int half = net->spec->height / 2;

@@ -1,7 +1,8 @@
-/* The most frequent sample of a window: the window goes over a tile to and fro, and a histogram of
- * what is in it goes with it, so that a step takes 2 k samples. Of each block of bins a count is
- * kept that none of its bins is above; blocks are looked at again only where that decides.
- * Samples that do not count have a bin behind all others, in a block that is not looked at.
+/* Mode filter: the most frequent sample of a window. The window moves across a tile in alternating
+ * directions and its histogram is updated, so that a step of one pixel costs 2 k samples. Each
+ * block of bins has an upper bound of its counters; a block is searched again only if its bound
+ * could decide the result. Samples that are ignored get a bin after all others, in a block that is
+ * never searched.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/median/median.h"
 
@@ -11,22 +12,22 @@ struct mode {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_median *spec;
-    int width, height;  /* of a tile and of its samples with the window's at the sides, pixels */
-    int across;         /* tiles side by side */
-    int block, nblocks; /* bins of a block; blocks */
-    bool hides;         /* some samples do not count */
+    int width, height;  /* pixels: of a tile, and of its samples with the window's halo */
+    int across;         /* tiles per row of tiles */
+    int block, nblocks; /* bins per block; number of blocks */
+    bool hides;         /* some samples are ignored */
 };
 
 struct worker {
     const struct mode *m;
     struct gi_tile tile;
-    int nx, ny;       /* pixels of the tile with the window's */
-    char *row;        /* of them all channels */
-    uint32_t *values; /* of one channel, nx * ny; block * nblocks: does not count */
-    uint32_t *counts; /* samples of the window in each bin */
+    int nx, ny;       /* pixels of the tile with its halo */
+    char *row;        /* a row of them, all channels */
+    uint32_t *values; /* values of one channel, nx * ny; block * nblocks: ignored */
+    uint32_t *counts; /* samples of the window per bin */
     uint32_t most[BLOCKS_MAX + 1];
-    bool stale[BLOCKS_MAX + 1]; /* `most` may be too many */
-    int pixels;                 /* of the window */
+    bool stale[BLOCKS_MAX + 1]; /* `most` may be larger than the block's maximum */
+    int pixels;                 /* samples of the window */
 };
 
 static size_t round_up(size_t nbytes)
@@ -39,7 +40,8 @@ static size_t counters(const struct mode *m)
     return (size_t)(m->block * m->nblocks) + 1;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct mode *m, char *scratch)
 {
     size_t row =
@@ -54,7 +56,7 @@ static size_t lay_out(struct worker *w, const struct mode *m, char *scratch)
     return row + values + counters(m) * sizeof *w->counts;
 }
 
-/* The samples of channel c of the tile and of what its windows reach. */
+/* Loads the samples of channel c of the tile and its halo. */
 static void load(struct worker *w, int c)
 {
     const struct mode *m = w->m;
@@ -75,7 +77,7 @@ static void load(struct worker *w, int c)
     }
 }
 
-/* n samples that are `step` apart come into the window. */
+/* Adds n samples that are `step` apart to the histogram. */
 static void enter(struct worker *w, const uint32_t *values, int n, size_t step)
 {
     for (int i = 0; i < n; i++, values += step) {
@@ -88,7 +90,7 @@ static void enter(struct worker *w, const uint32_t *values, int n, size_t step)
     }
 }
 
-/* They go out of it. */
+/* Removes n samples that are `step` apart from the histogram. */
 static void leave(struct worker *w, const uint32_t *values, int n, size_t step)
 {
     for (int i = 0; i < n; i++, values += step) {
@@ -113,7 +115,7 @@ static int first_of(const uint32_t *v, uint32_t wanted)
     return i;
 }
 
-/* -1: none counts. */
+/* Returns the most frequent value; -1 if all samples are ignored. */
 static int find(struct worker *w)
 {
     int size = w->m->block;
@@ -142,7 +144,7 @@ static void store(const struct worker *w, int x, int y, int c, int value)
         ((uint16_t *)gi_row(dst, y))[i] = (uint16_t)value;
 }
 
-/* All of a window comes, or goes; its pixel is at `middle`. */
+/* Adds or removes all samples of a window of any shape whose centre is at `middle`. */
 static void move_runs(struct worker *w, const uint32_t *middle,
                       void (*move)(struct worker *, const uint32_t *, int, size_t))
 {
@@ -153,8 +155,8 @@ static void move_runs(struct worker *w, const uint32_t *middle,
     }
 }
 
-/* Windows of any shape: a step to the right takes the ends of their runs, and each row begins anew.
- */
+/* Windows of any shape: a step to the right adds and removes the ends of the window's runs; each
+ * row starts anew. */
 static void slide_runs(struct worker *w, int c)
 {
     const struct gi_median *spec = w->m->spec;
@@ -176,7 +178,7 @@ static void slide_runs(struct worker *w, int c)
     }
 }
 
-/* To the right in even rows, to the left in odd ones. */
+/* Moves the window to the right in even rows and to the left in odd ones. */
 static void slide(struct worker *w, int c)
 {
     int across = w->m->spec->width, down = w->m->spec->height, x = 0;

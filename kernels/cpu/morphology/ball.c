@@ -1,11 +1,12 @@
-/* A ball that rolls below the samples: of rows as floats, in a ring, vectors across samples, a
- * block of which goes through all of the ball.
+/* Rolling ball: the height to which a ball below the image surface can rise at each sample
+ * (Sternberg's background estimate). Rows are floats in a ring buffer; vectors run across samples,
+ * and a block of samples goes through all offsets of the ball.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
 
 enum {
-    VECTORS = 4,                /* of a block */
+    VECTORS = 4,                /* vectors per block */
     BLOCK = VECTORS * GI_LANES, /* samples */
     STRIP = 1024,               /* pixels of a tile's row */
 };
@@ -15,19 +16,20 @@ struct ball {
     const struct gi_image *src;
     const struct gi_ball *spec;
     struct gi_tiling tiling;
-    size_t pitch;               /* floats of a row */
-    int reach[GI_BALL_MAX + 1]; /* of row |j| of the ball */
+    size_t pitch;               /* floats from one row to the next */
+    int reach[GI_BALL_MAX + 1]; /* half the width of row |j| of the ball, pixels */
 };
 
 struct worker {
     const struct ball *b;
     struct gi_tile tile;
-    float *ring; /* 2 * radius + 1 rows with what the ball reaches at the sides */
+    float *ring; /* 2 * radius + 1 rows with the ball's halo */
     float *out;  /* a row of results */
-    float *in;   /* a row as it is in the image, and as floats */
+    float *in;   /* a row as in the image, and as floats */
 };
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct ball *b, void *scratch)
 {
     size_t rows = 2 * (size_t)b->spec->radius + 1;
@@ -40,14 +42,14 @@ static size_t lay_out(struct worker *w, const struct ball *b, void *scratch)
     return (rows + 2) * b->pitch * sizeof(float);
 }
 
-/* Row y, which may be outside. */
+/* Returns row y, which may be outside the image. */
 static float *row_of(const struct worker *w, long long y)
 {
     long long rows = 2LL * w->b->spec->radius + 1;
     return w->ring + (size_t)((y + rows) % rows) * w->b->pitch;
 }
 
-/* Row y, with what is beside it. */
+/* Loads row y with its halo. */
 static void load(const struct worker *w, long long y)
 {
     const struct gi_image *src = w->b->src;
@@ -57,7 +59,7 @@ static void load(const struct worker *w, long long y)
     GI_CPU(samples_load)(row_of(w, y), w->in, pixels * (size_t)src->channels, src->type);
 }
 
-/* out[0 .. BLOCK): how high the ball rises at the samples from x on, in row y. */
+/* out[0 .. BLOCK): the height of the ball at the samples from x on in row y. */
 static void roll(const struct worker *w, float *out, size_t x, int y)
 {
     const struct ball *b = w->b;

@@ -1,17 +1,19 @@
-/* The least or greatest sample of a window, at a cost free of its size: down the columns by the
- * blocks of van Herk and Gil and Werman, along the rows by doubling, row by row of vectors.
+/* Min and max filters (erosion and dilation) with a rectangular structuring element in constant
+ * time per pixel: van Herk/Gil-Werman blocks down the columns, doubling along the rows, on vectors
+ * of neighbouring samples.
  *
  * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
  * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median
- * and max filters", IEEE TPAMI 15(5), 1993. SPDX-License-Identifier: MIT */
+ * and max filters", IEEE TPAMI 15(5), 1993.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/extreme.h"
 
 enum {
-    KEPT_NBYTES = 1 << 20, /* what the rows of a block may take where a job has whole rows */
-    STRIP_NBYTES = 64,     /* the least of a row that a job takes */
+    KEPT_NBYTES = 1 << 20, /* bytes that the rows of a block may use if a job has whole rows */
+    STRIP_NBYTES = 64,     /* minimum bytes of a row per job */
 };
 
-/* out[i] = the less, or the greater, of a[i] and b[i]. */
+/* out[i] = the minimum, or the maximum, of a[i] and b[i]. */
 typedef void pick_fn(void *out, const void *a, const void *b, size_t n);
 
 #define PICK(name, type, is)                                                                       \
@@ -36,20 +38,22 @@ struct extreme {
     const struct gi_extreme *spec;
     struct gi_tiling tiling;
     pick_fn *pick;
-    size_t nbytes;   /* of a pixel */
-    bool whole_rows; /* a job takes rows to their ends, and makes them at once */
-    uint32_t nan;    /* the key that NaN has: picked before all others */
+    size_t nbytes;   /* bytes of a pixel */
+    bool whole_rows; /* a job has whole rows and filters them along the row too */
+    uint32_t nan;    /* the key of NaN, which is chosen before all others */
 };
 
 struct worker {
     const struct extreme *e;
     struct gi_tile tile;
-    size_t n;          /* bytes of the tile's row */
-    char *suffix;      /* the block's `height` rows, each picked with all below it */
-    char *prefix[2];   /* of the next block's rows so far; the one before */
-    char *fresh;       /* a row as it is picked from */
-    char *outside;     /* a row of border values */
-    char *line, *next; /* a row with the window's columns at its sides, and one to double into */
+    size_t n;     /* bytes of the tile's row */
+    char *suffix; /* `height` rows of the block: each the extreme of itself and all rows below it
+                     (suffix) */
+    char *
+        prefix[2]; /* the running extreme of the next block's rows (prefix), and the previous one */
+    char *fresh;   /* a row as keys */
+    char *outside; /* a row of border values */
+    char *line, *next; /* a row with the window's halo, and a second one for doubling */
 };
 
 static size_t round_up(size_t nbytes)
@@ -57,7 +61,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. `rows`: of a block. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. `rows`: of a block. */
 static size_t lay_out(struct worker *w, const struct extreme *e, size_t rows, char *scratch)
 {
     size_t strip = round_up((size_t)e->tiling.strip * e->nbytes);
@@ -93,8 +98,8 @@ static void open_outside(struct worker *w)
     }
 }
 
-/* The tile's part of the row at position p, to pick from; in `fresh` until the next call, or in the
- * image. */
+/* Returns the tile's part of the row at position p as keys: in `fresh`, valid until the next call,
+ * or in the image itself. */
 static const char *row_at(const struct worker *w, long long p)
 {
     const struct gi_image *src = w->e->src;
@@ -108,7 +113,7 @@ static const char *row_at(const struct worker *w, long long p)
     return w->fresh;
 }
 
-/* The pixels of the window's columns that lie outside, at the sides of a whole row in `line`. */
+/* Fills the halo on both sides of a whole row in `line`. */
 static void fill_sides(const struct worker *w, char *row)
 {
     const struct gi_extreme *spec = w->e->spec;
@@ -122,7 +127,7 @@ static void fill_sides(const struct worker *w, char *row)
     }
 }
 
-/* Alpha as in the source. */
+/* Copies alpha from the source. */
 static void keep_alpha(const struct extreme *e, int y)
 {
     size_t nbytes = gi_type_nbytes(e->src->type), last = e->nbytes - nbytes;
@@ -132,14 +137,14 @@ static void keep_alpha(const struct extreme *e, int y)
         memcpy(to, from, nbytes);
 }
 
-/* Row y of the result from the row in `line`, whole. */
+/* Filters the row in `line` along the row and stores it as row y of the result. */
 static void make_row(const struct worker *w, int y)
 {
     const struct extreme *e = w->e;
     size_t n = w->n, width = (size_t)e->spec->width, before = (size_t)e->spec->anchor_x, m = 1;
     char *a = w->line, *b = w->next, *out = gi_row(e->dst, y);
     fill_sides(w, w->line + before * e->nbytes);
-    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: the best of m columns */
+    for (size_t left = width - 1; 2 * m < width; m *= 2) { /* a: the extreme of m columns */
         left -= m;
         pick(w, b, a, a + m * e->nbytes, n + left * e->nbytes);
         char *swap = a;
@@ -157,8 +162,8 @@ static void make_row(const struct worker *w, int y)
         keep_alpha(e, y);
 }
 
-/* The rows y0 <= y < y1 of the tile, at most a block: that of row y are the block's last rows from
- * it on, and the first ones of the next. */
+/* Computes rows y0 <= y < y1 of the tile, at most one block: row y is the extreme of the block's
+ * suffix that begins at its first row and of the prefix of the next block. */
 static void make_block(struct worker *w, int y0, int y1)
 {
     const struct extreme *e = w->e;
@@ -205,7 +210,7 @@ static void down(void *arg, int index, void *scratch)
     }
 }
 
-/* A row of `dst` that has been picked down the columns. */
+/* Filters a row of `dst`, whose columns are done, along the row. */
 static void along(void *arg, int y, void *scratch)
 {
     const struct extreme *e = arg;

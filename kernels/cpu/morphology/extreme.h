@@ -1,5 +1,6 @@
-/* What the ways to the least or greatest sample of a window share: samples as numbers, of which the
- * less or the greater is picked. SPDX-License-Identifier: MIT */
+/* Shared by the implementations of min and max filters: samples as integer keys, of which the
+ * minimum or the maximum is chosen.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_EXTREME_H
 #define GI_KERNELS_CPU_EXTREME_H
 
@@ -10,7 +11,7 @@
 gi_extreme_takes_fn GI_CPU(extreme_runs_takes);
 gi_extreme_fn GI_CPU(extreme_runs);
 
-/* Floats to numbers that are ordered as they are, and back. `nan`: that of NaN, which is picked
+/* Converts floats to integers with the same order, and back. `nan`: the key of NaN, which is chosen
  * before all others. */
 static inline uint32_t extreme_nan(const struct gi_extreme *spec)
 {

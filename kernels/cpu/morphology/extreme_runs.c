@@ -1,16 +1,17 @@
-/* The least or greatest sample of a window of any shape. Of every row of the source is made, by
- * doubling, what is picked of 1, 2, 4, ... samples from each on; two of those make any run, and go
- * into the rows of the result whose window has the run there.
+/* Min and max filters with a structuring element of any shape, given as runs. For every source row
+ * the extremes of 1, 2, 4, ... samples from each sample on are made by doubling; two of them,
+ * overlapping, give any run, which is folded into the result rows whose structuring element has
+ * that run in this row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/morphology/extreme.h"
 
 enum {
-    LEVELS = 12,         /* runs are shorter than 2^LEVELS */
-    STRIP_NBYTES = 4096, /* of a row that a job takes, at least */
-    WINDOWS = 4,         /* and as many widths of the window */
+    LEVELS = 12,         /* runs are shorter than 2^LEVELS samples */
+    STRIP_NBYTES = 4096, /* minimum bytes of a row per job */
+    WINDOWS = 4,         /* and at least this many widths of the structuring element */
 };
 
-/* kept[i] = the best of kept[i], where there is one, a[i] and b[i]. */
+/* kept[i] = the extreme of a[i], b[i] and, if there is one already, kept[i]. */
 typedef void fold_fn(void *kept, const void *a, const void *b, size_t n, bool more);
 
 #define FOLD(name, type, is)                                                                       \
@@ -42,17 +43,18 @@ struct runs {
     struct gi_tiling tiling;
     fold_fn *fold;
     size_t sample, pixel; /* bytes */
-    int left, right;      /* pixels that windows reach to the sides */
+    int left, right;      /* pixels that the structuring element extends to the sides */
     int levels;
 };
 
 struct worker {
     const struct runs *r;
     struct gi_tile tile;
-    size_t n;            /* bytes of the tile's row */
-    char *kept;          /* as many rows of the result as the window has: row y in y % height */
-    char *level[LEVELS]; /* of 2^i samples each */
-    char *fresh;         /* a row as it is in the image */
+    size_t n;   /* bytes of the tile's row */
+    char *kept; /* result rows in progress, as many as the structuring element has: row y at y %
+                   height */
+    char *level[LEVELS]; /* extremes of 2^i samples each */
+    char *fresh;         /* a row as in the image */
 };
 
 static size_t round_up(size_t nbytes)
@@ -60,7 +62,7 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Bytes from one row that is kept to the next, and of a row with the window's columns. */
+/* Bytes from one row in progress to the next, and of a row with its halo. */
 static size_t kept_nbytes(const struct runs *r)
 {
     return round_up((size_t)r->tiling.strip * r->pixel);
@@ -71,7 +73,8 @@ static size_t line_nbytes(const struct runs *r)
     return round_up((size_t)(r->tiling.strip + r->left + r->right) * r->pixel);
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct runs *r, char *scratch)
 {
     size_t kept = (size_t)r->spec->height * kept_nbytes(r), line = line_nbytes(r);
@@ -93,7 +96,7 @@ static int level_of(const struct gi_run *run)
     return level;
 }
 
-/* The levels of the row at position p. */
+/* Makes the levels of the row at position p. */
 static void load(struct worker *w, long long p)
 {
     const struct runs *r = w->r;

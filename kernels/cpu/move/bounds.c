@@ -1,5 +1,6 @@
-/* Bounds of what differs from one pixel: rows that are alike are passed over whole, of the others
- * the ends are sought. SPDX-License-Identifier: MIT */
+/* Bounding box of the pixels that differ from one colour: uniform rows are skipped whole, in the
+ * others the first and the last different pixel are searched.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/move/move.h"
 
 #include <limits.h>
@@ -10,9 +11,9 @@ enum { CHUNK = 64 /* pixels */ };
 
 struct work {
     const struct gi_image *src;
-    float pixel[GI_MAX_CHANNELS]; /* premultiplied where there is alpha */
+    float pixel[GI_MAX_CHANNELS]; /* premultiplied if there is alpha */
     float limit[GI_MAX_CHANNELS];
-    int *left, *right; /* a row each; left > right: nothing differs */
+    int *left, *right; /* an entry per row; left > right: no pixel differs */
 };
 
 static inline bool chunk_differs(const struct work *work, const char *row, size_t x, size_t n,

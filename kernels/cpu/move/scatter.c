@@ -1,4 +1,5 @@
-/* Scattering values: every job goes through all places in order and takes those in its rows.
+/* Scatters values to computed positions: every job reads all positions in order and handles those
+ * in its rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 
@@ -12,7 +13,7 @@ struct work {
     int njobs;
 };
 
-/* Sample c of the result from pixel x of a row of values; NULL: from the one value. */
+/* Returns sample c of the value for pixel x of a row of values; NULL: of the one value. */
 static inline float value_of(const struct work *work, const void *row, size_t x, int c)
 {
     const struct gi_scatter *spec = work->spec;
@@ -26,7 +27,7 @@ static inline float value_of(const struct work *work, const void *row, size_t x,
     return (float)gi_sample(row, at, values->type) * spec->scale;
 }
 
-/* By the last step (kernels/kernels.h). */
+/* Rounds and stores as kernels/kernels.h says. */
 static inline void store(void *row, size_t at, enum gi_type type, float v)
 {
     float full = gi_type_full_scale(type);
@@ -41,7 +42,7 @@ static inline void store(void *row, size_t at, enum gi_type type, float v)
     })
 }
 
-/* Place i names pixel (x, y) of the band. */
+/* Position i is pixel (x, y) of the band. */
 static void put(const struct work *work, int x, int y, uint64_t i)
 {
     const struct gi_image *values = work->spec->values;

@@ -1,4 +1,4 @@
-/* Shuffling channels, a row at a time, a channel of the result after the other.
+/* Permutes channels, row by row, one channel of the result after the other.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/move/move.h"
 
@@ -11,7 +11,8 @@ struct work {
     char value[GI_PIXEL_NBYTES_MAX];
 };
 
-/* n samples, `to` and `from` those many samples apart; a step of 0 repeats one. */
+/* Copies n samples; neighbouring ones are `to_step` and `from_step` samples apart. A step of 0
+ * repeats one sample. */
 static inline void copy_samples(char *to, size_t to_step, const char *from, size_t from_step,
                                 size_t n, size_t nbytes)
 {

@@ -1,5 +1,6 @@
-/* Turning. Flips go row by row. What is transposed goes in squares: rows of the source are gathered
- * in a small buffer, each line of the cache read once, turned there, and written by rows.
+/* Flips, transposition and quarter turns. Flips work row by row. Transpositions work in square
+ * blocks: rows of the source are read into a small buffer, each cache line once, transposed there,
+ * and written row by row.
  * SPDX-License-Identifier: MIT */
 #if !GI_LEVEL_scalar
 #include "kernels/cpu/common/sixteen.h"
@@ -14,12 +15,12 @@ struct work {
     struct gi_image *dst;
     const struct gi_image *src;
     int turn;
-    int side; /* pixels of a square's side */
+    int side; /* side of a block, pixels */
 };
 
 #if !GI_LEVEL_scalar
-/* Vectors of as many whole pixels as fit, and what puts these the other way round; where they fill
- * no vector, another pixel stands behind the row. Returns how many pixels of the row are made. */
+/* Mirrors vectors of as many whole pixels as fit; if they do not fill a vector, a further pixel of
+ * the row follows. Returns the number of pixels done. */
 static inline __attribute__((always_inline)) size_t mirror_vectors(char *out, const char *in,
                                                                    size_t width, size_t pixel)
 {
@@ -63,7 +64,7 @@ static void flip_row(void *arg, int y, void *scratch)
         memcpy(out, in, gi_row_nbytes(src));
         return;
     }
-    switch (pixel_nbytes(src)) { /* a constant in each */
+    switch (pixel_nbytes(src)) { /* a constant in each case */
     case 1:
         mirror_row(out, in, width, 1);
         break;
@@ -104,15 +105,15 @@ static bool keeps_rows(const struct gi_queue *queue, const struct gi_image *src,
     return !(turn & GI_TURN_TRANSPOSE);
 }
 
-/* ---- squares ---- */
+/* ---- blocks ---- */
 
-/* Pixels of a square's side: its rows fill lines of the cache. */
+/* Returns the side of a block in pixels: its rows fill whole cache lines. */
 static int side_of(size_t pixel)
 {
     return pixel <= 2 ? SIDE_MAX : pixel <= 8 ? SIDE_MAX / 2 : SIDE_MAX / 4;
 }
 
-/* Row y of `out` from column y of `in`, whose rows are `stride` bytes apart. */
+/* Row y of `out` is column y of `in`, whose rows are `stride` bytes apart. */
 static inline void turn_pixels(char *const *out, const char *in, size_t stride, int x0, int x1,
                                int y0, int y1, size_t pixel)
 {
@@ -122,8 +123,8 @@ static inline void turn_pixels(char *const *out, const char *in, size_t stride, 
 }
 
 #if !GI_LEVEL_scalar
-/* Lane j of v[i] becomes lane i of v[j], n lanes of 1 or 2 bytes: each step pairs vectors that are
- * half of them apart, so that after log2(n) of them all are in order. */
+/* Transposes: lane j of v[i] becomes lane i of v[j], n lanes of 1 or 2 bytes. Each step interleaves
+ * vectors that are n / 2 apart, so that log2(n) steps finish it. */
 static inline __attribute__((always_inline)) void turn_lanes(GI_SIXTEEN *v, int n, size_t pixel)
 {
 #pragma GCC unroll 4
@@ -158,7 +159,7 @@ turn_vectors(char *const *out, const char *in, size_t stride, int width, int hei
 }
 #endif
 
-/* `width` pixels of `height` rows of out. */
+/* Writes `width` pixels of `height` rows of out. */
 static inline __attribute__((always_inline)) void
 turn_square(char *const *out, const char *in, size_t stride, int width, int height, size_t pixel)
 {
@@ -205,7 +206,7 @@ static void turn_by_size(char *const *out, const char *in, size_t stride, int wi
     }
 }
 
-/* Squares of one row of them: rows of dst from band * side on. */
+/* Does one row of blocks: rows of dst from band * side on. */
 static void turn_band(void *arg, int band, void *scratch)
 {
     const struct work *work = arg;
@@ -214,7 +215,7 @@ static void turn_band(void *arg, int band, void *scratch)
     int y0 = band * work->side;
     int height = dst->height - y0 < work->side ? dst->height - y0 : work->side;
     bool right_first = work->turn & GI_TURN_MIRROR_X, last_first = work->turn & GI_TURN_MIRROR_Y;
-    int column = right_first ? src->width - y0 - height : y0; /* of src, first of the square */
+    int column = right_first ? src->width - y0 - height : y0; /* first column of the block in src */
     for (int x0 = 0; x0 < dst->width; x0 += work->side) {
         int width = dst->width - x0 < work->side ? dst->width - x0 : work->side;
         char *square = scratch, *out[SIDE_MAX];

@@ -1,4 +1,5 @@
-/* A window: of each row what lies left of the image, in it, right of it.
+/* Crop and copy with border: each result row is a part left of the image, a part inside it, and a
+ * part right of it.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/move/move.h"
 
@@ -9,7 +10,7 @@ struct work {
     char value[GI_PIXEL_NBYTES_MAX];
 };
 
-/* Pixels x0 <= x < x1 of the image's row `in`, none of which is in the image. */
+/* Fills pixels x0 <= x < x1, which are all outside the image's row `in`. */
 static void copy_outside(char *out, const char *in, const struct work *work, long long x0,
                          long long x1)
 {

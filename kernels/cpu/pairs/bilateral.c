@@ -1,5 +1,5 @@
-/* Bilateral means: vectors across pixels, a look into the table of distances for each neighbour.
- * The colours of rows lie apart as floats, in a ring.
+/* Bilateral filter: vectors run across pixels, and each neighbour costs a look-up in the table of
+ * range weights. The rows are planes of floats, one per colour, in a ring buffer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
@@ -12,16 +12,17 @@ struct bilateral {
     const struct gi_bilateral *spec;
     struct gi_tiling tiling;
     struct gi_edge guide_edge;
-    int planes, guide;                   /* of a row; the first of the guide's */
-    size_t pitch;                        /* floats of a plane of a row */
-    int reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: weights are 0 where |i| is greater */
+    int planes, guide; /* planes of a row; the first plane of the guide image */
+    size_t pitch;      /* floats of a plane's row */
+    int reach[GI_BILATERAL_MAX / 2 +
+              1]; /* of row |j| of the window: the spatial weight is 0 for a larger |i| */
 };
 
 struct worker {
     const struct bilateral *b;
     struct gi_tile tile;
-    void *samples; /* of a row with the window's at the sides */
-    float *ring;   /* k rows of a plane for each channel */
+    void *samples; /* a row with the window's halo, as samples */
+    float *ring;   /* k rows of a plane per channel */
     float *out;    /* a row of results */
 };
 
@@ -30,7 +31,8 @@ static size_t round_up(size_t n)
     return (n + 2 * ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch)
 {
     const struct gi_image *guide = b->spec->guide;
@@ -48,14 +50,14 @@ static size_t lay_out(struct worker *w, const struct bilateral *b, char *scratch
     return 2 * row + ring;
 }
 
-/* The planes of the row at position p, in its place of the ring. */
+/* Returns the planes of the row at position p in the ring buffer. */
 static float *planes_of(const struct worker *w, long long p)
 {
     int k = w->b->spec->k, slot = (int)((p + k) % k);
     return w->ring + (size_t)slot * (size_t)w->b->planes * w->b->pitch;
 }
 
-/* The first `count` channels of the row at position p of an image. */
+/* Loads the first `count` channels of the row at position p of an image. */
 static void load_planes(struct worker *w, float *planes, int count, const struct gi_image *image,
                         const struct gi_edge *edge, long long p)
 {
@@ -83,21 +85,21 @@ static void load(struct worker *w, long long p)
                     &b->guide_edge, p);
 }
 
-/* What a loop over pixels knows as constants. */
+/* Constants of a loop over pixels after inlining. */
 struct kind {
     int colours;
     bool alpha, slope;
-    bool finite; /* all samples are */
-    int guide;   /* colours of the guide, 0: there is none */
+    bool finite; /* no sample is infinite or NaN */
+    int guide;   /* colours of the guide image; 0: there is none */
 };
 
-/* The sums of GI_LANES pixels. */
+/* The sums for GI_LANES pixels. */
 struct sums {
     GI_VEC s[3], a;
 };
 
-/* The weights of neighbours q of p by their colours, or the guide's, without those of space and
- * alpha; *t tells who is left out. */
+/* Returns the range weights of neighbours q of p by their colours, or by the guide's, without the
+ * spatial weight and alpha; *t tells which neighbours are excluded. */
 static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_bilateral *spec,
                                                                const struct kind kind,
                                                                const GI_VEC *p, const GI_VEC *q,
@@ -107,7 +109,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
     GI_VEC limit = vec_set((float)spec->n - 0.5f), d = vec_abs(vec_sub(q[0], p[0]));
     for (int c = 1; c < (kind.guide ? kind.guide : kind.colours); c++)
         d = vec_add(d, vec_abs(vec_sub(q[c], p[c])));
-    if (!kind.slope) { /* scale is 1, and no distance beyond the table */
+    if (!kind.slope) { /* scale is 1, and no distance exceeds the table */
         *t = d;
         return vec_lookup(spec->value, d);
     }
@@ -117,7 +119,7 @@ static inline __attribute__((always_inline)) GI_VEC weights_of(const struct gi_b
     return vec_if_greater(limit, *t, w, zero);
 }
 
-/* The neighbours of one row, i from -reach to reach, of the pixels at `at`. */
+/* Adds the neighbours of one row, i from -reach to reach, for the pixels at `at`. */
 static inline __attribute__((always_inline)) void
 add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, const GI_VEC *p,
         const float *at, const float *space, int reach)
@@ -153,7 +155,7 @@ add_row(struct sums *sums, const struct bilateral *b, const struct kind kind, co
     sums->a = vec_add(sums->a, row.a);
 }
 
-/* Row y of the tile to the planes of w->out. */
+/* Computes row y of the tile into the planes of w->out. */
 static inline __attribute__((always_inline)) void row_of(const struct worker *w, int y,
                                                          const struct kind kind)
 {
@@ -200,7 +202,7 @@ static void row_make(const struct worker *w, int y)
         row_of(w, y, (struct kind){rgb ? 3 : 1, alpha, !whole, finite, 0});
 }
 
-/* The planes of w->out and the source's alpha as samples. */
+/* Stores the planes of w->out as samples, with the source's alpha. */
 static void store(struct worker *w, int y)
 {
     const struct gi_image *src = w->b->src;
@@ -229,7 +231,7 @@ static void bilateral_tile(void *arg, int index, void *scratch)
 {
     const struct bilateral *b = arg;
     struct worker w = {0};
-    memset(scratch, 0, lay_out(&w, b, NULL)); /* vectors reach past the rows */
+    memset(scratch, 0, lay_out(&w, b, NULL)); /* vectors read past the rows */
     lay_out(&w, b, scratch);
     w.tile = GI_CPU(tile)(&b->tiling, b->src, index);
     int half = b->spec->k / 2;

@@ -1,5 +1,6 @@
-/* Non-local means, an offset at a time over a tile: squares of differences are summed down the
- * columns from row to row, their sums along the rows, and what is alike enough is added up.
+/* Non-local means, one offset of the search window at a time over a tile: sums of squared
+ * differences are updated down the columns from row to row, summed along the rows to patch
+ * distances, and each neighbour is added with the weight of its distance.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
@@ -10,24 +11,25 @@ struct nlmeans {
     struct gi_image *dst;
     const struct gi_image *src;
     const struct gi_nlmeans *spec;
-    int across;            /* tiles side by side */
-    int reach;             /* pixels about a tile */
-    size_t pitch, plane;   /* samples: of a row, of a plane with what is about the tile */
-    int colours, channels; /* channels: with the share of a pixel */
-    bool wide;             /* sums of integers need more than 32 bits */
-    bool shared;           /* shares are not all 1 */
+    int across;            /* tiles per row of tiles */
+    int reach;             /* halo of a tile, pixels */
+    size_t pitch, plane;   /* samples: of a row, and of a plane, with the tile's halo */
+    int colours, channels; /* channels: including the weight (alpha) of a pixel */
+    bool wide;             /* integer sums need more than 32 bits */
+    bool shared;           /* the pixels' own weights are not all 1 */
     bool real;             /* GI_F32 */
 };
 
 struct worker {
     const struct nlmeans *b;
     struct gi_tile tile;
-    void *samples;                    /* of a row with what is about it, and as floats */
-    int32_t *steps;                   /* planes of colours */
-    void *values;                     /* planes of colours, and of shares: uint32_t or float */
-    uint32_t *columns, *at, *weights; /* a row: sums; their places in the table; weights */
-    uint32_t *table;                  /* spec->n + 1, the last 0 */
-    char *sums;                       /* SIDE_Y rows: colours and weights, `nsum` bytes each */
+    void *samples;  /* a row with its halo, as samples and as floats */
+    int32_t *steps; /* planes of colours */
+    void *values;   /* planes of colours and of pixel weights: uint32_t or float */
+    uint32_t *columns, *at,
+        *weights;    /* a row each: sums of squares per column; indices into the table; weights */
+    uint32_t *table; /* spec->n + 1 weights, the last one 0 */
+    char *sums;      /* SIDE_Y rows of sums of colours and weights, `nsum` bytes each */
     size_t nsum;
 };
 
@@ -37,7 +39,8 @@ static size_t share_out(char **at, char *scratch, size_t *used, size_t nbytes)
     return *used += (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct nlmeans *b, char *scratch)
 {
     static char nothing[1];
@@ -71,7 +74,7 @@ static bool is_finite(float v)
     return v - v == 0;
 }
 
-/* Row r of the planes, from floats of the source's channels. */
+/* Stores row r of the planes from floats of the source's channels. */
 static void put_row(struct worker *w, int r, const float *in, size_t n)
 {
     const struct nlmeans *b = w->b;
@@ -121,7 +124,8 @@ static inline __attribute__((always_inline)) uint32_t square(int32_t a, int32_t 
     return (uint32_t)(d * d);
 }
 
-/* columns[x] += the squares of a row that comes in, less those of one that goes. */
+/* columns[x] += the squared differences of the row that enters, minus those of the row that leaves.
+ */
 static inline __attribute__((always_inline)) void move(uint32_t *columns, const int32_t *in,
                                                        const int32_t *in_other, const int32_t *out,
                                                        const int32_t *out_other, size_t n,
@@ -132,8 +136,8 @@ static inline __attribute__((always_inline)) void move(uint32_t *columns, const 
             square(in[x], in_other[x], whole) - (out ? square(out[x], out_other[x], whole) : 0);
 }
 
-/* Row r of the planes, `by` samples from its partner, comes into the columns, and row r - patch
- * goes. */
+/* Row r of the planes, with its partner `by` samples away, enters the column sums, and row r -
+ * patch leaves. */
 static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool first)
 {
     const struct nlmeans *b = w->b;
@@ -153,7 +157,7 @@ static void columns_move(struct worker *w, int r, ptrdiff_t by, size_t n, bool f
     }
 }
 
-/* at[x] = the place of the distance in the table; returns the least. */
+/* at[x] = the table index of the patch distance; returns the minimum index. */
 static inline __attribute__((always_inline)) uint32_t
 places(uint32_t *at, const uint32_t *columns, size_t n, int patch, int shift, uint32_t most)
 {
@@ -183,7 +187,7 @@ static uint32_t row_places(struct worker *w, size_t n)
     return places(w->at, w->columns, n, spec->patch, spec->shift, most);
 }
 
-/* A row of sums: of each colour, then of weights, SIDE_X apart. */
+/* Adds to a row of sums: each colour's, then the weights', SIDE_X apart. */
 static void add_narrow(struct worker *w, uint32_t *sums, const uint32_t *values, size_t n)
 {
     const struct nlmeans *b = w->b;
@@ -221,7 +225,7 @@ static void add_real(struct worker *w, float *sums, const float *values, size_t 
     }
 }
 
-/* All pixels of the tile and those `by` samples on. */
+/* Handles one offset: all pixels of the tile with those `by` samples away. */
 static void add_offset(struct worker *w, ptrdiff_t by)
 {
     const struct nlmeans *b = w->b;
@@ -260,7 +264,7 @@ static float mean_of(const struct worker *w, const char *row, size_t c, size_t x
     return by ? (float)((2 * sum + by) / (2 * by)) : stays;
 }
 
-/* Row y of the tile: means, and alpha as it is. */
+/* Stores row y of the tile: weighted means, and alpha unchanged. */
 static void store(struct worker *w, int y)
 {
     const struct gi_image *src = w->b->src;

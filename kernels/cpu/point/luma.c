@@ -1,4 +1,4 @@
-/* Rows of pixels to gray.
+/* Converts rows of RGB pixels to gray (luma).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
@@ -6,7 +6,7 @@
 
 enum { CHUNK = 256 /* pixels */ };
 
-/* Gray as it is, without its alpha. */
+/* Copies gray and drops alpha. */
 static void gray_row(void *out, const void *in, size_t pixels, size_t channels, size_t nbytes)
 {
     if (channels == 1) {
@@ -25,10 +25,14 @@ static inline GI_VEC luma_of(GI_VEC r, GI_VEC g, GI_VEC b)
     return vec_fma(vec_set(0.0722f), b, luma);
 }
 
-/* Pixels of 3 bytes, four vectors at a time, but for some at the end; returns how many. */
+/* Converts pixels of 3 bytes, four vectors at a time, except some at the end; returns the number of
+ * pixels done. */
 static inline size_t luma_bytes(uint8_t *out, const uint8_t *in, size_t pixels)
 {
-    enum { STEP = 4 * GI_LANES, AFTER = 64 / 3 /* pixels that the last load may read more */ };
+    enum {
+        STEP = 4 * GI_LANES,
+        AFTER = 64 / 3 /* pixels that the last load may read in addition */
+    };
     size_t x = 0;
     for (; x + STEP + AFTER <= pixels; x += STEP) {
         GI_VEC luma[4], v[3];
@@ -44,7 +48,7 @@ static inline size_t luma_bytes(uint8_t *out, const uint8_t *in, size_t pixels)
     return x;
 }
 
-/* As many pixels of 3 channels as whole vectors hold; returns how many. */
+/* Converts as many pixels of 3 channels as fill whole vectors; returns their number. */
 static inline size_t luma_vectors(void *out, const void *in, size_t pixels, enum gi_type type)
 {
     size_t x = type == GI_U8 ? luma_bytes(out, in, pixels) : 0;

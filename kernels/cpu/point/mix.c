@@ -1,11 +1,12 @@
-/* A pixel's channels made of each other: pixels in planes of floats, a step over all of a chunk at
- * a time. One matrix alone keeps its three channels in vectors from samples to samples.
+/* Colour transforms: each result channel is computed from all channels of the pixel. Pixels are
+ * unpacked into planes of floats, and each step of the transform runs over a chunk of them. A
+ * single 3 x 3 matrix keeps its three channels in vectors from samples to samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #include "kernels/cpu/convolve/rows.h"
 
 enum {
-    CHUNK = 256 /* pixels, a multiple of all lanes; as many as a byte has values */,
+    CHUNK = 256 /* pixels: a multiple of every number of lanes, and one per value of a byte */,
     STRIP_MAX = 1 << 16 /* pixels */
 };
 
@@ -18,8 +19,8 @@ struct mix {
     const struct gi_image *src;
     const struct gi_mix *spec;
     struct gi_tiling tiling;
-    int nknown;          /* steps at the beginning that are looked up: */
-    struct planes known; /* what they make of every byte of each colour */
+    int nknown;          /* the number of leading steps whose result is looked up: */
+    struct planes known; /* their result for every byte value of each colour */
     void (*row)(const struct mix *mix, void *out, const void *in, size_t pixels);
 };
 
@@ -27,7 +28,8 @@ struct mix {
 
 #define EACH_PIXEL for (int i = 0; i < CHUNK; i++)
 
-/* Steps by value, as bends: the compiler can't know that storing samples leaves them alone. */
+/* Steps and curves are passed by value: through a pointer, the compiler must assume that storing
+ * samples changes them. */
 static void by_matrix(struct planes *p, const struct gi_mix_step step)
 {
     EACH_PIXEL
@@ -51,12 +53,12 @@ static void by_matrix_with_alpha(struct planes *p, const struct gi_mix_step step
     }
 }
 
-/* As gi_bend_at(), where places are found before the tables are looked at. */
+/* As gi_bend_at(), but all indices are computed before the tables are read. */
 static void by_power(float *v, const struct gi_bend bend, const struct gi_power *power)
 {
     const GI_VEC cut = vec_set(bend.cut), slope = vec_set(bend.slope), low = vec_set(bend.low);
     const GI_VEC scale = vec_set(bend.scale), offset = vec_set(bend.offset), zero = vec_set(0);
-    int32_t cell[CHUNK], octave[CHUNK]; /* bytes from the first */
+    int32_t cell[CHUNK], octave[CHUNK]; /* byte offsets */
     float t[CHUNK];
     EACH_PIXEL
     {
@@ -116,7 +118,7 @@ static void run_step(struct planes *p, const struct gi_mix_step *step, const str
     }
 }
 
-/* Does each colour become something by itself? */
+/* Returns whether the step changes each colour independently of the others. */
 static bool is_apart(const struct gi_mix_step *step)
 {
     if (step->kind != GI_MIX_MATRIX)
@@ -128,7 +130,7 @@ static bool is_apart(const struct gi_mix_step *step)
     return true;
 }
 
-/* Steps that are 256 different ones of bytes are done on these alone. */
+/* Applies the leading steps that depend on one byte each to all 256 byte values. */
 static void know_bytes(struct mix *mix)
 {
     const struct gi_mix *spec = mix->spec;
@@ -140,7 +142,7 @@ static void know_bytes(struct mix *mix)
         run_step(p, &spec->steps[mix->nknown], spec);
 }
 
-/* n pixels of bytes as the known steps leave them. */
+/* Looks up n pixels of bytes in the results of those steps. */
 static inline void look_up(struct planes *p, const struct planes *known, const uint8_t *in,
                            size_t n, size_t channels)
 {
@@ -173,7 +175,7 @@ static inline void join(float *v, const struct planes *p, size_t n, size_t chann
     }
 }
 
-/* A whole chunk. */
+/* Stores a whole chunk. */
 static inline void store_bytes_of(const struct planes *p, uint8_t *out)
 {
     for (size_t i = 0; i < CHUNK; i += GI_LANES) {
@@ -191,7 +193,7 @@ row_of(const struct mix *mix, char *out, const char *in, size_t pixels, size_t c
     size_t nbytes = gi_type_nbytes(type) * channels, sample = gi_type_nbytes(type);
     for (size_t x = 0; x < pixels; x += CHUNK) {
         size_t n = pixels - x < CHUNK ? pixels - x : CHUNK;
-        char kept[CHUNK * sizeof(float)]; /* alpha to the bit */
+        char kept[CHUNK * sizeof(float)]; /* alpha keeps its bits */
         for (size_t i = 0; channels == 4 && !mix->spec->alpha_too && i < n; i++)
             memcpy(kept + i * sample, in + x * nbytes + i * nbytes + 3 * sample, sample);
         if (mix->nknown) {
@@ -232,7 +234,7 @@ static inline GI_VEC matrix_row(const struct gi_mix_step *step, int c, const GI_
 
 static void matrix_u8(const struct mix *mix, void *out, const void *in, size_t pixels)
 {
-    enum { AFTER = 64 / 3 /* pixels that a load may read more */ };
+    enum { AFTER = 64 / 3 /* pixels that a load may read in addition */ };
     const struct gi_mix_step step = mix->spec->steps[0];
     const uint8_t *from = in;
     uint8_t *to = out;
@@ -247,7 +249,7 @@ static void matrix_u8(const struct mix *mix, void *out, const void *in, size_t p
     row_by_steps(mix, to + 3 * x, from + 3 * x, pixels - x);
 }
 
-/* CHUNK pixels, the samples of each channel side by side; then these put in their places. */
+/* CHUNK pixels: the samples of each channel are computed side by side, then interleaved. */
 #define MATRIX(name, sample, type)                                                                 \
     static void name(const struct mix *mix, void *out, const void *in, size_t pixels)              \
     {                                                                                              \

@@ -1,11 +1,10 @@
-/* Primitives that look at one pixel at a time: floats in vectors, integers in loops that compilers
- * make vectors of.
+/* Pointwise operations: floats in explicit vectors, integers in loops that compilers vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/point/point.h"
 
 enum { STRIP_MAX = 1 << 16 /* pixels */ };
 
-/* Further operations, behind those of enum gi_point_op. */
+/* Further operations, numbered after those of enum gi_point_op. */
 enum { THRESHOLD = GI_POINT_OUTLIER + 1, LUMA, NOPERATIONS };
 
 /* ---- in floats ---- */
@@ -30,7 +29,8 @@ static struct lanes lanes_of(const struct point *op)
     return lanes;
 }
 
-/* By value: the compiler can't know that storing samples leaves a struct behind a pointer alone. */
+/* The lanes are passed by value: through a pointer, the compiler must assume that storing samples
+ * changes them. */
 static inline __attribute__((always_inline)) GI_VEC value(const struct lanes lanes, int k, int what,
                                                           GI_VEC a, GI_VEC b)
 {
@@ -81,7 +81,8 @@ static inline __attribute__((always_inline)) void float_row(const struct point *
     size_t i = 0, nbytes = gi_type_nbytes(type);
     for (; i + POINT_GROUP <= n; i += POINT_GROUP)
         group(lanes, out, src, other, i, type, what);
-    if (i < n) { /* not a byte past the rows */
+    if (i <
+        n) { /* The last samples are copied, so that no byte past the rows is read or written. */
         float a[POINT_GROUP] = {0}, b[POINT_GROUP] = {0};
         memcpy(a, (const char *)src + i * nbytes, (n - i) * nbytes);
         memcpy(b, (const char *)other + i * nbytes, (n - i) * nbytes);
@@ -117,8 +118,8 @@ FLOATS(threshold_f32, GI_F32, THRESHOLD)
 
 /* ---- in integers ---- */
 
-/* The samples are made in a block of their own, which nothing else can be: so the loops become
- * vectors even where a row is made in place. */
+/* The samples are computed in a local block, which cannot alias the rows, so that the loops are
+ * vectorised even if a row is computed in place. */
 #define INTEGERS(name, sample, expression)                                                         \
     static void name(const struct point *op, void *out, const void *src, const void *other,        \
                      size_t pixels)                                                                \
@@ -142,15 +143,16 @@ FLOATS(threshold_f32, GI_F32, THRESHOLD)
         }                                                                                          \
     }
 
-/* Without a branch, and in no more bits than the samples have, so that vectors hold many. */
+/* Without a branch and in no more bits than the samples have, so that a vector holds as many as
+ * possible. */
 #define LESSER(a, b)  ((a) < (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 #define ADD           a + LESSER(b, rest)
 #define SUBTRACT      GREATER(a, b) - b
 #define DIFFERENCE    GREATER(a, b) - LESSER(a, b)
 #define OUTLIER       DIFFERENCE > low ? b : a
-/* (a b) / (2^n - 1) rounded: with p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn,
- * "Three wrongs make a right", IEEE CG&A 15(6), 1995. Neither sum leaves 2 n bits. */
+/* (a b) / (2^n - 1), rounded: with p = a b + 2^(n - 1) it is (p + floor(p / 2^n)) / 2^n. J. Blinn,
+ * "Three wrongs make a right", IEEE CG&A 15(6), 1995. Neither sum exceeds 2 n bits. */
 static inline uint16_t product_u8(uint16_t a, uint16_t b)
 {
     uint16_t p = (uint16_t)(a * b + 128);
@@ -210,7 +212,7 @@ static void point_tile(void *arg, int index, void *scratch)
                 (const char *)gi_row(op->other, y) + in, (size_t)(tile.x1 - tile.x0));
 }
 
-/* Runs operation `what`; alpha stays as it is where `keeps`. */
+/* Runs operation `what`; alpha is copied if `keeps`. */
 static enum gi_status run(struct gi_queue *queue, struct point *op, int what, bool keeps,
                           struct gi_err *err)
 {
@@ -253,9 +255,9 @@ static enum gi_status pointwise_by_groups(struct gi_queue *queue, struct gi_imag
     return run(queue, &op, (int)spec->op, !spec->alpha_too, err);
 }
 
-/* An integer sample is > above where it is > above rounded down, so integers are compared as such:
- * `low` is that whole number, at most full scale; `yes` and `no` are what foreground and the rest
- * become (the same where no sample can make a difference). */
+/* An integer sample is > above exactly if it is > floor(above), so integers are compared as
+ * integers: `low` is that integer, at most full scale; `yes` and `no` are the results for
+ * foreground and background (the same value if no sample can be above). */
 static void threshold_set(struct point *op, float above, bool invert)
 {
     float full = gi_type_full_scale(op->src->type);
@@ -267,7 +269,7 @@ static void threshold_set(struct point *op, float above, bool invert)
     if (above < 0)
         op->no = op->yes;
     else
-        op->low = (unsigned)(above < full ? floorf(above) : full); /* NaN: nothing is above */
+        op->low = (unsigned)(above < full ? floorf(above) : full); /* NaN: no sample is above */
 }
 
 static enum gi_status threshold_by_groups(struct gi_queue *queue, struct gi_image *dst,

@@ -1,4 +1,4 @@
-/* Colours looked up in a table of all there are.
+/* Replaces colours by a table with an entry for every colour.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/convolve/rows.h"
 

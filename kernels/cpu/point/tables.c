@@ -1,12 +1,12 @@
-/* Rows by table look-up. With AVX-512 and NEON one table of bytes for all channels lies in 16
- * vectors, which answer for a vector of samples at once; any other is read sample by sample.
+/* Look-up tables. With AVX-512 and NEON one table of bytes for all channels fits in vector
+ * registers and serves a vector of samples at once; other tables are read sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/point/point.h"
 
 #if GI_LEVEL_avx512 || GI_LEVEL_neon
 #include "kernels/cpu/common/bytes.h"
 
-/* As many samples as whole vectors hold; returns how many. */
+/* Looks up as many samples as fill whole vectors; returns their number. */
 static size_t bytes_by_vectors(const struct point *op, uint8_t *out, const uint8_t *in, size_t n)
 {
     enum { VECTOR = sizeof(GI_INTS) };
@@ -29,9 +29,9 @@ static size_t bytes_by_vectors(const struct point *op, uint8_t *out, const uint8
 }
 #endif
 
-/* `step` samples at a time, each by a table of its own; the last one stays where op->keeps. Returns
- * how many are done: nothing but the rest of a division by `step` is left. All of them are read
- * before any is written, which is quicker by half. */
+/* Looks up `step` samples at a time, each in its own table; the last one is copied if op->keeps.
+ * Returns the number of samples done: fewer than `step` are left. All are read before any is
+ * written, which is faster by half. */
 #define PIXELS(name, sample)                                                                       \
     static inline __attribute__((always_inline)) size_t name(                                      \
         const struct point *op, sample *out, const sample *in, size_t n, size_t step)              \

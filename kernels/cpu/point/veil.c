@@ -1,4 +1,5 @@
-/* Fully transparent pixels, kept from being picked: a row at a time.
+/* Keeps fully transparent pixels from being chosen by min, max and median filters, one row at a
+ * time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 
@@ -12,8 +13,8 @@ struct work {
     const struct gi_veil *spec;
 };
 
-/* Rows of `n` pixels. The result is made in a block of its own, so that the loops become vectors
- * even where it is the row that was picked. */
+/* Rows of `n` pixels. The result is made in a local block, which cannot alias the rows, so that the
+ * loops are vectorised even if the result replaces the filtered row. */
 #define ROWS(name, sample, channels)                                                               \
     static void on_##name(void *out, const void *src, size_t n, const struct gi_veil *spec)        \
     {                                                                                              \

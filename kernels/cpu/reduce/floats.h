@@ -1,14 +1,16 @@
-/* Exact sums of floats. A float of exponent field e is a whole number of 24 bits times 2^(e - 150).
+/* Exact sums of floats. A float with exponent field e is an integer of 24 bits times 2^(e - 150).
  *
- * Blocks: if the fields of a block lie from `bottom` to `top`, at most WINDOW apart, then L = 2^8
- * samples a lane are summed exactly in doubles: |v| < 2^(top - 126) in units of 2^(bottom - 150)
- * come to 24 + 20 + 8 bits of 53. A square takes two: `high` begins as 1.5 * 2^k, k = 2 top - 242,
- * and stays in [2^k, 2^(k + 1)), so that adding to it rounds to 2^(k - 52) and (high + q) - high is
- * exact (the idea of T. Ogita, S. Rump and S. Oishi's ExtractScalar, SIAM J. Sci. Comput. 31(1),
- * 2008); what is left, at most 2^(k - 53) in units of 2^(2 bottom - 300), comes to 2 * 20 + 13 bits
- * a lane.
+ * By block: if the fields of a block are between `bottom` and `top`, at most WINDOW apart, then L =
+ * 2^8 samples per lane are summed exactly in doubles: |v| < 2^(top - 126) in units of 2^(bottom -
+ * 150) needs 24 + 20 + 8 of the 53 bits. A square needs two doubles: `high` begins as 1.5 * 2^k, k
+ * = 2 top - 242, and stays in [2^k, 2^(k + 1)), so that adding to it rounds to 2^(k - 52) and (high
+ * + q) - high is exact (the idea of ExtractScalar by T. Ogita, S. Rump and S. Oishi, SIAM J. Sci.
+ * Comput. 31(1), 2008); the remainder, at most 2^(k - 53) in units of 2^(2 bottom - 300), needs 2 *
+ * 20 + 13 bits per lane.
  *
- * By exponent: whole numbers of each field in a word of its own. SPDX-License-Identifier: MIT */
+ * By exponent, for all other blocks: the integers of each exponent field are summed in a word of
+ * their own.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REDUCE_FLOATS_H
 #define GI_KERNELS_CPU_REDUCE_FLOATS_H
 
@@ -18,10 +20,10 @@ enum {
     FLOAT_LANES = 24,          /* a multiple of 1, 2, 3, 4 channels, and of 8 */
     BLOCK = FLOAT_LANES * 256, /* samples */
     WINDOW = 20,
-    FIELD = 23, /* bits below the exponent's field */
+    FIELD = 23, /* bits below the exponent field */
 };
 
-/* Sums of the whole numbers of samples with exponent field e (0 counts as 1). */
+/* Sums of the integers of samples with exponent field e (0 counts as 1). */
 struct by_exponent {
     uint64_t plus[255], minus[255], square_low[255], square_high[255];
 };
@@ -62,7 +64,7 @@ static inline void float_add(struct gi_reduction *found, struct by_exponent *odd
 static void by_exponent_fold(struct gi_reduction *found, const struct by_exponent *odd)
 {
     for (unsigned field = 1; field < 255; field++) {
-        unsigned shift = field - 1; /* from 2^(field - 150) to GI_EXACT_SUM */
+        unsigned shift = field - 1; /* from 2^(field - 150) to the unit of GI_EXACT_SUM */
         if (!(odd->square_low[field] | odd->square_high[field]))
             continue;
         gi_exact_add(&found->sum, odd->plus[field], shift, false);
@@ -84,16 +86,17 @@ static inline void exact_add_double(struct gi_exact *to, double d, int unit)
     if (d == 0)
         return;
     if (shift < 0) {
-        whole >>= -shift; /* zeros */
+        whole >>= -shift; /* only zeros are shifted out */
         shift = 0;
     }
     gi_exact_add(to, whole, (unsigned)shift, d < 0);
 }
 
-/* What a look at a block says of its lanes. */
+/* Extremes of a block, per lane. */
 struct float_ends {
     float min[FLOAT_LANES], max[FLOAT_LANES];
-    uint32_t least[FLOAT_LANES], most[FLOAT_LANES]; /* of |v|'s bits; least: less 1, 0 left out */
+    uint32_t least[FLOAT_LANES],
+        most[FLOAT_LANES]; /* of the bits of |v|; least: minus 1, so that 0 is left out */
 };
 
 static inline void ends_of(struct float_ends *ends, const float *row, size_t n)
@@ -125,7 +128,8 @@ static inline void sums_of(struct float_sums *sums, const float *row, size_t n)
     }
 }
 
-/* Whether the fields lie close enough; then `*high` is what squares are added to. */
+/* Returns whether the fields are at most WINDOW apart; *high is then the initial sum for squares.
+ */
 static bool fits_window(double *high, const struct float_ends *ends)
 {
     uint32_t least = UINT32_MAX, most = 0;
@@ -160,7 +164,7 @@ static void fold_ends(struct gi_reduction *found, const struct float_ends *ends,
     }
 }
 
-/* Up to BLOCK samples, whole pixels, the first at `place`. */
+/* Adds up to BLOCK samples, whole pixels, the first at `place`. */
 static void floats(struct gi_reduction *found, struct by_exponent *odd, const float *row, size_t n,
                    size_t channels, uint64_t place)
 {

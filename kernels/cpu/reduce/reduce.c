@@ -1,6 +1,6 @@
-/* Sums, extremes and their places. Integers are summed in lanes of neighbouring samples, which
- * serve 1 to 4 channels; floats in lanes of doubles that never round, for a block whose exponents
- * lie close enough (kernels/cpu/reduce/floats.h), and by exponent elsewhere.
+/* Sums, extremes and their positions. Integers are summed in lanes of neighbouring samples, which
+ * serve 1 to 4 channels; floats in lanes of doubles without rounding if a block's exponents are
+ * close enough (kernels/cpu/reduce/floats.h), and per exponent otherwise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/reduce/floats.h"
 
@@ -24,8 +24,8 @@ static void note_sums(struct gi_reduction *found, uint64_t n, uint64_t sum, uint
     found->square.w[0] += square;
 }
 
-/* What is found in up to CHUNK samples, whole pixels, the first at `place`; SQUARE holds the
- * squares of a lane. */
+/* Finds sums and extremes of up to CHUNK samples, whole pixels, the first at `place`; SQUARE is the
+ * type that holds the squares of a lane. */
 #define DEFINE_CHUNK(name, T, SQUARE)                                                              \
     static void name(struct gi_reduction *found, const T *row, size_t n, size_t channels,          \
                      uint64_t place)                                                               \
@@ -103,7 +103,7 @@ static void row_of_all(struct gi_reduction *found, struct by_exponent *odd,
     }
 }
 
-/* Samples of pixels whose alpha is above 0, one by one. */
+/* Handles the samples of pixels whose alpha is above 0, one by one. */
 static void row_of_opaque(struct gi_reduction *found, struct by_exponent *odd,
                           const struct gi_image *src, int y, uint64_t place)
 {
