@@ -1,26 +1,28 @@
-/* Contrast-limited adaptive equalization: a tile is a job, which counts it and makes its table;
- * then rows are looked up between the centres of four tiles, whose tables of bytes lie side by
- * side, so that one look answers for all four. SPDX-License-Identifier: MIT */
+/* CLAHE (contrast-limited adaptive histogram equalization): a job per tile counts it and makes its
+ * table; then each row is interpolated between the tables of four tiles. The four tables of bytes
+ * are interleaved, so that one look-up reads all four.
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
 
 enum {
-    ROWS = 64 /* of a job */,
-    PARTS = 4 /* counts of neighbours that don't wait for each other */
+    ROWS = 64 /* rows per job */,
+    PARTS = 4 /* separate counters for neighbouring samples, whose increments then do not wait for
+                 each other */
 };
 
 struct clahe {
     struct gi_image *dst;
-    const struct gi_image *src, *judge; /* judge: what is counted */
+    const struct gi_image *src, *judge; /* judge: the image that is counted */
     struct gi_clahe_shape shape;
-    int sets;           /* tables for all channels, or for each colour */
-    int y;              /* the row of the whole image that is the first of `src` */
+    int sets;           /* table sets: one for all channels, or one per colour */
+    int y;              /* the row of the whole image that is the first row of `src` */
     const void *tables; /* of 8 or 16 bits: [set][tile][value] */
-    void *made;         /* those that are the primitive's own */
-    float *weights;     /* of the tile after each pixel of a row */
-    int *starts;        /* of spans of pixels between the same tiles: tiles + 2 */
+    void *made;         /* tables that this call has allocated */
+    float *weights;     /* weight of the right tile for each pixel of a row */
+    int *starts; /* starts of the spans of pixels between the same tiles: tiles + 2 entries */
 };
 
 static size_t tile_at(const struct clahe *c, int set, int ty, int tx)
@@ -34,7 +36,7 @@ static size_t entry_nbytes(const struct clahe *c)
     return c->shape.bins == 256 ? 1 : 2;
 }
 
-/* Samples x0 <= x < x1 of a row, which may stand outside it. */
+/* Counts samples x0 <= x < x1 of a row, some of which may be outside it. */
 static void count_row(const struct clahe *c, uint32_t *counts, const void *row, int x0, int x1,
                       int set)
 {
@@ -78,7 +80,7 @@ static inline float between(float p, float q, float r, float s, float a, float b
     return (p * (1.0f - a) + q * a) * (1.0f - b) + (r * (1.0f - a) + s * a) * b;
 }
 
-/* The rows' four tables side by side, for the pairs of tiles -1 and 0, 0 and 1 and on. */
+/* Interleaves the row's four tables for the pairs of tiles (-1, 0), (0, 1) and so on. */
 static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, int ty)
 {
     const struct gi_clahe_side *x = &c->shape.x, *y = &c->shape.y;
@@ -94,7 +96,7 @@ static void lay_side_by_side(const struct clahe *c, uint32_t *fours, int set, in
     }
 }
 
-/* Pixels x0 <= x < x1, all between the same tiles, of a channel. */
+/* Maps pixels x0 <= x < x1 of a channel, all between the same tiles. */
 static void span_u8(const struct clahe *c, uint8_t *restrict out, const uint8_t *restrict in,
                     const uint32_t *restrict four, int x0, int x1, float b)
 {
@@ -141,7 +143,7 @@ static void span_f32(const struct clahe *c, float *out, const float *in, const u
     }
 }
 
-/* A channel of row y; `fours` are its tables, where samples are bytes. */
+/* Maps a channel of row y; `fours` are its interleaved tables for 8-bit samples. */
 static void channel_row(const struct clahe *c, int channel, int set, int y, const uint32_t *fours)
 {
     const struct gi_clahe_side *sx = &c->shape.x;

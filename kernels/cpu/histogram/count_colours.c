@@ -1,5 +1,6 @@
-/* Colours counted: those of 24 bits at most in a table of all there are, others sorted as
- * numbers. SPDX-License-Identifier: MIT */
+/* Counts the different colours: colours of at most 24 bits in a table of all of them, others by
+ * sorting.
+ * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static unsigned bits_of(const struct gi_image *src)
     return 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
 }
 
-/* The colour of pixel x of a row. */
+/* Returns the colour of pixel x of a row as a number. */
 static inline uint64_t colour_at(const void *row, size_t x, size_t channels, enum gi_type type)
 {
     uint64_t colour = 0;
@@ -29,7 +30,8 @@ struct table {
     uint32_t *counts;
 };
 
-/* One row: runs of a colour are counted at once, for threads that meet at one wait. */
+/* Counts one row: runs of one colour are counted at once, so that threads contend less for the same
+ * counter. */
 static void count_row(void *arg, int y, void *scratch)
 {
     const struct table *table = arg;

@@ -1,24 +1,24 @@
-/* Histograms: samples become bin numbers a block at a time, the bins are counted in several tables
- * so that equal neighbours do not wait for each other's store, and each band adds its tables to the
- * result with atomic 64-bit sums.
+/* Histograms: samples become bin indices a block at a time; the bins are counted in several private
+ * tables, so that equal neighbours do not wait for each other's store; each band adds its tables to
+ * the result with atomic 64-bit additions.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/measure.h"
 #if GI_LEVEL_avx512
 #include "kernels/cpu/histogram/planes.h"
 #endif
 
-/* Sample i of a row counts in table i % tables: one of a channel's own. Of large tables there are
- * two for gray, but for 16 bits one, which fits in less of the second cache; of those of bytes
- * there are 8, or 6 for 3 channels, since an increment of what was stored just before waits for it.
- */
+/* Sample i of a row is counted in table i % tables, which always belongs to its channel. For large
+ * tables there are two for gray, except for 16 bits, where one takes less of the L2 cache; of
+ * tables of bytes there are 8, or 6 for 3 channels, because an increment waits for the previous
+ * store to the same counter. */
 enum {
-    BLOCK = 480, /* samples; a multiple of all numbers of tables */
-    STEP = 96,   /* bytes; likewise, and of 8 */
+    BLOCK = 480, /* samples: a multiple of every number of tables */
+    STEP = 96,   /* bytes: likewise, and a multiple of 8 */
     BYTES_TABLES_MAX = 8,
     BYTES_SIZE = 257, /* table_size() of bytes */
 };
 
-/* How samples are counted: by bin numbers, bytes as they are, by bit planes. */
+/* How samples are counted: by bin index, directly as bytes, or by bit planes. */
 enum kind { BINS, BYTES, PLANES };
 
 struct histogram_job {
@@ -27,22 +27,23 @@ struct histogram_job {
     const struct gi_histogram_spec *spec;
     uint64_t *counts;
     int bands, tables;
-    uint8_t *slots; /* GI_KEY_FLOAT_LOW: 1 + the place of an upper half among the prefixes, or 0 */
+    uint8_t
+        *slots; /* GI_KEY_FLOAT_LOW: for an upper half, 1 + its index among the prefixes, or 0 */
 };
 
-/* A table has one bin more, for samples that are not counted. */
+/* A table has one more bin, for samples that are not counted. */
 static size_t table_size(const struct gi_histogram_spec *spec)
 {
     return (size_t)spec->nbins + 1;
 }
 
-/* GI_KEY_RANGE, with what all samples share. */
+/* Parameters of GI_KEY_RANGE that all samples share. */
 struct range {
     double lo, hi, width, per_width;
-    int last; /* bin */
+    int last; /* index of the last bin */
 };
 
-/* The bin of lo <= v <= hi by halving: e(low) <= v, and v < e(high) or v is hi. */
+/* Finds the bin of lo <= v <= hi by binary search: e(low) <= v, and v < e(high) or v is hi. */
 static int range_bin_by_search(double v, const struct range *r)
 {
     int low = 0, high = r->last + 1;
@@ -56,8 +57,9 @@ static int range_bin_by_search(double v, const struct range *r)
     return low;
 }
 
-/* Estimates, which the edges of the bins confirm but for a few samples beside an edge. Without a
- * branch, for SIMD; returns whether some are left to be searched for, with bin SEARCH. */
+/* Estimates the bins and checks them against the bins' edges; only few samples beside an edge fail.
+ * Without a branch, so that it vectorises; returns whether some remain to be searched for, marked
+ * by bin SEARCH. */
 enum { SEARCH = 1 << 17 }; /* no bin has this bit */
 
 static bool range_bins_estimate(uint32_t *bins, const float *v, int n, const struct range *r)
@@ -130,8 +132,8 @@ static inline int bytes_tables(int channels)
     return channels == 3 ? 6 : BYTES_TABLES_MAX;
 }
 
-/* In one table: of two equal neighbours the first counts for both, the second in bin `nobody`, so
- * that it does not wait for the other's store. */
+/* Counts in one table: of two equal neighbours the first counts for both and the second goes to the
+ * bin of uncounted samples, so that it does not wait for the other's store. */
 static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *bins, int n)
 {
     int i = 0;
@@ -144,7 +146,7 @@ static inline void count_pairs(uint32_t *table, size_t nobody, const uint32_t *b
         table[bins[i]]++;
 }
 
-/* Whether the STEP samples after the first pixel repeat it. */
+/* Returns whether the STEP samples after the first pixel repeat it. */
 static inline bool is_repeated(const uint8_t *row, int channels)
 {
     uint64_t here, there;
@@ -153,7 +155,7 @@ static inline bool is_repeated(const uint8_t *row, int channels)
     return here == there && memcmp(row, row + channels, STEP) == 0;
 }
 
-/* Neighbours count in different tables, and flat pieces of the image all at once. */
+/* Counts neighbours in different tables, and flat parts of the image at once. */
 static inline __attribute__((always_inline)) void
 count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, const int tables)
 {
@@ -164,7 +166,7 @@ count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, c
                 table[c * BYTES_SIZE + row[at + (size_t)c]] += (uint32_t)(STEP / channels);
         else
             for (size_t k = at; k < at + STEP; k += (size_t)tables) {
-                uint32_t bins[BYTES_TABLES_MAX]; /* all read before a counter is written */
+                uint32_t bins[BYTES_TABLES_MAX]; /* all are read before a counter is written */
                 for (int t = 0; t < tables; t++)
                     bins[t] = row[k + (size_t)t];
                 for (int t = 0; t < tables; t++)
@@ -177,9 +179,12 @@ count_bytes(uint32_t *table, const uint8_t *row, size_t n, const int channels, c
 
 #if GI_LEVEL_avx512
 
-enum { PLANES_LEAST = 1 << 16 /* pixels of a band that are worth clearing and adding up */ };
+enum {
+    PLANES_LEAST = 1 << 16 /* minimum number of pixels of a band that are worth clearing and adding
+                              up the tables */
+};
 
-/* Rows of gray bytes by bit planes, and what is left over one by one. */
+/* Counts rows of gray bytes by bit planes, and the remaining bytes one by one. */
 static void count_rows_planes(uint32_t *table, const struct histogram_job *job, int y0, int y1)
 {
     struct planes planes;
@@ -229,7 +234,7 @@ static void count_row_bytes(uint32_t *table, const struct histogram_job *job, in
         count_bytes(table, row, n, 4, bytes_tables(4));
 }
 
-/* Few samples have one of the prefixes, so they are listed first. */
+/* Few samples have one of the prefixes, so these are listed first. */
 static void count_row_low(uint32_t *table, const struct histogram_job *job, int y)
 {
     const float *row = gi_row(job->src, y);
@@ -271,7 +276,7 @@ static void count_row(uint32_t *table, const struct histogram_job *job, int y)
     }
 }
 
-/* A channel's tables are joined; those of further prefixes are not. */
+/* Adds up a channel's tables; those of further prefixes stay separate. */
 static void add_tables(const struct histogram_job *job, uint32_t *table)
 {
     size_t nbins = (size_t)job->spec->nbins;
@@ -287,7 +292,7 @@ static void add_tables(const struct histogram_job *job, uint32_t *table)
     }
 }
 
-/* A row has fewer than 2^31 pixels, so the 32-bit counters hold a row of any width. */
+/* A row has fewer than 2^31 pixels, so 32-bit counters hold a row of any width. */
 static void histogram_band(void *arg, int index, void *scratch)
 {
     const struct histogram_job *job = arg;

@@ -1,6 +1,6 @@
 /* Sums and sums of squares of each channel, in integers. LANES neighbouring samples are summed side
- * by side, so that the same code serves 1 to 4 channels and vectorises; bytes are quicker summed by
- * the instructions that add neighbours.
+ * by side, so that the same code serves 1 to 4 channels and vectorises; for bytes, instructions
+ * that add neighbouring lanes are faster.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/measure.h"
 #if !GI_LEVEL_scalar
@@ -9,7 +9,7 @@
 
 enum {
     LANES = 48,                        /* a multiple of 1, 2, 3 and 4 channels, and of 16 */
-    CHUNK = (1 << 18) / LANES * LANES, /* samples whose sums fit in lanes of 32 bits */
+    CHUNK = (1 << 18) / LANES * LANES, /* samples whose sums fit in 32-bit lanes */
 };
 
 #if GI_LEVEL_scalar
@@ -23,18 +23,18 @@ struct moments_job {
     struct quantiser quantiser[LANES];
     struct gi_sums *sums;
     int bands;
-    bool pairs; /* bytes: by the instructions that add neighbours */
+    bool pairs; /* bytes: by the instructions that add neighbouring lanes */
 };
 
 #if !GI_LEVEL_scalar
 
-/* Sums in 64-bit lanes. Sample i of a row counts in [i % period], 2 or 4: even and odd bytes become
- * 16 bits, of which for a period of 4 every other one is of a kind. */
+/* Sums in 64-bit lanes. Sample i of a row is counted in [i % period], period 2 or 4: even and odd
+ * bytes are widened to 16 bits; for a period of 4 the lanes alternate between two samples. */
 struct pairs {
     GI_INTS q[4], squares[4];
 };
 
-/* `squares`: in 32 bits. */
+/* `squares`: 32-bit lanes. */
 static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS bytes, const int period)
 {
     const GI_INTS halves[2] = {both(bytes, ints_set(0x00ff00ff)), odd_bytes(bytes)};
@@ -46,7 +46,7 @@ static inline void pairs_add(struct pairs *pairs, GI_INTS *squares, GI_INTS byte
     }
 }
 
-/* Up to CHUNK samples: each lane of 32 bits takes at most 2^15 times two squares. */
+/* Adds up to CHUNK samples: each 32-bit lane takes at most 2^15 times two squares. */
 static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t n, const int period)
 {
     enum { VECTOR = sizeof(GI_INTS) };
@@ -72,7 +72,7 @@ static inline void pairs_add_row(struct pairs *sums, const uint8_t *row, size_t 
 struct lanes {
     uint64_t n[LANES], q[LANES], low[LANES], high[LANES];
 #if !GI_LEVEL_scalar
-    struct pairs pairs; /* of bytes, but for 3 channels */
+    struct pairs pairs; /* for bytes, except with 3 channels */
 #endif
 };
 
@@ -85,7 +85,7 @@ static inline void lane_add(struct lanes *lanes, int l, uint32_t q, uint32_t cou
     lanes->high[l] += square >> 32;
 }
 
-/* Up to CHUNK samples of 8 bits, and the rest of fewer than LANES. */
+/* Adds up to CHUNK samples of 8 bits, and fewer than LANES remaining ones. */
 static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n)
 {
     uint32_t q[LANES] = {0}, low[LANES] = {0};
@@ -106,7 +106,7 @@ static void bytes_add(struct lanes *lanes, const uint8_t *row, size_t n)
         lane_add(lanes, l, row[at], 0);
 }
 
-/* Up to CHUNK samples of 16 bits, and the rest; a square has no upper half. */
+/* Adds up to CHUNK samples of 16 bits, and the remaining ones; a square has no upper half. */
 static void words_add(struct lanes *lanes, const uint16_t *row, size_t n)
 {
     uint32_t q[LANES] = {0};
@@ -173,7 +173,8 @@ static void moments_band(void *arg, int index, void *scratch)
     int y1 = band_start(job->src, index + 1, job->bands);
     for (int y = y0; y < y1; y++)
         row_add(&lanes, job, y);
-    if (job->src->type != GI_F32) /* all are counted; a channel's first lane tells */
+    if (job->src->type !=
+        GI_F32) /* all samples are counted; the first lane of a channel has the number */
         for (int c = 0; c < job->src->channels; c++)
             lanes.n[c] = (uint64_t)(y1 - y0) * (uint64_t)job->src->width;
 #if !GI_LEVEL_scalar

@@ -1,4 +1,5 @@
-/* Thresholds half way between the extremes of windows, row by row.
+/* Bernsen's local threshold, halfway between the minimum and the maximum of a neighbourhood, row by
+ * row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 

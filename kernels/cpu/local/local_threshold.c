@@ -1,6 +1,7 @@
-/* Local thresholds by running sums: sums of levels and of their squares down each column are kept
- * up from row to row, and their sums along the row from pixel to pixel, so that the cost does not
- * depend on the window. SPDX-License-Identifier: MIT */
+/* Local (adaptive) thresholds by running sums: the sums of levels and of their squares in each
+ * column are updated from row to row, and their sums along the row from pixel to pixel, so that the
+ * cost per pixel does not depend on the size of the neighbourhood.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/ints.h"
 #include "kernels/cpu/convolve/rows.h"
 
@@ -15,27 +16,28 @@ struct local {
     const struct gi_image *src;
     const struct gi_local *spec;
     struct gi_tiling tiling;
-    bool narrow;  /* sums of windows, of squares too where they are wanted, are below 2^31 */
-    double n;     /* samples of a window */
-    double *most; /* the greatest D of each tile is wanted, not a result; NULL: it is not */
-    int32_t more; /* narrow, `mean`: above is n * v - sum > more */
+    bool narrow;  /* sums of a neighbourhood, of squares too if they are needed, are below 2^31 */
+    double n;     /* samples of a neighbourhood */
+    double *most; /* receives the maximum deviation D of each tile instead of a result; NULL: makes
+                     a result */
+    int32_t more; /* narrow, `mean`: a sample is above if n * v - sum > more */
 };
 
 struct worker {
     const struct local *local;
     struct gi_tile tile;
     int channels;
-    size_t nwindow, n;     /* samples: of the window of columns, of the tile's row */
-    uint32_t *fresh, *old; /* nwindow levels: the rows that enter and leave the columns */
+    size_t nwindow, n; /* samples: of the columns that the neighbourhoods need, of the tile's row */
+    uint32_t *fresh, *old; /* nwindow levels each: the rows that enter and leave the column sums */
     uint32_t *columns;     /* nwindow sums of levels */
     void *squares;         /* nwindow sums of their squares; uint32_t where narrow, else uint64_t */
-    void *sums, *square_sums; /* n of windows, as `squares` */
+    void *sums, *square_sums; /* n sums of neighbourhoods, of the type of `squares` */
     void *row;                /* nwindow samples */
     uint8_t *above;           /* n: 255 or 0 */
-    double *most;             /* as the local's, of the tile */
+    double *most;             /* as in struct local, for the tile */
 };
 
-/* The levels of the row at position p from pixel x0 on, borders included. */
+/* Loads the levels of the row at position p from pixel x0 on, with the border. */
 static void levels_row(const struct worker *w, uint32_t *levels, long long p, long long x0,
                        size_t n)
 {
@@ -60,7 +62,8 @@ static void levels_row(const struct worker *w, uint32_t *levels, long long p, lo
             levels[i] = gi_local_float(local->spec, ((const float *)row)[i]);
 }
 
-/* The columns move on: what is fresh enters, what is old leaves; sums wrap round and come back. */
+/* Updates the column sums: `fresh` enters, `old` leaves, modulo 2^32 or 2^64: a sum that wraps
+ * around is right again after the subtraction. */
 static void move(const struct worker *w)
 {
     const uint32_t *fresh = w->fresh, *old = w->old;
@@ -78,7 +81,7 @@ static void move(const struct worker *w)
             wide[i] += (uint64_t)fresh[i] * fresh[i] - (uint64_t)old[i] * old[i];
 }
 
-/* sums[x] = the sum of `reach` / step columns from x on, `step` apart. */
+/* sums[x] = the sum of `reach` / `step` columns, `step` apart, beginning at column x. */
 #define ROW_SUMS(name, sum, column)                                                                \
     static void name(sum *sums, const column *columns, size_t n, size_t reach, size_t step)        \
     {                                                                                              \
@@ -96,8 +99,8 @@ static void move(const struct worker *w)
 ROW_SUMS(row_sums_u64_u32, uint64_t, uint32_t)
 ROW_SUMS(row_sums_u64, uint64_t, uint64_t)
 
-/* The same, GI_LANES at a time: `carry` holds for each lane the sum at the first place of its
- * channel in the block. `sums` has room for GI_LANES more. */
+/* The same, GI_LANES at a time: `carry` holds in each lane the sum at the first sample of that
+ * lane's channel in the block. `sums` has room for GI_LANES more. */
 static inline __attribute__((always_inline)) void
 row_sums_step(uint32_t *sums, const uint32_t *columns, size_t n, size_t reach, int step)
 {
@@ -127,7 +130,7 @@ static void row_sums_u32(uint32_t *sums, const uint32_t *columns, size_t n, size
         row_sums_step(sums, columns, n, reach, 4);
 }
 
-/* The greatest D so far; that of alpha, at sample i, is none. */
+/* Updates the maximum D; sample i is skipped if it is an alpha. */
 static void note(const struct worker *w, size_t i, double spread)
 {
     bool colour = w->channels % 2 || (i + 1) % (size_t)w->channels;
@@ -143,7 +146,7 @@ static void judge_narrow(const struct worker *w, const uint32_t *levels)
     size_t samples = w->n;
     double n = w->local->n;
     int32_t count = (int32_t)n, more = w->local->more;
-    spec.swell = 0; /* so that the loop needs no branch */
+    spec.swell = 0; /* so that the loop has no branch */
     if (w->most)
         for (size_t i = 0; i < samples; i++)
             note(w, i, n * (int32_t)squares[i] - (double)(int32_t)sums[i] * (int32_t)sums[i]);
@@ -177,7 +180,7 @@ static void judge_wide(const struct worker *w, const uint32_t *levels)
     }
 }
 
-/* Row y of the tile from w->above. */
+/* Stores row y of the tile from w->above. */
 static void store_row(const struct worker *w, int y)
 {
     const struct gi_image *src = w->local->src;
@@ -212,7 +215,7 @@ static void make_row(struct worker *w, int y)
         if (!mean)
             row_sums_u64(w->square_sums, w->squares, w->n, reach, channels);
     }
-    levels_row(w, w->old, y, w->tile.x0, w->n); /* what has left is not needed any more */
+    levels_row(w, w->old, y, w->tile.x0, w->n); /* the row that has left is no longer needed */
     if (w->local->narrow)
         judge_narrow(w, w->old);
     else
@@ -226,7 +229,8 @@ static size_t round_up(size_t nbytes)
     return (nbytes + 127) / 64 * 64;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct worker *w, const struct local *local, char *scratch)
 {
     size_t channels = (size_t)local->src->channels, each = local->narrow ? 4 : 8;
@@ -261,7 +265,8 @@ static void make_tile(void *arg, int index, void *scratch)
     w.nwindow = w.n + (size_t)(k - 1) * (size_t)w.channels;
     w.most = local->most ? &local->most[index] : NULL;
     long long x0 = (long long)w.tile.x0 - half;
-    /* The columns start with the rows above the first one's newest; `old` is still all 0. */
+    /* The column sums begin with the k - 1 rows above the newest row of the first result; `old` is
+     * still all 0. */
     for (int i = 0; i < k - 1; i++) {
         levels_row(&w, w.fresh, (long long)w.tile.y0 - half + i, x0, w.nwindow);
         move(&w);
@@ -276,7 +281,7 @@ static void make_tile(void *arg, int index, void *scratch)
     }
 }
 
-/* Divides the work, whose spec has been checked. */
+/* Cuts the work into tiles; its spec has been checked. */
 static struct local local_of(const struct gi_queue *queue, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_local *spec)
 {

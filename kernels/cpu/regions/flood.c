@@ -1,5 +1,6 @@
-/* What is joined to a side of an image, or enclosed, given a value: runs that touch are united,
- * what touches a side with the frame. SPDX-License-Identifier: MIT */
+/* Flood fill from the sides of an image, or of enclosed regions: runs of pixels that touch are
+ * united (union-find), and runs that touch a side are united with one label, the frame.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/runs.h"
 
 struct flood {
@@ -9,7 +10,7 @@ struct flood {
     const struct gi_flood *spec;
 };
 
-/* Every label's parent becomes its root. A parent comes before its children. */
+/* Replaces every label's parent by its root. A parent has a smaller label than its children. */
 static void find_roots(const struct runs_job *job)
 {
     uint32_t *parent = job->parent;
@@ -18,7 +19,7 @@ static void find_roots(const struct runs_job *job)
             parent[i] = parent[parent[i]];
 }
 
-/* Of the 64 pixels of row y from x on those whose bit is set. */
+/* Paints those of the 64 pixels of row y from x on whose bit is set. */
 static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
 {
     const struct gi_image *dst = flood->dst;
@@ -38,8 +39,8 @@ static void paint(const struct flood *flood, int y, size_t x, uint64_t bits)
     })
 }
 
-/* Of the runs whose first bits are `starts`, which have the labels from *label on, the first bits
- * of those that are painted. */
+/* Returns the start bits of the runs that are painted, out of the runs that begin at the bits
+ * `starts` and have the labels from *label on. */
 static uint64_t painted_starts(const struct flood *flood, uint64_t starts, const uint32_t **label)
 {
     uint64_t painted = 0;
@@ -50,7 +51,8 @@ static uint64_t painted_starts(const struct flood *flood, uint64_t starts, const
     return painted;
 }
 
-/* A bit added to the first one of a run clears it all, and goes on behind it. */
+/* Adding the first bit of a run to the mask clears the run and sets the bit after it (carry
+ * propagation). */
 static void paint_row(const struct flood *flood, int y)
 {
     const uint64_t *words = row_bits(&flood->runs, y);

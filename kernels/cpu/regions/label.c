@@ -1,8 +1,10 @@
-/* Connected components by runs: the roots are numbered, then rows are filled.
+/* Connected components labelling by runs: the roots are numbered, then the rows of labels are
+ * filled.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/runs.h"
 
-/* Turns parents into final labels; returns how many. A parent comes before its children. */
+/* Replaces parents by final labels and returns their number. A parent has a smaller label than its
+ * children. */
 static uint32_t number_roots(const struct runs_job *job)
 {
     uint32_t n = 0, *parent = job->parent;
@@ -15,11 +17,12 @@ static uint32_t number_roots(const struct runs_job *job)
     return n;
 }
 
-/* Writes eight pixels. runs[0] is the label of the run that lies before them or reaches into them,
- * runs[i] that of the i-th one of those that begin at `starts`; eight more can be read. */
+/* Writes the labels of eight pixels. runs[0] is the label of the run before them or across their
+ * start, runs[i] that of the i-th run that begins at `starts`; eight labels more can be read. */
 static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, uint64_t starts)
 {
-    uint64_t which = bit_a_byte(starts) * 0x0101010101010101; /* each byte: starts up to it */
+    uint64_t which =
+        bit_a_byte(starts) * 0x0101010101010101; /* each byte: the number of starts up to it */
 #if defined __AVX512VL__
     __m256i from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)which));
     __m256i some = _mm256_loadu_si256((const __m256i *)runs);
@@ -48,8 +51,8 @@ static inline void fill_eight(uint32_t *row, const uint32_t *runs, uint64_t on, 
 #endif
 }
 
-/* `finals` has room for the labels of the row's runs, one before them and eight behind. A row of
- * labels is padded to whole eights. */
+/* `finals` has room for the labels of the row's runs, one label before them and eight after. A row
+ * of labels is padded to a multiple of eight. */
 static void fill_row(const struct runs_job *job, uint32_t *finals, int y)
 {
     const uint64_t *words = row_bits(job, y);

@@ -1,4 +1,4 @@
-/* Regions given a value: a row at a time.
+/* Fills regions with a value, row by row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 

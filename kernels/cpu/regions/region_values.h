@@ -1,4 +1,4 @@
-/* Sums, least and greatest of those of 64 samples that a word of bits picks.
+/* Sum, minimum and maximum of those of 64 samples that a mask selects.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_REGION_VALUES_H
 #define GI_KERNELS_CPU_REGION_VALUES_H

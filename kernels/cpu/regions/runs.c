@@ -1,4 +1,4 @@
-/* Runs of set bits, and which of them touch.
+/* Runs of set bits, and union-find over the runs that touch.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/regions/runs.h"
 
@@ -19,7 +19,7 @@ static void bits_band(void *arg, int index, void *scratch)
     }
 }
 
-/* Halves the path on the way. */
+/* Finds the root with path halving. */
 static uint32_t find_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {
@@ -39,20 +39,20 @@ static void unite(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-/* The runs of two rows, as seen from the word at hand. */
+/* The runs of two neighbouring rows, as seen from the current word. */
 struct run_pair {
     const uint32_t *up; /* labels of the runs from this word on */
     uint32_t *down;
-    uint64_t up_starts, down_starts; /* the word's bits that begin a run */
+    uint64_t up_starts, down_starts; /* bits of the word at which a run begins */
 };
 
-/* Joins, for each bit of `touch`, the lower row's run there with the upper row's run that begins at
- * or before it; `next`: with the one after that. */
+/* Unites, for each bit of `touch`, the lower row's run at this bit with the last run of the upper
+ * row that begins at or before it; with `next` = 1, with the run after that one. */
 static inline void join_runs(const struct run_pair *rows, uint64_t touch, int next,
                              uint32_t *parent)
 {
     for (; touch; touch &= touch - 1) {
-        uint64_t upto = touch ^ (touch - 1); /* the lowest bit and all below it */
+        uint64_t upto = touch ^ (touch - 1); /* the lowest bit and all bits below it */
         int up = __builtin_popcountll(rows->up_starts & upto) - 1 + next;
         int down = __builtin_popcountll(rows->down_starts & upto) - 1;
         uint32_t label = rows->down[down], above = parent[rows->up[up]];
@@ -62,9 +62,9 @@ static inline void join_runs(const struct run_pair *rows, uint64_t touch, int ne
     }
 }
 
-/* Joins the runs of row y with those of the row above. Two runs that overlap do so in one interval,
- * and a diagonal contact without an overlap lies at the end of one of them: every pair that touches
- * gives one bit. */
+/* Unites the runs of row y with those of the row above. Two runs that overlap do so in one
+ * interval, and a diagonal contact without overlap is at the end of one of them, so that every
+ * touching pair gives one bit. */
 static void join_rows(const struct runs_job *job, int y)
 {
     const uint64_t *up = row_bits(job, y - 1), *down = row_bits(job, y);
@@ -93,7 +93,7 @@ static void join_rows(const struct runs_job *job, int y)
     }
 }
 
-/* The runs of row y that touch a side of the image. */
+/* Labels the runs of row y that touch a side of the image. */
 static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t runs)
 {
     const struct gi_image *on = job->predicate->on;
@@ -107,8 +107,8 @@ static void frame(const struct runs_job *job, int y, uint32_t *label, uint32_t r
         label[runs - 1] = RUNS_FRAME;
 }
 
-/* Provisional labels for a band by itself. The store for a new label is made always and kept only
- * where the run has none, for the branch would be a toss-up. */
+/* Assigns provisional labels within one band. A new label is always stored and kept only if the run
+ * has none, because that branch would be unpredictable. */
 static void join_band(void *arg, int index, void *scratch)
 {
     (void)scratch;
@@ -118,7 +118,7 @@ static void join_band(void *arg, int index, void *scratch)
     uint32_t next = first_label(job, index);
     for (int y = y0; y < y1; y++) {
         uint32_t *label = labels_of(job, y), runs = runs_of(job, y);
-        memset(label, 0, runs * sizeof *label); /* none yet */
+        memset(label, 0, runs * sizeof *label); /* 0: no label yet */
         if (job->framed)
             frame(job, y, label, runs);
         if (y > y0)

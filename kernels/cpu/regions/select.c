@@ -1,4 +1,5 @@
-/* Compaction of the foreground: each band counts, a running sum places the bands, each band writes.
+/* Stream compaction of the foreground pixels: each band counts, a prefix sum gives each band its
+ * place, each band writes.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/measure.h"
 
@@ -6,7 +7,7 @@ struct select_job {
     const struct gi_predicate *predicate;
     const struct gi_image *values;
     struct gi_points *points;
-    uint64_t *first; /* bands + 1; counts, then the place of each band's first point */
+    uint64_t *first; /* bands + 1 entries: counts, then the index of each band's first point */
     int bands;
 };
 

@@ -1,6 +1,6 @@
-/* Resampling. Vectors run across rows of the result: GI_LANES of them at a time are summed down
- * their columns in the order of memory, then turned, so that a vector holds one sample of each row
- * and every tap along the row is a multiply-add of such a vector by one weight.
+/* Resampling (separable, any filter). Vectors run across rows of the result: GI_LANES result rows
+ * are summed down their columns in memory order, then transposed, so that a vector holds one sample
+ * of each row and every horizontal tap is one multiply-add of such a vector by a weight.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/resample/resample.h"
 #include "kernels/cpu/common/blocks.h"
@@ -8,9 +8,10 @@
 #include "kernels/cpu/convolve/rows.h"
 
 enum {
-    WIDE = 4, /* vectors of a row that are summed at once: chains that hide the latency of fmaf */
+    WIDE = 4, /* vectors of a row that are summed at once: independent chains that hide the latency
+                 of fmaf */
     BLOCK = WIDE * GI_LANES,
-    STRIP = 4096, /* samples: of a strip's source or result, so that both stay in a core's cache */
+    STRIP = 4096, /* samples of a strip's source or result, so that both stay in a core's cache */
 };
 
 struct work {
@@ -19,23 +20,24 @@ struct work {
     const struct gi_resample *spec;
     bool weigh;
     struct gi_strips strips;
-    int rows; /* the most source rows under GI_LANES rows of the result */
+    int rows; /* maximum number of source rows needed for GI_LANES result rows */
 };
 
-/* What a job makes: GI_LANES rows of the result, or what is left, in a strip of its columns. */
+/* A job: GI_LANES rows of the result, or the remaining ones, in a strip of its columns. */
 struct group {
     const struct work *work;
     struct gi_strip strip;
     int y0, n;                /* rows of the result */
     int sy0, sy1;             /* source rows */
-    float *rows;              /* of a block: sy1 - sy0 rows of BLOCK */
-    float *sums;              /* of a block: GI_LANES rows of BLOCK */
-    float *turned;            /* a vector for each source sample of the strip */
-    float *out;               /* a vector for each sample of the result */
-    float divisors[GI_LANES]; /* of the rows of the result */
+    float *rows;              /* of a block: sy1 - sy0 source rows of BLOCK floats */
+    float *sums;              /* of a block: GI_LANES result rows of BLOCK floats */
+    float *turned;            /* transposed: a vector per source sample of the strip */
+    float *out;               /* a vector per sample of the result */
+    float divisors[GI_LANES]; /* of the result rows */
 };
 
-/* n samples of source row y from sample i of the strip on, as floats, colour times alpha. */
+/* Loads n samples of source row y from sample i of the strip on as floats, colours multiplied by
+ * alpha. */
 static inline __attribute__((always_inline)) void load_row(const struct group *g, float *out, int y,
                                                            size_t i, size_t n, enum gi_type type)
 {
@@ -68,7 +70,7 @@ static inline __attribute__((always_inline)) void column_chains(GI_VEC *sum, con
     }
 }
 
-/* One row of the result of a block, from its source rows. */
+/* Computes one result row of a block from its source rows. */
 static void column_sums(float *out, const float *p, const float *weights, int taps)
 {
     GI_VEC sum[WIDE], carry[WIDE], more[WIDE];
@@ -97,7 +99,7 @@ static inline __attribute__((always_inline)) void turn(float *to, size_t to_step
         vec_store(to + i * to_step, v[i]);
 }
 
-/* The columns of the block that begins at sample i of the strip's source. */
+/* Filters the columns of the block that begins at sample i of the strip's source. */
 static inline __attribute__((always_inline)) void columns(const struct group *g, size_t i, size_t n,
                                                           enum gi_type type)
 {
@@ -113,7 +115,7 @@ static inline __attribute__((always_inline)) void columns(const struct group *g,
         turn(g->turned + (i + v * GI_LANES) * GI_LANES, GI_LANES, g->sums + v * GI_LANES, BLOCK);
 }
 
-/* `pixels` pixels of the result along the turned rows. */
+/* Computes `pixels` result pixels along the transposed rows. */
 static inline __attribute__((always_inline)) void row_chains(GI_VEC *sum, const float *const *p,
                                                              const float *const *weights, int from,
                                                              int taps, int channels, int pixels)
@@ -164,7 +166,7 @@ static inline __attribute__((always_inline)) void row_sums(const struct group *g
         vec_store(out + i * GI_LANES, sum[i]);
 }
 
-/* All of a strip's pixels; `pixels` of them, 4 samples at most, at once. */
+/* Computes all pixels of a strip; `pixels` of them at once, at most 4 samples. */
 static inline __attribute__((always_inline)) void rows(const struct group *g, int channels,
                                                        int pixels)
 {
@@ -196,7 +198,8 @@ static size_t round_up(size_t n)
     return (n + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct group *g, const struct work *work, float *scratch)
 {
     size_t channels = (size_t)work->src->channels;

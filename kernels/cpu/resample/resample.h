@@ -1,4 +1,4 @@
-/* What the ways of resampling share: strips of columns.
+/* Shared by the implementations of resampling: strips of columns.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CPU_RESAMPLE_H
 #define GI_KERNELS_CPU_RESAMPLE_H
@@ -15,13 +15,14 @@ static inline const int32_t *gi_resample_integers(const struct gi_resample_side 
     return side->integers + (size_t)side->phase[i] * (size_t)side->taps;
 }
 
-/* What a filtered value is divided by. */
+/* Returns the divisor of a filtered value. */
 static inline float gi_resample_sum(const struct gi_resample_side *side, int i)
 {
     return side->sums ? side->sums[side->phase[i]] : 1;
 }
 
-/* The most source places under any `n` results that begin at a multiple of n. */
+/* Returns the maximum number of source positions needed for `n` results that begin at a multiple of
+ * n. */
 static inline int gi_resample_span(const struct gi_resample_side *side, int n)
 {
     int most = 0;
@@ -33,8 +34,8 @@ static inline int gi_resample_span(const struct gi_resample_side *side, int n)
     return most;
 }
 
-/* The columns of the result cut into `n` strips, none with more than `result` pixels, or with more
- * than `source` pixels of source under it. */
+/* The result's columns in `n` strips of at most `result` pixels each, which need at most `source`
+ * pixels of the source. */
 struct gi_strips {
     int n, result, source;
 };
@@ -44,7 +45,7 @@ struct gi_strip {
     int sx0, sx1; /* of the source */
 };
 
-/* Strips of about `pixels` pixels of source or of result, whichever are more. */
+/* Makes strips of about `pixels` pixels of source or result, whichever is larger. */
 static inline struct gi_strips gi_strips(const struct gi_resample_side *row, int pixels)
 {
     int reach = row->first[row->n - 1] - row->first[0] + 1;

@@ -1,5 +1,6 @@
-/* Resampling in the integers of Pillow: rows, to bytes, then columns. Along rows a vector holds one
- * sample of GI_LANES rows, down columns neighbours of one row.
+/* Resampling in Pillow's integer arithmetic: horizontally to bytes, then vertically. In the
+ * horizontal pass a vector holds one sample of GI_LANES rows, in the vertical pass neighbouring
+ * samples of one row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/products.h"
 #include "kernels/cpu/common/transpose.h"
@@ -7,9 +8,9 @@
 
 enum {
     STRIP = 4096,          /* samples: of a strip's source or result */
-    HALF = 1 << 21,        /* of a weight of 1 */
-    BITS = 22,             /* of a weight behind the point */
-    BAND_NBYTES = 1 << 19, /* about what the bytes between the passes may take */
+    HALF = 1 << 21,        /* half of a weight of 1 */
+    BITS = 22,             /* fractional bits of a weight */
+    BAND_NBYTES = 1 << 19, /* about the size that the bytes between the passes may have */
 };
 
 struct work {
@@ -19,8 +20,8 @@ struct work {
     bool weigh;
     struct gi_strips strips;
     int band;      /* rows of the result */
-    int rows;      /* the most source rows under a band, a multiple of GI_LANES */
-    size_t stride; /* of the bytes between the passes */
+    int rows;      /* maximum number of source rows of a band, a multiple of GI_LANES */
+    size_t stride; /* bytes of a row between the passes */
 };
 
 struct group {
@@ -29,8 +30,8 @@ struct group {
     int y0, y1;       /* rows of the result */
     int sy0, sy1;     /* source rows */
     uint32_t *square; /* GI_LANES rows of GI_LANES samples */
-    uint32_t *turned; /* a vector for each source sample of the strip */
-    uint8_t *between; /* rows filtered along themselves, `stride` apart */
+    uint32_t *turned; /* transposed: a vector per source sample of the strip */
+    uint8_t *between; /* horizontally filtered rows, `stride` bytes apart */
 };
 
 static void turn(uint32_t *to, const uint32_t *from)
@@ -45,7 +46,7 @@ static void turn(uint32_t *to, const uint32_t *from)
         ints_store(to + i * GI_LANES, ints_bits(v[i]));
 }
 
-/* n samples, GI_LANES at most, without touching a byte behind them. */
+/* Loads n samples, at most GI_LANES, without touching a byte after them. */
 static GI_INTS load_some(const uint8_t *p, size_t n)
 {
     uint8_t last[4 * GI_LANES] = {0};
@@ -74,7 +75,7 @@ static GI_INTS premultiply(GI_INTS v, int channels)
     return ints_bits(vec_with_alpha(ints_vec(t), ints_vec(v), channels));
 }
 
-/* Source rows y to y + GI_LANES - 1, or as many as there are, turned. */
+/* Transposes source rows y to y + GI_LANES - 1, or the remaining ones. */
 static void turn_rows(const struct group *g, int y)
 {
     const struct gi_image *src = g->work->src;
@@ -97,7 +98,7 @@ static GI_INTS finish(GI_INTS sum)
     return ints_to_u8(ints_shift(sum, BITS));
 }
 
-/* Sample c of pixel x of the result in all rows that are turned. */
+/* Computes sample c of result pixel x in all transposed rows. */
 static inline __attribute__((always_inline)) void row_sums(GI_INTS *sum, const struct group *g,
                                                            int x, int channels)
 {
@@ -114,12 +115,12 @@ static inline __attribute__((always_inline)) void row_sums(GI_INTS *sum, const s
         sum[c] = finish(sum[c]);
 }
 
-/* The rows that are turned, along themselves, into rows `at` and on between the passes. */
+/* Filters the transposed rows horizontally into rows `at` and on between the passes. */
 static inline __attribute__((always_inline)) void rows(const struct group *g, int at, int channels)
 {
     uint32_t side[GI_LANES * GI_LANES];
     GI_INTS sum[4];
-    size_t n = 0, done = 0; /* samples in `square`, and in front of it */
+    size_t n = 0, done = 0; /* samples in `square`, and samples before it */
     for (int x = g->strip.x0; x < g->strip.x1; x++) {
         row_sums(sum, g, x, channels);
         for (int c = 0; c < channels; c++) {
@@ -173,7 +174,8 @@ static void column(const struct group *g, int y)
         unpremultiply(out, n, dst->channels);
 }
 
-/* Returns the size of the scratch; with `scratch`, shares it out. */
+/* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
+ * buffers. */
 static size_t lay_out(struct group *g, const struct work *work, uint32_t *scratch)
 {
     size_t square = GI_LANES * GI_LANES;
@@ -219,7 +221,8 @@ static void group(void *arg, int index, void *scratch)
         column(&g, y);
 }
 
-/* Rows of the result in a job: so that few source rows are filtered twice, and jobs are enough. */
+/* Returns the result rows per job: enough that few source rows are filtered twice, and few enough
+ * that there are jobs for all threads. */
 static int band_of(const struct work *work, int threads)
 {
     const struct gi_resample_side *col = &work->spec->col;

@@ -1,5 +1,6 @@
-/* Running sums: the sums of a band's columns first, which tell what each band starts from, then all
- * bands at once. SPDX-License-Identifier: MIT */
+/* Prefix sums in one or two directions (integral image): first the column sums of each band, which
+ * give every band its start values, then all bands in parallel.
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@ struct scan {
     const struct gi_scan *spec;
     int nbands;
     double scale, unit; /* GI_F32: 2^shift and 2^-shift */
-    uint64_t *carry;    /* a row of samples for each band: what it starts from */
+    uint64_t *carry;    /* start values: a row of samples per band */
 };
 
-/* What row y's samples count for. */
+/* Returns the value that a sample contributes. */
 static inline __attribute__((always_inline)) uint64_t value(const struct scan *scan, double sample,
                                                             enum gi_type type)
 {
@@ -25,7 +26,7 @@ static inline __attribute__((always_inline)) uint64_t value(const struct scan *s
     return scan->spec->squares ? v * v : v;
 }
 
-/* columns += those of rows y0 to y1. */
+/* Adds rows y0 to y1 to `columns`. */
 static void add_columns(const struct scan *scan, uint64_t *columns, int y0, int y1)
 {
     size_t n = gi_row_samples(scan->src);
@@ -38,7 +39,7 @@ static void add_columns(const struct scan *scan, uint64_t *columns, int y0, int 
     })
 }
 
-/* Row i becomes the sum of the columns of band i - 1; that of the first band stays 0. */
+/* Row i becomes the column sums of band i - 1; the row of the first band stays 0. */
 static void sum_band(void *arg, int i, void *scratch)
 {
     const struct scan *scan = arg;
@@ -48,7 +49,8 @@ static void sum_band(void *arg, int i, void *scratch)
                 band_start(scan->src, i + 1, scan->nbands));
 }
 
-/* From sums of bands to those of all bands before, and along the row where that is wanted. */
+/* Turns the sums of bands into the sums of all earlier bands, and sums along the row if that is
+ * wanted. */
 static void carry_on(const struct scan *scan)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;
@@ -64,7 +66,7 @@ static void carry_on(const struct scan *scan)
     }
 }
 
-/* above += what row y adds, along it or not. */
+/* Adds to `above` the values of row y, summed along the row or not. */
 static void next_row(const struct scan *scan, uint64_t *above, int y)
 {
     size_t n = gi_row_samples(scan->src), channels = (size_t)scan->src->channels;

@@ -1,5 +1,5 @@
-/* Warping by vectors of pixels: those with all taps in the source go together, whatever the others
- * in their vector do.
+/* Geometric transforms in vectors of pixels: pixels whose taps are all inside the source are
+ * computed together, whatever the other pixels of their vector need.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/simd.h"
 #if !GI_LEVEL_scalar
@@ -7,10 +7,10 @@
 #endif
 #include "kernels/cpu/warp/warp.h"
 
-/* What a loop over pixels knows as constants. */
+/* Constants of a loop over pixels after inlining. */
 struct kind {
     enum gi_type type;
-    int channels, taps; /* 1, 2 or 4 a row */
+    int channels, taps; /* taps: 1, 2 or 4 per row */
     bool weigh;
 };
 
@@ -19,15 +19,15 @@ static inline size_t pixel_nbytes(struct kind kind)
     return (size_t)kind.channels * gi_type_nbytes(kind.type);
 }
 
-/* Gathers, of 4 bytes each, that bring the taps of a row. */
+/* Returns the number of gathers, of 4 bytes each, that load the taps of a row. */
 static inline int words_of(struct kind kind)
 {
     return ((int)pixel_nbytes(kind) * kind.taps + 3) / 4;
 }
 
-/* Of the places of a run: where in the source the first tap is, for those that have all taps there,
- * else where another one's is; who has; who is the background; whether all of them are, and then
- * nothing else is told. */
+/* The positions of a run, classified: the source offset of the first tap if all taps are inside,
+ * else the offset of another pixel's; which pixels have all taps inside; which are background;
+ * whether all are inside, and then the other members are not set. */
 struct sorted {
     int32_t at[WARP_RUN], inside[WARP_RUN], beyond[WARP_RUN];
     int32_t all_inside, all_beyond;
@@ -37,7 +37,7 @@ struct range {
     int first, last;
 };
 
-/* Columns from which the taps of a row can be read. */
+/* The columns from which all taps of a row can be read. */
 static struct range columns_of(const struct warp_work *work, struct kind kind)
 {
     int before = kind.taps == 4, width = work->src->width, pixel = (int)pixel_nbytes(kind);
@@ -47,7 +47,7 @@ static struct range columns_of(const struct warp_work *work, struct kind kind)
     return (struct range){before, last + before};
 }
 
-/* Rows from which all rows of taps are in the source, and in this part of it. */
+/* The rows from which all rows of taps are in the source, and in this part of it. */
 static struct range rows_of(const struct warp_work *work, struct kind kind)
 {
     int before = kind.taps == 4, first = work->spec->src_y, height = work->spec->height;
@@ -57,20 +57,20 @@ static struct range rows_of(const struct warp_work *work, struct kind kind)
     return (struct range){first + before, end - kind.taps + before};
 }
 
-/* Places with a tap among n pixels. */
+/* The positions for which at least one tap is among n pixels. */
 static struct range reach_of(int n, struct kind kind)
 {
     int before = kind.taps == 4;
     return (struct range){before + 1 - kind.taps, n - 1 + before};
 }
 
-/* What is known of a source before its places. */
+/* Properties of the source that do not depend on the positions. */
 struct site {
     struct range columns, rows; /* all taps are in the source */
-    struct range across, down;  /* some are */
+    struct range across, down;  /* some taps are in the source */
     uint32_t stride, pixel;
-    int left, top; /* the place whose first tap is the first sample */
-    bool empty;    /* places without taps are the background */
+    int left, top; /* the position whose first tap is the first sample */
+    bool empty;    /* positions without taps in the source are background */
 };
 
 static struct site site_of(const struct warp_work *work, struct kind kind)
@@ -95,7 +95,7 @@ static inline int32_t offset_of(const struct site *site, int x, int y)
                      (uint32_t)(x - site->left) * site->pixel);
 }
 
-/* The least and the greatest of n. */
+/* Returns the minimum and maximum of n values. */
 static inline struct range extremes_of(const int32_t *v, int n)
 {
     struct range r = {v[0], v[0]};
@@ -116,7 +116,7 @@ static inline bool apart(struct range r, struct range of)
     return r.last < of.first || r.first > of.last;
 }
 
-/* One by one; what is behind n lies nowhere. */
+/* Classifies positions one by one; entries past n are nowhere in the source. */
 static void sort_each(struct sorted *sorted, const struct site site,
                       const struct warp_places *places, int n)
 {
@@ -170,7 +170,7 @@ static inline bool any(const int32_t *flags)
 
 #if !GI_LEVEL_scalar
 
-/* The samples of taps of a row of each pixel, in order; colours times their alpha. */
+/* Loads the taps of a row of each pixel, in order; colours are multiplied by alpha. */
 static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *row,
                                                        const int32_t *at, struct kind kind)
 {
@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) void load(GI_VEC *v, const char *ro
             v[k * n + c] = vec_mul(v[k * n + c], v[k * n + last]);
 }
 
-/* A factor of 0 leaves out what it would make NaN of. */
+/* A weight of 0 skips the tap, because 0 * infinity would be NaN. */
 static inline __attribute__((always_inline)) GI_VEC add_tap(GI_VEC w, GI_VEC v, GI_VEC f,
                                                             struct kind kind)
 {
@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) GI_VEC mix(GI_VEC a, GI_VEC b, GI_V
     return add_tap(t, vec_sub(b, a), a, kind);
 }
 
-/* gi_warp_weights(). */
+/* gi_warp_weights() for a vector. */
 static inline __attribute__((always_inline)) void weights_of(GI_VEC *w, float a, GI_VEC t)
 {
     GI_VEC t2 = vec_mul(t, t), va = vec_set(a), b = vec_set(a + 2);
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void weights_of(GI_VEC *w, float a,
     w[3] = vec_mul(t2, vec_fma(vec_set(-a), t, va));
 }
 
-/* What the taps of GI_LANES pixels come to, channel by channel. */
+/* Interpolates GI_LANES pixels, channel by channel. */
 static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct warp_work *work,
                                                          const int32_t *at, GI_VEC t, GI_VEC u,
                                                          struct kind kind)
@@ -243,13 +243,13 @@ static inline __attribute__((always_inline)) void values(GI_VEC *f, const struct
     }
 }
 
-/* Rows of samples of each channel to pixels. */
+/* Interleaves the channels' rows of samples to pixels. */
 #define WEAVE(sample)                                                                              \
     for (int l = 0; l < GI_LANES; l++)                                                             \
         for (int c = 0; c < kind.channels; c++)                                                    \
     ((sample *)out)[l * kind.channels + c] = ((const sample *)planes)[c * GI_LANES + l]
 
-/* The same of 3 or 4 bytes. */
+/* The same for pixels of 3 or 4 bytes. */
 static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, const uint8_t *planes,
                                                               int channels)
 {
@@ -268,7 +268,7 @@ static inline __attribute__((always_inline)) void weave_bytes(uint8_t *out, cons
     for (int l = 0; l < GI_LANES; l += 4, out += 12) {
         GI_SIXTEEN v = sixteen_pick(sixteen_load(words + l), sixteen_load(threes));
         uint8_t last[16];
-        if (l < GI_LANES - 4) { /* the next ones come over what is too much */
+        if (l < GI_LANES - 4) { /* the next pixels overwrite the excess bytes */
             sixteen_store(out, v);
         } else {
             sixteen_store(last, v);
@@ -300,7 +300,7 @@ static inline __attribute__((always_inline)) void store(void *out, const GI_VEC 
 
 #endif
 
-/* GI_LANES pixels as they are, but for NaN. */
+/* Copies GI_LANES pixels unchanged; NaNs are made canonical. */
 static inline __attribute__((always_inline)) void
 copy(char *out, const struct warp_work *work, const int32_t *at, enum gi_type type, int channels)
 {
@@ -312,7 +312,7 @@ copy(char *out, const struct warp_work *work, const int32_t *at, enum gi_type ty
         vec_store_f32((void *)out, vec_load((const void *)out));
 }
 
-/* Makes GI_LANES pixels, those of places i and on, of what is in the source at `at`. */
+/* Computes GI_LANES pixels, those of positions i and on, from the source at offsets `at`. */
 typedef void group_fn(char *out, const struct warp_work *work, const struct warp_places *places,
                       int i, const int32_t *at);
 
@@ -341,7 +341,7 @@ typedef void group_fn(char *out, const struct warp_work *work, const struct warp
     }
 
 #if GI_LEVEL_scalar
-enum { MEANS = false }; /* pixel by pixel is quicker */
+enum { MEANS = false }; /* one pixel at a time is faster */
 static group_fn *const means[2][3][2][GI_MAX_CHANNELS];
 #else
 enum { MEANS = true };
@@ -383,7 +383,7 @@ static group_fn *group_of(const struct warp_work *work)
     return how == GI_NEAREST ? copies[type][c] : means[how == GI_CUBIC][type][work->weigh][c];
 }
 
-/* Pixels of the background, each step as many again. */
+/* Writes background pixels, doubling the filled part in each step. */
 static void fill(char *out, const struct warp_work *work, size_t nbytes, size_t pixel)
 {
     memcpy(out, work->background, pixel);
@@ -391,7 +391,7 @@ static void fill(char *out, const struct warp_work *work, size_t nbytes, size_t 
         memcpy(out + done, out, done < nbytes - done ? done : nbytes - done);
 }
 
-/* Pixels i to end - 1, GI_LANES at most, of any places. */
+/* Computes pixels i to end - 1, at most GI_LANES, at any positions. */
 static void mixed(group_fn *group, const struct warp_work *work, const struct warp_places *places,
                   const struct sorted *sorted, int i, int end, char *out, size_t pixel)
 {
@@ -407,7 +407,7 @@ static void mixed(group_fn *group, const struct warp_work *work, const struct wa
             GI_CPU(warp_pixels)(work, places, l, l + 1, out);
 }
 
-/* Where a row of vectors that are background ends which begins at i. */
+/* Returns the end of the sequence of background vectors that begins at i. */
 static int background_end(const struct sorted *sorted, int i, int n)
 {
     while (i < n && all(sorted->beyond + i))

@@ -1,4 +1,4 @@
-/* Warping pixel by pixel: any map, any border.
+/* Geometric transforms one pixel at a time: any map, any border mode.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/warp/warp.h"
 
@@ -6,10 +6,10 @@
 
 enum { TAPS_MAX = 4 };
 
-/* The taps of one pixel: rows and columns of the source, -1 for the edge's value. */
+/* The taps of one pixel: rows and columns of the source, -1 for the border value. */
 struct taps {
     int n;
-    int column[TAPS_MAX], row[TAPS_MAX]; /* of what there is of the source */
+    int column[TAPS_MAX], row[TAPS_MAX]; /* within the part of the source that is present */
     float wx[TAPS_MAX], wy[TAPS_MAX];    /* GI_CUBIC */
     float t, u;                          /* GI_LINEAR */
 };
@@ -33,7 +33,7 @@ static inline void store(void *row, size_t i, float v, enum gi_type type)
         ((uint16_t *)row)[i] = (uint16_t)whole;
 }
 
-/* False where no tap is in the source. */
+/* Returns false if no tap is in the source. */
 static inline bool taps_of(struct taps *taps, const struct warp_work *work,
                            const struct warp_places *places, int i)
 {
@@ -64,7 +64,7 @@ static inline bool taps_of(struct taps *taps, const struct warp_work *work,
     return across && down;
 }
 
-/* Channel c of a tap, times its alpha where that is asked for. */
+/* Returns channel c of a tap, multiplied by its alpha if that is asked for. */
 static inline float tap(const struct warp_work *work, const struct taps *taps, int j, int k, int c,
                         enum gi_type type)
 {

@@ -1,12 +1,13 @@
-/* Where the pixels of a row come from: a loop for each map, so that compilers make vectors of it.
+/* Computes the source positions of a row of pixels: one loop per kind of map, which compilers
+ * vectorise.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/warp/warp.h"
 
 #define UNIT (1.0f / (1 << GI_PLACE_BITS))
 enum { CUT = GI_AFFINE_BITS - GI_PLACE_BITS, MASK = (1 << GI_PLACE_BITS) - 1 };
 
-/* The whole pixels of an affine place: AVX2 shifts no sign into 64 bits, so the upper half is what
- * is shifted. */
+/* Returns the integer part of an affine position. AVX2 has no arithmetic shift of 64-bit integers,
+ * so only the upper half is shifted. */
 static inline int32_t whole(uint64_t to)
 {
     return (int32_t)(uint32_t)(to >> 32) >> (GI_AFFINE_BITS - 32);
@@ -23,7 +24,7 @@ static void affine_places(struct warp_places *places, const int64_t *m, bool nea
     const uint64_t step_x = (uint64_t)m[0], step_y = (uint64_t)m[3];
     uint64_t to_x = (uint64_t)(m[0] * x + m[1] * y + m[2]);
     uint64_t to_y = (uint64_t)(m[3] * x + m[4] * y + m[5]);
-    if (nearest) { /* the first bit of the part rounds */
+    if (nearest) { /* the first bit of the fraction rounds */
         for (int i = 0; i < n; i++, to_x += step_x, to_y += step_y) {
             places->x[i] = whole(to_x) + ((int32_t)(to_x >> (GI_AFFINE_BITS - 1)) & 1);
             places->y[i] = whole(to_y) + ((int32_t)(to_y >> (GI_AFFINE_BITS - 1)) & 1);
@@ -54,7 +55,7 @@ ROW(field_row, struct gi_map, gi_map_field(map->field[0], map->field[1], map->re
 static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y, int n)
 {
     switch (map->kind) {
-    case GI_MAP_AFFINE: /* has places of its own */
+    case GI_MAP_AFFINE: /* handled separately */
         break;
     case GI_MAP_PROJECTIVE:
         projective_row(at, map->m, x, y, n);
@@ -74,7 +75,8 @@ static void map_row(struct gi_place *at, const struct gi_map *map, int x, int y,
     }
 }
 
-/* Of a place, 2^26 pixels at most: it is made one above 0 for the shift. */
+/* Returns the floor of a position, at most 2^26 pixels; an offset makes it positive before the
+ * shift. */
 static inline int32_t floor_of(int64_t place)
 {
     const int32_t above = 1 << 27;

@@ -1,10 +1,11 @@
-/* Warping: blocks of rows, and of these runs of pixels whose places are found first.
+/* Geometric transforms: blocks of rows, cut into runs of pixels whose source positions are computed
+ * first.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cpu/warp/warp.h"
 
 #include <math.h>
 
-/* A run of each of its rows after another. */
+/* Computes one run of each of its rows in turn. */
 static void do_rows(void *arg, int job, void *scratch)
 {
     const struct warp_work *work = arg;
@@ -22,7 +23,7 @@ static void do_rows(void *arg, int job, void *scratch)
     }
 }
 
-/* The edge's value as a pixel, by the last step. */
+/* Makes the border value a pixel, rounded and stored as any result. */
 static void fill_background(struct warp_work *work)
 {
     float full = gi_type_full_scale(work->src->type);
