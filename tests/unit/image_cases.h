@@ -45,9 +45,41 @@ static inline bool case_is_left_out(void)
 #endif
 }
 
-/* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. */
+/* Sample i of row y becomes `value`, of any type. */
+static inline void case_put(struct gi_image *image, int y, size_t i, float value)
+{
+    if (image->type == GI_U8)
+        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
+    else if (image->type == GI_U16)
+        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
+    else
+        ((float *)gi_row(image, y))[i] = value;
+}
+
+/* Every alpha becomes one of the values at both ends of 8 and of 16 bits, where a division by alpha
+ * or by a sum of its products with weights loses most. They are drawn at random: an image of
+ * 31 x 33 pixels has each of the 64 pairs of values in neighbouring pixels. Floats are fractions of
+ * 65535; 8 bits take the low byte, which is one of the same ends. */
+static inline void case_fill_alpha(struct gi_image *image, uint64_t *seed)
+{
+    static const uint16_t ends[] = {0, 1, 2, 254, 255, 256, 65534, 65535};
+    size_t channels = (size_t)image->channels, n = gi_has_alpha(image) ? gi_row_samples(image) : 0;
+    for (int y = 0; y < image->height; y++)
+        for (size_t i = channels - 1; i < n; i += channels) {
+            uint16_t v = ends[case_random(seed) >> 16 & 7];
+            case_put(image, y, i,
+                     image->type == GI_F32  ? (float)v / 65535.0f
+                     : image->type == GI_U8 ? (float)(v & 255)
+                                            : (float)v);
+        }
+}
+
+/* Random samples; a fifth of them are 0 or full scale, so that alpha is often one of these. In half
+ * of the images alpha is filled by case_fill_alpha(). */
 static inline void case_fill(struct gi_image *image, uint64_t *seed)
 {
+    uint64_t alpha_seed = *seed; /* a copy: the cases after this one stay the same */
+    bool ends = *seed >> 40 & 1;
     for (int y = 0; y < image->height; y++)
         for (size_t i = 0; i < gi_row_samples(image); i++) {
             uint32_t r = case_random(seed);
@@ -59,17 +91,8 @@ static inline void case_fill(struct gi_image *image, uint64_t *seed)
             else
                 ((float *)gi_row(image, y))[i] = (float)v / 65535.0f;
         }
-}
-
-/* Sample i of row y becomes `value`, of any type. */
-static inline void case_put(struct gi_image *image, int y, size_t i, float value)
-{
-    if (image->type == GI_U8)
-        ((uint8_t *)gi_row(image, y))[i] = (uint8_t)value;
-    else if (image->type == GI_U16)
-        ((uint16_t *)gi_row(image, y))[i] = (uint16_t)value;
-    else
-        ((float *)gi_row(image, y))[i] = value;
+    if (ends)
+        case_fill_alpha(image, &alpha_seed);
 }
 
 static inline struct gi_edge case_edge(uint64_t *seed, enum gi_border border, enum gi_type type)
