@@ -198,7 +198,7 @@ enum gi_status gi_flow_settle(struct gi_flow *flow, int i, struct gi_err *err)
     }
     if (!status)
         return gi_flow_begin(flow, i + 1, err);
-    return own && own->nsteps > 1
-               ? gi_err_prefix(err, "step %d, %s", failed + 1, own->steps[failed].filter->name)
-               : status;
+    if (own && own->nsteps > 1)
+        gi_err_prefix(err, "step %d, %s", failed + 1, own->steps[failed].filter->name);
+    return status;
 }

@@ -45,7 +45,9 @@ bool gi_status_is_machine(enum gi_status status);
  * failed rather than the file, else GI_E_IO. */
 enum gi_status gi_status_of_errno(int why);
 
-/* Puts the printf text and ": " in front of an error that is already there. Returns its status. */
+/* Puts the printf text and ": " in front of an error that is already there. Returns its status; if
+ * `err` is NULL nothing knows that, and it returns GI_OK: callers that may have no `err` return the
+ * status that they have. */
 enum gi_status gi_err_prefix(struct gi_err *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -180,7 +180,7 @@ static enum gi_status kernel_make(struct kernel *k, const struct params *p, stru
                        options[0].example);
     enum gi_status status = gi_kernel_read(&k->kernel, p->kernel, err);
     if (status) {
-        gi_err_prefix(err, "--kernel"); /* without `err` it says GI_OK */
+        gi_err_prefix(err, "--kernel");
         return status;
     }
     status = kernel_fill(k, p, err);

@@ -287,8 +287,10 @@ static enum gi_status find_labels(struct gi_stats *stats, struct members *member
     uint32_t largest;
     stats->by = GI_STATS_LABEL;
     enum gi_status status = gi_labels_check(&largest, labels, err);
-    if (status)
-        return gi_err_prefix(err, "--labels");
+    if (status) {
+        gi_err_prefix(err, "--labels");
+        return status;
+    }
     uint32_t *counts = calloc((size_t)largest + 1, sizeof *counts);
     if (!counts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: counting labels");

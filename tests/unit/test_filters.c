@@ -264,6 +264,22 @@ static void test_walk(void **unused)
     }
 }
 
+/* Callers that want no message learn that there is no plan. */
+static void test_refused_without_err(void **unused)
+{
+    (void)unused;
+    const struct gi_filter *stats = gi_filter_find("stats");
+    const char *const words[] = {"labels=labels.npy", NULL};
+    void *params = fc_params(stats, words);
+    struct gi_image shapes[2] = {{.width = 9, .height = 4, .channels = 1, .type = GI_U8},
+                                 {.width = 4, .height = 9, .channels = 1, .type = GI_U8}};
+    struct gi_err err = {0};
+    struct gi_plan plan;
+    assert_int_equal(gi_plan_make(&plan, stats, params, shapes, 2, &err), GI_E_UNSUPPORTED);
+    assert_int_equal(gi_plan_make(&plan, stats, params, shapes, 2, NULL), GI_E_UNSUPPORTED);
+    free(params);
+}
+
 static int open_backends(void **unused)
 {
     (void)unused;
@@ -288,6 +304,7 @@ static int close_backends(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk),
+                                       cmocka_unit_test(test_refused_without_err)};
     return cmocka_run_group_tests(tests, open_backends, close_backends);
 }
