@@ -1,5 +1,5 @@
 /* gpuimg selftest: every operation on every backend of this machine must give the same bytes as the
- * plain C of one thread does.
+ * plain C of one thread does, alone and in a mixed batch on several queues at once.
  * SPDX-License-Identifier: MIT */
 #include "cli/selftest.h"
 #include "cli/command.h"
@@ -139,21 +139,10 @@ static bool compare_images(struct test *test, const struct backend *backend,
                            const struct gi_image *want, const struct gi_image *got)
 {
     char what[160];
-    for (int y = 0; y < want->height; y++) {
-        const char *a = gi_row(want, y), *b = gi_row(got, y);
-        if (memcmp(a, b, gi_row_nbytes(want)) == 0)
-            continue;
-        size_t size = gi_type_nbytes(want->type), i = 0;
-        while (memcmp(a + i * size, b + i * size, size) == 0)
-            i++;
-        snprintf(what, sizeof what, "pixel (%zu, %d) channel %zu is %.9g, want %.9g",
-                 i / (size_t)want->channels, y, i % (size_t)want->channels,
-                 gi_sample(gi_row(got, y), i, got->type),
-                 gi_sample(gi_row(want, y), i, want->type));
+    bool differ = gi_selftest_differ(what, want, got);
+    if (differ)
         describe_case(test, backend, what);
-        return false;
-    }
-    return true;
+    return !differ;
 }
 
 static int others_of(const struct test *test)
@@ -328,6 +317,33 @@ static bool test_operation(struct bench *bench, const struct gi_filter *filter, 
     return !status && !test.err.status && !*test.difference;
 }
 
+/* All pieces on several queues of each backend that has the machine's threads or a GPU to itself.
+ * Prints one line; false where a result differs. */
+static bool test_mixed(struct bench *bench, char **operands, int noperands, struct gi_err *err)
+{
+    struct gi_mixed *mixed;
+    char difference[512] = "";
+    int runs = 0;
+    enum gi_status status =
+        gi_mixed_new(&mixed, operands, noperands, bench->backends[0].queue, err);
+    for (int i = 1; i < bench->n && !status && !*difference; i++) {
+        const struct backend *backend = &bench->backends[i];
+        if (backend->may_be_full || (backend->queue->k->kind == GI_DEVICE_CPU && !backend->repeats))
+            continue;
+        runs += gi_mixed_run(mixed, backend->queue->device, difference);
+        if (*difference)
+            printf("%-16s DIFFERS: %s: %s\n", "mixed batch", backend->detail, difference);
+    }
+    if (status)
+        printf("%-16s failed  %s\n", "mixed batch", err->text);
+    else if (!*difference) {
+        printf("%-16s equal   %6d runs on", "mixed batch", runs);
+        print_backends(bench);
+    }
+    gi_mixed_free(&mixed);
+    return !status && !*difference;
+}
+
 struct params {
     const char *device;
     bool quick;
@@ -351,14 +367,16 @@ static enum gi_status run_selftest(const struct gi_command *self, void *const *p
             wrong += !test_operation(&bench, gi_filters[i], p->quick, err);
             status = gi_cli_flush(err);
         }
+    if (!status) {
+        wrong += !test_mixed(&bench, operands, noperands, err);
+        status = gi_cli_flush(err);
+    }
     close_backends(&bench);
     if (status)
         return status;
     if (*skipped.text)
         printf("CUDA: skipped, %s\n", skipped.text);
-    return wrong ? gi_fail(err, GI_E_DIFFERENT, "%d operation%s not the same everywhere", wrong,
-                           wrong == 1 ? " is" : "s are")
-                 : GI_OK;
+    return wrong ? gi_fail(err, GI_E_DIFFERENT, "%d of these tests failed", wrong) : GI_OK;
 }
 
 static const struct gi_option options[] = {
@@ -385,8 +403,12 @@ const struct gi_command gi_command_selftest = {
         "Runs every operation over sample types, channels, borders, sizes and options, on the CPU "
         "at "
         "every instruction level that it has, with one thread and with several, and on every CUDA "
-        "device, whole and in bands. The reference is plain C on one thread. Prints a line an "
-        "operation; the first difference is named, and the exit status is 1.",
+        "device, whole and in bands. The reference is plain C on one thread. Prints a line per "
+        "operation; the first difference is named, and the exit status is 1.\n\n"
+        "At the end comes a mixed batch: different operations, options, radii, sizes, sample types "
+        "and channels at once, on eight queues of each device and of the CPU at each instruction "
+        "level, a thread per queue. Its results must be those that the reference makes one after "
+        "the other.",
     .examples =
         "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
     .max_operands = -1,

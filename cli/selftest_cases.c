@@ -183,7 +183,7 @@ enum gi_status gi_variants_walk(const struct gi_filter *filter,
 }
 
 /* S. Vigna's splitmix64, public domain: every seed gives a good sequence. */
-static uint64_t next_random(uint64_t *state)
+uint64_t gi_selftest_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -211,7 +211,7 @@ void gi_selftest_fill(struct gi_image *image, uint64_t seed)
         int run = 0; /* samples that still repeat the last one */
         for (size_t i = 0; i < gi_row_samples(image); i++) {
             if (run == 0) {
-                random = next_random(&seed);
+                random = gi_selftest_random(&seed);
                 run = (random >> 40 & 31) == 0 ? (int)(random >> 48 & 31) : 1;
                 run += run == 0;
             }
@@ -219,4 +219,29 @@ void gi_selftest_fill(struct gi_image *image, uint64_t seed)
             put_sample(row, i, image->type, random);
         }
     }
+}
+
+bool gi_selftest_differ(char what[160], const struct gi_image *want, const struct gi_image *got)
+{
+    if (want->width != got->width || want->height != got->height ||
+        want->channels != got->channels || want->type != got->type) {
+        snprintf(what, 160, "%d x %d x %d, %s, want %d x %d x %d, %s", got->width, got->height,
+                 got->channels, gi_type_word(got->type), want->width, want->height, want->channels,
+                 gi_type_word(want->type));
+        return true;
+    }
+    for (int y = 0; y < want->height; y++) {
+        const char *a = gi_row(want, y), *b = gi_row(got, y);
+        if (memcmp(a, b, gi_row_nbytes(want)) == 0)
+            continue;
+        size_t size = gi_type_nbytes(want->type), i = 0;
+        while (memcmp(a + i * size, b + i * size, size) == 0)
+            i++;
+        snprintf(what, 160, "pixel (%zu, %d) channel %zu is %.9g, want %.9g",
+                 i / (size_t)want->channels, y, i % (size_t)want->channels,
+                 gi_sample(gi_row(got, y), i, got->type),
+                 gi_sample(gi_row(want, y), i, want->type));
+        return true;
+    }
+    return false;
 }

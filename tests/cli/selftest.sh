@@ -11,13 +11,16 @@ expect 0 gpuimg selftest $some
 for operation in $operations; do
     check "selftest: $operation" grep -qE "^$operation +equal +[1-9][0-9]* cases on .*scalar" out
 done
+check "selftest: a mixed batch" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
 if gpuimg devices | grep -q '^cuda:'; then
+    check "selftest: CUDA took part in the mixed batch" grep -q '^mixed batch .* cuda:0' out
     check "selftest: CUDA took part" test "$(grep -c ' equal .* cuda:0' out)" -ge 8
 else
     check "selftest: CUDA is skipped, loudly" grep -q '^CUDA: skipped, .' out
     skip "selftest on CUDA: $(sed -n 's/^CUDA: skipped, //p' out)"
 fi
 expect 0 gpuimg selftest threshold --device cpu
-check "selftest of one operation" test "$(grep -c ' equal ' out)" = 1
+check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
+check "selftest: a mixed batch of it" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out
 
 finish
