@@ -25,6 +25,11 @@ unit: $(UNIT)
 test: all $(UNIT)
 	tests/run $(B) $(ONLY)
 
+# Each time from another seed, which it prints; `make test` does a short form from a fixed one.
+.PHONY: test-walk ## random chains on random images: levels of the CPU, threads, ways and CUDA against plain C; SECONDS=60 SEED=N
+test-walk: $(B)/tests/unit/test_walk
+	SEED=$(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom))) WALK_SECONDS=$(or $(SECONDS),60) $<
+
 # What tests preload to let calls fail.
 SHIM := $(B)/tests/torture/shim.so
 $(B)/tests/torture/%.so: tests/torture/%.c | $(B)/headers

@@ -1,0 +1,340 @@
+/* A random walk over chains of all operations with random options on random images: every
+ * instruction level of the CPU, other numbers of threads, every CUDA device, whole and in bands,
+ * and primitives by other ways than their first choice give the bytes, the results, the status and
+ * the message that plain C on one thread gives.
+ *
+ * Without more it does WALK_CASES cases from a fixed seed. SEED=N begins elsewhere, WALK_SECONDS=N
+ * goes on for so long, WALK_CASE=N does one case alone. A difference prints two command lines that
+ * show it, and their files are kept. SPDX-License-Identifier: MIT */
+#include <glob.h>
+#include <time.h>
+
+#include "walk_case.h"
+
+#include "cli/say.h"
+#include "cli/selftest.h"
+#include "imgio/imgio.h"
+#include "kernels/ways.h"
+#include "test_seed.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { WALK_CASES = 60 };
+#else
+enum { WALK_CASES = 600 };
+#endif
+enum {
+    BACKENDS_MAX = 16,
+    DIFFERENCES_MAX = 10,
+    USES_MAX = 64,
+    BAND_NBYTES = 256 << 10,
+};
+/* ---- backends ---- */
+
+struct backend {
+    char level[16];   /* of GPUIMG_CPU; "cuda" */
+    char options[64]; /* of the command line */
+    struct gi_queue *queue;
+    bool may_be_full; /* its memory is capped: it may say that a case does not fit */
+};
+
+/* Backend 0 is the reference. */
+static struct backend backends[BACKENDS_MAX];
+static int nbackends;
+
+static void add_backend(const char *level, const struct gi_kernels *k,
+                        const struct gi_open_options *options, const char *words)
+{
+    struct backend *backend = &backends[nbackends++];
+    struct gi_err err = {0};
+    assert_true(nbackends <= BACKENDS_MAX);
+    snprintf(backend->level, sizeof backend->level, "%s", level);
+    snprintf(backend->options, sizeof backend->options, "%s", words);
+    backend->may_be_full = options->max_bytes != 0;
+    if (gi_queue_open_alone(&backend->queue, k, options, &err))
+        fail_msg("%s: %s", level, err.text);
+}
+
+static void add_level(const char *level, int threads)
+{
+    const struct gi_kernels *k = gi_kernels_cpu_level(level);
+    struct gi_open_options options = {.threads = threads};
+    char words[64];
+    snprintf(words, sizeof words, "--device cpu --threads %d", threads);
+    if (k)
+        add_backend(level, k, &options, words);
+    else
+        print_message("not tested: this machine has no %s\n", level);
+}
+
+static void add_cuda(int ordinal)
+{
+    struct gi_open_options whole = {.threads = 1, .ordinal = ordinal}, bands = whole;
+    char words[64];
+    bands.max_bytes = BAND_NBYTES;
+    snprintf(words, sizeof words, "--device cuda:%d", ordinal);
+    add_backend("cuda", gi_kernels_cuda(), &whole, words);
+    snprintf(words, sizeof words, "--device cuda:%d --max-device-bytes %d", ordinal, BAND_NBYTES);
+    add_backend("cuda", gi_kernels_cuda(), &bands, words);
+}
+
+static char folder[512];
+static unsigned walked[256]; /* how often each operation ran */
+static int differences, ran, forced;
+
+/* ---- what a case gives ---- */
+
+struct outcome {
+    enum gi_status status;
+    struct gi_err err;
+    struct gi_image image;
+    void *results[STEPS_MAX];
+};
+
+static void run_case(struct outcome *outcome, const struct walk_case *c, struct gi_queue *queue)
+{
+    struct gi_side sides[STEPS_MAX] = {{0}};
+    *outcome = (struct outcome){0};
+    for (int i = 0; i < c->n; i++) {
+        outcome->results[i] = calloc(1, c->steps[i].filter->result_nbytes + 1);
+        sides[i].others = c->steps[i].others;
+        sides[i].result = outcome->results[i];
+    }
+    outcome->status =
+        gi_pipeline_run(c->pipeline, queue, &outcome->image, &c->src, sides, NULL, &outcome->err);
+    ran++;
+}
+
+static void free_outcome(struct outcome *outcome, const struct walk_case *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        const struct gi_filter *filter = c->steps[i].filter;
+        if (filter->result_free)
+            filter->result_free(outcome->results[i]);
+        free(outcome->results[i]);
+    }
+    gi_image_free(&outcome->image);
+}
+
+static bool outcomes_differ(char what[160], const struct walk_case *c, const struct outcome *want,
+                            const struct outcome *got)
+{
+    if (want->status != got->status || strcmp(want->err.text, got->err.text) != 0) {
+        snprintf(what, 160, "status %d \"%.40s\", want %d \"%.40s\"", (int)got->status,
+                 got->err.text, (int)want->status, want->err.text);
+        return true;
+    }
+    for (int i = 0; i < c->n && !want->status; i++) {
+        const struct gi_filter *filter = c->steps[i].filter;
+        if (filter->result_equal && !filter->result_equal(want->results[i], got->results[i])) {
+            snprintf(what, 160, "the result of step %d, %s", i + 1, filter->name);
+            return true;
+        }
+    }
+    return !want->status && want->image.data && gi_selftest_differ(what, &want->image, &got->image);
+}
+
+/* ---- what is told of a difference ---- */
+
+static void print_command(const struct walk_case *c, const struct backend *backend, const char *way,
+                          const char *output)
+{
+    print_message("    ");
+    if (strncmp(backend->level, "cuda", 4) != 0)
+        print_message("GPUIMG_CPU=%s ", backend->level);
+    if (*way)
+        print_message("GPUIMG_WAY=%s ", way);
+    if (c->pair.data) {
+        print_message("gpuimg %s %s %d-in.npy %d-b.npy\n", c->texts[0], backend->options, c->number,
+                      c->number);
+        return;
+    }
+    print_message("gpuimg run '");
+    for (int i = 0; i < c->n; i++)
+        print_message("%s%s", i ? " | " : "", c->texts[i]);
+    print_message("' %s %d-in.npy %d-%s.npy\n", backend->options, c->number, c->number, output);
+}
+
+static void save(const struct walk_case *c, const struct gi_image *image, const char *name)
+{
+    char path[64];
+    struct gi_err err = {0};
+    snprintf(path, sizeof path, "%d-%s.npy", c->number, name);
+    if (image->data && gi_save(image, NULL, path, &(struct gi_save_options){0}, NULL, &err))
+        print_message("%s: %s\n", path, err.text);
+}
+
+static void tell_difference(const struct walk_case *c, const struct backend *backend,
+                            const char *way, const char *what)
+{
+    save(c, &c->src, "in");
+    save(c, &c->pair, "b");
+    print_message("case %d, %d x %d, %d channels, %s: %s\n    cd %s\n", c->number, c->src.width,
+                  c->src.height, c->src.channels, gi_type_word(c->src.type), what, folder);
+    print_command(c, &backends[0], "", "want");
+    print_command(c, backend, way, "got");
+    differences++;
+}
+
+/* ---- the walk ---- */
+
+/* Another way of a primitive that has run on the queue, as GPUIMG_WAY names it; "" where none has
+ * another. */
+static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed)
+{
+    struct gi_way_use uses[USES_MAX];
+    int n = gi_queue_ways(queue, uses, USES_MAX), choices = 0;
+    *text = '\0';
+    for (int i = 0; i < n; i++)
+        for (const struct gi_ways *const *ways = queue->k->ways; *ways; ways++)
+            for (int w = 0; strcmp((*ways)->primitive, uses[i].primitive) == 0 && w < (*ways)->n;
+                 w++) {
+                const char *name = gi_way_at(*ways, w)->name;
+                if (strcmp(name, uses[i].way) != 0 && draw_one_of(seed, ++choices))
+                    snprintf(text, 96, "%s/%s:%s", queue->k->name, uses[i].primitive, name);
+            }
+}
+
+/* The case on one backend, by its own choice of ways (`way` is "") or with one forced; false where
+ * it differs. */
+static bool check_on(const struct walk_case *c, const struct backend *backend, const char *way,
+                     const struct outcome *want)
+{
+    struct gi_queue *queue = backend->queue;
+    struct outcome got;
+    char what[160] = "";
+    gi_queue_ways_close(queue);
+    assert_int_equal(gi_queue_ways_open(queue, NULL),
+                     GI_OK); /* the list of those that ran is empty */
+    if (*way)
+        assert_int_equal(gi_queue_force_ways(queue, way, NULL), GI_OK);
+    run_case(&got, c, queue);
+    bool refused = (*way && strstr(got.err.text, "this way does not take this work")) ||
+                   (backend->may_be_full && got.status == GI_E_DEVICE_MEMORY);
+    forced += *way && !refused;
+    bool differs = !refused && outcomes_differ(what, c, want, &got);
+    free_outcome(&got, c);
+    if (differs)
+        tell_difference(c, backend, way, what);
+    return !differs;
+}
+
+static void check_case(int number, uint64_t seed)
+{
+    struct walk_case c;
+    struct outcome want;
+    char way[96];
+    bool equal = true;
+    draw_case(&c, number, seed + (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15));
+    run_case(&want, &c, backends[0].queue);
+    for (int i = 0; i < c.n; i++)
+        for (int f = 0; gi_filters[f]; f++)
+            walked[f] += gi_filters[f] == c.steps[i].filter;
+    for (int i = 1; i < nbackends && equal; i++) {
+        equal = check_on(&c, &backends[i], "", &want);
+        draw_way(way, backends[i].queue, &c.seed);
+        if (equal && *way)
+            equal = check_on(&c, &backends[i], way, &want);
+    }
+    free_outcome(&want, &c);
+    free_case(&c, !equal);
+}
+
+static void test_walk(void **unused)
+{
+    (void)unused;
+    const char *seconds = getenv("WALK_SECONDS"), *alone = getenv("WALK_CASE");
+    uint64_t seed = test_seed();
+    time_t start = time(NULL);
+    int number = alone ? atoi(alone) : 0, cases = 0;
+    do {
+        check_case(number + cases++, seed);
+    } while (!alone && differences < DIFFERENCES_MAX &&
+             (seconds ? time(NULL) - start < atoi(seconds) : cases < WALK_CASES));
+    print_message("%d cases in %d runs, %d of them with a way forced\n", cases, ran, forced);
+    for (int i = 0; gi_filters[i] && !alone && !seconds; i++)
+        if (!walked[i] && WALK_CASES >= 500)
+            fail_msg("%s was not walked", gi_filters[i]->name);
+    assert_int_equal(differences, 0);
+}
+
+/* ---- a backend that is wrong ---- */
+
+static struct gi_kernels wrong;
+
+static enum gi_status wrong_download(struct gi_queue *queue, struct gi_image *host,
+                                     struct gi_image *image, struct gi_ticket *ticket,
+                                     struct gi_err *err)
+{
+    enum gi_status status = gi_kernels_cpu()->download(queue, host, image, ticket, err);
+    if (!status)
+        *(unsigned char *)gi_row(host, host->height - 1) ^= 1;
+    return status;
+}
+
+/* The walk finds one wrong bit, and keeps the image that shows it. */
+static void test_difference(void **unused)
+{
+    (void)unused;
+    int all = nbackends, number = 0;
+    char path[32];
+    glob_t kept;
+    struct backend second = backends[1];
+    struct gi_open_options options = {.threads = 1};
+    wrong = *gi_kernels_cpu();
+    wrong.download = wrong_download;
+    nbackends = 1;
+    add_backend("scalar", gi_kernels_cpu(), &options, "--device cpu");
+    backends[1].queue->k = &wrong;
+    print_message("of a backend that is made wrong for this test:\n");
+    while (!differences && number < 20)
+        check_case(++number, 1);
+    assert_int_equal(differences, 1);
+    differences = 0;
+    snprintf(path, sizeof path, "%d-in.npy", number);
+    assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(glob("*", 0, NULL, &kept), 0);
+    for (size_t i = 0; i < kept.gl_pathc; i++)
+        unlink(kept.gl_pathv[i]);
+    globfree(&kept);
+    backends[1].queue->k = gi_kernels_cpu();
+    gi_queue_close_alone(&backends[1].queue);
+    backends[1] = second;
+    nbackends = all;
+}
+
+static int open_backends(void **unused)
+{
+    (void)unused;
+    const struct gi_kernels *cuda = gi_kernels_cuda();
+    struct gi_err err = {0};
+    const char *base = getenv("TMPDIR");
+    gi_cli_quiet(true);
+    add_level("scalar", 1);
+    add_level("scalar", 3);
+    add_level("avx2", 2);
+    add_level("avx512", 3);
+    add_level("neon", 3);
+    int n = cuda ? cuda->probe(NULL, 0, &err) : 0;
+    for (int i = 0; i < n && nbackends + 2 <= BACKENDS_MAX; i++)
+        add_cuda(i);
+    if (n < 1)
+        print_message("not tested: %s\n", cuda ? "no CUDA device" : "built without CUDA");
+    snprintf(folder, sizeof folder, "%s/gpuimg-walk.XXXXXX", base && *base ? base : "/tmp");
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int close_backends(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < nbackends; i++)
+        gi_queue_close_alone(&backends[i].queue);
+    rmdir(folder); /* it stays where files of a difference are in it */
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference),
+                                       cmocka_unit_test(test_walk)};
+    return cmocka_run_group_tests(tests, open_backends, close_backends);
+}
