@@ -20,7 +20,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { WALK_CASES = 60 };
 #else
-enum { WALK_CASES = 600 };
+enum { WALK_CASES = 400 };
 #endif
 enum {
     BACKENDS_MAX = 16,
@@ -252,7 +252,7 @@ static void test_walk(void **unused)
              (seconds ? time(NULL) - start < atoi(seconds) : cases < WALK_CASES));
     print_message("%d cases in %d runs, %d of them with a way forced\n", cases, ran, forced);
     for (int i = 0; gi_filters[i] && !alone && !seconds; i++)
-        if (!walked[i] && WALK_CASES >= 500)
+        if (!walked[i] && WALK_CASES >= 400)
             fail_msg("%s was not walked", gi_filters[i]->name);
     assert_int_equal(differences, 0);
 }

@@ -25,10 +25,12 @@ static inline double draw_between(uint64_t *seed, double low, double high)
 
 /* ---- images ---- */
 
-/* A side of 1 to `most` pixels; small ones are as frequent as large ones. */
+/* A side of 1 to `most` pixels; two of three are drawn by their logarithm, so that short sides are
+ * frequent. */
 static inline int draw_side(uint64_t *seed, int most)
 {
-    return (int)exp(draw_between(seed, 0, log(most + 0.999)));
+    double by_logarithm = exp(draw_between(seed, 0, log(most + 0.999)));
+    return draw_one_of(seed, 3) ? case_between(seed, 1, most) : (int)by_logarithm;
 }
 
 static inline struct gi_image draw_shape(uint64_t *seed, int most)
@@ -81,10 +83,11 @@ static inline double draw_real(uint64_t *seed, double min, double max)
         v = often[case_between(seed, 0, 11)];
     else if (ranged && how < 4)
         v = how == 2 ? min : max;
-    else if (ranged && how < 9)
-        v = min + draw_between(seed, 0, fmin(max - min, 10));
+    else if (ranged && how < 8)
+        v = fmax(min, -10) + draw_between(seed, 0, 20);
     else if (ranged)
-        v = min + (max - min) * exp(draw_between(seed, -20, 0));
+        v = min +
+            (max - min) * (how == 8 ? draw_between(seed, 0, 1) : exp(draw_between(seed, -20, 0)));
     return ranged ? fmin(fmax(v, min), max) : v;
 }
 
