@@ -1,10 +1,11 @@
-/* A pipeline in bands. Each band of a result asks its step for rows, which asks the step before for
- * the rows that those need, up to the source; so a band carries the halos of all later steps, cut
- * off where the image ends, and every step sees the image's ends just where they are. Bands change
- * no byte. SPDX-License-Identifier: MIT */
+/* Runs a pipeline in bands of rows. To compute a band, the last step asks for the source rows that
+ * it needs, the step before it for the rows that those need, and so on up to the source image. So a
+ * band carries the halos of all later steps, limited to the image, and every step sees the image's
+ * borders where they are. Bands change no byte of the result.
+ * SPDX-License-Identifier: MIT */
 #include "filters/flow.h"
 
-/* Rows of a step's result: `image` is to be released, `view` are the rows asked for. */
+/* Rows of a step's result: `image` owns the memory, `view` are the requested rows in it. */
 struct rows {
     struct gi_image image, view;
 };
@@ -17,13 +18,13 @@ static void release(struct gi_flow *flow, struct rows *rows)
     flow->queue->k->release(flow->queue, &rows->image);
 }
 
-/* What step i gives, -1: the source. */
+/* Returns the shape of step i's result; i = -1: the source. */
 static struct gi_image shape_after(const struct gi_flow *flow, int i)
 {
     return i < 0 ? flow->pipeline->plans[0].sources[0] : flow->pipeline->plans[i].result;
 }
 
-/* As rows_of() for a span that reaches past the ends: in pieces. */
+/* As rows_of(), for a span that extends past the image and wraps around: assembled from pieces. */
 static enum gi_status wrapped_rows_of(struct gi_flow *flow, int i, struct gi_span span,
                                       struct rows *rows, struct gi_err *err)
 {
@@ -61,7 +62,7 @@ static enum gi_status source_rows(struct gi_flow *flow, struct gi_span span, str
     return status;
 }
 
-/* Plan i on its sources, srcs[0] there, which begin at row src_y. */
+/* Runs plan i on its sources, of which srcs[0] is present and begins at row src_y. */
 static enum gi_status run_plan(struct gi_flow *flow, int i, struct gi_span span, int src_y,
                                struct gi_image *srcs, struct rows *rows, struct gi_err *err)
 {
@@ -91,9 +92,9 @@ static bool past_ends(struct gi_span span, int height)
     return span.top < 0 || span.bottom > height;
 }
 
-/* Whether a step is the same on an image that stands again past its ends: it wraps itself, or looks
- * at one row alone. Then only the source is put together from pieces; pieces of each step would
- * double with every one. */
+/* Returns whether a step commutes with repeating the image periodically: its border wraps around,
+ * or it uses single rows only. Then only the source is assembled from pieces; assembling every
+ * step's rows would double the work with each step. */
 static bool repeats(const struct gi_plan *plan, struct gi_span span)
 {
     long long in = (long long)span.bottom - span.top + 2LL * plan->halo;
@@ -101,12 +102,12 @@ static bool repeats(const struct gi_plan *plan, struct gi_span span)
            (plan->border == GI_BORDER_WRAP || plan->halo == 0);
 }
 
-/* The rows of `span` of what step i gives; past its ends it stands again. */
+/* Computes the rows of `span` of step i's result; past its ends it repeats periodically. */
 static enum gi_status rows_of(struct gi_flow *flow, int i, struct gi_span span, struct rows *rows,
                               struct gi_err *err)
 {
     while (i >= 0 && !flow->pipeline->plans[i].filter->run)
-        i--; /* an analysis passes on */
+        i--; /* an analysis passes its source on */
     const struct gi_plan *plan = i < 0 ? NULL : &flow->pipeline->plans[i];
     bool past = past_ends(span, shape_after(flow, i).height);
     if (past && !(plan && repeats(plan, span)))
@@ -141,7 +142,7 @@ static struct gi_span band_at(int band, int height, int rows)
     return (struct gi_span){top, height - top < rows ? height : top + rows};
 }
 
-/* One pass of step i over all of its sources. */
+/* Runs one measuring pass of step i over all of its sources. */
 static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int rows,
                                    struct gi_err *err)
 {
@@ -169,7 +170,7 @@ static enum gi_status measure_pass(struct gi_flow *flow, int i, int pass, int ro
     return status;
 }
 
-/* All rows of what step i gives as the host image `dst`, made here. */
+/* Collects all rows of step i's result in the host image `dst`, which is allocated here. */
 static enum gi_status collect(struct gi_flow *flow, int i, struct gi_image *dst, int rows,
                               struct gi_err *err)
 {
@@ -226,15 +227,15 @@ enum gi_status gi_flow_bands(struct gi_flow *flow, struct gi_image *dst, int row
 
 /* ---- what fits ---- */
 
-/* Rows start at multiples of what the device wants. */
+/* The bytes of a row on the device, where rows are aligned. */
 static double row_on_device(const struct gi_image *image, const struct gi_device_limits *limits)
 {
     size_t align = limits->row_align;
     return (double)((gi_row_nbytes(image) + align - 1) / align * align);
 }
 
-/* The most rows that any `n` rows of a plan's result need of its sources, as far as three places
- * tell. */
+/* Returns the maximum number of source rows that `n` rows of a plan's result need, judged at three
+ * positions. */
 static int most_needed(const struct gi_plan *plan, int n)
 {
     int height = plan->result.height, most = 0;
@@ -246,9 +247,9 @@ static int most_needed(const struct gi_plan *plan, int n)
     return most;
 }
 
-/* Does the way from the source to n rows of what step `last` gives fit? Each plan has its sources
- * and its result there at once; rows that wrap round are put together from pieces, of which there
- * is one at a time; an analysis may make as much again as it looks at. */
+/* Returns whether everything between the source and n rows of step `last` fits on the device at
+ * once. Each plan has its sources and its result there; rows that wrap around are assembled from
+ * pieces, one at a time; an analysis may allocate as much again as its input. */
 static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limits, int last, int n)
 {
     for (int i = last; i >= 0; i--) {
@@ -270,7 +271,7 @@ static bool fits(const struct gi_flow *flow, const struct gi_device_limits *limi
     return true;
 }
 
-/* The largest n, at most the height of what step `last` gives, that fits; 0: none. */
+/* Returns the largest n that fits, at most the height of step `last`'s result; 0: none. */
 static int most_rows(const struct gi_flow *flow, const struct gi_device_limits *limits, int last)
 {
     int fit = 0, over = flow->pipeline->plans[last].result.height + 1;

@@ -1,4 +1,4 @@
-/* Reading colours.
+/* Reads colours from text.
  * SPDX-License-Identifier: MIT */
 #include "filters/colour.h"
 

@@ -1,29 +1,30 @@
-/* How long a pipeline would take on either kind of device: what --device auto goes by. Rates follow
- * from what a device says of itself, or were measured on it by `gpuimg bench --save`; the parts of
- * its nominal rates that programs like this one reach are stated here once.
+/* Estimates the time of a pipeline on either kind of device, for --device auto. Rates follow from
+ * the device's properties or were measured by `gpuimg bench --save`; the fractions of the nominal
+ * rates that such programs reach are defined here.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
 #include "filters/flow.h"
 
-/* Where a device does not say: an ordinary one of its kind. */
+/* Typical values for devices that do not report their own. */
 static const double CPU_CLOCK_HZ = 3e9, CUDA_MEMORY_RATE = 3e11, CUDA_LINK_RATE = 16e9;
 
-/* Multiply-adds: on a CPU half of the slots go to loads, conversions and stores; on CUDA kernels of
- * common sizes wait for memory, too. */
+/* Fraction of the peak multiply-add rate: on a CPU half of the issue slots go to loads, conversions
+ * and stores; kernels of common sizes on CUDA also wait for memory. */
 static const double CPU_FMA_PART = 0.5, CUDA_FMA_PART = 0.3;
 
-/* A thread of a CPU moves about a byte a clock where it touches memory for the first time, as
- * results do, and so many threads fill the memory's bus. */
+/* A CPU thread moves about this many bytes per clock when it writes memory for the first time, as
+ * results do, and this many threads saturate the memory bus. */
 static const double CPU_NBYTES_A_CLOCK = 1.2;
 enum { CPU_THREADS_OF_A_BUS = 10 };
 
-/* Of the bus between device memory and chip a copy reaches this part; of the link to the host,
- * pageable memory on the way up, and fresh memory on the way down. */
+/* Fractions of the nominal rates that are reached: of the device's memory bus by a copy; of the
+ * link to the host by uploads from pageable memory, and by downloads to fresh memory. */
 static const double CUDA_MEMORY_PART = 0.85, CUDA_UP_PART = 0.33, CUDA_DOWN_PART = 0.16;
 
-/* Seconds from the first driver call to a context that has launched a kernel, and of the driver
- * clearing up after the process: much the same on all machines, since it is the driver's work. */
+/* Seconds from the first driver call to a context that has launched a kernel, and seconds that the
+ * driver adds to the end of the process. They are much the same on all machines, because they are
+ * the driver's work. */
 static const double CUDA_OPEN_S = 0.19, CUDA_CLOSE_S = 0.085;
 
 static double given_or(double given, double nominal)
@@ -35,7 +36,8 @@ struct gi_rates gi_rates_of(enum gi_device_kind kind, const struct gi_device_inf
                             int threads)
 {
     double clock_hz = given_or(1e3 * info->clock_khz, CPU_CLOCK_HZ);
-    double slots = given_or(info->lanes, 2) * clock_hz; /* of a unit */
+    double slots = given_or(info->lanes, 2) *
+                   clock_hz; /* issue slots per second of a core or multiprocessor */
     if (kind == GI_DEVICE_CPU) {
         double n = threads < 1 ? 1 : threads;
         double movers = n < CPU_THREADS_OF_A_BUS ? n : CPU_THREADS_OF_A_BUS;
@@ -69,7 +71,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* One image, the device open. `host`: who takes what runs on the host alone. */
+/* Seconds for one image with the device open. `host`: the rates for steps that run on the host
+ * only. */
 static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rates *rates,
                          const struct gi_rates *host)
 {
@@ -98,7 +101,7 @@ static double seconds_of(const struct gi_pipeline *pipeline, const struct gi_rat
 struct gi_estimate gi_pipeline_estimate(const struct gi_pipeline *pipeline, int images, int threads,
                                         const struct gi_rates *cpu, const struct gi_rates *cuda)
 {
-    /* A second thread opens the device while the image is decoded, which at best is a copy into
+    /* A second thread opens the device while the image is decoded, which takes at least a copy into
      * fresh memory. */
     double decode_s =
         threads > 1 ? gi_image_nbytes(&pipeline->plans[0].sources[0]) / cpu->memory : 0;

@@ -122,7 +122,7 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
     return n ? n : filter->min_sources > 1 ? filter->min_sources - 1 : 0;
 }
 
-/* In the order of enum gi_border, then the names by which other programs call them. */
+/* In the order of enum gi_border, then the names that other programs use for them. */
 const struct gi_choice gi_border_choices[] = {
     {"clamp", NULL, "the nearest pixel of the image"},
     {"border", NULL, "the value of --border-value"},

@@ -1,8 +1,8 @@
-/* Whether fully transparent pixels are there.
+/* Whether an image has fully transparent pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/opacity.h"
 
-/* What a look finds out. */
+/* The result of a measuring pass. */
 struct state {
     struct gi_reduction found[GI_MAX_CHANNELS];
 };
@@ -27,7 +27,7 @@ enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *q
 
 bool gi_opacity_counts(const struct gi_edge *edge, const struct gi_image *image)
 {
-    float pixel[GI_PIXEL_NBYTES_MAX / sizeof(float)]; /* samples of any type */
+    float pixel[GI_PIXEL_NBYTES_MAX / sizeof(float)]; /* room for samples of any type */
     if (edge->border != GI_BORDER_VALUE || !gi_has_alpha(image))
         return true;
     gi_edge_pixel(pixel, edge, image);

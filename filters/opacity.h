@@ -1,26 +1,27 @@
-/* The rule of operations that pick samples of a window: fully transparent pixels, whose alpha is
- * not > 0, have no colour and do not count. A look at the image finds out whether there are any.
+/* The rule of operations that choose a sample from a neighbourhood: fully transparent pixels, whose
+ * alpha is not > 0, have no colour and are ignored. A measuring pass finds out whether the image
+ * has any.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OPACITY_H
 #define GI_FILTERS_OPACITY_H
 
 #include "filters/filter.h"
 
-/* For a filter's `plan`: of an image with alpha, which stays unless `alpha_too`, one look is taken,
- * by the filter's `measure`, gi_opacity_measure(). */
+/* For a filter's `plan`: an image with alpha, which is copied unless `alpha_too`, gets one
+ * measuring pass by the filter's `measure`, gi_opacity_measure(). */
 void gi_opacity_plan(struct gi_plan *plan, bool alpha_too);
 enum gi_status gi_opacity_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                   const struct gi_look *look, struct gi_err *err);
 
-/* Whether what `edge` puts outside an image counts. */
+/* Returns whether the pixels that `edge` makes outside an image count. */
 bool gi_opacity_counts(const struct gi_edge *edge, const struct gi_image *image);
 
-/* For its `run`: are there pixels, in the image or by `edge` outside it, that do not count? True
- * too where no look could tell, of an image of more pixels than one takes. */
+/* For a filter's `run`: returns whether there are pixels, in the image or outside it, to be
+ * ignored. Also true if no pass could tell, for images of more pixels than one measures. */
 bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
                       const struct gi_edge *edge, bool alpha_too);
 
-/* For manuals; --alpha is the operation's option. */
+/* For manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
     "Alpha stays as it is. Fully transparent pixels have no colour and do not count: the sample "  \
     "is one of those that are left, and where none is, the pixel stays. What is partly "           \

@@ -1,5 +1,6 @@
-/* Reading option values from text, strictly: what a row does not name is refused with its own
- * words. SPDX-License-Identifier: MIT */
+/* Reads option values from text, strictly: a value that a row does not allow is refused with the
+ * row's own description.
+ * SPDX-License-Identifier: MIT */
 #include "filters/option.h"
 
 #include <limits.h>
@@ -12,8 +13,8 @@
 
 bool gi_number_read(double *value, const char *text, const char **end)
 {
-    /* strtod() takes blanks, hexadecimal, "inf" and "nan" too: only what it reads from these
-     * letters is decimal. */
+    /* strtod() also accepts blanks, hexadecimal, "inf" and "nan"; restricted to these letters it
+     * accepts only decimal numbers. */
     if (text[strspn(text, "+-.")] < '0' || text[strspn(text, "+-.")] > '9')
         return false;
     size_t n = strspn(text, "+-.0123456789eE");
@@ -106,7 +107,7 @@ static bool read_level(struct gi_level *level, const struct gi_option *row, cons
     return *end == '\0' && in_range(row, v);
 }
 
-/* Powers of 1000, then of 1024, each from the first on. */
+/* Powers of 1000, then of 1024, both in ascending order. */
 static const char *const size_suffixes[] = {"K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"};
 
 static bool read_size(uint64_t *value, const struct gi_option *row, const char *text)
@@ -132,7 +133,7 @@ static bool read_size(uint64_t *value, const struct gi_option *row, const char *
     return in_range(row, (double)v);
 }
 
-/* Reads into `value`, which gets rubbish where the answer is false. */
+/* Reads into `value`, whose content is undefined if false is returned. */
 static bool read_value(void *value, const struct gi_option *row, const char *text)
 {
     switch (row->type) {
@@ -239,7 +240,7 @@ void gi_options_example(void *params, const struct gi_option *rows)
             gi_option_read(params, row, row->type == GI_OPT_FLAG ? NULL : row->example, NULL);
 }
 
-/* Text that grows in a buffer and stops at its end. */
+/* Text that is appended to a buffer and truncated at its end. */
 struct line {
     char *text;
     size_t n, room;
@@ -267,7 +268,7 @@ static void add_choices(struct line *line, const struct gi_choice *choices)
             add(line, "%s%s", c->name, --left > 1 ? ", " : left == 1 ? " or " : "");
 }
 
-/* "1 to 9 px", or `otherwise` without a range. */
+/* Appends "1 to 9 px", or `otherwise` if the row has no range. */
 static void add_range(struct line *line, const struct gi_option *row, const char *otherwise)
 {
     if (has_range(row))

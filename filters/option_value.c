@@ -1,11 +1,11 @@
-/* Values of options, held against each other and as text again.
+/* Option values: comparison, and printing as text.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
 
 #include "filters/option.h"
 
-/* To the bit: what is unset is so. */
+/* Compares bits, so that unset (NAN) values are equal. */
 static bool same_bits(const void *a, const void *b, size_t nbytes)
 {
     return memcmp(a, b, nbytes) == 0;

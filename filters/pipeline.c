@@ -1,4 +1,5 @@
-/* The driver: plans in a row, whole where that fits, else in bands.
+/* The driver: runs plans one after another, on the whole image if it fits on the device, else in
+ * bands.
  * SPDX-License-Identifier: MIT */
 #include "filters/pipeline.h"
 
@@ -19,15 +20,15 @@ double gi_image_nbytes(const struct gi_image *image)
     return (double)gi_row_nbytes(image) * image->height;
 }
 
-/* Around work of one kind: names it for profilers, and times it where times are wanted. */
+/* Begins one kind of work: names it for profilers, and starts timing if times are wanted. */
 static void start(struct gi_flow *flow, const char *name)
 {
     flow->queue->k->range(flow->queue, name);
     flow->queue->k->stopwatch_mark(flow->watch, START);
 }
 
-/* `status` is that of the work; *ms (NULL: no times are wanted) grows by its time. Errors: as sync.
- */
+/* Ends it. `status` is that of the work; *ms (NULL: no times are wanted) grows by its time. Errors:
+ * as sync(). */
 static enum gi_status stop(struct gi_flow *flow, enum gi_status status, double *ms,
                            struct gi_err *err)
 {
@@ -72,7 +73,7 @@ enum gi_status gi_flow_download(struct gi_flow *flow, struct gi_image *host, str
     const struct gi_allocator *allocator = flow->src ? flow->src->allocator : NULL;
     start(flow, "download");
     enum gi_status status;
-    if (allocator && k->kind != GI_DEVICE_CPU) { /* memory that the device reaches itself */
+    if (allocator && k->kind != GI_DEVICE_CPU) { /* memory that the device accesses directly */
         status = gi_image_alloc_from(host, allocator, image->width, image->height, image->channels,
                                      image->type, err);
         if (status)
@@ -100,11 +101,12 @@ enum gi_status gi_flow_download_into(struct gi_flow *flow, const struct gi_image
 enum gi_status gi_flow_tap(struct gi_flow *flow, struct gi_image *host,
                            const struct gi_image *image, struct gi_err *err)
 {
-    struct gi_image view = gi_image_rows(image, 0, image->height); /* download takes what it gets */
+    struct gi_image view =
+        gi_image_rows(image, 0, image->height); /* download() consumes its image */
     return gi_flow_download(flow, host, &view, err);
 }
 
-/* Where step i's times go, NULL where none are wanted. */
+/* Returns the time of step i, NULL if no times are wanted. */
 static double *step_ms(struct gi_flow *flow, int i)
 {
     return flow->times ? &flow->times->step_ms[i] : NULL;
@@ -173,7 +175,7 @@ enum gi_status gi_flow_others(struct gi_flow *flow, int i, struct gi_image *srcs
     return status;
 }
 
-/* An analysis that is made of host images alone: what is on a device comes down first. */
+/* An analysis that needs its images in host memory: images on a device are downloaded first. */
 static enum gi_status analyse_on_host(struct gi_flow *flow, int i, struct gi_image *srcs,
                                       struct gi_err *err)
 {
@@ -208,7 +210,7 @@ static enum gi_status analyse(struct gi_flow *flow, int i, struct gi_image *srcs
     return stop(flow, status, step_ms(flow, i), err);
 }
 
-/* As gi_flow_settle(), where everything behind the step is to fit as well. */
+/* As gi_flow_settle(), if everything after the step fits on the device as well. */
 static enum gi_status settle_whole(struct gi_flow *flow, int i, struct gi_err *err)
 {
     int rows;
@@ -221,7 +223,7 @@ static enum gi_status settle_whole(struct gi_flow *flow, int i, struct gi_err *e
                                      flow->pipeline->steps[i].filter->name);
 }
 
-/* Step i on *image, all of its first source; *image becomes what it passes on. */
+/* Runs step i on *image, its whole first source; *image becomes its result. */
 static enum gi_status step_whole(struct gi_flow *flow, int i, struct gi_image *image,
                                  struct gi_err *err)
 {
@@ -269,7 +271,7 @@ static enum gi_status run_whole(struct gi_flow *flow, struct gi_image *dst, stru
     for (int i = 0; i < flow->pipeline->n && !status; i++)
         status = step_whole(flow, i, &image, err);
     if (!status && dst)
-        status = gi_flow_download(flow, dst, &image, err); /* takes the image */
+        status = gi_flow_download(flow, dst, &image, err); /* consumes the image */
     else
         flow->queue->k->release(flow->queue, &image);
     return status;
@@ -322,7 +324,7 @@ enum gi_status gi_flow_check_bands(const struct gi_flow *flow, struct gi_err *er
     return GI_OK;
 }
 
-/* Where everything does not fit at once: smaller and smaller bands. */
+/* Runs in smaller and smaller bands, until they fit. */
 static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int rows,
                                 struct gi_err *err)
 {
@@ -337,7 +339,7 @@ static enum gi_status run_bands(struct gi_flow *flow, struct gi_image *dst, int 
     return status;
 }
 
-/* As gi_flow_fit(), 1 row at least. */
+/* As gi_flow_fit(), but at least 1 row must fit. */
 static enum gi_status need_fit(struct gi_flow *flow, int *rows, bool *whole, struct gi_err *err)
 {
     enum gi_status status = gi_flow_fit(flow, rows, whole, err);
@@ -393,7 +395,7 @@ enum gi_status gi_pipeline_run(const struct gi_pipeline *pipeline, struct gi_que
     if (!status)
         status = run_flow(&flow, dst, err);
     if (!status && err)
-        *err = (struct gi_err){0}; /* memory that ran out on the way was got over */
+        *err = (struct gi_err){0}; /* running out of memory on the way has been handled */
     queue->k->stopwatch_free(&flow.watch);
     free_states(flow.states, pipeline->nsteps);
     gi_pipeline_free(&flow.own);

@@ -1,10 +1,10 @@
-/* Pipelines: their steps, and plans of those whose sources' shapes are known.
+/* Makes pipelines: copies their steps, and plans those whose source shapes are known.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
 #include "filters/flow.h"
 
-/* Copies the steps, and the shapes that they name behind them. */
+/* Copies the steps and the shapes of their further sources. */
 static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps, int nsteps)
 {
     size_t n = (size_t)nsteps;
@@ -27,7 +27,7 @@ static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps
     return true;
 }
 
-/* The plan of a step whose first source is shaped like `src`. */
+/* Makes the plan of a step whose first source has the shape of `src`. */
 static enum gi_status make_plan(struct gi_plan *plan, const struct gi_step *step,
                                 const struct gi_image *src, struct gi_err *err)
 {
@@ -42,7 +42,7 @@ static uint64_t nbytes_of(const struct gi_image *shape)
     return (uint64_t)gi_row_nbytes(shape) * (uint64_t)shape->height;
 }
 
-/* Whether the result of a plan is within the pipeline's limits. */
+/* Checks that the result of a plan is within the pipeline's limits. */
 static enum gi_status check_limits(const struct gi_pipeline *pipeline, const struct gi_plan *plan,
                                    struct gi_err *err)
 {
@@ -87,8 +87,8 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline)
     return peak + kept;
 }
 
-/* Plans of the steps that have none, up to one whose result is not known yet. `src`: of the first.
- */
+/* Makes the plans of the remaining steps, up to the first whose result is not known yet. `src`: the
+ * source of the first step. */
 static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_image *src,
                                  struct gi_err *err)
 {
@@ -108,8 +108,8 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
     return GI_OK;
 }
 
-/* The steps behind one whose result is not known yet: do they take its samples and channels? What
- * hangs on its size is not asked. Errors: GI_E_UNSUPPORTED of step *failed. */
+/* Checks that the steps after one whose result is not known yet accept its sample type and
+ * channels; the size is not checked. Errors: GI_E_UNSUPPORTED of step *failed. */
 static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, struct gi_err *err)
 {
     struct gi_image src = pipeline->plans[pipeline->n - 1].result;
@@ -165,7 +165,7 @@ struct gi_image gi_pipeline_result(const struct gi_pipeline *pipeline)
     return pipeline->plans[pipeline->n - 1].result;
 }
 
-/* The flow's own pipeline, in which plans may be settled. */
+/* Makes a copy of the pipeline that belongs to this run, in which plans may be settled. */
 static enum gi_status need_own(struct gi_flow *flow, struct gi_err *err)
 {
     const struct gi_pipeline *given = flow->pipeline;

@@ -1,4 +1,4 @@
-/* Making plans, and the rows they need.
+/* Making plans, and the rows that they need.
  * SPDX-License-Identifier: MIT */
 #include "filters/plan.h"
 
@@ -65,7 +65,8 @@ struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1)
         return plan->filter->needs(plan, y0, y1);
     int halo = plan->halo;
     bool above = y0 < halo, below = height - y1 < halo;
-    if (plan->border == GI_BORDER_WRAP && (above || below)) /* past the ends, unless that is all */
+    if (plan->border == GI_BORDER_WRAP &&
+        (above || below)) /* past the ends, unless the span covers the whole image */
         return (long long)y1 - y0 + 2LL * halo < height ? (struct gi_span){y0 - halo, y1 + halo}
                                                         : all;
     return (struct gi_span){above ? 0 : y0 - halo, below ? height : y1 + halo};

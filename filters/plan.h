@@ -1,7 +1,8 @@
-/* A plan: one operation made ready for sources of one shape. It holds all that follows from shape
- * and parameters (weights and tables in float, made in double; what the result looks like; which
- * rows need which), so running it calls primitives and nothing else. Read-only once made: many
- * threads may run one plan, each on its own queue. SPDX-License-Identifier: MIT */
+/* A plan: one operation prepared for sources of one shape. It contains everything that follows from
+ * shape and parameters (weights and tables in float, computed in double; the shape of the result;
+ * which rows need which), so that running it only calls primitives. It is read-only once made: many
+ * threads may run one plan, each on its own queue.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PLAN_H
 #define GI_FILTERS_PLAN_H
 
@@ -12,24 +13,25 @@ struct gi_filter;
 
 enum { GI_SOURCES_MAX = 4 };
 
-/* Work a sample of the first source, for choosing a device (filters/estimate.c) and for
- * `gpuimg bench`. */
+/* Work per sample of the first source, for choosing a device (filters/estimate.c) and for `gpuimg
+ * bench`. */
 struct gi_cost {
-    double fmas;   /* fused multiply-adds that the definition asks for */
-    double other;  /* further work: fused multiply-adds that would take a CPU as long */
-    double nbytes; /* of memory besides one look at the sources and one at the result */
+    double fmas; /* fused multiply-adds in the operation's definition */
+    double
+        other; /* other work, as the number of fused multiply-adds that would take a CPU as long */
+    double nbytes; /* memory traffic besides reading the sources and writing the result once */
 };
 
-/* Which rows of the sources a row of the result comes from. */
+/* The dependency of result rows on source rows. */
 enum gi_reach {
-    GI_REACH_NEAR,   /* row y from rows y - halo to y + halo; what stands outside is `border`. In
-                        bands the result has the rows of the sources' band, those within `halo` of
-                        a cut unused */
-    GI_REACH_MAPPED, /* from the rows that the filter's `needs` names */
-    GI_REACH_ALL,    /* from all rows: never in bands */
+    GI_REACH_NEAR,   /* local: row y depends on rows y - halo to y + halo; rows outside the image
+                        follow `border`. In bands the result has the rows of the sources' band, and
+                        those within `halo` of a cut are not used */
+    GI_REACH_MAPPED, /* mapped: row y depends on the rows that the filter's `needs` returns */
+    GI_REACH_ALL,    /* global: every row depends on all rows; never in bands */
 };
 
-/* Rows top <= y < bottom. */
+/* The rows top <= y < bottom. */
 struct gi_span {
     int top, bottom;
 };
@@ -37,71 +39,72 @@ struct gi_span {
 struct gi_plan {
     /* Set before the filter's `plan` is called. */
     const struct gi_filter *filter;
-    const void *params;                      /* the caller's; outlives the plan */
+    const void *params;                      /* owned by the caller; outlives the plan */
     int nsources;                            /* 1 to GI_SOURCES_MAX */
     struct gi_image sources[GI_SOURCES_MAX]; /* shapes: `data` is NULL */
 
-    /* For `plan` to say; at first the result is shaped like the first source, row y comes from row
-     * y alone, and the rest is 0. */
-    struct gi_image result; /* shape; of an analysis: what it passes on, its first source */
+    /* Set by the filter's `plan`; initially the result has the shape of the first source, row y
+     * depends on row y alone, and the rest is 0. */
+    struct gi_image result; /* shape; for an analysis: what it passes on, its first source */
     enum gi_reach reach;
     int halo;              /* rows, GI_REACH_NEAR */
     enum gi_border border; /* GI_REACH_NEAR: WRAP needs rows from the other end */
     struct gi_cost cost;
-    int passes;          /* looks at all of the sources before `run` or `conclude` */
-    int band_passes;     /* and as many more where they come in bands: of whole ones `run` does what
-                            they are for, and has no state */
-    bool wide;           /* of GI_REACH_NEAR: the looks want the halo too */
-    size_t state_nbytes; /* what those looks fill: zeroed before the first; holds no pointers;
-                            what is not touched of it costs no memory */
-    size_t scratch_nbytes; /* tables and counters of `run` whose size follows from the options;
-                              not what every run takes */
-    bool late;    /* the result follows from what the looks find: until then it is shaped like
-                     the first source, and gi_plan_settle() must come before `run` */
-    bool on_host; /* an analysis without primitives: its images come in host memory */
-    void *tables; /* one malloc()ed block, the plan's own; NULL: none */
+    int passes;      /* measuring passes over all sources before `run` or `conclude` */
+    int band_passes; /* additional passes if the sources come in bands: for whole sources `run` does
+                        their work and gets no state */
+    bool wide;       /* for GI_REACH_NEAR: the passes need the halo, too */
+    size_t state_nbytes; /* size of what the passes fill: zeroed before the first pass; contains no
+                            pointers; parts that are never written cost no memory */
+    size_t scratch_nbytes; /* tables and counters of `run` whose size depends on the options, not
+                              counting what every run allocates */
+    bool late; /* the result depends on what the passes measure: until then it has the shape of the
+                  first source, and gi_plan_settle() must be called before `run` */
+    bool on_host; /* an analysis without primitives: its images are in host memory */
+    void *tables; /* one malloc()ed block, owned by the plan; NULL: none */
 };
 
-/* What one look of a plan takes: images on the queue's backend, whole or bands of the same rows. */
+/* Arguments of one measuring pass: images on the queue's backend, whole or bands of the same rows.
+ */
 struct gi_look {
-    int pass;                    /* from 0 */
+    int pass;                    /* number of the pass, from 0 */
     const struct gi_image *srcs; /* plan->nsources */
-    int above, below; /* of a plan that is wide: rows at the top and at the bottom that are there
-                         for those between them, and are looked at with other bands */
+    int above, below; /* with plan->wide: halo rows at the top and at the bottom, which serve the
+                         rows between them and are measured with other bands */
 };
 
-/* What one run of a plan takes: images on the queue's backend, whole or bands. */
+/* Arguments of one run: images on the queue's backend, whole or bands. */
 struct gi_work {
     struct gi_image *dst;        /* of the result's width, channels and type */
     const struct gi_image *srcs; /* plan->nsources */
-    int dst_y, src_y;  /* the rows of result and sources that stand first in dst and srcs, but for
-                          sources whose rows filter->beside names */
-    const void *state; /* what `measure` found; NULL without passes, and of whole sources without
-                          any but band_passes */
+    int dst_y, src_y;  /* the first rows of result and sources in dst and srcs, except for sources
+                          whose rows filter->beside returns */
+    const void *state; /* what `measure` found; NULL without passes, and for whole sources if there
+                          are only band_passes */
 };
 
 /* Makes the plan of `filter` for sources of these shapes; `params` have passed gi_filter's check
- * and outlive the plan, which gi_plan_free() ends. Errors: GI_E_UNSUPPORTED for shapes that the
- * operation can't take, GI_E_USAGE for options that don't fit them, GI_E_MEMORY; then nothing is
- * left to free. */
+ * and outlive the plan, which gi_plan_free() frees. Errors: GI_E_UNSUPPORTED for shapes that the
+ * operation does not accept, GI_E_USAGE for options that do not fit them, GI_E_MEMORY; then nothing
+ * is left to free. */
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
 void gi_plan_free(struct gi_plan *plan);
 
-/* Makes *settled of a plan that is late, and of what its looks have found: as gi_plan_make(), no
- * longer late and without looks. */
+/* Makes *settled from a late plan and what was measured: as gi_plan_make(), no longer late and
+ * without passes. */
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err);
 
-/* For the filter's `plan`: plan->tables becomes `nbytes` of zeroed memory. NULL with `err` where
- * there is none. */
+/* For the filter's `plan`: sets plan->tables to `nbytes` of zeroed memory. Returns NULL with `err`
+ * if memory ran out. */
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
 
-/* The rows of the sources that the rows y0 <= y < y1 of the result need: within the image, or under
- * GI_BORDER_WRAP past its ends, where the image stands again. */
+/* Returns the source rows that the rows y0 <= y < y1 of the result need: within the image, or with
+ * GI_BORDER_WRAP past its ends, where the image repeats. */
 struct gi_span gi_plan_needs(const struct gi_plan *plan, int y0, int y1);
-/* The rows of source j, 1 and on, that stand beside these rows of the first. */
+/* Returns the rows of source j, from 1 on, that are needed with these rows of the first source. */
 struct gi_span gi_plan_beside(const struct gi_plan *plan, int j, int y0, int y1);
 
 #endif

@@ -1,4 +1,4 @@
-/* How long a pipeline takes by itself, on images that are on the backend already.
+/* Times a pipeline on its own, on images that are on the backend already.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 enum { START, DONE, MARKS }; /* of the stopwatch */
 enum { SOURCES = 64, TRIES = 3 };
 
-/* A try goes through the sources for about so long, each at most once. */
+/* A measurement runs over the sources for about this long, over each at most once. */
 #define TRY_MS 25.0
 
-/* What the pipeline takes and gives, made once. */
+/* The images and memory of a measurement, allocated once. */
 struct stand {
     struct gi_flow flow;
-    struct gi_image in[SOURCES], out[SOURCES]; /* `out`: of the last step */
+    struct gi_image in[SOURCES], out[SOURCES]; /* `out`: results of the last step */
     int nin, nout;
     struct gi_side *sides;
     struct gi_stopwatch *watch;
@@ -25,7 +25,7 @@ static bool makes_image(const struct gi_pipeline *pipeline)
     return pipeline->plans[pipeline->n - 1].filter->run;
 }
 
-/* Such steps stand alone. */
+/* Returns whether the only step needs its images in host memory. */
 static bool on_host(const struct gi_pipeline *pipeline)
 {
     return pipeline->plans[0].on_host;
@@ -85,7 +85,7 @@ static void stand_free(struct stand *stand)
     queue->k->stopwatch_free(&stand->watch);
 }
 
-/* Step i on `image`, into `dst` where it is the last. */
+/* Runs step i on `image`, into `dst` if it is the last step. */
 static enum gi_status run_step(struct stand *stand, int i, int turn, const struct gi_image *image,
                                struct gi_image *dst, struct gi_err *err)
 {
@@ -155,7 +155,7 @@ static enum gi_status run_many(struct stand *stand, double *ms, int n, struct gi
     return status;
 }
 
-/* What a run must at least read, write and compute: each step by itself. */
+/* Counts the minimum bytes and multiply-adds of a run, each step on its own. */
 static void count(struct gi_pipeline_time *time, const struct gi_pipeline *pipeline)
 {
     for (int i = 0; i < pipeline->n; i++) {
@@ -181,7 +181,7 @@ enum gi_status gi_pipeline_measure(struct gi_pipeline_time *time,
         return gi_fail(err, GI_E_UNSUPPORTED, "%s by what it finds can't be timed by itself",
                        pipeline->plans[pipeline->n - 1].filter->name);
     enum gi_status status = stand_make(&stand, srcs, nsrcs, err);
-    for (int i = 0; i < 2 && !status; i++) /* the first run of a kernel loads it */
+    for (int i = 0; i < 2 && !status; i++) /* the first run loads the kernels */
         status = run_many(&stand, &ms, 1, err);
     if (!status && ms < TRY_MS)
         n = TRY_MS / stand.nin > ms ? stand.nin : (int)(TRY_MS / ms);

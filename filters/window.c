@@ -1,4 +1,4 @@
-/* A window of pixels around each one.
+/* Structuring elements and neighbourhoods: their size and shape from options.
  * SPDX-License-Identifier: MIT */
 #include "filters/window.h"
 
@@ -13,7 +13,7 @@ const struct gi_choice gi_window_shapes[] = {
     {0},
 };
 
-/* The runs of the pixels of a rectangle, row by row, that are not 0. */
+/* Finds the runs of nonzero pixels in a rectangle, row by row. */
 static enum gi_status runs_of(struct gi_shape *w, const double *pixels, struct gi_err *err)
 {
     int width = w->width, left = width / 2, top = w->height / 2;

@@ -1,22 +1,23 @@
-/* A rectangle of pixels around each one, by --k or --size: what erosions, ranks and their like look
- * at. SPDX-License-Identifier: MIT */
+/* The neighbourhood of a pixel, by --k or --size: the structuring element of morphology, the window
+ * of rank filters and the like.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_WINDOW_H
 #define GI_FILTERS_WINDOW_H
 
 #include "filters/filter.h"
 
-/* The first member of the parameters of such an operation. */
+/* Must be the first member of the parameters of such an operation. */
 struct gi_window_params {
-    int k;                 /* pixels; 0: unset, until the check */
+    int k;                 /* pixels; 0: unset until the check */
     struct gi_extent size; /* unset: k x k */
     int shape;             /* enum gi_window_shape */
-    const char *mask;      /* rows of numbers, 0 what does not count; NULL: unset */
+    const char *mask;      /* rows of numbers, 0 for pixels that do not count; NULL: unset */
 };
 
 enum gi_window_shape { GI_WINDOW_RECT, GI_WINDOW_DISK, GI_WINDOW_DIAMOND };
 extern const struct gi_choice gi_window_shapes[];
 
-/* Rows of --k and --size; `most`: of a side, pixels, and in words. */
+/* Rows of --k and --size; `most`: maximum side in pixels, as a number and in words. */
 #define GI_WINDOW_OPTIONS(most, most_text)                                                         \
     {.name = "k",                                                                                  \
      .letter = 'k',                                                                                \
@@ -33,7 +34,7 @@ extern const struct gi_choice gi_window_shapes[];
                 " px each, or per cent of the image"                                               \
     }
 
-/* Rows of --shape and --mask, for operations that take windows of any shape. */
+/* Rows of --shape and --mask, for operations with structuring elements of any shape. */
 #define GI_SHAPE_OPTIONS                                                                           \
     {.name = "shape",                                                                              \
      .type = GI_OPT_CHOICE,                                                                        \
@@ -48,7 +49,7 @@ extern const struct gi_choice gi_window_shapes[];
                 "an image of one channel, of which all counts that is not black"                   \
     }
 
-/* A paragraph on them for the manual. */
+/* A paragraph on them for manuals. */
 #define GI_SHAPE_MANUAL                                                                            \
     "With --shape disk a pixel of the square counts where its distance to the middle is at most "  \
     "(k - 1) / 2, as in scikit-image's disk(r), with diamond where the two distances add up to "   \
@@ -57,15 +58,16 @@ extern const struct gi_choice gi_window_shapes[];
     "or an image such as mask.png; its middle is that of its rectangle, of an even side the "      \
     "later one."
 
-/* The check of gi_filter: `params` begin with a struct gi_window_params. */
+/* gi_filter.check for parameters that begin with a struct gi_window_params. */
 enum gi_status gi_window_check(void *params, struct gi_err *err);
 
-/* The sides in pixels for an image like `src`. Errors: GI_E_USAGE, one is longer than `most`. */
+/* Finds the sides in pixels for an image like `src`. Errors: GI_E_USAGE if one is longer than
+ * `most`. */
 enum gi_status gi_window_sides(int *width, int *height, const struct gi_window_params *window,
                                const struct gi_image *src, int most, struct gi_err *err);
 
-/* A window as primitives take it: its rectangle, the pixel at width / 2, height / 2, and where it
- * is not all of that its runs, which gi_shape_free() frees. */
+/* A structuring element as primitives take it: its rectangle, with the pixel itself at (width / 2,
+ * height / 2), and, unless it is the whole rectangle, its runs, which gi_shape_free() frees. */
 struct gi_shape {
     int width, height;
     int pixels;
@@ -73,8 +75,8 @@ struct gi_shape {
     int nruns;
 };
 
-/* Makes `made` for an image like `src`. Errors: GI_E_USAGE, as gi_window_sides() and for a mask
- * that is none; GI_E_MEMORY; then nothing is left to free. */
+/* Makes the structuring element `made` for an image like `src`. Errors: GI_E_USAGE as
+ * gi_window_sides(), and for an invalid mask; GI_E_MEMORY; then nothing is left to free. */
 enum gi_status gi_shape_make(struct gi_shape *made, const struct gi_window_params *window,
                              const struct gi_image *src, int most, struct gi_err *err);
 void gi_shape_free(struct gi_shape *made);

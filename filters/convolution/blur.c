@@ -1,4 +1,4 @@
-/* Blur: the mean of k x k pixels.
+/* Box filter: the mean of k x k pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/convolution/weights.h"
@@ -22,7 +22,8 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Integers: running sums, about ten operations a sample whatever k. Floats are convolved. */
+/* Integer samples: running sums, about ten operations per sample for every k. Floats are convolved.
+ */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;

@@ -61,7 +61,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* One of the three, by operator and part. */
+/* One of the three specifications, by operator and component. */
 struct tables {
     struct gi_gradient gradient;
     struct gi_separable part;
@@ -111,7 +111,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         tables->gradient.smooth[i] = (float)(smooths[p->operator_name][i] * p->scale);
     plan_laplacian(tables, (float)p->scale);
     plan_part(tables, (enum part)p->of);
-    /* Integers can't hold a sign; floats keep it. */
+    /* Integer samples cannot store a sign; floats keep it. */
     if (plan->sources[0].type != GI_F32)
         tables->laplacian.finish.kind = tables->part.finish.kind = GI_FINISH_ABS;
     plan->halo = 1;

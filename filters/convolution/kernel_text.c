@@ -1,4 +1,4 @@
-/* Kernels as people write them: one pass over the text.
+/* Reads convolution kernels from text in one pass.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/kernel_text.h"
 
@@ -16,11 +16,12 @@ static const char blanks[] = " \t\v\f,", ends[] = ";\n\r#";
 
 struct reader {
     struct gi_kernel *kernel;
-    size_t n, room; /* weights read, and room for them */
+    size_t n, room; /* weights read, and room for weights */
     struct gi_err *err;
 };
 
-/* A number or a fraction that ends where a blank, an end of row or the text's end stands. */
+/* Reads a number or a fraction, which must be followed by a blank, the end of the row or the end of
+ * the text. */
 static bool read_weight(double *weight, const char **text)
 {
     double below = 1;
@@ -30,7 +31,7 @@ static bool read_weight(double *weight, const char **text)
         return false;
     *weight /= below;
     bool ended = **text == '\0' || strchr(blanks, **text) || strchr(ends, **text);
-    return ended && fabs(*weight) <= FLT_MAX; /* not so for x/0 */
+    return ended && fabs(*weight) <= FLT_MAX; /* false for x/0 */
 }
 
 static enum gi_status keep_weight(struct reader *reader, double weight)
@@ -49,7 +50,7 @@ static enum gi_status keep_weight(struct reader *reader, double weight)
     return GI_OK;
 }
 
-/* Reads the weights up to the end of a row; text is left on that end. */
+/* Reads the weights up to the end of a row, where *text then points. */
 static enum gi_status read_row(struct reader *reader, const char **text)
 {
     for (;;) {
@@ -70,7 +71,7 @@ static enum gi_status read_row(struct reader *reader, const char **text)
     }
 }
 
-/* Notes a row of `width` weights. */
+/* Records a row of `width` weights. */
 static enum gi_status end_row(struct reader *reader, size_t width)
 {
     struct gi_kernel *kernel = reader->kernel;
@@ -84,8 +85,8 @@ static enum gi_status end_row(struct reader *reader, size_t width)
     return GI_OK;
 }
 
-/* The width and height that "3x3:" in front says, as ImageMagick writes it, and *text behind it;
- * false, and nothing touched, where there is none. */
+/* Reads the prefix "3x3:" for width and height, as in ImageMagick, and moves *text after it; false
+ * without a change if there is none. */
 static bool read_shape(unsigned shape[2], const char **text)
 {
     const char *start = *text + strspn(*text, blanks);
@@ -100,7 +101,8 @@ static bool read_shape(unsigned shape[2], const char **text)
     return true;
 }
 
-/* Whether all weights fit the shape that was said; without one (0 x 0) whether they say theirs. */
+/* Checks that the weights fit the stated shape, or, without one (0 x 0), that the rows define it.
+ */
 static enum gi_status check_shape(struct gi_kernel *kernel, size_t n, const unsigned shape[2],
                                   struct gi_err *err)
 {

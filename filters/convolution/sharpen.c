@@ -6,7 +6,7 @@
 struct params {
     double sigma;     /* px */
     double amount;    /* a factor */
-    double threshold; /* per cent of full scale */
+    double threshold; /* percentage of full scale */
     struct gi_border_params edge;
 };
 

@@ -1,4 +1,4 @@
-/* Gaussian and box taps.
+/* Taps of Gaussian and box filters.
  * SPDX-License-Identifier: MIT */
 #include "filters/convolution/weights.h"
 

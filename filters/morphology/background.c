@@ -1,4 +1,4 @@
-/* Background: what a ball that rolls below the image can reach.
+/* Rolling-ball background: the height that a ball below the image surface can reach.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

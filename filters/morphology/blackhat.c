@@ -1,4 +1,4 @@
-/* Blackhat: the closing of the image less itself.
+/* Black-hat: the closing of the image minus the image.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,4 +1,4 @@
-/* Close: a dilation, then an erosion.
+/* Closing: a dilation followed by an erosion.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

@@ -1,4 +1,4 @@
-/* Dilate: the greatest sample of a rectangle.
+/* Dilation: maximum filter with a structuring element.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

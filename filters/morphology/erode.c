@@ -1,4 +1,4 @@
-/* Erode: the least sample of a rectangle.
+/* Erosion: minimum filter with a structuring element.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

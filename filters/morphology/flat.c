@@ -1,4 +1,4 @@
-/* A window for flat morphology.
+/* Flat morphology: plans and runs erosions and dilations with a structuring element.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 
@@ -22,7 +22,7 @@ const struct gi_option gi_flat_difference_options[] = {
     {.name = NULL},
 };
 
-/* The window that `w` is, and the same turned by half a turn. */
+/* Fills in the structuring element `w`, and for the dilation its reflection. */
 static void fill(struct gi_flat *flat, const struct gi_shape *w, bool alpha,
                  const struct gi_edge *edge)
 {
@@ -48,7 +48,7 @@ static void fill(struct gi_flat *flat, const struct gi_shape *w, bool alpha,
     }
 }
 
-/* For one of the two after the other `passes` times. */
+/* Plans erosion and dilation, `passes` of them one after another. */
 static enum gi_status plan_passes(struct gi_plan *plan, int passes, struct gi_err *err)
 {
     const struct gi_flat_params *p = plan->params;
@@ -86,7 +86,7 @@ static enum gi_status alloc_like(struct gi_queue *queue, struct gi_image *image,
     return queue->k->alloc(queue, image, src->width, src->height, src->channels, src->type, err);
 }
 
-/* The same extreme of veiled pixels. */
+/* The same min or max filter on pixels whose transparent ones were replaced. */
 static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct gi_veil *veil,
                                    const struct gi_image *src)
 {
@@ -100,7 +100,8 @@ static struct gi_extreme of_veiled(const struct gi_extreme *spec, const struct g
     return all;
 }
 
-/* The extreme of the pixels that count: every other sample is picked before `hidden`. */
+/* The min or max filter that ignores transparent pixels: these get a value that any other sample is
+ * chosen before. */
 static enum gi_status of_opaque(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *src, const struct gi_extreme *spec,
                                 struct gi_err *err)

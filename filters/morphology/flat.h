@@ -1,4 +1,4 @@
-/* What the operations of flat morphology share: a window, its erosion and its dilation.
+/* Shared by the operations of flat morphology: a structuring element, its erosion and its dilation.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_FLAT_H
 #define GI_FILTERS_FLAT_H
@@ -12,33 +12,33 @@ struct gi_flat_params {
     struct gi_border_params edge;
 };
 
-/* The window's, --alpha and the border's; those of a difference have no --alpha. */
+/* Options of the structuring element, --alpha and the border; differences have no --alpha. */
 extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
-/* For the manual of what dilates. */
+/* For the manuals of operations that dilate. */
 #define GI_FLAT_PEERS                                                                              \
     "Where a side is even, or a --mask another one turned by half a turn, scipy is followed: "     \
     "what dilates is turned so; OpenCV does not turn it."
 
-/* The two halves: what is eroded by one is opened by dilating that by the other. */
+/* The two halves: eroding by `erode` and dilating the result by `dilate` is the opening. */
 struct gi_flat {
     struct gi_extreme erode, dilate;
     struct gi_run runs[]; /* of both */
 };
 
-/* For that of a difference. */
+/* For the manuals of differences. */
 #define GI_FLAT_DIFFERENCE_ALPHA                                                                   \
     "Alpha stays as it is; fully transparent pixels do not count, as in erode."
 
-/* The filters' plans, of one of the two halves and of one after the other: plan->tables becomes a
- * struct gi_flat. Their `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a
- * window that is too large. */
+/* The filters' `plan`, for one of the halves and for both in turn: plan->tables becomes a struct
+ * gi_flat. Their `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a
+ * structuring element that is too large. */
 enum gi_status gi_flat_plan_one(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_flat_plan_both(struct gi_plan *plan, struct gi_err *err);
 
-/* For the filters' `run`: the result becomes the extreme of the source; `second` of `first` of it;
- * `point` of `a` of it and of `b` of it. Fully transparent pixels do not count (filters/opacity.h).
- * Images between are made and released here. Errors: those of the primitives. */
+/* For the filters' `run`: the result is the min or max filter of the source; `second` of `first` of
+ * it; or `point` of `a` and `b` of it. Fully transparent pixels are ignored (filters/opacity.h).
+ * Intermediate images are allocated and released here. Errors: those of the primitives. */
 enum gi_status gi_flat_one(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, const struct gi_extreme *spec,
                            struct gi_err *err);
@@ -50,7 +50,7 @@ enum gi_status gi_flat_pair(const struct gi_plan *plan, struct gi_queue *queue,
                             const struct gi_extreme *b, const struct gi_point *point,
                             struct gi_err *err);
 
-/* dst = a - b, alpha as in `a`; either may be `dst`. Errors: those of the primitive. */
+/* dst = a - b, alpha from `a`; either may be `dst`. Errors: those of the primitive. */
 enum gi_status gi_flat_subtract(struct gi_queue *queue, struct gi_image *dst,
                                 const struct gi_image *a, const struct gi_image *b,
                                 struct gi_err *err);

@@ -1,4 +1,4 @@
-/* Gradient: the dilation less the erosion.
+/* Morphological gradient: the dilation minus the erosion.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

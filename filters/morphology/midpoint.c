@@ -1,4 +1,4 @@
-/* Midpoint: half way between the least and the greatest sample.
+/* Midpoint filter: the mean of the local minimum and the local maximum.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 
@@ -14,7 +14,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 {
     const struct gi_point half = {.op = GI_POINT_MIDDLE, .alpha_too = true};
     const struct gi_flat *flat = plan->tables;
-    struct gi_extreme greatest = flat->erode; /* of the same window: dilate's is mirrored */
+    struct gi_extreme greatest = flat->erode; /* of the same neighbourhood: dilate's is reflected */
     greatest.greatest = true;
     return gi_flat_pair(plan, queue, work, &greatest, &flat->erode, &half, err);
 }

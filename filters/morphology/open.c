@@ -1,4 +1,4 @@
-/* Open: an erosion, then a dilation.
+/* Opening: an erosion followed by a dilation.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

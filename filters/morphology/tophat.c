@@ -1,4 +1,4 @@
-/* Tophat: the image less its opening.
+/* White top-hat: the image minus its opening.
  * SPDX-License-Identifier: MIT */
 #include "filters/morphology/flat.h"
 

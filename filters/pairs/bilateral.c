@@ -1,4 +1,4 @@
-/* Bilateral filter: the mean of what is near and alike.
+/* Bilateral filter: a mean weighted by spatial distance and by difference of colour.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 struct params {
     double sigma; /* pixels */
     struct gi_level range;
-    int k; /* pixels; 0: by sigma */
+    int k; /* pixels; 0: derived from sigma */
     const char *guide;
     struct gi_border_params edge;
 };
 
 enum { SIGMA_MAX = 84 /* 2 * rint(1.5 * 84) + 1 <= GI_BILATERAL_MAX */ };
 
-/* Weights below are 0, so that none is too small for floats to hold well. */
+/* Weights below this become 0, so that no weight is too small for the precision of floats. */
 static const double LEAST = 0x1p-40;
 
 static const struct gi_option options[] = {
@@ -72,8 +72,8 @@ static double weight(double distance, double sigma)
     return w < LEAST ? 0 : w;
 }
 
-/* The disk of OpenCV: all places whose distance is at most the radius. Returns how many there are.
- */
+/* Fills the spatial weights of OpenCV's disk: all offsets whose distance is at most the radius.
+ * Returns their number. */
 static int fill_space(struct tables *t, double sigma)
 {
     int half = t->spec.k / 2, n = 0;
@@ -87,8 +87,8 @@ static int fill_space(struct tables *t, double sigma)
     return n;
 }
 
-/* Of bytes an entry a distance. Of the others the table goes to where weights are 0, a tangent an
- * entry. */
+/* For bytes the table has an entry per distance. For other types it extends to where the weights
+ * are 0, with a tangent per entry. */
 static void fill_range(struct tables *t, const struct gi_image *src, double sigma)
 {
     struct gi_bilateral *spec = &t->spec;
@@ -130,7 +130,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         struct gi_edge edge = gi_edge_from(&p->edge, judge);
         memcpy(t->spec.guide_value, edge.value, sizeof edge.value);
         plan->cost.other *= 2;
-        if (plan->border == GI_BORDER_WRAP) /* bands know no guide past its ends */
+        if (plan->border == GI_BORDER_WRAP) /* bands do not have the guide's rows past its ends */
             plan->reach = GI_REACH_ALL;
     }
     return GI_OK;

@@ -1,4 +1,4 @@
-/* Non-local means: the mean of what has like surroundings.
+/* Non-local means: a mean weighted by the similarity of the surrounding patches.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -11,8 +11,8 @@ struct params {
     struct gi_border_params edge;
 };
 
-/* Steps in which samples of more than 8 bits are told apart, to the strength: rounding to them adds
- * 1 / 1536 to an exponent. */
+/* Quantisation steps per strength for samples of more than 8 bits: rounding to them changes an
+ * exponent by at most 1 / 1536. */
 enum { STEPS = 16 };
 
 static const struct gi_option options[] = {
@@ -58,12 +58,12 @@ struct tables {
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
-/* The weight of a distance is exp(-distance / unit), in parts of GI_NLMEANS_ONE; an entry stands
- * for the whole numbers from i << shift on, and has the weight of their mean. */
+/* The weight of a distance is exp(-distance / unit), in units of 1 / GI_NLMEANS_ONE; entry i covers
+ * the integers from i << shift on and has the weight of their mean. */
 static void fill(struct tables *t, double unit)
 {
     struct gi_nlmeans *spec = &t->spec;
-    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* from there on weights round to 0 */
+    double far = unit * log(2.0 * GI_NLMEANS_ONE); /* from this distance on weights round to 0 */
     while (far / ldexp(1, spec->shift) >= GI_NLMEANS_ENTRIES && spec->shift < 31)
         spec->shift++;
     spec->n = (int)fmin(far / ldexp(1, spec->shift) + 1, GI_NLMEANS_ENTRIES);

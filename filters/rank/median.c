@@ -1,4 +1,4 @@
-/* Median: the sample in the middle of those about a pixel.
+/* Median filter: the middle sample of a neighbourhood.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 #include "filters/tone/otsu.h"

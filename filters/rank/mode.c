@@ -1,4 +1,4 @@
-/* Mode: the most frequent sample of those about a pixel.
+/* Mode filter: the most frequent sample of a neighbourhood.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 #include "filters/tone/curve.h"

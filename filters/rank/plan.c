@@ -1,9 +1,9 @@
-/* A rank in a window.
+/* Plans and runs rank filters in a neighbourhood of any shape.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 
-/* Of comparing pairs, of histograms of columns, or of those that slide. Whether there are fully
- * transparent pixels, so that all go by runs, no plan can know. */
+/* The cost of sorting networks, of column histograms, or of sliding histograms. Whether there are
+ * fully transparent pixels, which need the implementation for runs, is not known when planning. */
 static double cost_of(const struct gi_median *m, enum gi_type type)
 {
     if (m->runs)
@@ -13,13 +13,13 @@ static double cost_of(const struct gi_median *m, enum gi_type type)
     return type == GI_U8 && m->width * m->height <= 65535 ? 450 : 1000 + 180.0 * m->height;
 }
 
-/* All of the window, and what is left of it where pixels are transparent. */
+/* The whole neighbourhood, and the specification that ignores transparent pixels. */
 struct tables {
     struct gi_median all, opaque;
     struct gi_run runs[];
 };
 
-/* The window's runs; a rectangle's are its rows. */
+/* Fills the runs of the neighbourhood; those of a rectangle are its rows. */
 static void fill_runs(struct gi_run *runs, const struct gi_shape *w)
 {
     for (int i = 0; i < w->nruns; i++)

@@ -1,4 +1,4 @@
-/* Rank: the sample of a rectangle below which a part of them are.
+/* Rank filter: the sample of a neighbourhood at a given percentile.
  * SPDX-License-Identifier: MIT */
 #include "filters/rank/rank.h"
 

@@ -1,4 +1,4 @@
-/* What the operations share that take a sample of a rank in a rectangle.
+/* Shared by the rank filters of a neighbourhood.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_RANK_H
 #define GI_FILTERS_RANK_H
@@ -8,13 +8,14 @@
 
 struct gi_rank_params {
     struct gi_window_params window;
-    double percent;            /* of rank */
+    double percent;            /* the percentile, of rank */
     struct gi_level threshold; /* of median */
     bool alpha;
     struct gi_border_params edge;
 };
 
-/* --k, --size, --alpha and the border's, of a struct gi_rank_params; what stands before them. */
+/* --k, --size, --alpha and the border options of a struct gi_rank_params, in the order of its
+ * members. */
 #define GI_RANK_OPTIONS                                                                            \
     GI_WINDOW_OPTIONS(GI_MEDIAN_MAX, "1001"),                                                      \
         {.name = "alpha",                                                                          \
@@ -26,15 +27,15 @@ struct gi_rank_params {
         .name = NULL                                                                               \
     }
 
-/* For the sample below which `percent` of the window's are; plan->tables begins with the window of
- * all pixels, a struct gi_median. The filter's `measure` is
- * gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a window that is too large. */
+/* Plans a filter for the percentile `percent`; plan->tables begins with the specification for all
+ * pixels, a struct gi_median. The filter's `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY;
+ * GI_E_USAGE for a neighbourhood that is too large. */
 enum gi_status gi_rank_plan(struct gi_plan *plan, double percent, struct gi_err *err);
 
-/* The window of a run: the plan's. */
+/* Returns the specification for a run, from the plan. */
 const struct gi_median *gi_rank_window(const struct gi_plan *plan, const struct gi_work *work);
 
-/* Runs it as a rank. */
+/* Runs it as a rank filter. */
 enum gi_status gi_rank_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);
 
