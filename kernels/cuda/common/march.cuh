@@ -129,8 +129,7 @@ static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
     int whole = max(min(start + last + 1, src->height - (MARCH_ROWS - 1)), 0);
     unsigned simple = (unsigned)kept(edge && src->border == GI_BORDER_WRAP ? 0 : whole);
 
-    struct march_state<KIND, N, S> state = {
-    };
+    struct march_state<KIND, N, S> state = {};
     int at = TURN, fill = 0; /* bytes of the ring */
     for (int i = kept(-AHEAD); i <= last; i += MARCH_ROWS) {
         __pipeline_wait_prior(MARCH_RING - 2);

@@ -8,8 +8,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_dense *spec,
                              struct gi_err *err)
 {
-    struct march_args<MARCH_DENSE, N> args = {
-    };
+    struct march_args<MARCH_DENSE, N> args = {};
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);
     struct raw_scale scale = raw_scale_of(src->type, spec->weights, spec->width * spec->height);

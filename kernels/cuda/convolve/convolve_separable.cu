@@ -11,8 +11,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct gi_image *src, const struct gi_separable *spec,
                              struct gi_err *err)
 {
-    struct march_args<MARCH_SEPARABLE, N> args = {
-    };
+    struct march_args<MARCH_SEPARABLE, N> args = {};
     struct raw_scale scale = raw_scale_of(src->type, spec->row, spec->nrow);
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &spec->finish, spec->sum);

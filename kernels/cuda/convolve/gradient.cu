@@ -67,8 +67,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              struct gi_err *err)
 {
     const struct gi_finish store = {GI_FINISH_STORE, 0, 0, 0};
-    struct march_args<MARCH_GRADIENT, 3> args = {
-    };
+    struct march_args<MARCH_GRADIENT, 3> args = {};
     args.src = source_of(src, &spec->edge, spec->alpha);
     args.rule = rule_of(src, spec->alpha, &store, 1);
     args.whole = march_most(spec->smooth, 3) * gi_type_full_scale(src->type) < 1 << 24;

@@ -322,8 +322,7 @@ static __global__ void __launch_bounds__(32, ribbon_shape<T, CHANNELS, N>::WARPS
     char *out = args.dst.data + ((long long)y0 - (N - 1)) * (long long)args.dst.stride + x * SIZE;
     float *mine = filtered + lane * ACROSS;
     float *wait = waiting + lane * ACROSS;
-    struct flight<N> flight = {
-    };
+    struct flight<N> flight = {};
     if (copies)
         ribbon_fetch<COPIERS, RAW>(to, src, byte, from);
     __pipeline_commit();

@@ -250,8 +250,7 @@ static __global__ void __launch_bounds__(PLAIN_THREADS)
     int tx = (int)threadIdx.x % SIDE, ty = (int)threadIdx.x / SIDE;
     int x0 = (int)blockIdx.x * SIDE, y0 = (int)blockIdx.y * SIDE;
     bool alpha = args.src.channels > COLOURS;
-    struct means<T, COLOURS> means = {
-    };
+    struct means<T, COLOURS> means = {};
     steps_make<T, COLOURS>(steps, &args, x0, y0, side, reach);
     __syncthreads();
     for (int j = -half; j <= half; j++)

@@ -310,8 +310,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              struct gi_err *err)
 {
     typedef form<T, R, TAPS, C> m;
-    struct enlarge_args<R, TAPS> args = {
-    };
+    struct enlarge_args<R, TAPS> args = {};
     int resident = 0;
     args.dst = *dst;
     args.src = *src;

@@ -229,8 +229,7 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     float4 *put = shared + part.put;
     const float4 *get = shared + part.get;
     int other = s::WORDS * (int)blockDim.x; /* chunks to the other of two rows of sums */
-    struct march<R, TAPS, C> m = {
-    };
+    struct march<R, TAPS, C> m = {};
     m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
 #pragma unroll
     for (int i = 0; i < AHEAD * R; i++, m.next += args.src.stride)
@@ -355,8 +354,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              struct gi_err *err)
 {
     typedef shape<R, TAPS, C> s;
-    struct ratio_args<TAPS> args = {
-    };
+    struct ratio_args<TAPS> args = {};
     args.dst = *dst;
     args.src = *src;
     ends_fill(&args.row, &spec->row, R, 0);

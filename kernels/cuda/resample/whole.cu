@@ -265,8 +265,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                              const struct whole *whole, struct gi_err *err)
 {
     typedef place<R, K> p;
-    struct whole_args<R, K> args = {
-    };
+    struct whole_args<R, K> args = {};
     int resident = 0;
     args.dst = *dst;
     args.src = *src;
