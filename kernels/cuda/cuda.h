@@ -1,6 +1,7 @@
-/* The CUDA backend inside: its devices and queues, its error macro, scratch and copies. Launchers
- * set the device by gi_cuda(), enqueue on `stream`, and neither wait nor allocate but by what is
- * here. SPDX-License-Identifier: MIT */
+/* Internal interface of the CUDA backend: devices and queues, the error macro, scratch memory,
+ * texture objects and copies. A launcher sets the device with gi_cuda(), enqueues its kernels on
+ * `stream`, and waits or allocates only through the functions declared here.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CUDA_H
 #define GI_KERNELS_CUDA_CUDA_H
 
@@ -12,22 +13,22 @@
 #include "kernels/ways.h"
 
 enum {
-    /* bytes: start and stride of our images: padding that wide loads may reach */
+    /* bytes: alignment of the start and stride of our images; wide loads may read this padding */
     GI_CUDA_ALIGN = 512,
-    GI_CUDA_TICKETS = 16, /* copies of a queue that are told apart */
-    GI_CUDA_TEXTURES = 8, /* texture objects of a queue that are there at once */
+    GI_CUDA_TICKETS = 16, /* copies of a queue that can be told apart */
+    GI_CUDA_TEXTURES = 8, /* texture objects that a queue keeps alive at once */
 };
 
-/* Device memory for an image or for scratch. The queue that had an idle block may have it again at
- * once: everything that still uses it is ahead in its stream. */
+/* Device memory for an image or for scratch. The queue that released an idle block may take it
+ * again at once, because all work that still uses the block precedes the new work in its stream. */
 struct gi_cuda_block {
     void *data;
     size_t nbytes;
-    const struct gi_cuda_queue *queue; /* NULL: its stream is done, any queue may have it */
+    const struct gi_cuda_queue *queue; /* NULL: its stream is done, any queue may take the block */
     bool lent;
 };
 
-/* Host memory that the driver has pinned. */
+/* A block of pinned (page-locked) host memory. */
 struct gi_cuda_pinned {
     void *data;
     size_t nbytes;
@@ -38,22 +39,22 @@ struct gi_cuda_device {
     struct gi_device base;
     int ordinal;
     int units;                    /* multiprocessors */
-    int shared_nbytes;            /* of shared memory that one block may have, opted in */
-    size_t max_bytes;             /* 0: no cap but the device's own */
-    struct gi_pool *workers;      /* that copy between pageable and pinned memory */
-    pthread_mutex_t lock;         /* over what follows */
-    struct gi_cuda_block *blocks; /* nblocks of blocks_room are taken */
+    int shared_nbytes;            /* shared memory that one block may have at most, opted in */
+    size_t max_bytes;             /* 0: no limit except the device's own memory */
+    struct gi_pool *workers;      /* threads that copy between pageable and pinned memory */
+    pthread_mutex_t lock;         /* guards the members below */
+    struct gi_cuda_block *blocks; /* array of blocks_room entries, nblocks in use */
     int nblocks, blocks_room;
-    const void **kernels; /* nkernels that gi_cuda_allow_shared() has set up, of kernels_room */
+    const void **kernels; /* set up by gi_cuda_allow_shared(); nkernels in use */
     int nkernels, kernels_room;
-    int nqueues; /* open */
+    int nqueues; /* open queues */
     struct gi_allocator host_allocator;
-    pthread_mutex_t pinned_lock;   /* over what follows */
-    struct gi_cuda_pinned *pinned; /* npinned of pinned_room are taken */
+    pthread_mutex_t pinned_lock;   /* guards the members below */
+    struct gi_cuda_pinned *pinned; /* array of pinned_room entries, npinned in use */
     int npinned, pinned_room;
 };
 
-/* A texture object, and when the work that uses it is over. */
+/* A texture object and the event that marks the end of the work that uses it. */
 struct gi_cuda_texture {
     cudaTextureObject_t object; /* 0: none */
     cudaEvent_t done;
@@ -62,21 +63,20 @@ struct gi_cuda_texture {
 struct gi_cuda_queue {
     struct gi_queue base;
     struct gi_cuda_device *device;
-    int ordinal, units, shared_nbytes; /* the device's */
-    struct gi_pool *workers;           /* the device's */
+    int ordinal, units, shared_nbytes; /* copied from the device */
+    struct gi_pool *workers;           /* copied from the device */
     cudaStream_t stream;
-    void *scratch; /* device memory of gi_cuda_scratch() */
+    void *scratch; /* device memory that gi_cuda_scratch() returns */
     size_t scratch_nbytes;
-    void *staging[2]; /* pinned host memory, made at the first large copy */
+    void *staging[2]; /* pinned host memory, allocated at the first large copy */
     cudaEvent_t staged[2];
-    struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* gi_cuda_texture()'s, in turn */
+    struct gi_cuda_texture textures[GI_CUDA_TEXTURES]; /* used in rotation */
     unsigned ntextures;
-    uint64_t ntickets; /* given out */
-    cudaEvent_t
-        copied[GI_CUDA_TICKETS]; /* of the ticket n in n % GI_CUDA_TICKETS, or a later one */
+    uint64_t ntickets;                   /* tickets issued so far */
+    cudaEvent_t copied[GI_CUDA_TICKETS]; /* [n % GI_CUDA_TICKETS]: after copy n or a later one */
 };
 
-/* The queue as the CUDA backend sees it, its device made the thread's current one. */
+/* Returns the queue as the CUDA backend's type and makes its device the thread's current one. */
 static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
 {
     struct gi_cuda_queue *cu = (struct gi_cuda_queue *)queue;
@@ -85,10 +85,11 @@ static inline struct gi_cuda_queue *gi_cuda(struct gi_queue *queue)
 }
 
 /* Records a failed call: GI_E_DEVICE_MEMORY if memory ran out, GI_E_DEVICE if the device's later
- * calls fail too (a sticky error), else GI_E_LAUNCH. Waits for the device. */
+ * calls fail too (a sticky error), otherwise GI_E_LAUNCH. Waits for the device. */
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call);
 
-/* Returns from the function, through the `err` in scope, where the call failed. */
+/* If the CUDA call fails, returns its error from the calling function, which has an `err` in
+ * scope. */
 #define GI_CUDA_TRY(call)                                                                          \
     do {                                                                                           \
         cudaError_t gi_cuda_error_ = (call);                                                       \
@@ -96,11 +97,11 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
             return gi_cuda_fail(err, gi_cuda_error_, #call);                                       \
     } while (0)
 
-/* After a launch: did it start? */
+/* Checks a kernel launch: returns from the calling function if the kernel did not start. */
 #define GI_CUDA_LAUNCHED() GI_CUDA_TRY(cudaGetLastError())
 
-/* Returns what the expression gives with the type name T for samples of `type`, or with the
- * constant CHANNELS for `channels` of 1 to 4: where templates begin. */
+/* Returns the value of the expression, in which T is the C type of samples of `type`, or CHANNELS
+ * is a constant equal to `channels` (1 to 4). Templates are instantiated through these macros. */
 #define GI_CUDA_TYPES(type, ...)                                                                   \
     switch (type) {                                                                                \
     case GI_U8: {                                                                                  \
@@ -138,19 +139,19 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
     }                                                                                              \
     }
 
-/* Device memory for the primitive at work, GI_CUDA_ALIGN aligned, contents undefined; valid until
- * the next call on this queue (one block a primitive: carve it up yourself). Grows in stream
- * order, so kernels already enqueued keep what they had. */
+/* Returns device memory for the running primitive: aligned to GI_CUDA_ALIGN, contents undefined,
+ * valid until the next call on this queue. A primitive makes one call and divides the block itself.
+ * The memory grows in stream order, so kernels that are enqueued already keep the old block. */
 enum gi_status gi_cuda_scratch(struct gi_cuda_queue *cu, void **scratch, size_t nbytes,
                                struct gi_err *err);
 
 /* Allows launches of `kernel` all the dynamic shared memory that a block of the device can have:
- * what remains of shared_nbytes beside the kernel's static shared memory. Every kernel that is
- * launched with more than 48 KiB needs it first. Errors: GI_E_MEMORY, as gi_cuda_fail(). */
+ * shared_nbytes minus the kernel's static shared memory. It must be called before every launch with
+ * more than 48 KiB. Errors: GI_E_MEMORY, as gi_cuda_fail(). */
 enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel,
                                     struct gi_err *err);
 
-/* Returns from the function, through the `err` in scope, where that fails. */
+/* If that fails, returns its error from the calling function, which has an `err` in scope. */
 #define GI_CUDA_ALLOW_SHARED(cu, kernel)                                                           \
     do {                                                                                           \
         enum gi_status gi_allow_status_ = gi_cuda_allow_shared(cu, (const void *)(kernel), err);   \
@@ -158,17 +159,19 @@ enum gi_status gi_cuda_allow_shared(struct gi_cuda_queue *cu, const void *kernel
             return gi_allow_status_;                                                               \
     } while (0)
 
-/* A texture object for `image` as rows in memory: point fetches at pixel coordinates, samples as
- * they are, outside what `edge` says. For kernels that are enqueued before the next call. 0 where
- * the hardware has none: for borders but CLAMP and VALUE, values that are no texels, three
- * channels, and images beyond its limits. */
+/* Returns a texture object over the rows of `image` in linear memory: point sampling at pixel
+ * coordinates, unconverted samples, and the border that `edge` describes. It may be used by kernels
+ * that are enqueued before the next call. *texture is 0 if the hardware cannot represent the image:
+ * border modes except CLAMP and VALUE, border values that are not representable as texels, three
+ * channels, and images beyond its size limits. */
 enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *texture,
                                const struct gi_image *image, const struct gi_edge *edge,
                                struct gi_err *err);
 void gi_cuda_textures_free(struct gi_cuda_queue *cu);
 
-/* Rows of bytes from the device to pageable host memory and back, through pinned staging; the first
- * waits until the bytes are there, the second only until `host` has been read. */
+/* Copies rows of bytes between the device and pageable host memory through pinned staging buffers.
+ * The copy to the host returns when all bytes are there; the copy to the device returns as soon as
+ * `host` has been read. */
 enum gi_status gi_cuda_copy_to_host(struct gi_cuda_queue *cu, void *host, size_t host_stride,
                                     const void *device, size_t device_stride, size_t row_nbytes,
                                     size_t nrows, struct gi_err *err);
@@ -176,7 +179,7 @@ enum gi_status gi_cuda_copy_to_device(struct gi_cuda_queue *cu, void *device, si
                                       const void *host, size_t host_stride, size_t row_nbytes,
                                       size_t nrows, struct gi_err *err);
 
-/* The primitives, as the slots of struct gi_kernels. */
+/* The primitives: one function per slot of struct gi_kernels. */
 gi_convolve_separable_fn gi_cuda_convolve_separable;
 gi_convolve_2d_fn gi_cuda_convolve_2d;
 gi_box_fn gi_cuda_box;
@@ -215,7 +218,7 @@ gi_reduce_fn gi_cuda_reduce;
 gi_resample_fn gi_cuda_resample;
 gi_warp_fn gi_cuda_warp;
 
-/* The ways of those that have several, for struct gi_kernels. */
+/* The table of implementations (ways) of each primitive. */
 extern const struct gi_ways gi_cuda_convolve_separable_ways, gi_cuda_convolve_2d_ways,
     gi_cuda_box_ways, gi_cuda_extreme_ways, gi_cuda_ball_ways, gi_cuda_median_ways,
     gi_cuda_mode_ways, gi_cuda_veil_ways;

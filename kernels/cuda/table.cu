@@ -1,4 +1,5 @@
-/* The CUDA backend's table.
+/* The function table of the CUDA backend: every slot of struct gi_kernels and the table of
+ * implementations of every primitive.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
@@ -95,7 +96,7 @@ static const struct gi_kernels kernels = {
     .label = gi_cuda_label,
     .region_stats = gi_cuda_region_stats,
     .paint = gi_cuda_paint,
-    .flood = NULL, /* by label */
+    .flood = NULL, /* callers use label instead */
     .scatter = gi_cuda_scatter,
     .window = gi_cuda_window,
     .turn = gi_cuda_turn,

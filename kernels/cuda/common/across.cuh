@@ -1,5 +1,7 @@
-/* What all lanes of a warp give, put together; all lanes get it. GPUs before 8.0 have no such
- * instructions. SPDX-License-Identifier: MIT */
+/* Warp collectives: sum, minimum, maximum and bitwise or over the 32 lanes of a warp; every lane
+ * gets the result. From compute capability 8.0 on they are one instruction each; older GPUs
+ * exchange values with shuffles in a butterfly pattern of five steps.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_ACROSS_CUH
 #define GI_KERNELS_CUDA_ACROSS_CUH
 
@@ -61,7 +63,7 @@ static __device__ inline uint32_t or_across(uint32_t v)
 #endif
 }
 
-/* Of numbers below 2^43. */
+/* Sum of numbers below 2^43, as two sums that fit in 32 bits each: lower 16 bits, upper 27 bits. */
 static __device__ inline uint64_t sum_across(uint64_t v)
 {
     return sum_across((uint32_t)v & 0xffff) + ((uint64_t)sum_across((uint32_t)(v >> 16)) << 16);

@@ -1,8 +1,29 @@
-/* The march: small neighbourhoods of N x N, one warp a strip of columns and a band of its rows,
- * every thread WORDS words of samples. Rows come through a ring in shared memory, copied ahead of
- * their use, with their halo; where that leaves the image the warp puts the border's samples there.
- * Sums of the outputs in flight stay in registers: a new row adds its part to each, and each moves
- * one place on in the same fmaf. SPDX-License-Identifier: MIT */
+/* Sliding window in registers: N x N neighbourhoods with small N (separable and dense convolution,
+ * gradients). One kernel, `march`, for all of them.
+ *
+ * Block: one warp. It owns a strip of columns (512 bytes of a row with WORDS = 4) and a band of
+ * rows, and moves down the band. Thread l owns WORDS 32-bit words of each row, S samples.
+ *
+ *                strip (STRIP bytes)
+ *       SIDE +---------------------+ SIDE
+ *       ....:|t0 |t1 |t2 | ... |t31|:....   row y, MARCH_ROWS rows per step
+ *       ....:|   |   |   |     |   |:....
+ *            +---------------------+       one step: MARCH_ROWS rows of PITCH bytes
+ *
+ * Shared memory: a ring buffer of MARCH_RING steps (two: double buffering). cp.async fills one step
+ * while the warp computes from the other. The exchange between threads is only that each reads its
+ * halo of N / 2 pixels to either side from what its neighbours' lanes copied.
+ * Registers: row j of `acc` is the partial sum of the output row that has seen j + 1 of its N
+ * source rows. A new row adds its product to all of them, and the same fmaf moves each to the next
+ * place.
+ *
+ * Phases of a step: load (start copies of the next step), exchange (wait, write border samples into
+ * the halo), compute (N x N products per sample), store (epilogue, round, pack).
+ *
+ * Example: N = 5, 8-bit gray, WORDS = 4. S = 16 samples per thread, HALO = 2 samples, STRIP = 512
+ * and SIDE = 16 bytes, a row of 544 bytes at a PITCH of 560; the ring buffer has 2 * 4 * 560 = 4480
+ * bytes. A thread loads 24 bytes per row, of which 20 are its window, and keeps 4 x 16 sums.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MARCH_CUH
 #define GI_KERNELS_CUDA_MARCH_CUH
 
@@ -15,9 +36,8 @@ template <enum march_kind KIND, int N> struct march_args {
     struct target dst;
     struct rule rule;
     int row_nbytes, band_rows;
-    bool whole; /* GRADIENT: sums below 2^24 are whole numbers */
-    float
-        unit; /* times this, raw sums are those of samples; not SEPARABLE, where they are already */
+    bool whole; /* GRADIENT: all sums are integers below 2^24 */
+    float unit; /* factor from raw sums to sums of samples; SEPARABLE has it in its weights */
     struct march_weights<KIND, N> weights;
 };
 
@@ -39,7 +59,7 @@ static __device__ __forceinline__ void march_store(void *out, const float *f)
     words_store<WORDS>(out, words);
 }
 
-/* The window of raw samples of `words`, colour times alpha where that is wanted. */
+/* Unpacks the window of raw samples from `words`; multiplies colour by alpha if `premultiply`. */
 template <typename T, int CHANNELS, int SKIP, int WINDOW>
 static __device__ __forceinline__ void march_unpack(float *w, const unsigned *words,
                                                     bool premultiply)
@@ -55,8 +75,8 @@ static __device__ __forceinline__ void march_unpack(float *w, const unsigned *wo
     }
 }
 
-/* A row's sums f to what is stored. centre: the source samples in their place, there if `inside`.
- */
+/* Epilogue: turns the sums f of one row into the values to be rounded. centre: the source samples
+ * at the same place, readable if `inside`. */
 template <enum march_kind KIND, typename T, int CHANNELS, int S, enum march_end END>
 static __device__ __forceinline__ void march_round_off(float *f, const char *centre, bool inside,
                                                        const struct rule *rule, float unit)
@@ -86,12 +106,13 @@ static __device__ __forceinline__ void march_round_off(float *f, const char *cen
         }
     } else if (!INTEGER) {
 #pragma unroll
-        for (int s = 0; s < S; s++) /* -0 becomes 0, but not in alpha */
+        for (int s = 0; s < S; s++) /* -0 becomes +0, except in alpha */
             f[s] = CHANNELS % 2 == 0 && s % CHANNELS == CHANNELS - 1 ? f[s] : f[s] + 0.0f;
     }
 }
 
-/* Warps that a multiprocessor is to hold, where that is worth some moves to the compiler. */
+/* Minimum number of resident warps per multiprocessor that the compiler must allow for (launch
+ * bounds), where that is worth the additional register moves; 1 elsewhere. */
 static constexpr int march_warps(enum march_kind kind, int n, enum march_end end)
 {
     if (kind == MARCH_DENSE)
@@ -112,26 +133,27 @@ static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
     __shared__ __align__(16) char ring[MARCH_RING * TURN];
     const struct source *src = &args.src;
     int lane = (int)threadIdx.x, y0 = (int)blockIdx.y * args.band_rows;
-    int start = kept(y0 - N / 2); /* row of the source, maybe outside */
+    int start = kept(y0 - N / 2); /* source row under the first tap, may be outside */
     int last = kept(min(args.band_rows, src->height - y0) + N - 2);
     int strip = (int)blockIdx.x * shape::STRIP, mine = strip + lane * (WORDS * 4); /* bytes */
-    int store = kept(mine < args.row_nbytes ? N - 1 : INT_MAX); /* from this row on */
+    int store = kept(mine < args.row_nbytes ? N - 1 : INT_MAX); /* first iteration that stores */
     int edge = kept(strip == 0 || strip + shape::STRIP + SIDE > args.row_nbytes);
     char *out = args.dst.data + ((long long)y0 - (N - 1)) * (long long)args.dst.stride + mine;
-    unsigned slots = (unsigned)__cvta_generic_to_shared(ring) + SIDE; /* the strip in slot 0 */
+    unsigned slots = (unsigned)__cvta_generic_to_shared(ring) + SIDE; /* of the strip in row 0 */
     unsigned window = (unsigned)kept((int)slots + lane * (WORDS * 4));
     const struct march_copy copy =
         march_copy_of<shape::STRIP, SIDE, PITCH>(src, slots, strip, args.row_nbytes);
     struct march_patch patch = {-1, -1, -1, 0};
     if (edge)
         patch = march_patch_of<T, CHANNELS, HALO, SLOT>(src, strip - SIDE);
-    /* Turns that begin before this row are copied as they are. */
+    /* Steps that begin before this source row need no border rows and are copied unchanged. */
     int whole = max(min(start + last + 1, src->height - (MARCH_ROWS - 1)), 0);
     unsigned simple = (unsigned)kept(edge && src->border == GI_BORDER_WRAP ? 0 : whole);
 
     struct march_state<KIND, N, S> state = {};
-    int at = TURN, fill = 0; /* bytes of the ring */
+    int at = TURN, fill = 0; /* bytes from the start of the ring buffer */
     for (int i = kept(-AHEAD); i <= last; i += MARCH_ROWS) {
+        /* Load: wait for the copies of this step and start those of the next one. */
         __pipeline_wait_prior(MARCH_RING - 2);
         __syncwarp();
         int row = start + i + AHEAD;
@@ -146,17 +168,20 @@ static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
         at = at == (MARCH_RING - 1) * TURN ? 0 : at + TURN;
         if (i < 0)
             continue;
+        /* Exchange: write the border's samples into the halo. */
         if (edge)
             march_patch_turn<T, PITCH>(ring + fill, &patch);
         unsigned slot = window + fill;
 #pragma unroll 1
         for (int r = i; r <= min(i + MARCH_ROWS - 1, last); r++, slot += PITCH) {
+            /* Compute: unpack the window and add it to the N rows of partial sums. */
             unsigned words[2 * shape::HALO_WORDS + WORDS];
             window_load<-shape::HALO_WORDS, WORDS + shape::HALO_WORDS, WORDS>(words, slot);
             float w[shape::WINDOW], f[S];
             march_unpack<T, CHANNELS, shape::SKIP, shape::WINDOW>(
                 w, words, END == MARCH_WEIGH || (END == MARCH_ANY && src->premultiply));
             march_step<KIND, N, S, CHANNELS, sizeof(T) != 4>(f, &state, w, args.weights.w);
+            /* Store: epilogue, rounding, one store of WORDS words. */
             size_t centre = (size_t)(unsigned)(start + r - N / 2) * (unsigned)src->stride;
             march_round_off<KIND, T, CHANNELS, S, END>(f, src->data + centre + mine, r >= store,
                                                        &args.rule, args.unit);
@@ -167,15 +192,15 @@ static __global__ void __launch_bounds__(32, march_warps(KIND, N, END))
     }
 }
 
-/* The least odd size that holds n taps round their anchor in its middle. */
+/* Smallest odd size that holds n taps with their anchor in the middle. */
 static inline int march_centred(int n, int anchor)
 {
     int after = n - 1 - anchor;
     return 2 * (anchor > after ? anchor : after) + 1;
 }
 
-/* By how much weights can enlarge a sample; below MARCH_MOST no sum over 16-bit samples times alpha
- * overflows, so zero taps add exactly nothing. */
+/* Upper bound for the sum of the absolute weights, the largest gain of a kernel. Below it no sum
+ * over 16-bit samples times alpha overflows, so padding taps of weight zero add exactly nothing. */
 #define MARCH_MOST 1e20
 
 static inline double march_most(const float *weights, int n)
@@ -186,8 +211,8 @@ static inline double march_most(const float *weights, int n)
     return most;
 }
 
-/* The least that a sum over whole numbers can be but for 0, without its sign: the least weight, or,
- * where they can cancel, its last place. */
+/* Smallest magnitude that a non-zero sum over integer samples can have: the smallest absolute
+ * weight, or, if weights of both signs can cancel, its last bit. */
 static inline double march_least(const float *weights, int n)
 {
     double least = INFINITY;
@@ -200,8 +225,9 @@ static inline double march_least(const float *weights, int n)
     return cancel ? least * 0x1p-24 : least;
 }
 
-/* May march_quotient() be used, if it is, where sums are `least` or more, and `most` times a sample
- * or less? Then dividends and divisors are 2^-100 to 2^100 and quotients below 2^126. */
+/* Returns whether march_quotient() is exact for this alpha rule, or is not needed. `least` is the
+ * smallest magnitude of a non-zero sum, `most` the largest gain. Then dividends and divisors are
+ * between 2^-100 and 2^100 and quotients are below 2^126. */
 static inline bool march_divides(const struct gi_image *src, enum gi_alpha_rule alpha, double least,
                                  double most, float sum)
 {
@@ -212,7 +238,8 @@ static inline bool march_divides(const struct gi_image *src, enum gi_alpha_rule 
            most * inverse <= 0x1p84;
 }
 
-/* Can the ring hold the border's values? It holds samples of the image's type. */
+/* Returns whether the border values are samples of the image's type, as the ring buffer
+ * requires. */
 static inline bool march_holds(const struct gi_image *src, const struct gi_edge *edge)
 {
     float full = gi_type_full_scale(src->type);
@@ -224,7 +251,7 @@ static inline bool march_holds(const struct gi_image *src, const struct gi_edge 
     return true;
 }
 
-/* Fills in the division of work and launches. */
+/* Divides the work into strips and bands and launches the kernel. */
 template <enum march_kind KIND, typename T, int CHANNELS, int N, int WORDS>
 static enum gi_status march_launch(struct gi_cuda_queue *cu, struct gi_image *dst,
                                    const struct gi_image *src, struct march_args<KIND, N> *args,
@@ -233,10 +260,11 @@ static enum gi_status march_launch(struct gi_cuda_queue *cu, struct gi_image *ds
     typedef struct march_shape<T, CHANNELS, N, WORDS> shape;
     args->dst = target_of(dst);
     args->row_nbytes = (int)gi_row_nbytes(src);
-    /* Kernels of their own for what is common. */
+    /* Specialised kernels for the common epilogues. */
     constexpr enum march_end plain =
         sizeof(T) == 1 || (KIND != MARCH_GRADIENT && CHANNELS < 4) ? MARCH_PLAIN : MARCH_ANY;
-    /* Dense kernels of more than 5 x 5 are rare with any other end: see convolve_2d.cu. */
+    /* Dense kernels larger than 5 x 5 are compiled for the plain epilogue only, see
+     * convolve_2d.cu. */
     constexpr enum march_end any = KIND == MARCH_DENSE && N > 5 ? plain : MARCH_ANY;
     constexpr enum march_end weigh =
         KIND == MARCH_SEPARABLE && CHANNELS == 4 && sizeof(T) == 1 ? MARCH_WEIGH : any;
@@ -249,9 +277,10 @@ static enum gi_status march_launch(struct gi_cuda_queue *cu, struct gi_image *ds
     int warps_per_unit = 1;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps_per_unit, kernel, 32, 0));
     int strips = ceil_div(args->row_nbytes, shape::STRIP);
-    /* One wave, so that nobody waits for a place; where memory is what takes the time, three, for
-     * multiprocessors have different shares of that. Where arithmetic does, 12 warps keep a
-     * multiprocessor busy, and longer bands share fewer rows. */
+    /* One wave of blocks, so that no block waits for another to end. Three waves if memory
+     * bandwidth is the limit, because multiprocessors get unequal shares of it. If arithmetic is
+     * the limit, 12 warps keep a multiprocessor busy, and the longer bands read fewer halo rows
+     * twice. */
     bool light = KIND == MARCH_SEPARABLE && N * shape::S <= 48;
     bool steady = KIND == MARCH_SEPARABLE && sizeof(T) == 1 && N >= 5 && args->rule.plain;
     int warps = (steady && warps_per_unit > 12 ? 12 : warps_per_unit) * cu->units;

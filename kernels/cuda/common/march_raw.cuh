@@ -1,10 +1,10 @@
-/* Raw samples: how the march takes whole numbers for floats, at no cost.
+/* Raw samples: conversion from integers to floats without an instruction.
  *
- * The float whose bits are a whole number v below 2^24 is v * 2^-149. A chain of fmaf over raw
- * samples, its weights times 2^p, therefore is the chain over the samples times 2^(p - 149), every
- * rounding with it, and a factor of 2^(149 - p) in what follows gives the sums themselves. That
- * holds while nothing overflows and no bit falls below 2^-149: see raw_scale_of() and raw_fits().
- * Samples of GI_F32 are their own raw ones. SPDX-License-Identifier: MIT */
+ * A float whose bit pattern is an integer v below 2^24 has the value v * 2^-149. A chain of fmaf
+ * over such raw samples, with weights multiplied by 2^p, is therefore the chain over the samples
+ * times 2^(p - 149), including every rounding, and a factor of 2^(149 - p) later restores the sums.
+ * This holds as long as nothing overflows and no bit is below 2^-149: see raw_scale_of() and
+ * raw_fits(). Samples of GI_F32 are their own raw samples. SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MARCH_RAW_CUH
 #define GI_KERNELS_CUDA_MARCH_RAW_CUH
 
@@ -13,13 +13,14 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Powers of two: of what weights are multiplied by, and of what is left to multiply by. */
+/* Exponents of two: the factor of the weights, and the factor that remains to be applied. */
 struct raw_scale {
     int weights, rest;
 };
 
-/* That of a chain with these weights: the most that lets them be floats, but nothing to divide by.
- * Sums over up to 2^10 samples below 2^32 then are below 2^21. */
+/* Scale for a chain with these weights: the largest factor that keeps them finite, at most 2^149,
+ * so that the remaining factor is never below 1. Sums over up to 2^10 samples below 2^32 are then
+ * below 2^21. */
 static inline struct raw_scale raw_scale_of(enum gi_type type, const float *weights, int n)
 {
     struct raw_scale scale = {0, 0};
@@ -34,15 +35,15 @@ static inline struct raw_scale raw_scale_of(enum gi_type type, const float *weig
     return scale;
 }
 
-/* to = n weights times 2^scale. */
+/* to[i] = weights[i] * 2^scale. */
 static inline void weights_scale(float *to, const float *weights, int n, int scale)
 {
     for (int i = 0; i < n; i++)
         to[i] = ldexpf(weights[i], scale);
 }
 
-/* Are the scaled weights multiples of `least`, a power of two? Products with raw samples, and all
- * sums of them, then are multiples of least * 2^-149. */
+/* Returns whether the scaled weights are multiples of `least`, a power of two. Products with raw
+ * samples, and all sums of them, are then multiples of least * 2^-149. */
 static inline bool raw_fits(enum gi_type type, const float *weights, int n, double least)
 {
     int scale = raw_scale_of(type, weights, n).weights;
@@ -53,7 +54,7 @@ static inline bool raw_fits(enum gi_type type, const float *weights, int n, doub
     return true;
 }
 
-/* Raw sample k of a run that lies in 32-bit words; k a constant after unrolling. */
+/* Raw sample k of samples packed in 32-bit words; k is a constant after unrolling. */
 template <typename T>
 static __device__ __forceinline__ float raw_unpack(const unsigned *words, int k)
 {
@@ -65,8 +66,8 @@ static __device__ __forceinline__ float raw_unpack(const unsigned *words, int k)
         return __uint_as_float(words[k]);
 }
 
-/* The CHANNELS raw samples of pixel p of such a run, colour times alpha: at 8 bits whole numbers
- * below 2^16, at 16 bits rounded where they have more than 24 bits. */
+/* The CHANNELS raw samples of pixel p, colour multiplied by alpha. 8-bit products are integers
+ * below 2^16; 16-bit products are rounded if they have more than 24 bits. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void raw_premultiply(float *w, const unsigned *words, int p)
 {

@@ -1,5 +1,7 @@
-/* The march's rows: from the image to a ring in shared memory, with their halo, and from there to
- * registers. SPDX-License-Identifier: MIT */
+/* Rows of the sliding window in registers (march.cuh): asynchronous copies (cp.async) from the
+ * image into the ring buffer in shared memory, the samples outside the image, and loads from the
+ * ring buffer into registers.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MARCH_RING_CUH
 #define GI_KERNELS_CUDA_MARCH_RING_CUH
 
@@ -9,27 +11,28 @@
 #include "kernels/cuda/common/march_sums.cuh"
 
 enum {
-    MARCH_ROWS = 4, /* of a turn: they share the cost of waiting and addressing */
-    MARCH_RING = 2, /* turns of a warp in shared memory: one at work, the others under way */
+    MARCH_ROWS = 4, /* rows per step: they share the cost of waiting and of addressing */
+    MARCH_RING = 2, /* steps in the ring buffer: one in use, the others in flight */
 };
 
-/* The shape of the work of a thread and its warp. */
+/* Shape of the work of a thread and of its warp. */
 template <typename T, int CHANNELS, int N, int WORDS> struct march_shape {
     enum {
-        S = WORDS * 4 / (int)sizeof(T),                /* samples a thread */
-        HALO = N / 2 * CHANNELS,                       /* samples on each side */
-        HALO_WORDS = (HALO * (int)sizeof(T) + 3) / 4,  /* words on each side */
-        SKIP = HALO_WORDS * 4 / (int)sizeof(T) - HALO, /* samples before the window in them */
-        WINDOW = S + 2 * HALO,                         /* samples */
-        STRIP = 32 * WORDS * 4,                        /* bytes of a row for one warp */
-        SIDE = (HALO * (int)sizeof(T) + 15) / 16 * 16, /* bytes copied on each side of that */
-        SLOT = STRIP + 2 * SIDE,                       /* bytes of a row in the ring */
-        PITCH = SLOT + (2 * HALO + 3) / 4 * 16,        /* and the words that WRAP copies besides */
-        TURN = MARCH_ROWS * PITCH,                     /* bytes of a turn in the ring */
+        S = WORDS * 4 / (int)sizeof(T),                /* samples per thread */
+        HALO = N / 2 * CHANNELS,                       /* samples on each side of the window */
+        HALO_WORDS = (HALO * (int)sizeof(T) + 3) / 4,  /* words on each side of the window */
+        SKIP = HALO_WORDS * 4 / (int)sizeof(T) - HALO, /* samples before the window */
+        WINDOW = S + 2 * HALO,                         /* samples of a thread's window */
+        STRIP = 32 * WORDS * 4,                        /* bytes of a row that one warp owns */
+        SIDE = (HALO * (int)sizeof(T) + 15) / 16 * 16, /* bytes copied on each side of the strip */
+        SLOT = STRIP + 2 * SIDE,                       /* bytes of a row in the ring buffer */
+        PITCH = SLOT + (2 * HALO + 3) / 4 * 16,        /* plus the words that WRAP copies */
+        TURN = MARCH_ROWS * PITCH,                     /* bytes of a step in the ring buffer */
     };
 };
 
-/* n words. By an address of shared memory: a pointer the compiler works out anew for every row. */
+/* Loads n words. It takes a shared-memory address because the compiler would recompute a pointer
+ * for every row. */
 static __device__ __forceinline__ void shared_load(unsigned *words, unsigned at, int n)
 {
     if (n == 4)
@@ -42,7 +45,8 @@ static __device__ __forceinline__ void shared_load(unsigned *words, unsigned at,
         asm volatile("ld.shared.u32 %0, [%1];" : "=r"(words[0]) : "r"(at));
 }
 
-/* Words AT to END of those at `from`, which is aligned for ALIGN of them. */
+/* Loads the words AT to END - 1 at `from`, which is aligned to ALIGN words, with the widest
+ * loads. */
 template <int AT, int END, int ALIGN>
 static __device__ __forceinline__ void window_load(unsigned *words, unsigned from)
 {
@@ -55,7 +59,8 @@ static __device__ __forceinline__ void window_load(unsigned *words, unsigned fro
     }
 }
 
-/* Where `yes`, starts to copy N bytes, 4 or 16, to shared memory; before sm_80 copies them. */
+/* If `yes`, starts an asynchronous copy of N bytes (4 or 16) to shared memory; before sm_80 the
+ * copy is synchronous. */
 template <int N>
 static __device__ __forceinline__ void copy_start(unsigned to, const char *from, int yes)
 {
@@ -77,7 +82,8 @@ static __device__ __forceinline__ void copy_start(unsigned to, const char *from,
 #endif
 }
 
-/* The same number, but not one that the compiler can work out: it has to keep it. */
+/* Returns v through a shuffle, so that the compiler cannot rematerialise the value and must keep it
+ * in a register. */
 static __device__ __forceinline__ int kept(int v)
 {
     return __shfl_sync(~0u, v, (int)threadIdx.x);
@@ -88,12 +94,12 @@ static __device__ __forceinline__ const char *kept(const char *p)
     return (const char *)__shfl_sync(~0u, (unsigned long long)p, (int)threadIdx.x);
 }
 
-/* A lane's sample of the halo that lies outside the image, left or right: a copy of one in the same
- * slot, or of the border value. WRAP takes it from the other end of the row, whose word is copied
- * to the end of the slot. */
+/* The sample of the halo, left or right of the image, that this lane writes: a copy of another
+ * sample of the same row, or the border value. WRAP needs a sample from the other end of the row;
+ * the word that holds it is copied behind the row in the ring buffer. */
 struct march_patch {
-    int to, from; /* bytes of a slot; to -1: no such sample; from -1: the value */
-    int word;     /* byte of the row that is copied for it, -1: none */
+    int to, from; /* byte offsets in the row; to = -1: none; from = -1: border value */
+    int word;     /* byte offset in the image row of the word copied for it; -1: none */
     float value;
 };
 
@@ -117,7 +123,7 @@ static __device__ __noinline__ struct march_patch march_patch_of(const struct so
     return p;
 }
 
-/* Puts them into the rows of a turn. */
+/* Writes these samples into all rows of a step. */
 template <typename T, int PITCH>
 static __device__ __forceinline__ void march_patch_turn(char *turn, const struct march_patch *patch)
 {
@@ -129,12 +135,12 @@ static __device__ __forceinline__ void march_patch_turn(char *turn, const struct
     __syncwarp();
 }
 
-/* What a lane copies of every turn: 16 bytes of the strip of each row, and where there is a side
- * for it 16 bytes of that, of one of the rows. */
+/* What a lane copies in every step: 16 bytes of the strip in each row, and, if there is one for it,
+ * 16 bytes of the sides (halo) in one of the rows. */
 struct march_copy {
-    const char *from, *from_side; /* in rows 0 and the lane's of the image */
-    unsigned to, to_side;         /* in the same rows of turn 0 of the ring */
-    int strip, side;              /* is there such a piece? */
+    const char *from, *from_side; /* in row 0 of the image, and in the lane's row */
+    unsigned to, to_side;         /* at the same places of step 0 of the ring buffer */
+    int strip, side;              /* whether this lane has such a piece */
 };
 
 template <int STRIP, int SIDE, int PITCH>
@@ -156,8 +162,8 @@ march_copy_of(const struct source *src, unsigned slots, int strip, int row_nbyte
     return copy;
 }
 
-/* Starts to copy MARCH_ROWS rows of the image from `row` on to the turn `turn` bytes into the ring.
- */
+/* Starts copying MARCH_ROWS rows of the image, from `row` on, to the step that begins `turn` bytes
+ * into the ring buffer. */
 template <int PITCH>
 static __device__ __forceinline__ void march_copy_turn(const struct march_copy *copy, unsigned turn,
                                                        int row, size_t stride)
@@ -175,8 +181,8 @@ static __device__ __forceinline__ void march_copy_turn(const struct march_copy *
     copy_start<16>(copy->to_side + turn, from, copy->side);
 }
 
-/* One row that may lie outside, to `slot`, which begins with byte `first` of it; and the words that
- * WRAP wants. */
+/* Copies one row, which may be outside the image, to `slot`; the slot begins with byte `first` of
+ * the row. Also copies the words that WRAP needs. */
 template <typename T, int CHANNELS, int SLOT>
 static __device__ __noinline__ void march_copy_any(char *slot, const struct source *src, int row,
                                                    int first, int row_nbytes, int word)

@@ -1,5 +1,6 @@
-/* The march's arithmetic: what a row adds to the sums in flight, and what is done to finished ones.
- * Explicit intrinsics throughout; see kernels.h for what is being computed.
+/* Arithmetic of the sliding window in registers (march.cuh): how one source row is added to the
+ * partial sums, and what happens to finished sums. All operations are explicit intrinsics, because
+ * their order is defined in kernels.h.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MARCH_SUMS_CUH
 #define GI_KERNELS_CUDA_MARCH_SUMS_CUH
@@ -8,22 +9,24 @@
 
 enum march_kind { MARCH_SEPARABLE, MARCH_DENSE, MARCH_GRADIENT };
 
-/* What is done to finished sums: nothing; colour is divided by alpha; what the rule says. */
+/* Epilogue of the finished sums: PLAIN rounds only, WEIGH divides colour by alpha, ANY follows the
+ * rule at run time. */
 enum march_end { MARCH_PLAIN, MARCH_WEIGH, MARCH_ANY };
 
-/* Weights: SEPARABLE row then col; DENSE row by row; GRADIENT the smooth ones. They lie with
- * the kernel's arguments in constant memory, at offsets known when compiling. */
+/* Weights: SEPARABLE row taps, then column taps; DENSE row by row; GRADIENT the smoothing taps.
+ * They are kernel arguments, so they are in constant memory at offsets known at compile time. */
 template <enum march_kind KIND, int N> struct march_weights {
     float w[KIND == MARCH_DENSE ? N * N : 2 * N];
 };
 
-/* Sums in flight: row j of `acc` has seen j + 1 of its N rows. */
+/* Partial sums: row j of `acc` belongs to the output row that has seen j + 1 of its N source
+ * rows. */
 template <enum march_kind KIND, int N, int S> struct march_state {
     float acc[KIND == MARCH_GRADIENT ? 4 : N - 1][S];
 };
 
-/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]; w is gone through once, so that no
- * more of it than S sums need stays in registers. */
+/* r[s] = the sum over i of weights[i] * w[s + i * CHANNELS]. The loop passes over w once, so that
+ * only the part of w needed by S sums stays in registers. */
 template <int N, int S, int CHANNELS>
 static __device__ __forceinline__ void march_row(float *r, const float *w, const float *weights)
 {
@@ -38,9 +41,10 @@ static __device__ __forceinline__ void march_row(float *r, const float *w, const
                 r[s] = __fmaf_rn(weights[(k - s) / CHANNELS], w[k], r[s]);
 }
 
-/* The sum of the squares of both gradients, each a row sum on its way down: acc[0..1] of gx,
- * acc[2..3] of gy. Where samples are finite, 0 times one of them adds nothing and 1 times it is
- * itself, so that plain differences are left; acc[2..3] then are the row sums before. */
+/* Sum of the squares of both gradients, each of them a row sum that is then summed down the column:
+ * acc[0..1] holds gx, acc[2..3] gy. If samples are FINITE, a product with 0 adds nothing and a
+ * product with 1 changes nothing, so plain differences remain, and acc[2..3] holds the two previous
+ * row sums. */
 template <enum march_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void march_gradient(float *f,
                                                       struct march_state<KIND, N, S> *state,
@@ -71,9 +75,9 @@ static __device__ __forceinline__ void march_gradient(float *f,
     }
 }
 
-/* The roots of such sums. NEAR may be had at 8 bits where sums below 2^24 are whole numbers: a root
- * below 255.5 then is at least 1 / 2044 from half-way between two whole numbers, (k + 1/2)^2 being
- * k^2 + k + 1/4, so an approximate one rounds to the same number. */
+/* Square roots of these sums. NEAR (approximate roots) is allowed for 8-bit results if all sums are
+ * integers below 2^24: a root below 255.5 is then at least 1 / 2044 away from k + 1/2, because (k +
+ * 1/2)^2 = k^2 + k + 1/4, so the approximate root rounds to the same integer. */
 template <int S, bool NEAR> static __device__ __forceinline__ void march_roots(float *f)
 {
 #pragma unroll
@@ -84,7 +88,8 @@ template <int S, bool NEAR> static __device__ __forceinline__ void march_roots(f
             f[s] = __fsqrt_rn(f[s]);
 }
 
-/* One more row: its samples w, CHANNELS apart in a window, give the S finished sums f. */
+/* Adds one source row, whose samples w are CHANNELS apart per pixel, and returns S finished sums
+ * f. */
 template <enum march_kind KIND, int N, int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void march_step(float *f, struct march_state<KIND, N, S> *state,
                                                   const float *w, const float *weights)
@@ -115,8 +120,8 @@ static __device__ __forceinline__ void march_step(float *f, struct march_state<K
     }
 }
 
-/* 1 / a, correctly rounded: a step of Newton's after an approximation. Tried with every normal a
- * whose inverse is one. */
+/* 1 / a, correctly rounded: one Newton step after the hardware's approximation. Tested with every
+ * normal a whose reciprocal is normal. */
 static __device__ __forceinline__ float march_inverse(float a)
 {
     float r;
@@ -124,19 +129,19 @@ static __device__ __forceinline__ float march_inverse(float a)
     return __fmaf_rn(__fmaf_rn(-a, r, 1.0f), r, r);
 }
 
-/* f / a, correctly rounded, by r = 1 / a. The corrected quotient is off by less than 3 * 2^-24 of
- * its last place before its rounding, so it can go wrong only where f * 2^24 or f * 2^25 is within
- * 6 of an odd multiple of a, both taken as whole numbers of 24 bits. Tried with all these. Where
- * march_divides(), nothing overflows or is lost. After P. Markstein, "Computation of elementary
- * functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
+/* f / a, correctly rounded, given r = 1 / a. Before its rounding the corrected quotient differs
+ * from the exact one by less than 3 * 2^-24 of its last place, so it can be wrong only if f * 2^24
+ * or f * 2^25 is within 6 of an odd multiple of a, both taken as 24-bit integers. All these cases
+ * were tested. march_divides() excludes overflow and underflow. After P. Markstein, "Computation of
+ * elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34(1), 1990. */
 static __device__ __forceinline__ float march_quotient(float f, float a, float r)
 {
     float q = __fmul_rn(f, r);
     return __fmaf_rn(__fmaf_rn(-q, a, f), r, q);
 }
 
-/* Sums of colour times alpha, and of alpha, under GI_ALPHA_WEIGH. Integers take what is below 0 for
- * 0. */
+/* GI_ALPHA_WEIGH: divides the sums of colour times alpha by the sum of alpha. Integer types may
+ * leave negative results as they are, because rounding saturates them to 0. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void march_weigh(float *f, float inverse_sum)
 {
@@ -150,8 +155,9 @@ static __device__ __forceinline__ void march_weigh(float *f, float inverse_sum)
     }
 }
 
-/* S sums f, of which the first is channel 0 of a pixel where there is alpha, after its rule and
- * before they meet their source, if they do. What depends on the rule is asked once for all. */
+/* Applies the alpha rule and the epilogue to S sums f, as far as they do not need the source
+ * samples. If there is alpha, f[0] is channel 0 of a pixel. Tests of the rule are outside the
+ * loops. */
 template <int S, int CHANNELS, bool FINITE>
 static __device__ __forceinline__ void march_finish(float *f, const struct rule *rule)
 {
@@ -178,7 +184,8 @@ static __device__ __forceinline__ bool march_wants_source(const struct rule *rul
     return GI_FINISH_COMPARES(rule->finish.kind) || rule->alpha == GI_ALPHA_KEEP;
 }
 
-/* The rest, with the samples in their place: compared colour, and alpha from there. */
+/* The rest of the epilogue, which needs the source samples: comparisons, and alpha of the
+ * source. */
 template <int S, int CHANNELS>
 static __device__ __forceinline__ void march_blend(float *f, const float *source,
                                                    const struct rule *rule)

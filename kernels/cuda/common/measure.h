@@ -1,5 +1,6 @@
-/* What the measuring kernels share: foreground bits, a walk over an image in wide pieces, a scan
- * across blocks, and the launchers without their waiting parts (so that a bench can time kernels).
+/* Shared code of the measuring kernels (histograms, statistics, stream compaction, labelling):
+ * foreground bits, a grid-stride loop over an image in 16-byte pieces, prefix sums within a warp
+ * and a block, and launchers that do not wait, so that a benchmark can time the kernels.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEASURE_H
 #define GI_KERNELS_CUDA_MEASURE_H
@@ -11,11 +12,11 @@
 enum { WARP = 32 };
 static const unsigned ALL_LANES = 0xffffffffu;
 
-typedef unsigned long long device_u64; /* the type that 64-bit atomics take */
+typedef unsigned long long device_u64; /* the type of 64-bit atomics */
 
-/* ---- launchers: enqueue and return; every pointer is device memory ---- */
+/* ---- launchers: they enqueue and return; every pointer is device memory ---- */
 
-/* counts[c * nbins + bin] += occurrences. */
+/* counts[c * nbins + bin] += number of samples of channel c in that bin. */
 enum gi_status gi_cuda_histogram_launch(struct gi_cuda_queue *cu, uint64_t *counts,
                                         const struct gi_image *src,
                                         const struct gi_histogram_spec *spec, struct gi_err *err);
@@ -25,15 +26,15 @@ enum gi_status gi_cuda_moments_launch(struct gi_cuda_queue *cu, struct gi_sums *
                                       const struct gi_image *src, const float *lo, const float *hi,
                                       struct gi_err *err);
 
-/* The rows of `predicate->on`, all of them: index[i] = y * width + x of the i-th foreground pixel,
- * value[i] its sample of `values` (in its own type), *n their number. At most 2^32 - 1 pixels.
- * `scratch` has gi_cuda_select_scratch() bytes. */
+/* Stream compaction of the foreground of all rows of `predicate->on`: index[i] = y * width + x of
+ * foreground pixel i, value[i] = its sample of `values` (in the type of `values`), *n = their
+ * number. At most 2^32 - 1 pixels. `scratch` has gi_cuda_select_scratch() bytes. */
 size_t gi_cuda_select_scratch(const struct gi_image *on);
 enum gi_status gi_cuda_select_launch(struct gi_cuda_queue *cu, uint32_t *index, void *value,
                                      device_u64 *n, void *scratch, const struct gi_image *values,
                                      const struct gi_predicate *predicate, struct gi_err *err);
 
-/* As gi_kernels.label, into an image that is there already. `scratch` has gi_cuda_label_scratch()
+/* Like gi_kernels.label, but into an existing image. `scratch` has gi_cuda_label_scratch()
  * bytes. */
 size_t gi_cuda_label_scratch(const struct gi_image *labels);
 enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_image *labels,
@@ -41,12 +42,13 @@ enum gi_status gi_cuda_label_launch(struct gi_cuda_queue *cu, const struct gi_im
                                     const struct gi_predicate *predicate, int connectivity,
                                     struct gi_err *err);
 
-/* The sums and ends of a whole image into `found`, gi_cuda_reduce_nbytes() of zeros. */
+/* Sums, minimum and maximum of a whole image into `found`, which has gi_cuda_reduce_nbytes() bytes,
+ * all zero. */
 size_t gi_cuda_reduce_nbytes(const struct gi_image *src);
 enum gi_status gi_cuda_reduce_launch(struct gi_cuda_queue *cu, void *found,
                                      const struct gi_image *src, bool opaque, struct gi_err *err);
 
-/* As gi_kernels.region_stats. */
+/* Like gi_kernels.region_stats. */
 enum gi_status gi_cuda_region_stats_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                            const struct gi_image *labels,
                                            const struct gi_image *values, float lo, float hi,
@@ -60,11 +62,11 @@ static __device__ inline T sample_at(const struct gi_image &image, int x, int y)
     return ((const T *)((const char *)image.data + (size_t)y * image.stride))[x];
 }
 
-/* A predicate with its image by value, as a kernel takes it. */
+/* A predicate with its image by value, as kernel argument. */
 struct foreground {
     struct gi_image on;
     float above;
-    int least; /* of integer samples: the smallest one above `above` */
+    int least; /* integer samples: the smallest value above `above` */
     bool invert;
 };
 
@@ -85,7 +87,7 @@ static __device__ inline bool is_above(const struct foreground &f, float v)
     return v > f.above;
 }
 
-/* Bit i: the sample i of 16 bytes of them is above. */
+/* Bit i is set if sample i of these 16 bytes is above the threshold. */
 template <typename T>
 static __device__ inline unsigned above_bits(const struct foreground &f, const uint4 &wide)
 {
@@ -97,8 +99,9 @@ static __device__ inline unsigned above_bits(const struct foreground &f, const u
     return bits;
 }
 
-/* Bytes four at a time. The top bit of a byte of `low` says whether its lower 7 bits are not below
- * those of `least`; that of v >= least is the majority of it, of v's and of least's opposite. */
+/* Four bytes at a time (SIMD within a register). The top bit of each byte of `low` says whether the
+ * lower 7 bits of v are >= those of `least`. The top bit of v >= least is the majority of that bit,
+ * of the top bit of v and of the inverted top bit of `least`. */
 template <>
 __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const uint4 &wide)
 {
@@ -111,12 +114,13 @@ __device__ inline unsigned above_bits<uint8_t>(const struct foreground &f, const
         uint32_t above = (v & low) | ((v | low) & ~least);
         half[i / 2] = __dp4a(above & top, i % 2 ? 0x80402010u : 0x08040201u, half[i / 2]);
     }
-    return f.least > UINT8_MAX ? 0 : half[0] >> 7 | half[1] << 1; /* each is 128 times its bits */
+    return f.least > UINT8_MAX ? 0
+                               : half[0] >> 7 | half[1] << 1; /* each half is 128 times its bits */
 }
 
-/* The foreground of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
- * lane i, 0 outside the image. The whole warp calls it; `words`: 32 of shared memory, the warp's
- * own. */
+/* Foreground bits of SPAN pixels from (x, y) on in each of 1024 / SPAN rows: 32 words, word i in
+ * lane i, 0 outside the image. All lanes of the warp call it. `words`: 32 words of shared memory
+ * that belong to this warp. */
 template <typename T, unsigned SPAN>
 static __device__ inline uint32_t foreground_words(uint32_t *words, const struct foreground &f,
                                                    unsigned x, unsigned y)
@@ -124,7 +128,7 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     constexpr unsigned N = 16 / sizeof(T), LOADS = 32 / N;
     const unsigned lane = threadIdx.x % WARP, width = (unsigned)f.on.width;
     uint4 wide[LOADS];
-    unsigned left[LOADS]; /* pixels of the row from here on */
+    unsigned left[LOADS]; /* pixels from here to the end of the row */
 #pragma unroll
     for (unsigned i = 0; i < LOADS; i++) {
         unsigned first = (i * WARP + lane) * N, at_x = x + first % SPAN, at_y = y + first / SPAN;
@@ -149,11 +153,12 @@ static __device__ inline uint32_t foreground_words(uint32_t *words, const struct
     return words[lane];
 }
 
-/* ---- a walk over all pieces of all rows, `threads` threads side by side ---- */
+/* ---- grid-stride loop over all pieces of all rows; `threads` threads take neighbouring pieces
+ * ---- */
 
 struct walk {
-    unsigned pieces;             /* of one row, the last one perhaps not whole */
-    unsigned step_piece, step_y; /* `threads` pieces further on */
+    unsigned pieces;             /* of one row; the last piece may be partial */
+    unsigned step_piece, step_y; /* advance by `threads` pieces: columns of pieces, rows */
 };
 
 static inline struct walk walk_of(const struct gi_image *image, size_t piece_nbytes, size_t threads)
@@ -179,16 +184,16 @@ static __device__ inline void walk_next(const struct walk &walk, unsigned *y, un
     }
 }
 
-/* 16 bytes of samples, or 48 where a pixel has three channels, so that a piece starts with a pixel
- * always; `n` of them are the row's. */
+/* 16 bytes of samples, or 48 bytes of three-channel pixels, so that a piece always begins with a
+ * whole pixel. The first `n` samples belong to the row. */
 template <typename T, int CHANNELS> struct piece {
     enum { SAMPLES = (CHANNELS == 3 ? 48 : 16) / (int)sizeof(T), WIDE = CHANNELS == 3 ? 3 : 1 };
     __align__(16) T samples[SAMPLES];
     int n;
 };
 
-/* Loads by 16-byte accesses, reading padding where the row ends inside; n = 0 below the last row.
- */
+/* Loads with 16-byte accesses; if the row ends inside, they read its padding. n = 0 below the last
+ * row. */
 template <typename T, int CHANNELS>
 static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
                                          const struct gi_image &image, unsigned y, unsigned index)
@@ -203,7 +208,7 @@ static __device__ inline void piece_load(struct piece<T, CHANNELS> *piece,
             ((uint4 *)piece->samples)[i] = row[(size_t)index * WIDE + i];
 }
 
-/* ---- sums and scans ---- */
+/* ---- reductions and prefix sums ---- */
 
 static __device__ inline device_u64 warp_sum(device_u64 v)
 {
@@ -212,7 +217,8 @@ static __device__ inline device_u64 warp_sum(device_u64 v)
     return v;
 }
 
-/* The sum of `v` in the lanes before this one; *total gets that of all. */
+/* Exclusive prefix sum within the warp: the sum of `v` over the lanes below; *total is that of all
+ * lanes. */
 static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
 {
     unsigned lane = threadIdx.x % WARP, sum = v;
@@ -224,7 +230,8 @@ static __device__ inline unsigned warp_before(unsigned v, unsigned *total)
     return sum - v;
 }
 
-/* The sum of `v` in the threads of the block before this one; *total gets that of all. */
+/* Exclusive prefix sum within the block: the sum over the threads below; *total is that of all
+ * threads. */
 template <unsigned WARPS>
 static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 {
@@ -242,7 +249,7 @@ static __device__ inline unsigned block_before(unsigned v, unsigned *total)
 /* How gi_sums quantises floats; computed on the host. */
 struct quantiser {
     float least, most;
-    double lo, scale; /* lo: `least` again */
+    double lo, scale; /* lo: `least` in double precision */
 };
 
 static inline struct quantiser quantiser_of(float lo, float hi)
@@ -253,14 +260,14 @@ static inline struct quantiser quantiser_of(float lo, float hi)
     return {lo, hi, (double)lo, 2147483647.0 / span};
 }
 
-/* 0 of NaN. Adding 2^52 rounds half to even, and leaves the integer in the low bits. */
+/* NaN gives 0. Adding 2^52 rounds to nearest even and leaves the integer in the low bits. */
 static __device__ inline uint32_t quantise(float v, const struct quantiser &z)
 {
     double d = (double)fminf(fmaxf(v, z.least), z.most);
     return (uint32_t)__double2loint((d - z.lo) * z.scale + 0x1p52);
 }
 
-/* As gi_sums, of up to 64 samples: as narrow as these allow. */
+/* gi_sums for up to 64 samples, with members as narrow as that allows. */
 template <typename T> struct some_sums {
     uint64_t q, q2_low, q2_high;
     uint32_t n;

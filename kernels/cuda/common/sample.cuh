@@ -1,5 +1,6 @@
-/* Samples on the device: fetched, also outside the image, to float; finished; rounded and packed.
- * Explicit intrinsics where the bytes depend on it; see kernels.h for what is being computed.
+/* Samples on the device: fetch a sample as float, inside or outside the image; apply the epilogue;
+ * round and pack. Intrinsics are explicit wherever the output bytes depend on the operation;
+ * kernels.h defines what is computed.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_SAMPLE_CUH
 #define GI_KERNELS_CUDA_SAMPLE_CUH
@@ -11,14 +12,14 @@ static inline int ceil_div(long long a, long long b)
     return (int)((a + b - 1) / b);
 }
 
-/* A source image as kernels take it. */
+/* A source image as kernel argument. */
 struct source {
     const char *data;
     size_t stride; /* bytes */
     int width, height, channels;
     enum gi_type type;
     enum gi_border border;
-    bool premultiply; /* colour is taken times the alpha of its pixel */
+    bool premultiply; /* colour is multiplied by the alpha of its pixel */
     float value[GI_MAX_CHANNELS];
 };
 
@@ -27,12 +28,12 @@ struct target {
     size_t stride; /* bytes */
 };
 
-/* From a filtered value to the one that is rounded and stored. */
+/* Epilogue: from a filtered value to the value that is rounded and stored. */
 struct rule {
     enum gi_alpha_rule alpha;
     struct gi_finish finish;
     float inverse_sum, full;
-    bool plain; /* alpha PLAIN, STORE, no bias: nothing to do but to round */
+    bool plain; /* alpha PLAIN, STORE, no bias: values are only rounded */
 };
 
 static inline struct source source_of(const struct gi_image *image, const struct gi_edge *edge,
@@ -56,7 +57,7 @@ static inline struct target target_of(const struct gi_image *image)
     return t;
 }
 
-/* Are values after the alpha rule stored as they are? */
+/* Returns whether the epilogue stores values unchanged after the alpha rule. */
 static inline bool finish_stores(const struct gi_finish *finish)
 {
     return finish->kind == GI_FINISH_STORE && finish->bias == 0;
@@ -72,7 +73,7 @@ static inline struct rule rule_of(const struct gi_image *image, enum gi_alpha_ru
     return r;
 }
 
-/* The sample of channel c at pixel (x, y), which may be anywhere. */
+/* The sample of channel c at pixel (x, y), which may be outside the image. */
 template <typename T>
 static __device__ float source_at(const struct source *src, long long x, long long y, int c)
 {
@@ -87,7 +88,7 @@ static __device__ float source_at(const struct source *src, long long x, long lo
     return weigh ? __fmul_rn(v, (float)pixel[last]) : v;
 }
 
-/* f: filtered; s: the source sample at the same place. */
+/* f: filtered value; s: source sample at the same place. */
 static __device__ __forceinline__ float finish_compared(const struct gi_finish *finish, float f,
                                                         float s)
 {
@@ -97,7 +98,7 @@ static __device__ __forceinline__ float finish_compared(const struct gi_finish *
     return fabsf(d) > finish->threshold ? __fmaf_rn(finish->amount, d, s) : s;
 }
 
-/* f: filtered; a: the filtered alpha of its pixel; s: the source sample at the same place. */
+/* f: filtered value; a: filtered alpha of its pixel; s: source sample at the same place. */
 static __device__ __forceinline__ float finish_colour(const struct rule *rule, float f, float a,
                                                       float s)
 {
@@ -122,7 +123,8 @@ static __device__ __forceinline__ float finish_alpha(const struct rule *rule, fl
     return a > 0 ? a : 0.0f;
 }
 
-/* One sample, rounded. __float2int_rn() saturates and makes 0 of NaN. All NaNs are stored alike. */
+/* Rounds and stores one sample. __float2int_rn() saturates and turns NaN into 0. All NaNs are
+ * stored alike. */
 static __device__ __forceinline__ void sample_store(uint8_t *p, float v)
 {
     *p = (uint8_t)min(max(__float2int_rn(v), 0), 255);
@@ -143,8 +145,8 @@ static __device__ __forceinline__ void sample_store(float *p, float v)
     *p = canonical(v);
 }
 
-/* Sample k of a run that lies in 32-bit words; k a constant after unrolling. An integer below 2^23
- * put into the mantissa of 2^23 is that float plus 2^23. */
+/* Sample k of samples packed in 32-bit words; k is a constant after unrolling. An integer below
+ * 2^23 in the mantissa of the float 2^23 is 2^23 plus that integer. */
 template <typename T>
 static __device__ __forceinline__ float sample_unpack(const unsigned *words, int k);
 
@@ -167,8 +169,8 @@ template <> __device__ __forceinline__ float sample_unpack<float>(const unsigned
     return __uint_as_float(words[k]);
 }
 
-/* Two samples of 8 bits, rounded and saturated, in the lower half of a word; `high` in the upper.
- */
+/* Two 8-bit samples, rounded and saturated, in the lower half of a word; `high` in the upper
+ * half. */
 static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsigned high = 0)
 {
     unsigned word;
@@ -178,7 +180,7 @@ static __device__ __forceinline__ unsigned sample_pack_two(const float *v, unsig
     return word;
 }
 
-/* The word that holds samples v[0] .. of one 32-bit word, rounded and saturated. */
+/* One 32-bit word of samples v[0] and on, rounded and saturated. */
 template <typename T> static __device__ __forceinline__ unsigned sample_pack(const float *v);
 
 template <> __device__ __forceinline__ unsigned sample_pack<uint8_t>(const float *v)
@@ -200,8 +202,9 @@ template <> __device__ __forceinline__ unsigned sample_pack<float>(const float *
     return __float_as_uint(canonical(v[0]));
 }
 
-/* The sum f at sample `at` of row y, finished and stored; a: the filtered alpha of its pixel. Never
- * inlined: kernels with many sums a thread would be mostly this. */
+/* Applies the epilogue to the sum f at sample `at` of row y and stores it; a: the filtered alpha of
+ * its pixel. Not inlined, because it would dominate the code of kernels with many sums per
+ * thread. */
 static __device__ __noinline__ void store_any(const struct source *src, const struct target *dst,
                                               const struct rule *rule, size_t at, int y, float f,
                                               float a)
@@ -223,7 +226,7 @@ static __device__ __noinline__ void store_any(const struct source *src, const st
         sample_store((float *)out + at, f);
 }
 
-/* WORDS 32-bit words (1, 2 or 4) to memory that is aligned for them. */
+/* Stores WORDS 32-bit words (1, 2 or 4) to memory that is aligned for them. */
 template <int WORDS>
 static __device__ __forceinline__ void words_store(void *p, const unsigned *words)
 {

@@ -1,21 +1,22 @@
-/* Tiles: what a warp of a histogram counts at a time.
+/* Tiles of a histogram: the unit of work of a warp. It loads the next tile while it counts the
+ * current one (double buffering in registers).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILES_CUH
 #define GI_KERNELS_CUDA_TILES_CUH
 
 #include "kernels/cuda/common/measure.h"
 
-/* One block a multiprocessor: few blocks are few tables to merge. */
+/* One block per multiprocessor: every block has a table that must be merged at the end. */
 enum { THREADS = 1024, WARPS = THREADS / WARP };
 
-/* WIDE pieces of N samples, 16 bytes, a lane; neighbouring lanes hold neighbouring pieces. With
- * three channels a tile is a whole number of pixels too. */
+/* A lane owns WIDE pieces of 16 bytes, N samples each; neighbouring lanes own neighbouring pieces,
+ * so that loads are coalesced. With three channels a tile is a whole number of pixels as well. */
 template <typename T, int CHANNELS> struct tile {
     enum { N = 16 / (int)sizeof(T), STEP = WARP * N, WIDE = CHANNELS == 3 ? 3 : 4 };
-    const T *samples; /* the lane's first piece; piece i begins i * STEP further on */
+    const T *samples; /* the lane's first piece; piece i begins i * STEP samples further on */
     unsigned y, index;
-    unsigned first; /* sample of the row that the lane begins with */
-    int left;       /* samples of the row from there on; 0 below the last row */
+    unsigned first; /* index in the row of the lane's first sample */
+    int left;       /* samples from there to the end of the row; 0 below the last row */
 };
 
 template <typename T, int CHANNELS>
@@ -33,7 +34,7 @@ static __device__ inline bool piece_is_whole(const struct tile<T, CHANNELS> &til
     return tile.left >= i * tile.STEP + tile.N;
 }
 
-/* The lane's pieces that are whole. */
+/* Loads the lane's whole pieces. */
 template <typename T, int CHANNELS>
 static __device__ inline void pieces_load(uint4 *pieces, const struct tile<T, CHANNELS> &tile)
 {
@@ -43,7 +44,8 @@ static __device__ inline void pieces_load(uint4 *pieces, const struct tile<T, CH
             pieces[i] = ((const uint4 *)tile.samples)[i * WARP];
 }
 
-/* Of the lane's pieces one may not be whole: samples *from to the result - 1 of the tile. */
+/* At most one of the lane's pieces is partial: its samples are *from to the returned index - 1 of
+ * the tile. */
 template <typename T, int CHANNELS>
 static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int *from)
 {
@@ -51,8 +53,9 @@ static __device__ inline int tile_rest(const struct tile<T, CHANNELS> &tile, int
     return *from < tile.WIDE * tile.STEP && tile.left < *from + tile.N ? tile.left : *from;
 }
 
-/* Counts the tiles of `warp`, whose first one's pieces are here; the next one's are asked for
- * before these are counted. A counter says by piece_count() and sample_count() how. */
+/* Counts all tiles of this warp, given the loaded pieces of the first tile. The pieces of the next
+ * tile are loaded before those of the current one are counted. The counter supplies piece_count()
+ * for whole pieces and sample_count() for single samples. */
 template <typename T, int CHANNELS, class C>
 static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANNELS> here,
                                           uint4 *pieces, const struct gi_image &src,
@@ -80,7 +83,7 @@ static __device__ inline void tiles_count(const C &counter, struct tile<T, CHANN
     __syncthreads();
 }
 
-/* A whole number of uint4. */
+/* `size`: number of entries, a multiple of 4. */
 static __device__ inline void table_clear(unsigned *table, unsigned size)
 {
 #pragma unroll 1
