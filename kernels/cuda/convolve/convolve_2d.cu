@@ -1,5 +1,7 @@
-/* Dense convolution: by the march where the kernel is small and square, or can be padded to that;
- * else in tiles, or as a textbook has it. SPDX-License-Identifier: MIT */
+/* Dense convolution: choice of the implementation. Small square kernels, and kernels that can be
+ * padded to that, use the sliding window in registers (march.cuh); larger ones are computed in
+ * tiles (dense_tiles.cu); textbook.cu is the reference.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_2d.h"
 #include "kernels/cuda/common/march.cuh"
 
@@ -42,8 +44,8 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     }
 }
 
-/* As for separable kernels; padding must not cost more than it saves. More than 5 x 5 weights are
- * compiled for gray alone, stored as it is. */
+/* Like march_size() of separable convolution; padding must not cost more than it saves. Kernels
+ * larger than 5 x 5 are compiled only for gray whose sums are stored unchanged. */
 static int march_size(const struct gi_image *src, const struct gi_dense *spec)
 {
     int nx = march_centred(spec->width, spec->anchor_x);

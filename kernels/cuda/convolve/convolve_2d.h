@@ -1,10 +1,11 @@
-/* The ways of dense convolution that have a file of their own. SPDX-License-Identifier: MIT */
+/* Implementations of dense convolution that have a file of their own.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CONVOLVE_2D_H
 #define GI_KERNELS_CUDA_CONVOLVE_2D_H
 
 #include "kernels/cuda/cuda.h"
 
-/* Each does all that convolve_2d does. */
+/* Both accept everything that convolve_2d accepts. */
 gi_convolve_2d_fn gi_cuda_dense_tiles, gi_cuda_textbook;
 
 #endif

@@ -1,6 +1,7 @@
-/* Separable convolution. Few taps slide: by the march, which keeps the rows under way in a ring and
- * all sums in registers, or by the ribbon, which filters rows ahead into shared memory. More, and
- * what is rare, go row by row through a scratch.
+/* Separable convolution: choice of the implementation. Up to 15 taps use the sliding window in
+ * registers (march.cuh: source rows in a ring buffer, all partial sums in registers), up to 61 the
+ * sliding window in shared memory (ribbon.cu: rows are filtered ahead into shared memory). More
+ * taps and rare cases use two passes through a scratch image (rows.cu).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_separable.h"
 
@@ -22,8 +23,8 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return march_launch<MARCH_SEPARABLE, T, CHANNELS, N, WORDS>(cu, dst, src, &args, err);
 }
 
-/* The largest N that is compiled for a type and number of channels: beyond it the ribbon is
- * quicker, the halo wider than a warp, or the case rare. */
+/* The largest N that is compiled for a type and number of channels. Beyond it the sliding window in
+ * shared memory is faster, the halo is wider than a warp can copy, or the case is rare. */
 static int march_limit(int channels, enum gi_type type)
 {
     static const int limits[GI_MAX_CHANNELS][3] = {
@@ -31,7 +32,7 @@ static int march_limit(int channels, enum gi_type type)
     return limits[channels - 1][type == GI_U8 ? 0 : type == GI_U16 ? 1 : 2];
 }
 
-/* The least N of those that are compiled which holds n taps. */
+/* Launches the smallest compiled N that holds n taps. */
 template <typename T, int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
@@ -48,43 +49,60 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int n, struct gi_err *err);
 
+/* clang-format reads a specialisation that begins with `enum` as an enumeration. */
+/* clang-format off */
 template <>
 enum gi_status launch_type<uint8_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
                                     const struct gi_image *src, const struct gi_separable *spec,
-                                    int n, struct gi_err *err) {
-    switch (src->channels){
-        case 1 : return launch_size<uint8_t, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
-        case 2 : return launch_size<uint8_t, 2, 5, 9, 15>(cu, dst, src, spec, n, err);
-        case 3 : return launch_size<uint8_t, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
-        default : return launch_size<uint8_t, 4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
+                                    int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<uint8_t, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+    case 2:
+        return launch_size<uint8_t, 2, 5, 9, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<uint8_t, 3, 3, 5, 7, 9, 11>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<uint8_t, 4, 3, 5, 7, 9>(cu, dst, src, spec, n, err);
     }
 }
 
 template <>
 enum gi_status launch_type<uint16_t>(struct gi_cuda_queue *cu, struct gi_image *dst,
                                      const struct gi_image *src, const struct gi_separable *spec,
-                                     int n, struct gi_err *err) {
-    switch (src->channels){
-        case 1 : return launch_size<uint16_t, 1, 3, 5, 7, 9, 11, 15>(cu, dst, src, spec, n, err);
-        case 3 : return launch_size<uint16_t, 3, 3, 5, 7, 11>(cu, dst, src, spec, n, err);
-        default : return launch_size<uint16_t, 4, 3, 5, 9>(cu, dst, src, spec, n, err);
+                                     int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<uint16_t, 1, 3, 5, 7, 9, 11, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<uint16_t, 3, 3, 5, 7, 11>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<uint16_t, 4, 3, 5, 9>(cu, dst, src, spec, n, err);
     }
 }
 
-/* Without gaps: taps of floats are not padded. */
+/* Every odd N without gaps, because float taps are never padded. */
 template <>
 enum gi_status launch_type<float>(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,
-                                  int n, struct gi_err *err) {
-    switch (src->channels){
-        case 1 : return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
-        case 3 : return launch_size<float, 3, 3, 5, 7>(cu, dst, src, spec, n, err);
-        default : return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
+                                  int n, struct gi_err *err)
+{
+    switch (src->channels) {
+    case 1:
+        return launch_size<float, 1, 3, 5, 7, 9, 11, 13, 15>(cu, dst, src, spec, n, err);
+    case 3:
+        return launch_size<float, 3, 3, 5, 7>(cu, dst, src, spec, n, err);
+    default:
+        return launch_size<float, 4, 3, 5>(cu, dst, src, spec, n, err);
     }
 }
+/* clang-format on */
 
-/* The N of the march that takes `spec`, or 0. Taps may be padded with zeros to a centred N where
- * that can't be seen: not where samples can be infinite or the sign of a zero shows (GI_F32). */
+/* Returns the N of the sliding window in registers that computes `spec`, or 0. Taps may be padded
+ * with zeros to a centred N only if that cannot change the result: GI_F32 samples may be infinite,
+ * and the sign of a zero is visible in them. */
 static int march_size(const struct gi_image *src, const struct gi_separable *spec)
 {
     int nrow = march_centred(spec->nrow, spec->row_anchor);

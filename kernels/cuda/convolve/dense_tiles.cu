@@ -1,6 +1,7 @@
-/* Dense convolution of any size: a block stages the samples under a tile of the result as floats,
- * one plane a channel, and each thread makes RUN sums next to each other in registers from it. One
- * kernel for all types, channel counts and borders: they matter only before and after the sums.
+/* Dense convolution with kernels of any size. A block stages the samples under a tile of the result
+ * in shared memory as floats, one plane per channel; each thread computes RUN neighbouring sums in
+ * registers. One kernel serves all types, channel counts and borders, since these matter only when
+ * samples are staged and results stored.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_2d.h"
 
@@ -10,15 +11,15 @@
 
 enum {
     WARPS = 8,
-    BLOCKS = 2,              /* of a multiprocessor: a thread has 128 registers */
-    RUN = 64,                /* sums of a thread, next to each other */
-    DOWN = 8,                /* threads of a warp below each other; the others lie across */
+    BLOCKS = 2,              /* per multiprocessor: a thread has 128 registers */
+    RUN = 64,                /* neighbouring sums per thread */
+    DOWN = 8,                /* threads of a warp below each other; 32 / DOWN are side by side */
     WIDTH = 32 / DOWN * RUN, /* columns of a tile */
-    CHUNK = 8, /* taps at a time: twice that, and the instructions no longer stay in the cache */
-    MOST = 11, /* at a time where that is all */
-    SUMS_PITCH = WIDTH + 4, /* floats from row to row of finished sums */
-    STAGE_DEEP = 6,         /* bytes of as many rows a thread has under way while staging */
-    TAPS_LEAST = 64,        /* staged at once, however few rows that leaves */
+    CHUNK = 8, /* taps at a time: with twice that the instructions exceed the instruction cache */
+    MOST = 11, /* taps at a time if no more remain */
+    SUMS_PITCH = WIDTH + 4, /* floats per row of finished sums */
+    STAGE_DEEP = 6,         /* bytes in flight per thread while staging: 6 rows of 8-bit gray */
+    TAPS_LEAST = 64,        /* minimum of taps staged at once, even if that leaves few rows */
 };
 
 struct dense_args {
@@ -26,10 +27,10 @@ struct dense_args {
     struct target dst;
     struct rule rule;
     int width, height, anchor_x, anchor_y; /* of the kernel */
-    int warps;                             /* of each channel, one below the other */
+    int warps;                             /* warps per channel, one below the other */
     int taps, steps;                       /* of the kernel's row and column, staged at once */
-    int pitch, plane;                      /* of what is staged, see struct planes */
-    float weights[GI_WEIGHTS_MAX];         /* in constant memory, with the arguments */
+    int pitch, plane;                      /* of the staged samples, see struct planes */
+    float weights[GI_WEIGHTS_MAX];         /* in constant memory, with the kernel arguments */
 };
 
 static __device__ __forceinline__ void four_load(float *v, unsigned at)
@@ -39,10 +40,10 @@ static __device__ __forceinline__ void four_load(float *v, unsigned at)
                  : "r"(at));
 }
 
-/* TAPS taps from `at` on meet a staged row; `staged`: in shared memory, its sample under the first
- * tap of my first sum. Every sample is loaded once and meets its taps one after the other. Indices
- * of weights are made from loops' counters alone: then ptxas keeps the weights in uniform
- * registers (`FFMA R, R, UR, R`), and an FFMA reads at most two others. */
+/* Multiplies one staged row by TAPS taps from `at` on; `staged` is the shared-memory address of the
+ * sample under the first tap of the thread's first sum. Every sample is loaded once and used by all
+ * taps. Indices of weights depend on loop counters only, so that ptxas keeps the weights in uniform
+ * registers (`FFMA R, R, UR, R`) and an FFMA reads at most two other registers. */
 template <int TAPS>
 static __device__ __forceinline__ void dense_taps(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at)
@@ -66,7 +67,7 @@ static __device__ __forceinline__ void dense_taps(float *sum, unsigned staged,
     }
 }
 
-/* n taps, TAPS at most. */
+/* n taps, at most TAPS. */
 template <int TAPS>
 static __device__ __forceinline__ void dense_rest(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at, int n)
@@ -77,7 +78,7 @@ static __device__ __forceinline__ void dense_rest(float *sum, unsigned staged,
         dense_rest<TAPS - 1>(sum, staged, args, at, n);
 }
 
-/* A row of n taps. */
+/* One kernel row of n taps. */
 static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
                                                   const struct dense_args *args, int at, int n)
 {
@@ -89,7 +90,7 @@ static __device__ __forceinline__ void dense_line(float *sum, unsigned staged,
 
 /* ---- results ---- */
 
-/* Pixels of all rows from y0 on, whose sums lie in `sums`: channel, row, column. */
+/* Epilogue and store of all rows from y0 on; `sums` is indexed by channel, row and column. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void finish_rows(const struct dense_args *args, const float *sums,
                                                    int x0, int y0, int rows)
@@ -111,7 +112,7 @@ static __device__ __forceinline__ void finish_rows(const struct dense_args *args
 #pragma unroll
             for (int c = 0; c < CHANNELS; c++)
                 s[c] = (float)in[(size_t)x * CHANNELS + c];
-        float alpha = f[LAST]; /* means something only where there is alpha */
+        float alpha = f[LAST]; /* used only if there is alpha */
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             f[c] = CHANNELS % 2 == 0 && c == LAST ? finish_alpha(rule, alpha, s[c])
@@ -126,7 +127,7 @@ static __device__ __forceinline__ void finish_rows(const struct dense_args *args
     }
 }
 
-/* The same where sums are stored as they are: 4 pixels a thread, by words. */
+/* The same for the plain epilogue: 4 pixels per thread, stored by words. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void finish_plain(const struct dense_args *args,
                                                     const float *sums, int x0, int y0, int rows)
@@ -141,7 +142,7 @@ static __device__ __forceinline__ void finish_plain(const struct dense_args *arg
         for (int c = 0; c < CHANNELS; c++) {
             float4 f = *(const float4 *)(sums + (c * rows + r) * SUMS_PITCH + a);
             float zero = sizeof(T) < 4 || (CHANNELS % 2 == 0 && c == LAST) ? -0.0f : 0.0f;
-            v[c] = f.x + zero; /* -0 becomes 0, but not in alpha */
+            v[c] = f.x + zero; /* -0 becomes +0, except in alpha */
             v[CHANNELS + c] = f.y + zero;
             v[2 * CHANNELS + c] = f.z + zero;
             v[3 * CHANNELS + c] = f.w + zero;
@@ -185,7 +186,7 @@ static __device__ __forceinline__ void finish_type(const struct dense_args *args
         finish_tile<T, 4>(args, sums, x0, y0, rows);
 }
 
-/* My sums, as they are, from column x of row y on. */
+/* Stores the thread's sums unchanged, from column x of row y on. */
 template <typename T>
 static __device__ __forceinline__ void store_straight(const struct target *dst, const float *sum,
                                                       int x, int y)
@@ -199,7 +200,7 @@ static __device__ __forceinline__ void store_straight(const struct target *dst, 
         for (int i = 0; i < 4; i++) {
             float f[PER_WORD];
 #pragma unroll
-            for (int j = 0; j < PER_WORD; j++) /* -0 becomes 0 */
+            for (int j = 0; j < PER_WORD; j++) /* -0 becomes +0 */
                 f[j] =
                     sizeof(T) == 4 ? sum[k + i * PER_WORD + j] + 0.0f : sum[k + i * PER_WORD + j];
             words[i] = sample_pack<T>(f);
@@ -208,13 +209,13 @@ static __device__ __forceinline__ void store_straight(const struct target *dst, 
     }
 }
 
-/* Where the sums of a thread begin: column and row in the tile, channel; rows of a tile. */
+/* Position of a thread's first sum: column and row in the tile, channel; rows per tile. */
 struct place {
     int x, y, c, rows;
 };
 
-/* Stores a tile: gray as it is straight from registers, the rest through shared memory, so that a
- * pixel's channels come together. */
+/* Stores a tile. Gray with the plain epilogue is stored straight from registers; everything else is
+ * exchanged through shared memory, so that the channels of a pixel meet. */
 static __device__ __forceinline__ void dense_store(const float *sum, float *shared,
                                                    const struct dense_args *args,
                                                    const struct place *at, int x0, int y0)
@@ -266,6 +267,7 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 #pragma unroll 1
         for (int i0 = 0; i0 < args.width; i0 += args.taps) {
             int end = min(t0 + args.steps, args.height), n = min(args.taps, args.width - i0);
+            /* Load: stage the samples under this part of the kernel. */
             __syncthreads();
             long long x = (long long)x0 - args.anchor_x + i0;
             int y = y0 - args.anchor_y + t0, rows = at.rows + end - t0 - 1, columns = WIDTH + n - 1;
@@ -277,7 +279,7 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
                 stage_tile<float, STAGE_DEEP>(&planes, &args.src, x, y, rows, columns);
             __syncthreads();
 #pragma unroll 1
-            for (int t = t0; t < end; t++)
+            for (int t = t0; t < end; t++) /* compute */
                 dense_line(sum, mine + 4 * (t - t0) * args.pitch, &args, t * args.width + i0, n);
         }
     dense_store(sum, shared, &args, &at, x0, y0);
@@ -285,7 +287,7 @@ static __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 
 /* ---- launching ---- */
 
-/* Bytes of shared memory; sets what lies where in it. */
+/* Sets the layout of shared memory and returns its size in bytes. */
 static size_t shared_nbytes(struct dense_args *args)
 {
     int rows = args->warps * DOWN;
@@ -295,8 +297,9 @@ static size_t shared_nbytes(struct dense_args *args)
     return (size_t)args->src.channels * (args->plane > sums ? args->plane : sums) * sizeof(float);
 }
 
-/* A lower tile where there are too few; staged at once is what leaves room for all blocks: the
- * whole kernel, or some of its rows, or some of one row. Returns the bytes of shared memory. */
+/* Chooses lower tiles if there are too few of them. The part of the kernel that is staged at once
+ * leaves room for BLOCKS blocks per multiprocessor: the whole kernel, or some of its rows, or part
+ * of one row. Returns the bytes of shared memory. */
 static size_t divide(struct dense_args *args, const struct gi_cuda_queue *cu)
 {
     int channels = args->src.channels, across = ceil_div(args->src.width, WIDTH);

@@ -1,4 +1,5 @@
-/* Gradient magnitude: by the march, or a thread a sample.
+/* Gradient magnitude of a 3 x 3 operator: sliding window in registers (march.cuh), or one thread
+ * per sample for borders and weights that raw samples cannot represent.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -11,7 +12,7 @@ struct any_args {
     float smooth[3];
 };
 
-/* A thread a sample. */
+/* One thread per sample of a row; a block's rows are gridDim.y apart. */
 template <typename T>
 static __global__ void gradient_any(const __grid_constant__ struct any_args args)
 {
@@ -87,8 +88,8 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, struct gi_image *dst
     GI_CUDA_CHANNELS(src->channels, launch<T, CHANNELS, 4>(cu, dst, src, spec, err));
 }
 
-/* Raw gradients are to be 0 or at least 2^-63, so that their squares are floats as precise as any.
- */
+/* Raw gradients must be 0 or at least 2^-63, so that their squares are normal floats with full
+ * precision. */
 static bool march_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_gradient *spec)
 {

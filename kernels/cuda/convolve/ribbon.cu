@@ -1,11 +1,29 @@
-/* The ribbon: separable convolution by more taps than the march holds.
+/* Sliding window in shared memory: separable convolution with 10 to 61 taps, more than the partial
+ * sums of march.cuh allow.
  *
- * A block is one warp; it owns a strip of WIDTH columns of samples and a band of its rows, and goes
- * down them TALL rows at a time. A thread owns ACROSS of the columns: the sums in flight along them
- * stay in registers, each moves one place on in the same fmaf. Along rows a thread filters RUN
- * samples side by side at a time. In shared memory: the rows on their way in, as they lie in the
- * image; TALL filtered ones, from where each thread takes its columns; the sums of first blocks of
- * taps that wait for the second ones'. All loops are short, for the instruction cache.
+ * Block: one warp. It owns a strip of WIDTH = 64 sample columns and a band of rows, and moves down
+ * the band TALL = 32 rows per step. Along columns, thread l owns ACROSS = 2 columns; its N - 1
+ * partial sums per column are in registers, and each moves one place on in the fmaf that adds a
+ * row. Along rows, a thread computes RUN = 16 neighbouring sums of a row, DOWN = 8 rows at a time.
+ *
+ *      raw[32]: COUNT samples          filtered[32]: 64 floats + 4       out: 64 samples
+ *     +---+----------------+---+       +----------------+--+             +----------------+
+ *     |hal|     strip      |hal| row   |t0|t1| ... |t31 |  |  column     |t0|t1| ... |t31 |
+ *     |o  |                |o  | taps  |  |  |     |    |  |  taps       |  |  |     |    |
+ *     |   |                |   | ----> |  |  |     |    |  |  ------->   |  |  |     |    |
+ *     +---+----------------+---+       +----------------+--+             +----------------+
+ *        cp.async, 16 bytes            4 threads x 8 rows                2 columns per thread
+ *
+ * Shared memory: raw (source rows as bytes), filtered (the exchange: written by rows, read by
+ * columns, free of bank conflicts), and with more than BLOCK = 32 taps `waiting`, a ring buffer of
+ * TALL rows in which the sums of the first 32 taps wait for those of the others (see kernels.h for
+ * blocks of taps).
+ *
+ * Phases of a step: exchange (wait for the copies, write border samples), compute rows, load (start
+ * copying the next 32 rows), compute columns, store. Loops stay short for the instruction cache.
+ *
+ * Example: 31 taps, 8-bit gray. COUNT = 64 + 30 = 94 bytes per row at a pitch of RAW = 112; raw has
+ * 3600 bytes, filtered 32 * 68 * 4 = 8704; a thread keeps 30 x 2 partial sums.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_separable.h"
 
@@ -16,32 +34,32 @@
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
-    TALL = BLOCK, /* rows, so that a row's place among them is its place in a ring of as many */
-    RUN = 16,     /* sums of a thread along a row: with 32 the loop leaves the cache */
-    ACROSS = 2,   /* columns of a thread */
+    TALL = BLOCK, /* rows per step; also rows of the ring buffer `waiting` */
+    RUN = 16,     /* sums per thread along a row: with 32 the loop exceeds the instruction cache */
+    ACROSS = 2,   /* columns per thread */
     WIDTH = 32 * ACROSS,
-    PITCH = WIDTH + 4,       /* floats of a filtered row: 8 rows meet in no bank */
+    PITCH = WIDTH + 4,       /* floats per filtered row: 8 rows are free of bank conflicts */
     DOWN = 32 * RUN / WIDTH, /* rows filtered at once */
-    LONGEST = 61,            /* taps: beyond it the sums in flight leave the registers */
-    /* With fewer taps the march is quicker, or the zero taps outweigh the gain. */
+    LONGEST = 61,            /* taps: with more, the partial sums no longer fit in registers */
+    /* With fewer taps march.cuh is faster, or the padding taps outweigh the gain. */
     RIBBON_LEAST = 16,
     RIBBON_LEAST_COLOUR = 10,
 };
 
-/* What depends on the samples and the number of taps. */
+/* Constants that depend on the sample type and the number of taps. */
 template <typename T, int CHANNELS, int N> struct ribbon_shape {
     enum {
-        COUNT = WIDTH + (N - 1) * CHANNELS, /* samples of a row that go in */
+        COUNT = WIDTH + (N - 1) * CHANNELS, /* samples of a row that are read */
         NBYTES = COUNT * (int)sizeof(T),
         /* lanes that copy one row, 16 bytes each */
         COPIERS = NBYTES + 15 <= 8 * 16    ? 8
                   : NBYTES + 15 <= 16 * 16 ? 16
                                            : 32,
-        RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes of it in shared memory, likewise apart */
+        RAW = ((NBYTES + 30) / 16 | 1) * 16, /* bytes of a row in raw; odd multiple of 16 */
         TWO = N > BLOCK,
-        LATE = N - BLOCK,     /* rows from the last of a first block to the last of all */
-        GROUP = TWO ? 4 : 8,  /* rows between two looks at whether they are to be stored */
-        WARPS = TWO ? 8 : 16, /* of a multiprocessor: more need more rows besides their own */
+        LATE = N - BLOCK,     /* rows from the end of the first block of taps to the last tap */
+        GROUP = TWO ? 4 : 8,  /* rows per group: one test decides whether to store them */
+        WARPS = TWO ? 8 : 16, /* per multiprocessor: more would read more halo rows */
     };
     static_assert(NBYTES + 15 <= 16 * COPIERS, "a lane copies at most 16 bytes of a row");
 };
@@ -50,21 +68,21 @@ template <int N> struct ribbon_args {
     struct source src;
     struct target dst;
     struct rule rule;
-    int left, above; /* pixels and rows before the first output's own, at the first tap */
+    int left, above; /* pixels and rows from the first tap to the anchor */
     int band;        /* rows */
     float row[N], col[N];
-    bool weighs;       /* the rule is to divide colour by alpha, and nothing else */
-    struct rule as_is; /* for what is finished already */
+    bool weighs;       /* the epilogue divides colour by alpha and does nothing else */
+    struct rule as_is; /* epilogue of values that are finished already */
 };
 
-/* gi_border_index(), out of the way. */
+/* gi_border_index(), not inlined. */
 static __device__ __noinline__ int border_outside(long long i, int n, enum gi_border border)
 {
     return gi_border_index(i, n, border);
 }
 
-/* Starts to copy a lane's unit of TALL rows from y on, as far as they are inside; `byte` of a row
- * begins it. */
+/* Starts copying this lane's 16 bytes of each of TALL rows from y on, as far as these rows are
+ * inside the image; the bytes begin at `byte` of a row. */
 template <int COPIERS, int RAW>
 static __device__ __forceinline__ void ribbon_fetch(char *to, const struct source *src,
                                                     long long byte, int y)
@@ -87,9 +105,9 @@ static __device__ __forceinline__ void ribbon_fetch(char *to, const struct sourc
     }
 }
 
-/* Samples k to k + n - 1 of a strip, outside the image, of TALL rows from y on: copies of samples
- * in the same rows, or what stands in the image, or the border's value. `first`: sample 0 of the
- * strip, counted from the row's first. */
+/* Writes samples k to k + n - 1 of a strip, which are left or right of the image, in TALL rows from
+ * y on. They are copies of samples of the same rows if these are in the strip, otherwise loaded
+ * from the image, or the border value. `first`: index of the strip's sample 0 in the image row. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __forceinline__ void ribbon_side(T *raw, const struct source *src,
                                                    long long first, int y, int k, int n)
@@ -117,7 +135,7 @@ static __device__ __forceinline__ void ribbon_side(T *raw, const struct source *
     }
 }
 
-/* Samples outside the image, where a strip or rows from y on are not wholly inside. */
+/* Writes the samples outside the image if the strip or the rows from y on are partly outside. */
 template <typename T, int CHANNELS, int COUNT, int RAW>
 static __device__ __noinline__ void ribbon_patch(T *raw, const struct source *src, long long first,
                                                  int y)
@@ -135,7 +153,7 @@ static __device__ __noinline__ void ribbon_patch(T *raw, const struct source *sr
                         (T)src->value[((first + k) % CHANNELS + CHANNELS) % CHANNELS];
 }
 
-/* The sums of N taps along a row, RUN of them, whose samples begin at byte `at` of `raw`. */
+/* RUN sums of N taps along a row; their samples begin at byte `at` of `raw`. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int at,
                                                 const float *tap)
@@ -171,13 +189,14 @@ static __device__ __forceinline__ void run_sums(float *sum, const char *raw, int
         sum[k] = N > BLOCK ? __fadd_rn(first[k], sum[k]) : sum[k];
 }
 
-/* Sums in flight along a thread's columns: place j has seen the rows of all taps to j of j's block.
- */
+/* Partial sums along a thread's columns: place j has seen the rows of the taps of its block up to
+ * tap j. */
 template <int N> struct flight {
     float acc[N - 1][ACROSS];
 };
 
-/* One more row: finishes the sums `f` of the last block and, of the block before it, `first`. */
+/* Adds one filtered row. Returns the finished sums `f` of the last block of taps and `first` of the
+ * block before it. */
 template <int N>
 static __device__ __forceinline__ void flight_add(float *f, float *first, struct flight<N> *flight,
                                                   const float *r, const float *tap)
@@ -202,7 +221,7 @@ static __device__ __forceinline__ void two_load(float *v, const float *from)
     v[0] = t.x, v[1] = t.y;
 }
 
-/* Two sums at `out`, rounded. */
+/* Rounds and stores two sums at `out`. */
 template <typename T> static __device__ __forceinline__ void two_store(char *out, const float *f)
 {
     unsigned word;
@@ -216,9 +235,9 @@ template <typename T> static __device__ __forceinline__ void two_store(char *out
     }
 }
 
-/* Sums of those rows lo .. hi - 1 that are of a group, finished one by one; at sample x of the
- * group's row y. They wait at `at`, where the rows lay that they are made of, for the alpha of
- * their pixel. */
+/* Applies the epilogue to rows lo to hi - 1 of a group, one sample at a time, and stores them at
+ * sample x from row y on. The sums pass through shared memory at `at`, in the place of the filtered
+ * rows they were made from, so that colour finds the alpha of its pixel. */
 template <int GROUP, int CHANNELS>
 static __device__ __forceinline__ void
 group_store(const struct source *src, const struct target *dst, const struct rule *rule,
@@ -243,7 +262,7 @@ group_store(const struct source *src, const struct target *dst, const struct rul
                       CHANNELS == 4 ? at[u * PITCH + to_alpha] : 0.0f);
 }
 
-/* Two sums of colour times alpha, or of colour and alpha, as GI_ALPHA_WEIGH stores them. */
+/* GI_ALPHA_WEIGH for two sums: two colours times alpha, or one colour times alpha and alpha. */
 static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
 {
     int last = (int)threadIdx.x % 2;
@@ -253,8 +272,9 @@ static __device__ __forceinline__ void two_weigh(float *f, float inverse_sum)
     f[1] = last ? a : march_quotient(f[1], a, r);
 }
 
-/* A group's sums of RGBA, from row y of the band on, which begins at row y0 and has `height` rows,
- * for this lane `last`. The whole warp goes one way, since lanes meet on the slow one. */
+/* Stores a group of RGBA rows: row y of the band and on. The band begins at row y0 and has `height`
+ * rows, `last` for this lane. The whole warp takes one branch, because lanes exchange values in the
+ * slow one. */
 template <typename T, int GROUP, int N>
 static __device__ __forceinline__ void rgba_store(const struct ribbon_args<N> *args,
                                                   float f[][ACROSS], float *at, char *out,
@@ -275,7 +295,7 @@ static __device__ __forceinline__ void rgba_store(const struct ribbon_args<N> *a
                           x, y0 + y, -y, last - y);
 }
 
-/* Filters TALL rows: a thread makes RUN sums of every DOWN-th. */
+/* Row taps: filters TALL rows; a thread computes RUN sums of every DOWN-th row. */
 template <typename T, int CHANNELS, int N>
 static __device__ __forceinline__ void rows_filter(float *to, const char *raw, int at,
                                                    const float *tap)
@@ -306,7 +326,7 @@ static __global__ void __launch_bounds__(32, ribbon_shape<T, CHANNELS, N>::WARPS
     __shared__ __align__(16) char raw[TALL * RAW + 16];
     const struct source *src = &args.src;
     int lane = (int)threadIdx.x, unit = lane % COPIERS * 16;
-    /* Samples, counted in their row. */
+    /* Indices of samples in their row. */
     long long x = (long long)blockIdx.x * WIDTH, first = x - args.left * CHANNELS;
     int samples = src->width * CHANNELS;
     int skip = (int)((first * SIZE) & 15); /* bytes */
@@ -328,20 +348,24 @@ static __global__ void __launch_bounds__(32, ribbon_shape<T, CHANNELS, N>::WARPS
     __pipeline_commit();
 #pragma unroll 1
     for (int y = 1 - N; y < height; y += TALL) {
+        /* Exchange: wait for the copies and write border samples. */
         __pipeline_wait_prior(0);
         __syncwarp();
         if (edge || (src->border == GI_BORDER_VALUE && (from < 0 || from + TALL > src->height))) {
             ribbon_patch<T, CHANNELS, COUNT, RAW>((T *)(raw + skip), src, first, from);
             __syncwarp();
         }
+        /* Compute rows: raw samples to sums along rows. */
         rows_filter<T, CHANNELS, N>(filtered, raw, skip, args.row);
         __syncwarp();
+        /* Load: start copying the next step. */
         from += TALL;
         if (copies && y + TALL < height)
             ribbon_fetch<COPIERS, RAW>(to, src, byte, from);
         __pipeline_commit();
 #pragma unroll 1
         for (int i = 0; i < TALL; i += GROUP) {
+            /* Compute columns and store, GROUP rows at a time. */
             float f[GROUP][ACROSS];
 #pragma unroll
             for (int u = 0; u < GROUP; u++) {
@@ -371,7 +395,8 @@ static __global__ void __launch_bounds__(32, ribbon_shape<T, CHANNELS, N>::WARPS
     }
 }
 
-/* Rows of a band: bands share the device in whole waves, and each takes in n - 1 rows besides. */
+/* Rows per band: the bands fill the device in whole waves, and each band reads n - 1 halo rows in
+ * addition to its own. */
 static int band_of(int height, int strips, int resident, int n)
 {
     long long best = INT64_MAX;
@@ -407,7 +432,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     void (*kernel)(struct ribbon_args<N>) = ribbon<T, CHANNELS, N>;
     int warps = 0;
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&warps, kernel, 32, 0));
-    warps = warps > 4 ? warps / 4 * 4 : warps; /* all schedulers alike */
+    warps = warps > 4 ? warps / 4 * 4 : warps; /* a multiple of 4: equal load for all schedulers */
     int strips = ceil_div((long long)gi_row_samples(src), WIDTH);
     args.band = band_of(src->height, strips, warps * cu->units, N);
     dim3 grid(strips, ceil_div(src->height, args.band));
@@ -416,7 +441,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     return GI_OK;
 }
 
-/* By the longest side: the least number of taps that is compiled and holds it. */
+/* Launches the smallest compiled N that holds the longer side. */
 template <typename T, int CHANNELS, int N, int... MORE>
 static enum gi_status launch_size(struct gi_cuda_queue *cu, struct gi_image *dst,
                                   const struct gi_image *src, const struct gi_separable *spec,

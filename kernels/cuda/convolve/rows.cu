@@ -1,16 +1,17 @@
-/* Separable convolution by any number of taps: rows into a float scratch, columns out of it, band
- * by band. The scratch has the rows outside the image too, so that only the row pass knows of
- * borders.
+/* Separable convolution with any number of taps: a row pass into a float scratch image and a column
+ * pass out of it, band by band. The scratch image includes rows outside the source, so only the row
+ * pass handles borders.
  *
- * filter_rows: a block owns TALL rows of a strip, PIECES * RUN pixels of a channel or of several; a
- * thread RUN pixels side by side of one channel. In shared memory: the samples under some taps, as
- * floats, a plane for each channel; then the sums.
- * filter_columns: a block owns WARPS * RUN rows of 32 columns of samples, a thread RUN rows of one
- * column. A warp reads whole lines, its neighbours find them in the L1. In shared memory: nothing,
- * or finished sums, where they meet the alpha of their pixel.
+ * - filter_rows: a block owns TALL rows of a strip of PIECES * RUN pixels of one channel, or fewer
+ *   pixels of several; a thread owns RUN neighbouring pixels of one channel. Shared memory: the
+ *   samples under CHUNK taps as floats, one plane per channel; afterwards the sums.
+ * - filter_columns: a block owns WARPS * RUN rows of 32 sample columns, a thread RUN rows of one
+ *   column. Loads are coalesced (a warp reads 128-byte lines) and neighbouring warps share them in
+ *   the L1 cache. Shared memory: unused, or finished sums, where colour needs the alpha of its
+ *   pixel.
  *
- * In both a thread sees the samples under its sums through a window of BLOCK registers that turns
- * once while a block of taps goes by: each is loaded once, well ahead, and never moved.
+ * In both kernels the samples under a thread's sums are in a circular window of BLOCK registers:
+ * each sample is loaded once, ahead of its use, and overwritten BLOCK taps later, never moved.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_separable.h"
 
@@ -22,27 +23,27 @@
 
 enum {
     BLOCK = GI_TAPS_BLOCK,
-    RUN = 24,    /* sums of a thread: with the 8 registers left of the window it loads ahead */
-    TALL = 8,    /* rows of a warp of the row pass: 8 threads with 16 bytes each meet in no bank */
-    PIECES = 16, /* runs of a row of a block */
-    CHUNK = 256, /* taps for which samples are staged at once */
-    WARPS = 8,   /* of a block of the column pass, one below the other; 4 for few taps */
+    RUN = 24,    /* sums per thread: the 8 other registers of the window load ahead */
+    TALL = 8,    /* rows per warp of the row pass: free of bank conflicts (8 x 16 bytes) */
+    PIECES = 16, /* runs per row of a block */
+    CHUNK = 256, /* taps whose samples are staged at once */
+    WARPS = 8,   /* per block of the column pass, one below the other; 4 for few taps */
     FEW_WARPS = 4,
-    WIDE = 32,                                 /* columns of a warp of the column pass */
-    BEYOND = (WARPS * RUN + 3 * BLOCK) * WIDE, /* floats that windows may reach past the scratch */
+    WIDE = 32,                                 /* columns per warp of the column pass */
+    BEYOND = (WARPS * RUN + 3 * BLOCK) * WIDE, /* floats read past the scratch image at most */
     SCRATCH_NBYTES = 128 << 20,
-    SLACK = 2 * BLOCK, /* floats that a window may reach beyond what is staged */
+    SLACK = 2 * BLOCK, /* floats that a window may read past the staged samples */
 };
 
-/* A side's taps, in constant memory with the arguments. */
+/* The taps of one side, in constant memory with the kernel arguments. */
 struct taps {
     int n;
-    bool finite; /* no sum overflows */
+    bool finite; /* no sum can overflow */
     float tap[(GI_TAPS_MAX + BLOCK - 1) / BLOCK * BLOCK];
 };
 
-/* The sums of whole blocks of taps, and what rounding took from them: see kernels.h. As total
- * starts at -0, which added to anything is that, the first block needs no case of its own. */
+/* Kahan sum over blocks of taps: the total and the carry (see kernels.h). The total starts at -0,
+ * the neutral element of addition, so that the first block needs no special case. */
 struct joined {
     float total[RUN], carry[RUN];
 };
@@ -66,7 +67,7 @@ static __device__ __forceinline__ void joined_add(struct joined *joined, const f
     }
 }
 
-/* Tap u of a block meets the RUN sums. */
+/* Adds tap u of a block to the RUN sums. */
 static __device__ __forceinline__ void tap_add(float *sum, float tap, const float *window, int u)
 {
 #pragma unroll
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void tap_add(float *sum, float tap, const floa
         sum[k] = __fmaf_rn(tap, window[(u + k) % BLOCK], sum[k]);
 }
 
-/* Taps u .. of a block, 4 or, where that is less, n. */
+/* Adds taps u and on of a block: 4 of them, or n if fewer remain. */
 static __device__ __forceinline__ void taps_add(float *sum, const float *tap, const float *window,
                                                 int u, int n)
 {
@@ -95,8 +96,8 @@ static __device__ __forceinline__ void four_load(float *v, const float *from)
     v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
 }
 
-/* The scratch holds WIDE columns, all `rows` rows of them, beside the next WIDE: a column's rows
- * then are at distances that are known when compiling. */
+/* The scratch image stores WIDE columns with all their `rows` rows, then the next WIDE columns, so
+ * that distances between the rows of a column are compile-time constants. */
 static __device__ __forceinline__ size_t scratch_at(int x, int y, int rows)
 {
     return ((size_t)(x / WIDE) * (size_t)rows + (size_t)y) * WIDE + (size_t)(x % WIDE);
@@ -105,14 +106,14 @@ static __device__ __forceinline__ size_t scratch_at(int x, int y, int rows)
 struct row_args {
     struct source src;
     int anchor;
-    int row0, rows; /* the row that scratch row 0 stands for, maybe outside the image; how many */
-    int pieces;     /* threads of a channel across */
-    struct planes planes; /* `at` not set */
+    int row0, rows;       /* image row of scratch row 0, may be outside; number of rows */
+    int pieces;           /* threads per channel across the strip */
+    struct planes planes; /* `at` is not set */
     float *scratch;
     struct taps taps;
 };
 
-/* Taps t0 .. t0 + n of a thread's row, whose samples begin at `at`. */
+/* Adds taps t0 to t0 + n - 1 to a thread's sums; the samples begin at `at`. */
 static __device__ __forceinline__ void row_sums(struct joined *joined, const float *at,
                                                 const struct taps *taps, int t0, int n)
 {
@@ -134,7 +135,7 @@ static __device__ __forceinline__ void row_sums(struct joined *joined, const flo
 #pragma unroll
             for (int u = 0; u < BLOCK && u < n - t; u += 4) {
                 taps_add(sum, taps->tap + t0 + t + u, w, u, n - t - u);
-                if (u + BLOCK < n - t + RUN - 1) /* somebody wants them */
+                if (u + BLOCK < n - t + RUN - 1) /* only what a later sum reads */
                     four_load(w + u, at + t + u + BLOCK);
             }
         }
@@ -145,7 +146,7 @@ static __device__ __forceinline__ void row_sums(struct joined *joined, const flo
     }
 }
 
-/* Stages TALL rows from y on, each from the row that stands for it. */
+/* Stages TALL rows from y on; a row outside the image is staged from the row that represents it. */
 template <typename T>
 static __device__ __forceinline__ void
 stage_strip(const struct planes *to, const struct source *src, long long x, int y, int columns)
@@ -166,7 +167,7 @@ static __global__ void __launch_bounds__(TALL *PIECES, 4)
     struct planes planes = {shared, args.planes.pitch, args.planes.plane};
     const struct source *src = &args.src;
     int channels = src->channels, thread = (int)threadIdx.x, piece = thread / TALL;
-    bool idle = piece >= args.pieces * channels; /* of RGB, the last one */
+    bool idle = piece >= args.pieces * channels; /* RGB: the last piece has no work */
     piece = idle ? 0 : piece;
     int c = piece / args.pieces, first = piece % args.pieces * RUN, strip = args.pieces * RUN;
     int y0 = (int)blockIdx.y * TALL;
@@ -175,6 +176,7 @@ static __global__ void __launch_bounds__(TALL *PIECES, 4)
 
     struct joined joined;
     joined_clear(&joined);
+    /* Load and compute, CHUNK taps at a time. */
 #pragma unroll 1
     for (int t0 = 0; t0 < args.taps.n; t0 += CHUNK) {
         int n = min((int)CHUNK, args.taps.n - t0);
@@ -190,7 +192,8 @@ static __global__ void __launch_bounds__(TALL *PIECES, 4)
         row_sums(&joined, mine, &args.taps, t0, n);
     }
 
-    /* To the scratch by way of shared memory, so that neighbours write side by side. */
+    /* Exchange and store: through shared memory to the scratch image, so that stores are
+     * coalesced. */
     int across = strip * channels, out_pitch = across + 4;
     float *out = shared + thread % TALL * out_pitch + first * channels + c;
     __syncthreads();
@@ -209,18 +212,18 @@ static __global__ void __launch_bounds__(TALL *PIECES, 4)
 }
 
 struct column_args {
-    const float *scratch; /* row 0 of it is under the first tap of y0 */
+    const float *scratch; /* row 0 is under the first tap of y0 */
     int scratch_rows;
-    struct source src; /* for the finish */
+    struct source src; /* for the epilogue */
     struct target dst;
     struct rule rule;
-    bool weighs; /* the rule is to divide colour by alpha, of integers, and nothing else */
-    int y0, y1;  /* rows to make */
+    bool weighs; /* integers whose epilogue divides colour by alpha and does nothing else */
+    int y0, y1;  /* rows to compute */
     struct taps taps;
 };
 
 /* All taps of a thread's column, whose samples begin at `from`. The window may read beyond the last
- * of them: other columns' samples, or slack behind the scratch. */
+ * sample: samples of other columns, or the slack behind the scratch image. */
 static __device__ __forceinline__ void column_sums(struct joined *joined, const float *from,
                                                    const struct taps *taps)
 {
@@ -230,7 +233,7 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
         w[u] = from[u * WIDE];
 #pragma unroll 1
     for (int t = 0; t < taps->n; t += BLOCK) {
-        float sum[RUN] = {}, tap[BLOCK]; /* ahead, so that ptxas keeps them in uniform registers */
+        float sum[RUN] = {}, tap[BLOCK]; /* ahead, so that ptxas keeps it in uniform registers */
 #pragma unroll
         for (int u = 0; u < BLOCK; u++)
             tap[u] = taps->tap[t + u];
@@ -245,7 +248,7 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
 #pragma unroll
             for (int u = 0; u < BLOCK && u < taps->n - t; u += 4) {
                 taps_add(sum, taps->tap + t + u, w, u, taps->n - t - u);
-                if (u + BLOCK < taps->n - t + RUN - 1) /* somebody wants them */
+                if (u + BLOCK < taps->n - t + RUN - 1) /* only what a later sum reads */
 #pragma unroll
                     for (int v = u; v < u + 4; v++)
                         w[v] = next[v * WIDE];
@@ -258,7 +261,8 @@ static __device__ __forceinline__ void column_sums(struct joined *joined, const 
     }
 }
 
-/* `rows` sums to `out`, `stride` bytes apart, where the rule is plain. `zero` makes 0 of -0. */
+/* Stores `rows` sums, `stride` bytes apart, if the epilogue is plain. Adding zero = +0 turns -0
+ * into +0. */
 template <typename T>
 static __device__ __forceinline__ void store_plain(char *out, size_t stride, const float *f,
                                                    int rows, float zero)
@@ -269,8 +273,8 @@ static __device__ __forceinline__ void store_plain(char *out, size_t stride, con
             sample_store((T *)(out + r * stride), f[r] + zero);
 }
 
-/* Sums of colour times alpha, or of alpha, that of the pixel being at `a`, `wide` floats apart, as
- * GI_ALPHA_WEIGH has them. */
+/* GI_ALPHA_WEIGH for sums of colour times alpha, or of alpha; the sums of the pixel's alpha are at
+ * `a`, `wide` floats apart. */
 static __device__ __forceinline__ void column_weigh(float *f, const float *a, int wide, bool alpha,
                                                     float inverse_sum)
 {
@@ -282,7 +286,8 @@ static __device__ __forceinline__ void column_weigh(float *f, const float *a, in
     }
 }
 
-/* The sum f at sample x of row y, finished and stored; a: that of its pixel's alpha. */
+/* Applies the epilogue to the sum f at sample x of row y and stores it; a: the sum of its pixel's
+ * alpha. */
 static __device__ __forceinline__ void store_one(const struct source *src, const struct target *dst,
                                                  const struct rule *rule, int x, int y, float f,
                                                  float a, bool alpha)
@@ -309,7 +314,7 @@ static __global__ void __launch_bounds__(WIDE *WARPS, 16 / WARPS)
     int warps = (int)blockDim.x / WIDE, wide = (int)blockDim.x;
     int x = (int)blockIdx.x * WIDE + lane, above = (int)blockIdx.y * warps * RUN;
     int at = above + (int)threadIdx.x / WIDE * RUN, y = args.y0 + at;
-    int rows = x < samples ? min((int)RUN, args.y1 - y) : 0; /* no return: see stage.cuh */
+    int rows = x < samples ? min((int)RUN, args.y1 - y) : 0; /* no early return, see stage.cuh */
     extern __shared__ float sums[];
     struct joined joined;
     joined_clear(&joined);
@@ -349,7 +354,7 @@ static void taps_fill(struct taps *taps, const float *from, int n, bool finite)
     memset(taps->tap + n, 0, sizeof taps->tap - (size_t)n * sizeof(float));
 }
 
-/* Rows y0 - col_anchor .. to the scratch. */
+/* Row pass: scratch row 0 is image row y0 - col_anchor. */
 static enum gi_status launch_rows(struct gi_cuda_queue *cu, float *scratch,
                                   const struct gi_image *src, const struct gi_separable *spec,
                                   int y0, int rows, bool finite, struct gi_err *err)
@@ -394,7 +399,7 @@ static enum gi_status launch_columns(struct gi_cuda_queue *cu, const float *scra
     args.y0 = y0;
     args.y1 = y1;
     taps_fill(&args.taps, spec->col, spec->ncol, finite);
-    /* Warps one below the other share what they read; few end sooner together. */
+    /* Warps of one block share their loads in the L1 cache; smaller blocks end sooner. */
     int warps = spec->ncol > 2 * BLOCK ? WARPS : FEW_WARPS;
     size_t nbytes = args.rule.plain ? 0 : (size_t)RUN * WIDE * warps * sizeof(float);
     dim3 grid(ceil_div((long long)gi_row_samples(src), WIDE), ceil_div(y1 - y0, RUN * warps));
@@ -411,7 +416,7 @@ enum gi_status gi_cuda_separable_rows(struct gi_queue *queue, struct gi_image *d
     size_t pitch = (gi_row_samples(src) + WIDE - 1) / WIDE * WIDE;
     long long most = 60000 - spec->ncol; /* rows of a grid */
     long long band = SCRATCH_NBYTES / (long long)(pitch * sizeof(float)) - spec->ncol;
-    band = band < 2 * spec->ncol ? 2 * spec->ncol : band; /* few rows are filtered twice */
+    band = band < 2 * spec->ncol ? 2 * spec->ncol : band; /* so that few rows are filtered twice */
     band = band > most ? most : band;
     long long bands = ceil_div(src->height, band);
     band = ceil_div(ceil_div(src->height, bands), RUN * WARPS) * RUN * WARPS;

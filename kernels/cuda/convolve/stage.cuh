@@ -1,4 +1,5 @@
-/* Samples under a tile on their way to shared memory, as floats, one plane a channel.
+/* Staging: loads the samples under a tile of the result into shared memory as floats, one plane per
+ * channel, including the border.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_STAGE_CUH
 #define GI_KERNELS_CUDA_STAGE_CUH
@@ -7,25 +8,26 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Where staged samples go: channel c's row r begins at c * plane + r * pitch. */
+/* Layout of staged samples: row r of channel c begins at c * plane + r * pitch. */
 struct planes {
     float *at;
-    int pitch; /* an odd multiple of 4: threads one below the other find all banks */
+    int pitch; /* odd multiple of 4: threads below each other are free of bank conflicts */
     int plane;
 };
 
-/* The part of what is staged that comes straight from the image: its rows and columns. */
+/* The part of the staged samples that is inside the image: its rows and columns. */
 struct inside {
     int top, bottom, left, right;
 };
 
-/* Floats, a warp a row: copied without passing through registers, or colour times alpha. */
+/* Floats, one warp per row: asynchronous copies that bypass the registers, or colour times
+ * alpha. */
 template <int CHANNELS, int DEEP_ROWS>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const float *from, int columns,
                                                   const struct inside *in)
 {
-    enum { DEEP = 8 / CHANNELS, LAST = CHANNELS - 1 }; /* pixels under way */
+    enum { DEEP = 8 / CHANNELS, LAST = CHANNELS - 1 }; /* pixels in flight */
     for (int r = in->top + (int)threadIdx.x / 32; r < in->bottom; r += (int)blockDim.x / 32) {
         const float *row = (const float *)((const char *)from + (ptrdiff_t)r * src->stride);
         float *out = to->at + r * to->pitch;
@@ -60,8 +62,8 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     __pipeline_wait_prior(0);
 }
 
-/* Four pixels that begin `shift` bits into the first of `words`, to the planes of their channels.
- */
+/* Unpacks four pixels that begin `shift` bits into the first of `words` and stores them in the
+ * planes. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void stage_four(float *out, int plane, const unsigned *words,
                                                   unsigned shift, bool premultiply)
@@ -85,25 +87,25 @@ static __device__ __forceinline__ void stage_four(float *out, int plane, const u
             make_float4(v[c], v[CHANNELS + c], v[2 * CHANNELS + c], v[3 * CHANNELS + c]);
 }
 
-/* Integers: each thread, of DEEP bytes of rows at once, the same 4 columns and 4 more half a row
- * further on, so that neighbours write to neighbouring banks. */
+/* Integers: each thread loads the same 4 columns, and 4 more half a row further on, of several rows
+ * (DEEP bytes in flight), so that neighbouring threads write to neighbouring banks. */
 template <int CHANNELS, int DEEP, typename T>
 static __device__ __forceinline__ void stage_rows(const struct planes *to, const struct source *src,
                                                   const T *from, int columns,
                                                   const struct inside *in)
 {
     enum {
-        NBYTES = CHANNELS * (int)sizeof(T), /* of a pixel */
+        NBYTES = CHANNELS * (int)sizeof(T), /* per pixel */
         WORDS = NBYTES + 1,
-        ROWS = NBYTES < DEEP ? DEEP / NBYTES : 1 /* under way */
+        ROWS = NBYTES < DEEP ? DEEP / NBYTES : 1 /* in flight */
     };
     int fours = (columns + 7) / 8, step = (int)blockDim.x / fours;
     int u = (int)threadIdx.x % fours, r = in->top + (int)threadIdx.x / fours;
     int near = 4 * u, far = 4 * (u + fours);
     bool one = near >= in->left && near < in->right, other = far >= in->left && far < in->right;
     if ((int)threadIdx.x >= step * fours || !(one || other))
-        r = in->bottom; /* no return: ptxas would doubt that threads meet again, see dense_taps() */
-    int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than asking */
+        r = in->bottom; /* no return: then ptxas could not assume convergence, see dense_taps() */
+    int at[2] = {one ? near : far, other ? far : near}; /* the same twice costs less than a test */
     unsigned shift = (unsigned)(size_t)from * 8 % 32;
     const char *first = (const char *)from - (size_t)from % 4;
     for (; r < in->bottom; r += ROWS * step) {
@@ -127,13 +129,13 @@ static __device__ __forceinline__ void stage_rows(const struct planes *to, const
     }
 }
 
-/* `rows` rows from y0 on, `columns` columns from x0 on: what lies inside the image by rows, and
- * what does not, sample by sample. */
+/* Stages `rows` rows from y0 on, `columns` columns from x0 on: the part inside the image by rows,
+ * the rest sample by sample. */
 template <typename T, int DEEP>
 static __device__ __forceinline__ void stage_tile(const struct planes *to, const struct source *src,
                                                   long long x0, int y0, int rows, int columns)
 {
-    /* Integers: whole fours of columns, with the word after. */
+    /* Integers: whole groups of four columns, with the word behind them. */
     enum { ALIGN = sizeof(T) == 4 ? 1 : 4, AFTER = sizeof(T) == 4 ? 1 : 8 };
     long long last = src->width - AFTER - x0;
     struct inside in = {

@@ -1,17 +1,19 @@
-/* Dense convolution as the CUDA guide would have it: the general way, and the one that the others
- * are held against on the device.
+/* Dense convolution as the CUDA programming guide presents it: the general implementation, and the
+ * reference for the others on the device.
  *
- * A block owns TALL rows of WIDE pixels of the result, a thread one pixel. In shared memory lies
- * the tile: the samples under some rows of the kernel, with the halo that its width asks for, a
- * plane of floats for each channel. They come through a texture object whose address mode makes the
- * border, or, where the hardware has none for it, by loads and arithmetic on indices. Weights lie
- * in constant memory, with the arguments.
+ * A block owns TALL rows of WIDE pixels of the result, a thread one pixel. Shared memory holds the
+ * tile: the samples under some rows of the kernel with their halo, one plane of floats per channel.
+ * They are fetched through a texture object whose address mode makes the border, or, if the
+ * hardware does not support that, by loads and index arithmetic. Weights are kernel arguments in
+ * constant memory.
  *
  *          WIDE + taps - 1
  *        +-----------------+
- *        |   tile          |  TALL + steps - 1: moves down by `steps` rows of the kernel, or, where
- *        |  [WIDE x TALL]  |  not even one fits, along its row by `taps`
+ *        |   tile          |  TALL + steps - 1 rows: moves down by `steps` rows of the kernel, or,
+ * if |  [WIDE x TALL]  |  one kernel row does not fit, along the row by `taps`
  *        +-----------------+
+ *
+ * Example: 5 x 5 weights of 8-bit gray: the tile is 36 x 12 floats, and one pass covers the kernel.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/convolve/convolve_2d.h"
 
@@ -22,18 +24,18 @@
 enum {
     WIDE = 32,
     TALL = 8,
-    TAPS = 128,             /* of a row of the kernel at once, at most */
-    TILE_NBYTES = 48 << 10, /* what every device gives a block unasked */
+    TAPS = 128,             /* maximum of taps of a kernel row at once */
+    TILE_NBYTES = 48 << 10, /* shared memory that every device grants without opting in */
 };
 
 struct textbook_args {
-    cudaTextureObject_t texture; /* of src; 0: there is none */
+    cudaTextureObject_t texture; /* of src; 0: none */
     struct source src;
     struct target dst;
     struct rule rule;
     int width, height, anchor_x, anchor_y; /* of the kernel */
     int taps, steps;                       /* of its row and column, at once */
-    int pitch, plane;                      /* floats of a row of the tile, and of a channel */
+    int pitch, plane;                      /* floats per row of the tile, and per channel */
     float weights[GI_WEIGHTS_MAX];
 };
 
@@ -51,7 +53,8 @@ template <> struct texel<float> {
     typedef float4 four;
 };
 
-/* The samples of pixel (x, y), which may be anywhere. A texel's centre is at a half. */
+/* The samples of pixel (x, y), which may be outside the image. Texel centres are at multiples of
+ * 1/2. */
 template <typename T, int CHANNELS>
 static __device__ void pixel_fetch(float *v, const struct textbook_args *args, int x, int y)
 {
@@ -85,6 +88,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
     for (int j0 = 0; j0 < args.height; j0 += args.steps)
         for (int i0 = 0; i0 < args.width; i0 += args.taps) {
             int steps = min(args.steps, args.height - j0), taps = min(args.taps, args.width - i0);
+            /* Load the tile with its halo. */
             __syncthreads();
             for (int r = (int)threadIdx.y; r < TALL + steps - 1; r += TALL)
                 for (int a = (int)threadIdx.x; a < WIDE + taps - 1; a += WIDE) {
@@ -95,6 +99,7 @@ static __global__ void __launch_bounds__(WIDE *TALL)
                         tile[c * args.plane + r * args.pitch + a] = v[c];
                 }
             __syncthreads();
+            /* Compute: each thread multiplies the samples under its pixel. */
             for (int j = 0; j < steps; j++) {
                 const float *weight = args.weights + (j0 + j) * args.width + i0;
                 const float *under = tile + ((int)threadIdx.y + j) * args.pitch + (int)threadIdx.x;
@@ -127,7 +132,7 @@ static enum gi_status launch_type(struct gi_cuda_queue *cu, const struct textboo
     GI_CUDA_CHANNELS(args->src.channels, launch<T, CHANNELS>(cu, args, err));
 }
 
-/* As much of the kernel at once as its samples find room. */
+/* Chooses how much of the kernel is staged at once: as much as fits in shared memory. */
 static void divide(struct textbook_args *args)
 {
     int room = TILE_NBYTES / (int)sizeof(float) / args->src.channels;
