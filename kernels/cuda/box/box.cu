@@ -1,13 +1,16 @@
-/* The mean of k x k. Where strips of the image do not do: integer running sums down the columns
- * into a scratch, then prefix sums along its rows. SPDX-License-Identifier: MIT */
+/* Box filter (mean of k x k): fallback in two passes for what the single-pass kernels do not
+ * accept. Integer running sums down the columns go into scratch memory, then prefix sums along its
+ * rows give every window as a difference. Also writes the row ends that other kernels read
+ * (box.cuh).
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/common/prefix.cuh"
 
 enum {
     THREADS = 256,
-    TILE = 1024,               /* pixels that a block of the row pass makes */
-    EACH = TILE / THREADS,     /* of which a thread makes so many */
-    SCRATCH_NBYTES = 32 << 20, /* for the column sums: they stay in the L2 cache */
+    TILE = 1024,               /* pixels per block of the row pass */
+    EACH = TILE / THREADS,     /* pixels per thread */
+    SCRATCH_NBYTES = 32 << 20, /* for the column sums, so that they stay in the L2 cache */
     BAND_MIN = 256,
 };
 
@@ -16,10 +19,10 @@ struct box_args {
     struct target dst;
     int k;
     bool weigh;
-    int y0, y1;    /* rows to make */
-    int run;       /* rows that a thread of the column pass makes */
-    char *scratch; /* sums of a column's k samples around each row y0 .. y1 */
-    size_t pitch;  /* sums in a row of the scratch */
+    int y0, y1;    /* rows to compute */
+    int run;       /* rows per thread of the column pass */
+    char *scratch; /* sums of k samples of a column around each row y0 to y1 - 1 */
+    size_t pitch;  /* sums per row of the scratch */
 };
 
 /* A sample, or the product of colour and alpha, as an integer. */
@@ -38,7 +41,8 @@ static __device__ __forceinline__ unsigned box_sample(const struct box_args *arg
     return weigh ? (unsigned)row[sample] * row[sample + last - c] : row[sample];
 }
 
-/* A thread goes down one column of samples. A is wide enough for any sum of k x k. */
+/* Column pass: a thread moves down one column of samples. A is wide enough for the sum of any k x k
+ * samples. */
 template <typename T, typename A>
 static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args args)
 {
@@ -58,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS) box_down(const struct box_args
     }
 }
 
-/* The column sum of channel c at pixel x, maybe outside the image. */
+/* The column sum of channel c at pixel x, which may be outside the image. */
 template <typename A>
 static __device__ __forceinline__ A box_column(const struct box_args *args, const A *row,
                                                long long x, int c)
@@ -73,8 +77,8 @@ static __device__ __forceinline__ A box_column(const struct box_args *args, cons
     return v * (A)args->k;
 }
 
-/* sums[e] = the sum over k pixels around pixel x0 + threadIdx.x + e * THREADS. `prefix` has room
- * for TILE + k entries. */
+/* sums[e] = the sum over k pixels around pixel x0 + threadIdx.x + e * THREADS. `prefix` has TILE +
+ * k entries. */
 template <typename A>
 static __device__ void box_window(A *sums, A *prefix, const struct box_args *args, const A *row,
                                   long long x0, int c)
@@ -159,14 +163,14 @@ static enum gi_status launch_any(struct gi_cuda_queue *cu, struct gi_image *dst,
     return GI_OK;
 }
 
-/* Do sums of 8-bit samples fit in 32 bits? Times alpha they may not. */
+/* Returns whether sums of 8-bit samples, which may be multiplied by alpha, fit in 32 bits. */
 static bool sums_fit(const struct gi_image *src, const struct gi_box *spec)
 {
     bool weigh = gi_has_alpha(src) && spec->alpha == GI_ALPHA_WEIGH;
     return !weigh || 255LL * 255 * spec->k * spec->k <= UINT32_MAX;
 }
 
-/* A warp for each row, and one for the row outside. */
+/* One warp per row, and one for the additional row of border values. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     box_ends(const __grid_constant__ struct box_rows rows)
@@ -187,7 +191,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* gi_border_index() of rows that are not farther away than the image is high. */
+/* gi_border_index() for rows that are no further away than the image is high. */
 static void fold(struct box_rows *rows)
 {
     int n = rows->src.height;

@@ -1,5 +1,6 @@
-/* What the ways to a mean of k x k share: rows that can be read by whole words also beside the
- * image. SPDX-License-Identifier: MIT */
+/* Rows with prepared ends: kernels read rows in whole 16-byte or 8-byte words, also where a window
+ * extends beyond the image. Shared by the box filter, min/max filters and local thresholds.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BOX_CUH
 #define GI_KERNELS_CUDA_BOX_CUH
 
@@ -7,27 +8,28 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* A row goes in chunks of `unit` samples, a thread's. Those that do not lie wholly in the image are
- * laid out apart, in `ends`: the `halo` samples before a row, then from the last whole chunk's end
- * on unit + halo more. One row more than the image has holds border values. */
+/* A row is divided into chunks of `unit` samples, one per thread. Chunks that are not completely
+ * inside the image are copied to `ends` with the border applied: the `halo` samples before the row,
+ * and unit + halo samples from the end of the last whole chunk on. One additional row of `ends`
+ * contains border values. */
 struct box_rows {
     struct source src; /* border values are samples */
     const char *ends;
     unsigned ends_stride; /* bytes */
-    int unit, halo;       /* halo: whole chunks */
+    int unit, halo;       /* halo: a multiple of unit */
     int whole;            /* samples of a row in whole chunks */
-    /* Row y above the image is row above + step * y of it, row y below it below + step * y, as long
-     * as it is not farther from it than it is high; least: 0, or -1 where they are border values.
-     */
+    /* A row y above the image is a copy of row `above + step * y`, one below it of row
+     * `below + step * y`, as long as its distance from the image is at most the height. least: 0,
+     * or -1 if rows outside consist of border values. */
     int above, below, step, least;
 };
 
-/* Lays out the ends in scratch. */
+/* Writes the row ends into scratch memory. */
 enum gi_status gi_cuda_box_rows(struct gi_cuda_queue *cu, struct box_rows *rows,
                                 const struct gi_image *src, const struct gi_edge *edge, int unit,
                                 int halo, struct gi_err *err);
 
-/* The edge with values that are samples. */
+/* The border mode with values rounded to samples. */
 static inline struct gi_edge box_edge(const struct gi_image *src, const struct gi_edge *edge)
 {
     struct gi_edge whole = *edge;
@@ -37,16 +39,16 @@ static inline struct gi_edge box_edge(const struct gi_image *src, const struct g
     return whole;
 }
 
-/* The two ways of one pass. */
+/* The two single-pass implementations. */
 gi_box_takes_fn gi_cuda_box_near_takes, gi_cuda_box_strips_takes;
 gi_box_fn gi_cuda_box_near, gi_cuda_box_strips;
 
-/* A thread's chunks: at `first` in row 0 and `stride` bytes from row to row. */
+/* A thread's chunk: at `first` in row 0, `stride` bytes per row. */
 struct box_chunk {
     const char *first;
     unsigned stride;
     int sample;
-    const char *values; /* border values in the chunk's place */
+    const char *values; /* border values in place of the chunk */
 };
 
 static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_rows *rows, int sample,
@@ -54,7 +56,7 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
 {
     int end = sample < 0 ? sample : min(sample - rows->whole, rows->halo);
     bool inside = sample >= 0 && sample < rows->whole;
-    /* Three chunks of border values hold every phase of RGB. */
+    /* Three chunks of border values contain every phase of RGB. */
     int number = (sample + rows->halo) / rows->unit + 3 - rows->halo / rows->unit % 3;
     struct box_chunk chunk = {rows->src.data + (long long)sample * sample_nbytes,
                               (unsigned)rows->src.stride, sample,
@@ -67,8 +69,8 @@ static __device__ __forceinline__ struct box_chunk chunk_at(const struct box_row
     return chunk;
 }
 
-/* The chunk in row y, which may be outside; farther than the image is high it is any row. Without
- * a branch, that loads stand together. */
+/* Returns the chunk in row y, which may be outside the image; if it is further away than the image
+ * is high, any row is returned. Without a branch, so that several loads can be in flight. */
 static __device__ __forceinline__ const char *chunk_row(const struct box_rows *rows,
                                                         struct box_chunk chunk, int y)
 {
@@ -99,7 +101,7 @@ static __device__ __forceinline__ void chunk_load(unsigned *words, const struct 
     }
 }
 
-/* The samples at `out`, of which the image's row has n from there on. */
+/* Stores the samples at `out`, at most n of them (the rest of the image row). */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void chunk_store(T *out, const unsigned *words, int n)
 {
@@ -123,8 +125,8 @@ static __device__ __forceinline__ unsigned dot2(unsigned a, unsigned b, unsigned
     return sum;
 }
 
-/* (2 * sum + n) / (2 * n) rounded down, 0 where n is 0. A quotient of at most 16 bits by floats is
- * at most one off, which the exact rest shows. */
+/* (2 * sum + n) / (2 * n) rounded down, 0 if n is 0. A float quotient of at most 16 bits is off by
+ * at most one, which the exact remainder corrects. */
 static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n)
 {
     unsigned q = __float2uint_rn(__fdividef((float)sum, (float)n));
@@ -132,8 +134,8 @@ static __device__ __forceinline__ unsigned box_quotient(unsigned sum, unsigned n
     return n == 0 ? 0 : 2 * rest >= whole ? q + 1 : 2 * rest < -whole ? q - 1 : q;
 }
 
-/* Bytes of a and b, or, of a selector of 8 or more, eight times the upper bit of the one 8 below.
- */
+/* Selects bytes of a and b. A selector of 8 or more replicates the sign bit of the byte 8 below
+ * it. */
 static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, unsigned selectors)
 {
     unsigned d;
@@ -141,8 +143,8 @@ static __device__ __forceinline__ unsigned signs_perm(unsigned a, unsigned b, un
     return d;
 }
 
-/* The words of a row of samples that are full scale, all bits, where `signs` is less than 0, else
- * 0; then flipped. */
+/* Words of a row of samples: full scale (all bits) where `signs` is negative, otherwise 0; then
+ * flipped by `flip`. */
 template <typename T, int WORDS>
 static __device__ __forceinline__ void signs_mask(unsigned *words, const unsigned *signs,
                                                   unsigned flip)

@@ -1,38 +1,50 @@
-/* The mean of k x k where a window reaches no farther than 16 bytes to each side, and what of gray
- * is above it. A warp goes down
- * or up a strip of columns. Rows come through a ring in shared memory, which holds them until they
- * have left the windows: each is read once. A thread keeps the sums of k samples down each of its
- * columns, those of its neighbours come through shared memory. SPDX-License-Identifier: MIT */
+/* Box filter (mean of k x k) whose windows extend at most 16 bytes to each side, up to k = 31 of
+ * 8-bit gray, and the mask of gray samples above their mean: running column sums, then row sums.
+ *
+ * A block is one warp. It moves down or up a band of a strip of STRIP bytes, ROWS rows per step. A
+ * thread owns 16 bytes of each of the PARTS parts and keeps the sums of k samples of its columns.
+ *              SIDE  part 0: 32 lanes x 16 bytes    part 1 (k <= 15)    SIDE
+ *             +----+----+----+----+- ... -+----+----+- ... -+----+----+
+ *   row y-R-1 |    | l0 | l1 | l2 |       |l31 | l0 |       |l31 |    |  leaves: subtract from sums
+ *   row y+R   |    |    |    |    |       |    |    |       |    |    |  enters: add to column sums
+ *             +----+----+----+----+- ... -+----+----+- ... -+----+----+
+ * Shared memory: a ring buffer of k + AHEAD + ROWS rows, so that each row is loaded once (cp.async,
+ * AHEAD rows in flight); `exchange`, the column sums that neighbours need, in planes of WIDE words
+ * (double buffering, free of bank conflicts); `beyond`, words that WRAP needs from the other end.
+ * Phases of a step: load, compute columns, exchange, compute rows, store.
+ * Example: k = 5, 8-bit gray. STRIP = 1024, the ring buffer has 9 rows of 1056 bytes; a thread
+ * keeps 2 x 16 sums of 16 bits and reads BESIDE = 1 word of each neighbour.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box_near.cuh"
 #include "kernels/cuda/common/march_ring.cuh"
 #include "kernels/cuda/local/local.cuh"
 
-enum { WARPS = 8 }; /* of a multiprocessor: enough to keep memory busy; more want shorter bands */
+enum { WARPS = 8 }; /* per multiprocessor: enough to saturate memory; more would shorten bands */
 
-/* What a warp and its threads take. */
+/* Shape of the work of a warp and its threads. */
 template <typename T, int CHANNELS, bool WEIGH, int K> struct near_shape {
     typedef T sample;
     enum {
         R = K / 2,
         CHANNEL_COUNT = CHANNELS,
         WEIGHED = WEIGH,
-        N = 16 / (int)sizeof(T),           /* samples of a thread in a part */
-        PARTS = K <= 15 && !WEIGH ? 2 : 1, /* side by side, of a strip: so fewer sides are read */
-        ROWS = K <= 15 ? 1 : 2,            /* of a turn: with large windows few warps have room */
-        AHEAD = K <= 15 ? 3 : 6,           /* rows under way, whole turns */
-        PART = 32 * 16,                    /* bytes */
-        SIDE = NEAR_NBYTES,                /* bytes beside a strip */
-        STRIP = PARTS * PART,              /* bytes that a warp makes of a row */
-        SLOT = STRIP + 2 * SIDE,           /* bytes of a row in the ring */
-        RING = K + AHEAD + ROWS,           /* rows */
-        SUM = WEIGH ? 4 : 2 * (int)sizeof(T),       /* bytes of a column's sum */
-        WORDS = N * SUM / 4,                        /* of a thread's sums in a part */
-        BESIDE = (R * CHANNELS * SUM + 3) / 4,      /* words that it needs of each neighbour's */
-        WIDE = BESIDE > 2 ? 4 : BESIDE,             /* words that it reads at once, a plane's */
-        PLANES = BESIDE <= WIDE ? 2 : WORDS / WIDE, /* of the first and the last words */
+        N = 16 / (int)sizeof(T),              /* samples per thread and part */
+        PARTS = K <= 15 && !WEIGH ? 2 : 1,    /* parts side by side: two parts read fewer sides */
+        ROWS = K <= 15 ? 1 : 2,               /* per step: large windows leave room for few warps */
+        AHEAD = K <= 15 ? 3 : 6,              /* rows in flight, a multiple of ROWS */
+        PART = 32 * 16,                       /* bytes */
+        SIDE = NEAR_NBYTES,                   /* bytes on each side of a strip */
+        STRIP = PARTS * PART,                 /* bytes of a row that a warp computes */
+        SLOT = STRIP + 2 * SIDE,              /* bytes of a row in the ring buffer */
+        RING = K + AHEAD + ROWS,              /* rows in the ring buffer */
+        SUM = WEIGH ? 4 : 2 * (int)sizeof(T), /* bytes per column sum */
+        WORDS = N * SUM / 4,                  /* words of a thread's sums per part */
+        BESIDE = (R * CHANNELS * SUM + 3) / 4,      /* words needed of each neighbour */
+        WIDE = BESIDE > 2 ? 4 : BESIDE,             /* words read at once; width of a plane */
+        PLANES = BESIDE <= WIDE ? 2 : WORDS / WIDE, /* planes of first and of last words */
         PLANE = (PARTS * 32 + 2) * WIDE * 4,        /* bytes, with the sides */
         PART_PLANE = 32 * WIDE * 4,
-        TURN = ROWS * PLANES * PLANE,        /* bytes exchanged in a turn */
+        TURN = ROWS * PLANES * PLANE,        /* bytes exchanged per step */
         BEYOND = AHEAD + ROWS <= 8 ? 8 : 16, /* rows of words for WRAP */
     };
     static_assert(R * CHANNELS <= N, "the window reaches into SIDE at most");
@@ -44,7 +56,7 @@ static __device__ __forceinline__ unsigned shared_at(const void *p)
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* N words. */
+/* Stores N words. */
 template <int N> static __device__ __forceinline__ void shared_store(unsigned at, const unsigned *v)
 {
     if constexpr (N == 4)
@@ -57,7 +69,7 @@ template <int N> static __device__ __forceinline__ void shared_store(unsigned at
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(v[0]) : "memory");
 }
 
-/* 16 bytes, where `yes`. */
+/* Stores 16 bytes if `yes`. */
 static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bool yes)
 {
     asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0;\n"
@@ -66,27 +78,27 @@ static __device__ __forceinline__ void store_if(char *out, const unsigned *v, bo
                  : "memory");
 }
 
-/* A lane's sample beside the image, left or right, in a slot of the ring: a copy of one in the same
- * slot, of one in the words that WRAP copies besides, or of the border's value. */
+/* The sample left or right of the image that this lane writes into each row of the ring buffer: a
+ * copy of a sample of the same row, of a word that WRAP copies, or the border value. */
 struct near_patch {
-    int to, from; /* bytes; to -1: the slot has no such sample; from -1: the value */
-    int word;     /* byte of the row where the word is that WRAP copies, -1: none */
+    int to, from; /* byte offsets; to = -1: none; from = -1: value */
+    int word;     /* byte offset in the image row of the word that WRAP copies; -1: none */
     unsigned value;
 };
 
-/* The rows that a warp takes, one after the other. A lane copies 16 bytes of each part, the first
- * one the left side too, the last one the right. */
+/* The sequence of rows that a warp loads. A lane copies 16 bytes of each part; the first lane also
+ * copies the left side, the last lane the right side. */
 struct near_feed {
     const char *from; /* in row `low` of the image */
-    unsigned to;      /* in slot 0 of the ring */
-    int parts;        /* of the lane's that lie in the image */
-    int left, right;  /* does it copy a side? */
-    int low;          /* the first row of the image that the band takes */
-    unsigned simple;  /* as many rows from there on are copied as they are */
-    int row, step;    /* the next row, counted from `low`, and 1 or -1 */
-    unsigned slot;    /* where it goes */
-    int n;            /* rows to copy in all */
-    int edge;         /* does the strip, with its sides, leave the image? */
+    unsigned to;      /* in slot 0 of the ring buffer */
+    int parts;        /* parts in which the lane's bytes are inside the image */
+    int left, right;  /* whether the lane copies a side */
+    int low;          /* first image row that the band reads */
+    unsigned simple;  /* number of rows from `low` on that are copied unchanged */
+    int row, step;    /* next row, relative to `low`; 1 or -1 */
+    unsigned slot;    /* its offset in the ring buffer */
+    int n;            /* total number of rows */
+    int edge;         /* whether the strip with its sides leaves the image */
     struct near_patch patch;
 };
 
@@ -110,7 +122,7 @@ static __device__ __forceinline__ void near_copy(const struct near_feed *feed, u
     copy_start<16>(to + LAST + S::SIDE, from + LAST + S::SIDE, feed->right);
 }
 
-/* The same for rows outside, and with the words that WRAP wants from the other end. */
+/* Copies one row that may be outside the image, and the words that WRAP needs. */
 template <typename S>
 static __device__ __noinline__ void
 near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, unsigned *beyond)
@@ -132,7 +144,7 @@ near_copy_any(const struct near_args *args, struct near_feed feed, char *ring, u
                       src->data + (size_t)y * src->stride + feed.patch.word, 1);
 }
 
-/* Starts to copy the rows of a turn, row t first. */
+/* Starts copying the rows of a step, row t first. */
 template <typename S>
 static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
                                                   const struct near_args *args, char *ring,
@@ -150,7 +162,7 @@ static __device__ __forceinline__ void near_fetch(struct near_feed *feed,
     __pipeline_commit();
 }
 
-/* Puts a lane's sample of the border into the rows of a turn, of which row t lies in `slot`. */
+/* Writes this lane's border sample into the rows of a step; row t is at `slot`. */
 template <typename S>
 static __device__ __forceinline__ void near_mend(const struct near_patch *patch, char *ring,
                                                  const unsigned *beyond, unsigned slot, int t)
@@ -165,8 +177,7 @@ static __device__ __forceinline__ void near_mend(const struct near_patch *patch,
     }
 }
 
-/* All columns that a thread's windows reach, from its own and, in the exchange at `from`, those of
- * its neighbours. */
+/* Collects the column sums under a thread's windows: its own, and its neighbours' at `from`. */
 template <typename S>
 static __device__ __forceinline__ void near_gather(unsigned *near, const unsigned *own,
                                                    unsigned from)
@@ -176,7 +187,7 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
     for (int j = 0; j < S::WORDS; j++)
         near[BESIDE + j] = own[j];
 #pragma unroll
-    for (int i = 0; i < BESIDE; i += WIDE) { /* the nearest first */
+    for (int i = 0; i < BESIDE; i += WIDE) { /* nearest first */
         unsigned before[4], after[4];
         shared_load(before, from + (S::PLANES - 1 - i / WIDE) * S::PLANE - 4 * WIDE, WIDE);
         shared_load(after, from + i / WIDE * S::PLANE + 4 * WIDE, WIDE);
@@ -188,12 +199,11 @@ static __device__ __forceinline__ void near_gather(unsigned *near, const unsigne
     }
 }
 
-/* Where a lane's sums lie in the exchange: in planes of WIDE words of every thread, those of the
- * sides before the first and after the last one. */
+/* Positions in the exchange: planes of WIDE words per thread, with the sides at both ends. */
 struct near_places {
     unsigned mine;    /* in the first plane */
-    unsigned halo_at; /* a lane keeps one column of the sides: in slot 0 */
-    int halo_to;      /* and there; -1: no window reaches it */
+    unsigned halo_at; /* a lane keeps one column of the sides: its sample in slot 0 */
+    int halo_to;      /* and its sum in the exchange; -1: in no window */
 };
 
 template <typename S>
@@ -214,7 +224,7 @@ static __device__ __forceinline__ struct near_places near_places_of(const char *
     return places;
 }
 
-/* That of a slot which starts at byte `first` of a row. */
+/* The patch of a row that starts at byte `first` of the image row. */
 template <typename S>
 static __device__ __forceinline__ struct near_patch near_patch_of(const struct near_args *args,
                                                                   int first)
@@ -231,15 +241,15 @@ static __device__ __forceinline__ struct near_patch near_patch_of(const struct n
         patch.to = to;
     } else if (args->src.border == GI_BORDER_WRAP) {
         patch = {to, lane * 4 + from % 4, from - from % 4, 0};
-    } else if (from >= first && from < first + S::SLOT) { /* windows reach no others */
+    } else if (from >= first && from < first + S::SLOT) { /* others are in no window */
         patch.to = to;
         patch.from = from - first;
     }
     return patch;
 }
 
-/* The rows y0 to y1 of a strip, without those that its windows reach besides. Bands go down and up
- * in turn, so that two start, or end, at the rows that both want. */
+/* The rows y0 to y1 - 1 of a strip and the halo rows that their windows cover. Odd bands move up,
+ * even ones down, so that neighbouring bands read their common rows at about the same time. */
 template <typename S>
 static __device__ __forceinline__ struct near_feed
 near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, bool up)
@@ -268,8 +278,8 @@ near_feed_of(const struct near_args *args, const char *ring, int y0, int y1, boo
     return feed;
 }
 
-/* Moves the columns, and that of the sides, on by the row in slot `at`, while that in slot `gone`
- * leaves, and puts them into the exchange, `to` bytes on. */
+/* Updates the column sums, and that of the sides, with the row in slot `at`, which enters, and the
+ * row in slot `gone`, which leaves, and publishes them in the exchange, `to` bytes on. */
 template <typename S>
 static __device__ __forceinline__ void near_move(unsigned (*columns)[S::WORDS], unsigned *halo,
                                                  const struct near_places *places, unsigned row,
@@ -310,18 +320,20 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
     for (int t = 0; t < AHEAD - ROWS; t += ROWS)
         near_fetch<S>(&feed, &args, ring, beyond, t);
     for (int i = AHEAD * S::SLOT / 16 + (int)threadIdx.x; i < S::RING * S::SLOT / 16; i += 32)
-        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* what leaves before any row has come */
+        ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0); /* rows that leave before any has entered */
 
     const struct near_places places = near_places_of<S>(ring, exchange);
     long long stride = (long long)args.dst.stride;
     char *out = args.dst.data + (up ? y1 - 1 : y0) * stride + mine;
     stride = (long long)kept((const char *)(up ? -stride : stride));
     unsigned columns[PARTS][S::WORDS] = {}, own[ROWS][PARTS][S::WORDS];
-    unsigned halo = 0, at = 0, turn = 0, centre = R * S::SLOT; /* the row that is made */
+    unsigned halo = 0, at = 0, turn = 0, centre = R * S::SLOT; /* slot of the output row */
     for (int t = kept(-ROWS); t < feed.n; t += ROWS) {
+        /* Load: start copying later rows, wait for those of this step. */
         near_fetch<S>(&feed, &args, ring, beyond, t + AHEAD);
         __pipeline_wait_prior(AHEAD / ROWS - 1);
         __syncwarp();
+        /* Compute columns: add and subtract a row, publish the sums. */
         unsigned gone = feed.slot;
 #pragma unroll
         for (int i = 0; i < ROWS && t >= 0; i++) {
@@ -331,8 +343,9 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
             at = slot_after<S>(at);
             gone = slot_after<S>(gone);
         }
-        if (feed.edge && feed.patch.to >= 0) /* of the next turn */
+        if (feed.edge && feed.patch.to >= 0) /* border samples of the next step */
             near_mend<S>(&feed.patch, ring, beyond, at, t + ROWS);
+        /* Exchange: the sums of neighbours are visible after this barrier. */
         __syncwarp();
         if (t < 2 * R)
             continue;
@@ -340,6 +353,7 @@ static __global__ void __launch_bounds__(32) box_near(const __grid_constant__ st
         for (int i = 0; i < ROWS; i++, out += stride, centre = slot_after<S>(centre)) {
 #pragma unroll
             for (int p = 0; p < PARTS; p++) {
+                /* Compute rows and store. */
                 unsigned near[S::WORDS + 2 * S::BESIDE], sums[S::N], words[4];
                 near_gather<S>(near, own[i][p],
                                places.mine + turn + i * S::PLANES * S::PLANE + p * S::PART_PLANE);
@@ -388,7 +402,7 @@ static void borders_fill(struct near_args *args)
         args->rows[0][i] = gi_border_index(-1 - i, src->height, src->border);
         args->rows[1][i] = gi_border_index((long long)src->height + i, src->height, src->border);
     }
-    for (int i = 0; i < n; i++) { /* i - n and width * c + i, by pixels */
+    for (int i = 0; i < n; i++) { /* the pixels of samples i - n and width * c + i */
         int before = (i + n * (c - 1)) / c - n, after = i / c;
         int x = gi_border_index(before, src->width, src->border);
         args->samples[0][i] = x < 0 ? x : x * c + (i - n) - before * c;
@@ -400,10 +414,11 @@ static void borders_fill(struct near_args *args)
 typedef enum gi_status launch_fn(struct gi_cuda_queue *cu, struct near_args *args,
                                  struct gi_err *err);
 
-/* The kernel for the work; NULL: none. */
+/* Returns the launcher for the work, or NULL if none is compiled. */
 static launch_fn *launcher(const struct gi_image *src, int k, bool weigh)
 {
-    /* By channels, then by k / 2 - 1, as far as 16 bytes reach and, at 16 bits, magic serves. */
+    /* Indexed by channels, then by k / 2 - 1, as far as 16 bytes suffice and, at 16 bits, the
+     * reciprocal `magic` is exact. */
     enum { LONGEST = 15 };
     static launch_fn *const u8[GI_MAX_CHANNELS][LONGEST] = {
         {launch<uint8_t, 1, false, 3>, launch<uint8_t, 1, false, 5>, launch<uint8_t, 1, false, 7>,
@@ -477,7 +492,7 @@ enum gi_status gi_cuda_local_near(struct gi_queue *queue, struct gi_image *dst,
                                   struct gi_err *err)
 {
     struct near_args args = {};
-    double most = 1 << 30; /* n times a sample is less */
+    double most = 1 << 30; /* n times a sample is smaller */
     args.n = spec->k * spec->k;
     args.start = (unsigned)(int)fmin(fmax(floor(-spec->shift), -most), most);
     args.flip = spec->invert ? ~0u : 0;

@@ -1,29 +1,29 @@
-/* The arithmetic of the near way to a mean of k x k: the sums of a thread's columns, 16 bytes of
- * samples wide, and the means of the windows over them, or what is above them.
+/* Arithmetic of box_near.cu: column sums of 16 bytes of samples per thread, sums of windows, and
+ * their means or the mask of samples above the mean.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BOX_NEAR_CUH
 #define GI_KERNELS_CUDA_BOX_NEAR_CUH
 
 #include "kernels/cuda/box/box.cuh"
 
-enum { NEAR_NBYTES = 16 }; /* the reach to each side; so at most as many rows */
+enum { NEAR_NBYTES = 16 }; /* largest extent of a window to each side, hence also of rows */
 
 struct near_args {
     struct source src; /* border values are samples */
     struct target dst;
-    int band;              /* rows that a warp makes */
+    int band;              /* rows per warp */
     unsigned start, magic; /* see near_means() */
     float inverse, offset;
-    int n; /* not 0: a mask is wanted, see near_mask() */
+    int n; /* not 0: compute a mask, see near_mask() */
     unsigned flip;
-    /* Where the border repeats the image, less than 0 where it does not: rows before it, the last
-     * one first, and after it; samples of a row in NEAR_NBYTES before it, the last one last, and
-     * after it. */
+    /* Index of the image row or sample that represents a place outside the image, negative for
+     * border values: rows above (nearest first) and below the image; samples of a row in the
+     * NEAR_NBYTES before it (nearest last) and after it. */
     int rows[2][NEAR_NBYTES], samples[2][NEAR_NBYTES];
 };
 
-/* Adds one row's samples, where WEIGH colour times alpha, to the columns and takes another's off.
- * Two in a word are exact as each half's result fits. */
+/* Adds the samples of one row (WEIGH: colour times alpha) to the column sums and subtracts another.
+ * Two sums per word are exact because the result of each half fits in 16 bits. */
 template <typename T, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void columns_move(unsigned *columns, const uns
     }
 }
 
-/* A lane's sample of the sides, where WEIGH times its alpha, at an address of shared memory. */
+/* Loads this lane's sample of the sides (WEIGH: times alpha) from a shared-memory address. */
 template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned side_load(unsigned at)
 {
     unsigned v, alpha = 1;
@@ -59,7 +59,7 @@ template <typename T, bool WEIGH> static __device__ __forceinline__ unsigned sid
     return v * alpha;
 }
 
-/* The sum of a lane's column of the sides, of so many bytes. */
+/* Stores this lane's column sum of the sides, NBYTES wide. */
 template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned at, unsigned sum)
 {
     if (NBYTES == 2)
@@ -68,8 +68,8 @@ template <int NBYTES> static __device__ __forceinline__ void side_store(unsigned
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(sum) : "memory");
 }
 
-/* sum + or - column i, counted from the thread's first; `near` starts BESIDE words before it.
- * PACKED: two columns lie in a word. */
+/* sum + or - column i, relative to the thread's first column; `near` begins BESIDE words before it.
+ * PACKED: two columns per word. */
 template <bool PACKED, int BESIDE, int SIGN>
 static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsigned *near, int i)
 {
@@ -79,8 +79,8 @@ static __device__ __forceinline__ unsigned column_add(unsigned sum, const unsign
     return SIGN > 0 ? sum + near[i + BESIDE] : sum - near[i + BESIDE];
 }
 
-/* sum + the columns of the window around sample s. Of one channel packed words are added up first,
- * as far as that fits. */
+/* sum + the columns of the window around sample s. With one channel, packed words are added first
+ * as far as 16 bits suffice. */
 template <bool PACKED, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsigned *near, int s)
 {
@@ -93,7 +93,7 @@ static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsign
         return sum;
     }
     unsigned some = 0, rest = 0;
-    int first = (s - R + 1) >> 1; /* of R words that lie wholly in the window */
+    int first = (s - R + 1) >> 1; /* of R words that are completely in the window */
 #pragma unroll
     for (int i = 0; i < R; i++)
         (i < R / 2 ? some : rest) += near[first + i + BESIDE];
@@ -101,7 +101,8 @@ static __device__ __forceinline__ unsigned window_add(unsigned sum, const unsign
     return dot2(rest, 0x0101, dot2(some, 0x0101, sum));
 }
 
-/* The sums of a thread's N windows, which slide both ways from the middle, on top of `start`. */
+/* Sums of a thread's N windows, on top of `start`: sliding sums to both sides from the middle
+ * window. */
 template <bool PACKED, int N, int CHANNELS, int K, int BESIDE>
 static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsigned *near,
                                                      const unsigned *start)
@@ -122,9 +123,10 @@ static __device__ __forceinline__ void windows_slide(unsigned *sums, const unsig
     }
 }
 
-/* The means of a pixel's colours, (2 * S + A) / (2 * A), from 2^23 + S, with 2^23 on top. The
- * reciprocal, one step of Newton's towards 1 + 2^-23 instead of 1, is 2^-24 to 3 * 2^-24 above
- * 1 / A: so ties go up and, up to k = 5, nothing below a tie, 1 / (2 * A) away at least, does. */
+/* Means of a pixel's colours, (2 * S + A) / (2 * A), from 2^23 + S; the result is 2^23 plus the
+ * mean. One Newton step towards 1 + 2^-23 instead of 1 makes the reciprocal 2^-24 to 3 * 2^-24
+ * larger than 1 / A. So ties round up, and up to k = 5 no value below a tie does, because it is at
+ * least 1 / (2 * A) away from it. */
 static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigned *sums,
                                                       float alpha)
 {
@@ -136,8 +138,8 @@ static __device__ __forceinline__ void colours_divide(unsigned *q, const unsigne
             __fmaf_rn(__uint_as_float(sums[c]) - SAMPLE_2_23, inverse, SAMPLE_2_23));
 }
 
-/* The sums of a thread's windows, each started at `start`, and where WEIGH those of colours at 2^23
- * as a float. */
+/* Sums of a thread's windows, each starting at `start`; WEIGH: those of colours at the float
+ * 2^23. */
 template <typename T, int CHANNELS, bool WEIGH, int K, int BESIDE>
 static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned *near,
                                                  unsigned start)
@@ -148,13 +150,15 @@ static __device__ __forceinline__ void near_sums(unsigned *sums, const unsigned 
     windows_slide<PACKED, N, CHANNELS, K, BESIDE>(sums, near, starts);
 }
 
-/* (2 * sum + n) / (2 * n), n = k * k, of each of a thread's windows; colours that alpha weighs as
+/* (2 * sum + n) / (2 * n), n = k * k, of each of a thread's windows; colours weighted by alpha as
  * above.
- * 8 bits: sums start as the float 2^23 + d that n divides, then sum * inverse + offset, offset
- * 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean: the float 1 / n is so near that no quotient,
- * each at least 1 / (2 * n) from a tie as n is odd, rounds elsewhere, for all k up to 31.
- * 16 bits: magic is 2^32 / n rounded up, less than 1 too much, which times 65536 * n is below 2^32
- * up to k = 15; sums start at n / 2. */
+ *
+ * - 8 bits: sums start at the float 2^23 + d, a multiple of n. sum * inverse + offset, with offset
+ *   = 2^23 - (2^23 + d) / n, rounds to 2^23 plus the mean: the float 1 / n is close enough that no
+ *   quotient rounds to another integer, for all k up to 31, since n is odd and each quotient is at
+ *   least 1 / (2 * n) away from a tie.
+ * - 16 bits: magic is 2^32 / n rounded up, less than 1 too large; that error times 65536 * n is
+ *   below 2^32 up to k = 15. Sums start at n / 2. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void near_means(unsigned *words, const unsigned *sums,
                                                   const struct near_args *args)
@@ -181,15 +185,15 @@ static __device__ __forceinline__ void near_means(unsigned *words, const unsigne
                                      __byte_perm(q[4 * i + 2], q[4 * i + 3], 0x40), 0x5410);
 }
 
-/* Full scale where n times the sample is more than its window's sum, which started at the least
- * excess that does not count, else 0; then flipped. */
+/* Full scale if n times the sample exceeds the sum of its window, otherwise 0; then flipped. The
+ * sums start at the largest excess that does not count. */
 template <typename T>
 static __device__ __forceinline__ void near_mask(unsigned *words, const unsigned *sums,
                                                  const unsigned *samples,
                                                  const struct near_args *args)
 {
     enum { N = 16 / (int)sizeof(T), EACH = 4 / (int)sizeof(T) };
-    unsigned rest[N]; /* less than 0: above */
+    unsigned rest[N]; /* negative: above */
 #pragma unroll
     for (int s = 0; s < N; s++) {
         unsigned pick = sizeof(T) == 1 ? 0x4440u | s % EACH : s % EACH ? 0x4432u : 0x4410u;

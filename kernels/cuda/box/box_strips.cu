@@ -1,29 +1,51 @@
-/* The mean of k x k in one pass, at a cost that hardly depends on k. A block goes down a strip of
- * columns; each thread keeps the sums of k samples of its columns, adding a row and taking one
- * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
- * which is exact as windows fit. SPDX-License-Identifier: MIT */
+/* Box filter (mean of k x k) in one pass, at a cost that hardly depends on k: running column sums
+ * and prefix sums along the row. All sums are modulo 2^32, which is exact because the sum of a
+ * window fits in 32 bits.
+ *
+ * Block: up to 32 warps. It owns a strip of columns (threads * PIXELS, including the halo) and a
+ * band of rows, and moves down the band, ROWS rows per step. A thread owns PIXELS = 8 neighbouring
+ * pixels and keeps the sums of k samples of each of their columns.
+ *
+ *       halo          across           halo
+ *     +------+-----------------------+------+    row y + r     added to the column sums
+ *     |t0|t1 |t2 |t3 |  ...    |     |  |tn |       ...
+ *     +------+-----------------------+------+    row y - r - 1 subtracted
+ *        column sums: registers
+ *     +------+-----------------------+------+
+ *     | P0 P1 ...   prefix sums P        Pm |    shared memory, one word of padding every 8
+ *     +------+-----------------------+------+
+ *        window of pixel x = P(x + r) - P(x - r - 1)
+ *
+ * Exchange: prefix sums within the thread, then by shuffles within the warp (threads_scan), then
+ * the totals of the warps through `before`; the results are stored in shared memory.
+ *
+ * Phases of a step: compute columns, load (the rows of the next step), exchange (block scan),
+ * compute windows, store.
+ *
+ * Example: k = 31, 8-bit gray: r = 15, halo = 16 pixels, ROWS = 2; 72 bytes of shared memory per
+ * thread. Pixel 0 of a thread reads the prefix sums padded(15) = 16 and padded(-16) = -18.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/box/strips.cuh"
 
 enum {
-    FEW_ROWS = 2, /* of gray a turn: so each barrier serves two */
+    FEW_ROWS = 2, /* gray: rows per step, so that each barrier serves two rows */
 };
 
 struct strips_args {
     struct box_rows rows;
     struct target dst;
-    int r, halo; /* pixels of a strip beside those it makes: more than r, whole threads */
+    int r, halo; /* pixels of halo on each side of a strip: more than r, whole threads */
     struct strips_cut cut;
-    int band;                      /* rows that a block makes */
-    int shared_nbytes;             /* of a block */
-    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
-                                    */
+    int band;                      /* rows per block */
+    int shared_nbytes;             /* per block */
+    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to the ends of window j */
     unsigned n, half;              /* k * k; half of it rounded down */
-    unsigned magic, shift, byte;   /* v / n is v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
+    unsigned magic, shift, byte;   /* v / n = v * magic >> 32 >> shift >> 8 * byte, at 8 bits */
 };
 
-/* The mean of a window from its sum and, where alpha weighs, that of alpha. At 8 bits it may lie
- * higher in the word, see means_pack(). */
+/* The mean of a window from its sum and, if weighted by alpha, the sum of alpha. At 8 bits it may
+ * be in a higher byte of the word, see means_pack(). */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ unsigned window_mean(const struct strips_args *args,
                                                        const unsigned *sums, int c)
@@ -36,7 +58,7 @@ static __device__ __forceinline__ unsigned window_mean(const struct strips_args 
     return WEIGH ? v >> args->shift >> 8 * args->byte : v;
 }
 
-/* N means to words of samples. */
+/* Packs N means into words of samples. */
 template <typename T, int N, bool WEIGH>
 static __device__ __forceinline__ void means_pack(unsigned *words, unsigned *means,
                                                   const struct strips_args *args)
@@ -64,11 +86,11 @@ template <typename T, int CHANNELS> struct strips_shape {
     enum {
         THREADS = CHANNELS == 1 ? MOST_THREADS : MOST_THREADS / 2,
         ROWS = CHANNELS == 1 ? FEW_ROWS : 1,
-        VALUES = ROWS * CHANNELS, /* of a pixel in a turn */
+        VALUES = ROWS * CHANNELS, /* per pixel and step */
     };
 };
 
-/* The rows that enter and leave the windows of the turn at row y. */
+/* Loads the rows that enter and leave the windows of the step at row y. */
 template <typename T, int WORDS, int ROWS>
 static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
                                                  const struct strips_args *args,
@@ -112,6 +134,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     }
     turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y0);
     for (int y = y0, turn = 0; y < y1; y += ROWS, turn ^= 1) {
+        /* Compute columns: update the column sums, prefix sums within the thread. */
         unsigned sums[PIXELS][VALUES], base[VALUES];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
@@ -122,6 +145,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
                 sums[j][v] = columns[s] + (j ? sums[j - 1][v] : 0);
             }
         }
+        /* Load the rows of the next step. Exchange: prefix sums over the block. */
         turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
         threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
         __syncthreads();
@@ -142,6 +166,7 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
         __syncthreads();
         if (!makes)
             continue;
+        /* Compute windows as differences of prefix sums, and store. */
         unsigned means[ROWS][SAMPLES], words[ROWS][WORDS];
 #pragma unroll
         for (int j = 0; j < PIXELS; j++) {
@@ -164,13 +189,13 @@ static __global__ void __launch_bounds__(strips_shape<T, CHANNELS>::THREADS)
     }
 }
 
-/* Finds magic, shift and byte for 8-bit means: v * magic / 2^b, b = 32 + shift + 8 * byte, is
- * v * rest / (n * 2^b) above v / n, which is too little to reach the next whole number, at least
- * 1 / n away, while v * rest < 2^b; v is below 256 * n. A few large n have none. */
+/* Finds magic, shift and byte for 8-bit means. v * magic / 2^b, with b = 32 + shift + 8 * byte,
+ * exceeds v / n by v * rest / (n * 2^b). That is too little to reach the next integer, at least 1 /
+ * n away, as long as v * rest < 2^b; v is below 256 * n. A few large n have no solution. */
 static bool division_of(struct strips_args *args)
 {
     uint64_t n = args->n;
-    for (unsigned i = 0; i < 48; i++) { /* whole bytes first: they cost nothing */
+    for (unsigned i = 0; i < 48; i++) { /* whole bytes first: they need no shift */
         unsigned down = i < 24 ? i / 8 * 8 : i - 24;
         uint64_t power = 1ull << (32 + down), magic = (power + n - 1) / n, rest = magic * n - power;
         args->magic = (unsigned)magic;
@@ -182,7 +207,7 @@ static bool division_of(struct strips_args *args)
     return false;
 }
 
-/* How the work is divided, all of `args` but the images; false where it is not for strips. */
+/* Divides the work: all of `args` except the images. Returns false if strips are not applicable. */
 static bool divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                    const struct gi_image *src, const struct gi_box *spec)
 {

@@ -1,14 +1,16 @@
-/* Kernels that begin while the ends of their rows are still laid out: what lies wholly in the image
- * need not wait. SPDX-License-Identifier: MIT */
+/* Programmatic dependent launch: a kernel starts while box_ends() (box.cu) still writes the row
+ * ends that it reads. Blocks that read only chunks inside the image do not wait.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_EARLY_CUH
 #define GI_KERNELS_CUDA_EARLY_CUH
 
 #include "kernels/cuda/box/box.cuh"
 #include "kernels/cuda/common/arch.cuh"
 
-/* Starts a kernel behind gi_cuda_box_rows(): at once where code for that is there. Of each chunk
- * that it reads it calls chunk_wait() first; some lie outside any image, so that it does not end
- * before the ends are there. */
+/* Launches a kernel after gi_cuda_box_rows(), with programmatic dependent launch if its code for
+ * this GPU supports that (sm_90 and later). The kernel must call chunk_wait() before it reads from
+ * a chunk. Every grid has chunks outside the image, so the kernel cannot end before the row ends
+ * are written. */
 template <typename A>
 static inline enum gi_status early_launch(struct gi_cuda_queue *cu, void (*kernel)(const A),
                                           dim3 grid, int threads, int shared_nbytes, const A *args,
@@ -30,7 +32,7 @@ static inline enum gi_status early_launch(struct gi_cuda_queue *cu, void (*kerne
     return GI_OK;
 }
 
-/* In the kernel that lays them out: those that read them may begin. */
+/* In the kernel that writes the row ends: dependent kernels may start. */
 static __device__ __forceinline__ void early_allow(void)
 {
 #if GI_CUDA_ARCH >= 900
@@ -38,7 +40,7 @@ static __device__ __forceinline__ void early_allow(void)
 #endif
 }
 
-/* Waits for the ends where the chunk is read from them. */
+/* Waits for the row ends if the chunk is read from them. */
 static __device__ __forceinline__ void chunk_wait(const struct box_rows *rows,
                                                   const struct box_chunk *chunk)
 {

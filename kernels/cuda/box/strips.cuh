@@ -1,13 +1,15 @@
-/* Strips of columns whose sums of k samples a block keeps up from row to row, and their prefix sums
- * along a row: what means and local thresholds share. SPDX-License-Identifier: MIT */
+/* Column sums and prefix sums of a strip of columns: sums of k samples per column that are updated
+ * from row to row, and their prefix sums along the row. Shared by the box filter (box_strips.cu)
+ * and local thresholds.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_STRIPS_CUH
 #define GI_KERNELS_CUDA_STRIPS_CUH
 
 #include "kernels/cuda/box/box.cuh"
 
 enum {
-    PIXELS = 8, /* side by side, of a thread */
-    WARPS = 32, /* of a block at most */
+    PIXELS = 8, /* neighbouring pixels per thread */
+    WARPS = 32, /* maximum of a block */
     MOST_THREADS = 32 * WARPS,
 };
 
@@ -17,7 +19,7 @@ static __device__ __forceinline__ unsigned dot4(unsigned a, unsigned b, unsigned
     return sum;
 }
 
-/* columns[s] += fresh sample - old sample; where WEIGH, of colour times alpha. */
+/* columns[s] += fresh sample - old sample; WEIGH: of colour times alpha. */
 template <typename T, int CHANNELS, bool WEIGH>
 static __device__ __forceinline__ void columns_move(unsigned *columns, const unsigned *fresh,
                                                     const unsigned *old)
@@ -49,14 +51,14 @@ static __device__ __forceinline__ void columns_move(unsigned *columns, const uns
     }
 }
 
-/* Where prefix sum i lies: one place left free every 8, so that threads which are 8 apart don't
- * meet in a bank of shared memory. */
+/* Index of prefix sum i in shared memory: one word of padding after every 8, so that accesses of
+ * threads that are 8 sums apart are free of bank conflicts. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + (i >> 3);
 }
 
-/* N words from or to shared memory, by wide accesses where N allows. */
+/* Loads or stores N words of shared memory, with wide accesses if N allows. */
 template <int N> static __device__ __forceinline__ void words_get(unsigned *v, const unsigned *p)
 {
     if constexpr (N == 4) {
@@ -80,7 +82,7 @@ template <int N> static __device__ __forceinline__ void words_put(unsigned *p, c
         words_store<N>(p, v);
 }
 
-/* sum += that of the lane d before, where there is one. */
+/* Adds the sum of the lane d below, if it exists. */
 static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
 {
     asm volatile("{\n\t.reg .u32 other;\n\t.reg .pred there;\n\t"
@@ -90,8 +92,8 @@ static __device__ __forceinline__ void add_lane(unsigned *sum, int d)
                  : "r"(d));
 }
 
-/* base[v] = the sums of the threads before this one in its warp, from each thread's sums[v]; adds
- * those of the warp to `before` of the warps after it. */
+/* Exclusive prefix sum within the warp: base[v] = the sum of sums[v] over the lower lanes. The
+ * total of the warp is added to `before` of all warps after it. */
 template <int N>
 static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *before,
                                                     const unsigned *sums)
@@ -114,13 +116,14 @@ static __device__ __forceinline__ void threads_scan(unsigned *base, unsigned *be
     }
 }
 
-/* How rows are cut into strips. */
+/* Division of rows into strips. */
 struct strips_cut {
-    int strips, across; /* strips of a row; pixels that each makes, whole threads */
-    int threads;        /* of a block; 0: a halo is too wide */
+    int strips, across; /* strips per row; pixels that each strip computes, in whole threads */
+    int threads;        /* per block; 0: the halo is too wide */
 };
 
-/* Strips of `halo` pixels more to each side, so that few threads do what others do too. */
+/* Chooses the number of threads per block so that few threads work on the halo, which is `halo`
+ * pixels on each side of a strip. */
 static inline struct strips_cut strips_cut_of(int width, int halo, int most)
 {
     struct strips_cut cut = {0, 0, 0};
