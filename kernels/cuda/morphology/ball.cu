@@ -1,4 +1,6 @@
-/* A ball that rolls below the samples: a thread goes through all of it for a sample.
+/* Rolling ball (background subtraction): one thread per sample visits all samples under the ball
+ * and takes the minimum of sample plus height of the ball; erosion with a non-flat structuring
+ * element.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box.cuh"
 
@@ -7,13 +9,14 @@ enum { ACROSS = 64, DOWN = 4 };
 struct ball_args {
     struct source src; /* border values are samples */
     struct target dst;
-    const float *heights; /* on the device, as in struct gi_ball */
+    const float *heights; /* in device memory, as in struct gi_ball */
     int radius;
     bool keep;
-    int16_t reach[GI_BALL_MAX + 1]; /* of row |j| of the ball */
+    int16_t reach[GI_BALL_MAX + 1]; /* half width of row |j| of the ball */
 };
 
-/* The least of `best` and of row y of the ball's, at sample c of pixel x. */
+/* Minimum of `best` and of row y under the ball, for channel c of pixel x; `away` is the row's
+ * distance. */
 template <typename T>
 static __device__ __forceinline__ float roll(const struct ball_args &args, float best, int x, int c,
                                              int y, int away)

@@ -1,14 +1,16 @@
-/* The least or greatest sample of a window. Where strips of the image do not do: down the columns
- * by blocks, whose picks from below wait in the result; then along the rows by doubling, in
- * scratch.
+/* Min/max filter: fallback for rectangles that the single-pass kernels do not accept, and the table
+ * of implementations. Van Herk/Gil-Werman, vertical pass first (backward minima are kept in dst),
+ * then horizontally by doubling in scratch memory.
  *
- * M. van Herk, Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, IEEE TPAMI 15(5), 1993.
+ * M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal
+ * kernels", Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, "Computing 2-D min, median,
+ * and max filters", IEEE TPAMI 15(5), 1993.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/morphology/extreme.cuh"
 
 enum {
     THREADS = 256,
-    SCRATCH_NBYTES = 8 << 20, /* of one of the two: they stay in the L2 cache */
+    SCRATCH_NBYTES = 8 << 20, /* per scratch image: two of them stay in the L2 cache */
     ROWS_MAX = 32768,         /* of a grid */
 };
 
@@ -20,7 +22,7 @@ struct passes_args {
     bool keep_alpha;
 };
 
-/* A thread's word of a row, to pick from; `value` outside. */
+/* Key of a word of row p; `value` outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned word_at(const struct passes_args *args, size_t word,
                                                    long long p, unsigned value)
@@ -45,8 +47,9 @@ static __device__ unsigned border_word(const struct passes_args *args, size_t wo
     return v ^ args->turn;
 }
 
-/* A thread takes a word of as many rows of the result as the window has: that of row i is the least
- * of the block's rows from i on, and of those of the next block before i. */
+/* Vertical pass. A thread computes one word of as many rows as the structuring element is high (a
+ * group): row i is the minimum of the group's source rows from i on and of those of the next group
+ * before i. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     extreme_down(const __grid_constant__ struct passes_args args, int words)
@@ -77,7 +80,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Rows y0 and on of what extreme_down() left, with the window's columns at their sides. */
+/* Copies rows y0 and on of extreme_down()'s result to scratch, with the halo columns at both
+ * sides. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     extreme_spread(const __grid_constant__ struct passes_args args, T *to, size_t pitch, int y0,

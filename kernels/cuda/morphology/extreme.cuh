@@ -1,12 +1,13 @@
-/* What the ways to the least or greatest sample of a window share: samples as numbers of which the
- * least is wanted. SPDX-License-Identifier: MIT */
+/* Min/max filters (erosion and dilation): samples as unsigned keys whose minimum is wanted, shared
+ * by all implementations.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_EXTREME_CUH
 #define GI_KERNELS_CUDA_EXTREME_CUH
 
 #include "kernels/cuda/box/box.cuh"
 
-/* The greatest is the complement of the least of the complements. Floats become numbers ordered as
- * they are, NaN the least. `turn`: all ones where the greatest is wanted, else 0. */
+/* A maximum is the complement of the minimum of the complements. Floats become integers of the same
+ * order, NaN becomes the smallest key. `turn`: all ones for a maximum, 0 for a minimum. */
 static __device__ __forceinline__ unsigned extreme_key(unsigned bits, unsigned turn)
 {
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0 : gi_float_key(bits) ^ turn;
@@ -17,8 +18,8 @@ static __device__ __forceinline__ unsigned extreme_bits(unsigned key, unsigned t
     return key == 0 ? 0x7fc00000u : gi_float_key_bits(key ^ turn);
 }
 
-/* The least of each of the samples of T in two words. Of bytes, the upper ones of the halves: what
- * stands below them does not matter. */
+/* Minimum of each of the samples of T in two words. Bytes are compared as the upper bytes of 16-bit
+ * halves; the byte below does not change which upper byte results. */
 template <typename T> static __device__ __forceinline__ unsigned least(unsigned a, unsigned b)
 {
     if (sizeof(T) == 1)
@@ -26,13 +27,13 @@ template <typename T> static __device__ __forceinline__ unsigned least(unsigned 
     return sizeof(T) == 2 ? __vminu2(a, b) : min(a, b);
 }
 
-/* The edge with values that are samples. */
+/* The border mode with values rounded to samples. */
 static inline struct gi_edge extreme_edge(const struct gi_image *src, const struct gi_edge *edge)
 {
     return src->type == GI_F32 ? *edge : box_edge(src, edge);
 }
 
-/* The bits of word j of a pixel-aligned run that are alpha, pixels being PIXEL bytes of T. */
+/* The bits of word j that are alpha, in a run of words that begins with a pixel of PIXEL bytes. */
 template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alpha_bits(int j)
 {
     unsigned bits = 0;
@@ -42,7 +43,7 @@ template <typename T, int PIXEL> static __device__ __forceinline__ unsigned alph
     return bits;
 }
 
-/* A chunk of 16 bytes to row y, of which the image has n samples. */
+/* Stores a 16-byte chunk to row y, at most n samples of it (the rest of the image row). */
 template <typename T>
 static __device__ __forceinline__ void extreme_put(const struct target *dst, const unsigned *words,
                                                    int sample, int y, int n)

@@ -1,7 +1,25 @@
-/* The least or greatest of 3 x 3 samples. A warp goes down a strip of columns, a thread twice 16
- * bytes of it, with rows ahead in registers; what its neighbours have comes by shuffles, and what
- * stands beside the strip the first and the last thread keep besides. SPDX-License-Identifier: MIT
- */
+/* Min/max filter of 3 x 3 (erosion, dilation), entirely in registers.
+ *
+ * Block: one warp. It owns a strip of 1024 bytes and a band of rows, and moves down the band. A
+ * thread owns two 16-byte chunks, one in each half of the strip, and keeps the last two rows of
+ * them.
+ *
+ *           part 0: 32 lanes x 16 bytes     part 1: 32 lanes x 16 bytes
+ *    +----++----+----+----+- ... -+----+----+----+- ... -+----++----+
+ *    | l0 || l0 | l1 | l2 |       |l31 | l0 | l1 |       |l31 ||l31 |
+ *    +----++----+----+----+- ... -+----+----+----+- ... -+----++----+
+ *    halo         minimum of 3 rows per column, then of 3 columns    halo
+ *
+ * Exchange: neighbouring columns come by warp shuffles; there is no shared memory. Lanes 0 and 31
+ * also keep the words of the halo. Bytes are compared as the upper bytes of 16-bit halves, in two
+ * parts per word (even and odd bytes), with three-operand minima.
+ *
+ * Phases of a step: compute columns (minimum of three rows), exchange, compute rows, load (the row
+ * AHEAD rows further down), store.
+ *
+ * Example: 8-bit gray, 8192 pixels per row: 8 strips; a thread keeps 2 x 2 x 9 words of the last
+ * two rows (2 parts of 8 words + 1 of the halo) and 2 x 9 words in flight.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/morphology/extreme.cuh"
 
@@ -10,22 +28,23 @@ enum { WORDS = 8, NBYTES = 4 * WORDS };
 struct near_args {
     struct box_rows rows;
     struct target dst;
-    int band;      /* rows that a warp makes */
+    int band;      /* rows per warp */
     unsigned turn; /* see extreme_key() */
     bool keep_alpha;
 };
 
 template <typename T, int PIXEL> struct near_of {
     enum {
-        PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes are picked in two words, of each half the upper */
+        PARTS = sizeof(T) == 1 ? 2 : 1, /* bytes: two parts, in the upper bytes of halves */
         SIDE = (PIXEL + 3) / 4,         /* words of a neighbour */
         ALL = WORDS + SIDE,
         UNIT = 16 / (int)sizeof(T),
-        AHEAD = sizeof(T) == 1 ? 2 : 4,   /* rows, and most warps of a multiprocessor: more of */
-        WARPS = sizeof(T) == 1 ? 20 : 16, /* these where the registers suffice */
+        AHEAD = sizeof(T) == 1 ? 2 : 4,   /* rows in flight; resident warps per */
+        WARPS = sizeof(T) == 1 ? 20 : 16, /* multiprocessor: limited by registers */
     };
 };
 
+/* Minimum of three words of samples. */
 template <typename T>
 static __device__ __forceinline__ unsigned pick(unsigned a, unsigned b, unsigned c)
 {
@@ -46,8 +65,8 @@ static __device__ __forceinline__ unsigned join(const unsigned (*parts)[N], int 
                           : parts[0][j];
 }
 
-/* A thread's chunks, and in the first and the last thread the one beside the strip, in which the
- * words are `side` bytes on. */
+/* A thread's chunks, and for the first and last lane the chunk beside the strip, whose words are
+ * `side` bytes from its start. */
 struct near_chunks {
     struct box_chunk own[2], beside;
     int side;
@@ -65,15 +84,15 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
         words[WORDS + j] = p[j];
 }
 
-/* What stands before and behind part p of a strip: the last SIDE of the neighbours' words `lasts`
- * and the first ones of `firsts`. */
+/* The words before and after part p of the strip: the last SIDE words of the neighbour's `lasts`
+ * and the first SIDE words of the neighbour's `firsts`. */
 template <int SIDE>
 static __device__ __forceinline__ void
 neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsigned *firsts, int p)
 {
     int lane = (int)threadIdx.x;
 #pragma unroll
-    for (int j = 0; j < SIDE; j++) { /* at the middle of the strip those of the other part */
+    for (int j = 0; j < SIDE; j++) { /* in the middle of the strip, words of the other part */
         unsigned last = p && lane < 31 ? lasts[8 - SIDE + j] : lasts[4 - SIDE + j];
         unsigned first = p || lane == 0 ? firsts[4 + j] : firsts[j];
         before[j] = __shfl_sync(~0u, last, (lane + 31) & 31);
@@ -83,8 +102,8 @@ neighbours(unsigned *before, unsigned *after, const unsigned *lasts, const unsig
     }
 }
 
-/* The pick of three pixels beside each other, PIXEL bytes apart, in part p of a strip, from the
- * WORDS + SIDE words that each thread has. */
+/* Minimum of three neighbouring pixels, PIXEL bytes apart, in part p of a strip, from the WORDS +
+ * SIDE words of each thread. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
@@ -92,7 +111,7 @@ pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_
 {
     typedef near_of<T, PIXEL> S;
     enum { SIDE = S::SIDE, BITS = (4 * SIDE - PIXEL) * 8 };
-    unsigned own[S::ALL], all[4 + 2 * SIDE]; /* the neighbours' at both ends */
+    unsigned own[S::ALL], all[4 + 2 * SIDE]; /* with the neighbours' words at both ends */
 #pragma unroll
     for (int j = 0; j < S::ALL; j++)
         own[j] = join<T>(down, j);
@@ -115,8 +134,8 @@ pick_along(unsigned *out, const unsigned (&down)[near_of<T, PIXEL>::PARTS][near_
     }
 }
 
-/* The same of gray bytes: those at even places stand between the odd ones of one half before and
- * of their own, odd ones between the even ones of their own and of one half behind. */
+/* The same for 8-bit gray. An even byte is between the odd bytes of the previous half and of its
+ * own; an odd byte is between the even bytes of its own half and of the next. */
 template <>
 __device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
                                                        const unsigned (&down)[2][WORDS + 1], int p)
@@ -134,7 +153,7 @@ __device__ __forceinline__ void pick_along<uint8_t, 1>(unsigned *out,
     }
 }
 
-/* The words' alpha becomes that of `source`. */
+/* Replaces the alpha in `words` by that of `source`. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void take_alpha(unsigned *words, const unsigned *source)
 {
@@ -149,7 +168,7 @@ template <typename T, int PIXEL>
 static __device__ __forceinline__ void near_store(unsigned *words, const struct near_args *args,
                                                   const struct near_chunks *chunks, int y)
 {
-    if (sizeof(T) == 4 && PIXEL % 8 == 0 && args->keep_alpha) { /* NaN as they are */
+    if (sizeof(T) == 4 && PIXEL % 8 == 0 && args->keep_alpha) { /* copies NaN unchanged */
         unsigned source[WORDS];
         chunk_load<T, 4>(source, &args->rows, chunks->own[0], y);
         chunk_load<T, 4>(source + 4, &args->rows, chunks->own[1], y);
@@ -164,7 +183,7 @@ static __device__ __forceinline__ void near_store(unsigned *words, const struct 
     }
 }
 
-/* The parts of a row's words as numbers of which the least is wanted. */
+/* The words of a row as parts, keys whose minimum is wanted. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 near_parts(unsigned (&parts)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
@@ -180,8 +199,8 @@ near_parts(unsigned (&parts)[near_of<T, PIXEL>::PARTS][near_of<T, PIXEL>::ALL],
     }
 }
 
-/* One row on: `fresh` enters below the two of `last`, and `words` are those of the row in the
- * middle. */
+/* One row further down: `fresh` is the row below the two in `last`; `words` becomes the result of
+ * the middle row. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void
 near_step(unsigned *words, const unsigned *fresh,
@@ -245,7 +264,9 @@ static __global__ void __launch_bounds__(32)
 #pragma unroll
         for (int i = 0; i < S::AHEAD; i++) {
             unsigned words[WORDS];
+            /* Compute columns, exchange, compute rows. */
             near_step<T, PIXEL>(words, next[i], last, &args);
+            /* Load and store. */
             near_load<T, S::SIDE>(next[i], &args.rows, &chunks, y + i + 1 + S::AHEAD);
             if (y + i < y1)
                 near_store<T, PIXEL>(words, &args, &chunks, y + i);

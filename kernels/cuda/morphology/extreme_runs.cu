@@ -1,4 +1,5 @@
-/* The least or greatest sample of a window of any shape: a thread looks at all of a sample's.
+/* Min/max filter with a structuring element of any shape, given as runs of pixels. One thread per
+ * sample visits the whole structuring element.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/morphology/extreme.cuh"
 
@@ -7,14 +8,14 @@ enum { ACROSS = 64, DOWN = 4 };
 struct runs_args {
     struct source src; /* border values are samples */
     struct target dst;
-    unsigned turn; /* all ones where the greatest is wanted */
+    unsigned turn; /* all ones for a maximum */
     bool keep_alpha;
-    int left, right; /* pixels that windows reach to the sides */
+    int left, right; /* pixels that the structuring element extends to the sides */
     int n;
     struct gi_run runs[GI_RUNS_MAX];
 };
 
-/* A number of which the least is wanted, and back. */
+/* Key whose minimum is wanted, and the sample of a key. */
 template <typename T> static __device__ __forceinline__ unsigned number_of(T v, unsigned turn)
 {
     if (sizeof(T) == 4)
@@ -29,7 +30,7 @@ template <typename T> static __device__ __forceinline__ T picked(unsigned number
     return (T)(number ^ turn);
 }
 
-/* The least of a run of pixels from x on, of which some may be outside, in a row of samples. */
+/* Minimum of a run of n pixels from x on in a row of samples; some may be outside the image. */
 template <typename T>
 static __device__ __forceinline__ unsigned least_of(const struct runs_args &args, const T *row,
                                                     int x, int n, int c, bool inside)

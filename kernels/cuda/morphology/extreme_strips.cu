@@ -1,9 +1,28 @@
-/* The least or greatest sample of a window where shared memory holds the window's rows. A block
- * goes down a strip of columns, a thread 16 bytes of it, and reads each row once. Down the columns
- * it is done by blocks of as many rows as the window has (van Herk; Gil and Werman): `ring` has the
- * picks from the bottom of the last one up, and what has been read of the next one in their place.
- * Along the row it is done by doubling: within a thread's bytes and its neighbour's in registers,
- * farther through `line`. SPDX-License-Identifier: MIT */
+/* Min/max filter with any rectangular structuring element whose rows fit in shared memory.
+ * Vertical: van Herk/Gil-Werman, in groups of as many rows as the element is high. Horizontal:
+ * doubling, where the minimum of 2m pixels is that of two minima of m pixels. Sources: see
+ * extreme.cu.
+ *
+ * A block owns a strip of columns, including the halo, and a band of rows, and moves down the band;
+ * it reads each row once. A thread owns 16 bytes of each row.
+ *
+ *        before       across       after
+ *       +------+------------------+-----+   ring: `height` rows. After the last row of a group
+ *       |t0 |t1|t2 |t3 |  ...     |  |tn|   ring_close() replaces each by the minimum of itself
+ *       +------+------------------+-----+   and all later rows of the group (backward minima); then
+ *       |          ring           |         the next group overwrites them row by row.
+ *       +------+------------------+-----+   below: minimum of the rows of the next group (register)
+ *       |          line x 2             |   column minimum = min(ring[slot], below)
+ *       +------+------------------+-----+
+ *
+ * Exchange along the row: doubling within the thread's 32 bytes (its own and its neighbour's) in
+ * registers, further through `line`, two rows of the block (double buffering).
+ *
+ * Phases of a step: load (AHEAD rows in flight), compute columns, exchange, store.
+ *
+ * Example: 31 x 31, 8-bit gray: doubling in registers up to 16 pixels, then the result is the
+ * minimum of two overlapping ranges of 16 pixels. 128 threads need 128 * 16 * (31 + 2) = 67584
+ * bytes. SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/morphology/extreme.cuh"
 
@@ -13,20 +32,21 @@ struct strips_args {
     struct box_rows rows;
     struct target dst;
     int width, height, anchor_y;
-    int reach;          /* bytes that the window reaches to the left */
-    int before, across; /* chunks of a block that are read only, on the left; that it makes */
-    int band;           /* rows that a block makes */
+    int reach;          /* bytes from the element's first pixel to its anchor */
+    int before, across; /* halo chunks on the left; output chunks per block */
+    int band;           /* rows per block */
     unsigned turn;
     bool keep_alpha;
 };
 
-/* How many columns D of the window are done in registers: so that the D - 1 pixels after a thread's
- * bytes lie in its neighbour's. */
+/* The number of columns that are computed in registers: the N - 1 pixels after a thread's bytes
+ * must be in its neighbour's bytes. */
 template <int PIXEL> struct near_columns {
     enum { N = 15 * PIXEL <= NBYTES ? 16 : 7 * PIXEL <= NBYTES ? 8 : 3 * PIXEL <= NBYTES ? 4 : 2 };
 };
 
-/* Word `at` / 4 of the bytes from byte `at` on; past the eighth word anything. */
+/* Returns word at / 4 of the bytes from byte `at` on; beyond the eighth word the result is
+ * undefined. */
 static __device__ __forceinline__ unsigned bytes_at(const unsigned *words, int at)
 {
     int word = at / 4 < 7 ? at / 4 : 7, next = word < 7 ? word + 1 : 7;
@@ -56,7 +76,7 @@ static __device__ __forceinline__ void line_sync(void)
         __syncwarp();
 }
 
-/* The 16 bytes that lie `offset` bytes from a thread's own. */
+/* The 16 bytes at a distance of `offset` bytes from a thread's own. */
 static __device__ __forceinline__ void line_read(unsigned *words, const uint4 *line, int offset)
 {
     int first = (int)threadIdx.x + (offset >> 4), last = (int)blockDim.x - 1;
@@ -79,8 +99,8 @@ template <typename T> static __device__ __forceinline__ uint4 least_of(uint4 a, 
                       least<T>(a.w, b.w));
 }
 
-/* words: the least of `width` pixels each, the window's first one `reach` bytes before. `line`:
- * two rows of the block in shared memory, *which says which one is next. */
+/* words: the minimum of `width` pixels each; the element begins `reach` bytes before it.
+ * `line`: two rows of the block in shared memory, *which is the index of the next one. */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void least_along(unsigned *words, const struct strips_args *args,
                                                    uint4 *line, int *which)
@@ -118,7 +138,7 @@ static __device__ __forceinline__ void least_along(unsigned *words, const struct
         words[j] = least<T>(first[j], last[j]);
 }
 
-/* A thread's words of row y, of which the image has n samples. */
+/* Stores a thread's words of row y, at most n samples of them (the rest of the image row). */
 template <typename T, int PIXEL>
 static __device__ __forceinline__ void strips_store(unsigned *words, const struct strips_args *args,
                                                     struct box_chunk chunk, int y, int n)
@@ -154,7 +174,8 @@ template <typename T> static __device__ __forceinline__ uint4 strips_keys(uint4 
     return make_uint4(v.x ^ turn, v.y ^ turn, v.z ^ turn, v.w ^ turn);
 }
 
-/* The ring's rows become the least of themselves and all after them. */
+/* Backward minima: each row of the ring buffer becomes the minimum of itself and all rows after
+ * it. */
 template <typename T>
 static __device__ __forceinline__ void ring_close(uint4 *ring, int height, int n)
 {
@@ -175,7 +196,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
     int n = (int)blockDim.x, t = (int)threadIdx.x, height = args.height, which = 0;
     uint4 *ring = shared + t, *line = shared + height * n;
     int sample = ((int)blockIdx.x * args.across - args.before + t) * UNIT;
-    int samples = args.rows.src.width * (PIXEL / (int)sizeof(T)) - sample; /* from there on */
+    int samples = args.rows.src.width * (PIXEL / (int)sizeof(T)) - sample; /* to the row's end */
     bool makes = t >= args.before && t < args.before + args.across && samples > 0;
     struct box_chunk chunk = chunk_at(&args.rows, sample, (int)sizeof(T));
     chunk_wait(&args.rows, &chunk);
@@ -190,9 +211,11 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         for (int i = 0; i < AHEAD; i++) {
             if (step + i == steps)
                 return;
+            /* Load: keys of this row; start loading the row AHEAD rows further down. */
             uint4 fresh = strips_keys<T>(next[i], args.turn);
             next[i] = strips_load<T>(&args, chunk, top + step + i + AHEAD);
             if (step + i >= height) {
+                /* Compute columns, exchange along the row, store. */
                 uint4 v = least_of<T>(ring[slot * n], below);
                 unsigned words[4] = {v.x, v.y, v.z, v.w};
                 if (args.width > 1)
@@ -200,6 +223,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
                 if (makes)
                     strips_store<T, PIXEL>(words, &args, chunk, y0 + step + i - height, samples);
             }
+            /* van Herk/Gil-Werman: forward minimum of this group, backward minima at its end. */
             ring[slot * n] = fresh;
             below = least_of<T>(below, fresh);
             if (++slot == height) {
@@ -210,7 +234,7 @@ static __global__ void __launch_bounds__(MOST_THREADS)
         }
 }
 
-/* How the work is divided, all of `args` but the images: the threads of a block, 0 where shared
+/* Divides the work: all of `args` except the images. Returns the threads per block, 0 if shared
  * memory holds too few of them. */
 static int divide(struct strips_args *args, const struct gi_cuda_queue *cu,
                   const struct gi_image *src, const struct gi_extreme *spec)
