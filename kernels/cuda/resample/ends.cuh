@@ -1,5 +1,5 @@
-/* Results of a side of a resampling: inner ones, whose weights come back after PHASES results and
- * their windows `step` pixels further on, and those at the ends, with weights of their own.
+/* One side of a resampling: inner results, whose weights repeat every PHASES results while the
+ * window moves `step` pixels, and results near the ends, which have weights of their own.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
 #define GI_KERNELS_CUDA_RESAMPLE_ENDS_CUH
@@ -8,21 +8,21 @@
 
 #include "kernels/cuda/common/sample.cuh"
 
-/* Which results of a side are made one by one. */
+/* The results of a side that are computed one by one. */
 struct border {
-    int n, low, count; /* results; of them at the beginning; in all at the ends */
+    int n, low, count; /* all results; end results at the beginning; all end results */
 };
 
-/* What a kernel takes of a side. Results count from `shift`: of result i comes the phase (i +
- * shift) % PHASES. The ends are `low` results at the beginning and the others at the end. */
+/* Kernel argument for one side. Results are counted from `shift`: result i has phase (i + shift) %
+ * PHASES. The end results are `low` at the beginning and the others at the end. */
 template <int TAPS, int PHASES> struct ends {
     enum { MAX = PHASES == 1 ? 12 : 6 * PHASES };
     int n, low, count; /* as in struct border */
     int step, shift;
     int first[MAX];
     float weights[MAX][TAPS];
-    float sums[MAX], sum;    /* what results are divided by: at the ends, the others; else 1 */
-    int inner_first[PHASES]; /* of the first result of a phase, were all of them inner */
+    float sums[MAX], sum;    /* divisors: of end results, of inner results; 1 if none */
+    int inner_first[PHASES]; /* of the first result of a phase if it were inner */
     float inner[PHASES][TAPS];
 };
 
@@ -42,7 +42,7 @@ static __device__ struct one_side<TAPS> side_at(const struct ends<TAPS, PHASES> 
     return {ends.first[end], ends.weights[end], ends.sums[end]};
 }
 
-/* Where the inner results end. */
+/* Index of the first result behind the inner ones. */
 template <int TAPS, int PHASES>
 static __host__ __device__ __forceinline__ int inner_end(const struct ends<TAPS, PHASES> &ends)
 {
@@ -56,20 +56,20 @@ border_of(const struct ends<TAPS, PHASES> &ends)
     return {ends.n, ends.low, ends.count};
 }
 
-/* The results of an image that are made one by one. */
+/* Number of results of an image that are computed one by one. */
 static __host__ __device__ __forceinline__ long long edge_results(const struct border &row,
                                                                   const struct border &col)
 {
     return (long long)col.count * row.n + (long long)(col.n - col.count) * row.count;
 }
 
-/* a / b, quicker where a is small. */
+/* a / b, with a 32-bit division if a is small. */
 static __device__ __forceinline__ int quotient(long long a, int b)
 {
     return a >> 32 ? (int)(a / b) : (int)((unsigned)a / (unsigned)b);
 }
 
-/* Result `index` of them: whole rows first, then what is left of the others. */
+/* Position of edge result `index`: whole rows first, then the ends of the other rows. */
 static __device__ __forceinline__ void
 edge_place(const struct border &row, const struct border &col, long long index, int *x, int *y)
 {
@@ -86,18 +86,18 @@ edge_place(const struct border &row, const struct border &col, long long index, 
     *y = col.low + turn;
 }
 
-/* A result of bytes that is made alone is the work of LANES neighbouring lanes. */
+/* A byte result that is computed on its own is shared by LANES neighbouring lanes. */
 template <int TAPS> struct alone {
     enum {
         LANES = TAPS < 4     ? TAPS
                 : TAPS <= 16 ? 4
                              : 8,
-        EACH = TAPS / LANES,                 /* columns of a lane */
-        ROWS = (TAPS > 16 ? 72 : 36) / EACH, /* that are loaded at once */
+        EACH = TAPS / LANES,                 /* columns per lane */
+        ROWS = (TAPS > 16 ? 72 : 36) / EACH, /* loaded at once */
     };
 };
 
-/* How many blocks make the results of `border`s. */
+/* Number of blocks that compute the results of these borders. */
 template <int TAPS>
 static int alone_blocks(const struct border &row, const struct border &col, int channels,
                         int threads)
@@ -105,7 +105,7 @@ static int alone_blocks(const struct border &row, const struct border &col, int 
     return ceil_div(edge_results(row, col) * channels * alone<TAPS>::LANES, threads);
 }
 
-/* Lane i of a result sums columns i, i + LANES and so on, then all of them the row. */
+/* Lane i of a result sums columns i, i + LANES and so on; then all of them compute the row sum. */
 template <int TAPS, int C>
 static __device__ void make_alone(const struct gi_image &dst, const struct gi_image &src,
                                   const struct ends<TAPS, 1> &row, const struct ends<TAPS, 1> &col,
@@ -116,7 +116,7 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
     int lane = (int)threadIdx.x % LANES;
     long long all = edge_results(across_at, down_at) * C;
     long long at = ((long long)block * blockDim.x + threadIdx.x) / LANES;
-    long long index = min(at, all - 1); /* lanes without a result help in shuffles */
+    long long index = min(at, all - 1); /* lanes without a result take part in shuffles */
     int c = (int)(index % C), x, y;
     edge_place(across_at, down_at, index / C, &x, &y);
     struct one_side<TAPS> across = side_at(row, x), down = side_at(col, y);
@@ -152,7 +152,8 @@ static __device__ void make_alone(const struct gi_image &dst, const struct gi_im
                      __fdiv_rn(f, __fmul_rn(down.sum, across.sum)));
 }
 
-/* The rows of a part of `parts`, which are as large as one another but for a row; none beyond. */
+/* The rows of one of `parts` parts, which differ in size by at most one row; empty behind the last
+ * row. */
 struct rows {
     int from, end;
 };
@@ -164,14 +165,14 @@ static __device__ __forceinline__ struct rows rows_of(int rows, int part, int pa
     return {from, min(from + least + (part < more), rows)};
 }
 
-/* Is result i + phases the next one like result i? */
+/* Returns whether result i + phases continues the pattern of result i. */
 static inline bool inner_goes_on(const struct gi_resample_side *side, int phases, int step, int i)
 {
     return side->phase[i] == side->phase[i + phases] &&
            side->first[i + phases] - side->first[i] == step;
 }
 
-/* The results from *low to before *high are inner. False: more than `most` are not. */
+/* Finds the inner results *low to *high - 1. Returns false if more than `most` are not inner. */
 static inline bool inner_of(const struct gi_resample_side *side, int phases, int step, int most,
                             int *low, int *high)
 {
@@ -180,7 +181,7 @@ static inline bool inner_of(const struct gi_resample_side *side, int phases, int
         return false;
     *low = most < middle ? most : middle;
     *high = side->n - most > middle + phases ? side->n - most : middle + phases;
-    for (int i = *low; i < *high - phases; i++) /* no branches: in vectors */
+    for (int i = *low; i < *high - phases; i++) /* without branches, so that it is vectorised */
         differ |= (side->phase[i] ^ side->phase[i + phases]) |
                   (side->first[i + phases] - side->first[i] - step);
     while (*low > 0 && inner_goes_on(side, phases, step, *low - 1))

@@ -1,42 +1,60 @@
-/* Enlarging to R times the size, in one pass. A warp owns a strip of the source and marches down a
- * band of it, a lane some neighbouring pixels, of which it holds the TAPS latest rows in registers.
- * They are the window of R rows of the result: for each it sums its columns, has those to both
- * sides from its neighbours' registers, and makes R results of each of its pixels. The outermost
- * lanes do nothing but to lend theirs.
+/* Resampling to R = 2, 3 or 4 times the size in one pass with 2, 4 or 6 taps: a polyphase filter,
+ * entirely in registers.
  *
- * Results at the ends, with weights of their own, are made one by one, by further blocks, which
- * come last, where others have room for them. SPDX-License-Identifier: MIT */
+ * Block: WARPS independent warps. A warp owns a strip of the source and a band of its rows, and
+ * moves down the band. A lane owns PIX neighbouring pixels and keeps the latest TAPS rows of them,
+ * the window of R rows of the result.
+ *
+ *     strip of 32 lanes, PIX source pixels each         result: R rows per source row
+ *     +------+------+------+- ... -+------+------+
+ *     | idle |  l1  |  l2  |       |  l30 | idle |      column sums of TAPS rows per lane
+ *     +------+------+------+- ... -+------+------+
+ *                 |  |  |           shuffles              LEAD sums from each neighbour
+ *             +----+------+----+
+ *             |LEAD| PIX  |LEAD|    window[]      ->     R results for each of PIX pixels
+ *             +----+------+----+
+ *
+ * Exchange: column sums come from neighbouring lanes by warp shuffles; there is no shared memory.
+ * The outermost IDLE lanes of a strip only supply theirs (halo).
+ *
+ * Results at the ends have weights of their own and are computed one by one in further blocks,
+ * which come last, when multiprocessors become free.
+ *
+ * Example: R = 2, TAPS = 4, 8-bit gray. PIX = 8 pixels per lane, LEAD = 2, IDLE = 1: a strip has
+ * 30 x 8 = 240 source pixels; a lane keeps 4 x 8 samples, computes 16 results per row and stores
+ * them as 16 bytes.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/ends.cuh"
 #include "kernels/cuda/resample/enlarge.h"
 
 enum {
-    WARPS = 4,  /* of a block */
+    WARPS = 4,  /* per block */
     ALIGN = 16, /* bytes: start and stride of images */
 };
 
 template <int R, int TAPS> struct enlarge_args {
     struct gi_image dst, src;
     struct ends<TAPS, R> row, col;
-    struct border across; /* made one by one: also inner results in words with others */
+    struct border across; /* computed one by one; includes inner results of shared words */
     int march_blocks, strips;
-    int before;            /* pixels from where the first strip begins to the image */
-    int first, end, bands; /* windows of rows of the source; how many share them */
+    int before;            /* pixels from the start of the first strip to the image */
+    int first, end, bands; /* windows of source rows; number of bands that share them */
 };
 
-/* The results of a pixel whose windows begin a pixel later are the last ones from HALF on. */
+/* Constants. The windows of the phases from HALF on begin one pixel later than the others. */
 template <typename T, int R, int TAPS, int C> struct form {
     enum {
-        PIX = (C == 1 ? 8 : 4) / (sizeof(T) == 1 ? 1 : 2), /* pixels of a lane */
+        PIX = (C == 1 ? 8 : 4) / (sizeof(T) == 1 ? 1 : 2), /* pixels per lane */
         N = PIX * C,
         WORDS = N * (int)sizeof(T) / 4,
-        LEAD = TAPS / 2, /* pixels that a window reaches to the left */
+        LEAD = TAPS / 2, /* pixels that a window extends to the left */
         IDLE = (LEAD + PIX - 1) / PIX,
         OWNERS = 32 - 2 * IDLE,
         HALF = R / 2,
-        WAVES = TAPS == 2 ? 3 : 1, /* of blocks: more where memory is what is waited for */
+        WAVES = TAPS == 2 ? 3 : 1, /* waves of blocks: more if memory is the limit */
         TURNS = R > 2       ? 1
                 : TAPS == 6 ? 3
-                            : 2, /* of the march, unrolled */
+                            : 2, /* source rows per unrolled step */
         OUT = R * WORDS,
         VECTOR = OUT % 4 == 0   ? 4
                  : OUT % 2 == 0 ? 2
@@ -44,7 +62,7 @@ template <typename T, int R, int TAPS, int C> struct form {
     };
 };
 
-/* A lane's samples of a row, of which the first `there` words are in memory. */
+/* Loads a lane's samples of a row; the first `there` words are in memory. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int there)
 {
@@ -59,14 +77,14 @@ static __device__ __forceinline__ void fetch(unsigned *words, const char *p, int
         }
 }
 
-/* R results of each of a lane's pixels, from window[LEAD + PIX + LEAD pixels]. */
+/* R results for each of a lane's pixels, from a window of LEAD + PIX + LEAD pixels. */
 template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void make_results(float *f, const float *window,
                                                     const float (&weights)[R][TAPS])
 {
     typedef form<T, R, TAPS, C> m;
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* chains side by side */
+    for (int t = 0; t < TAPS; t++) /* the chains of fmaf are independent of each other */
 #pragma unroll
         for (int i = 0; i < R * m::N; i++) {
             const int c = i % C, phase = i / C % R, pixel = i / C / R;
@@ -75,8 +93,8 @@ static __device__ __forceinline__ void make_results(float *f, const float *windo
         }
 }
 
-/* What a lane stores of a row: its words from `begin` to before `end`. `parts`: some lane of the
- * warp stores some of its words only. */
+/* The words of a row that a lane stores: `begin` to `end` - 1. `parts`: some lane of the warp
+ * stores only some of its words. */
 struct share {
     int begin, end;
     bool parts;
@@ -117,7 +135,7 @@ static __device__ __forceinline__ void store(unsigned *out, const unsigned *word
             out[i] = words[i];
 }
 
-/* A row of the result from the window of rows v. */
+/* One row of the result from the window of rows v. */
 template <typename T, int R, int TAPS, int C>
 static __device__ __forceinline__ void
 make_row(const struct enlarge_args<R, TAPS> &args, const float (&weights)[TAPS],
@@ -169,6 +187,7 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
     unsigned ahead[2][WORDS];
 #pragma unroll
     for (int t = 1; t < TAPS; t++, next += stride) {
+        /* Load the first TAPS - 1 rows, and two rows ahead. */
         fetch<WORDS>(ahead[0], next, there);
 #pragma unroll
         for (int i = 0; i < N; i++)
@@ -179,6 +198,7 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
         fetch<WORDS>(ahead[i], next, from + TAPS - 1 + i < args.src.height ? there : 0);
 #pragma unroll(m::TURNS)
     for (int window = from; window < end; window++, next += stride) {
+        /* Shift the window of rows by one; load the row after the next one. */
 #pragma unroll
         for (int i = 0; i < N; i++) {
 #pragma unroll
@@ -191,6 +211,7 @@ static __device__ __forceinline__ void march(const struct enlarge_args<R, TAPS> 
             ahead[0][i] = ahead[1][i];
         fetch<WORDS>(ahead[1], next, window + TAPS + 1 < args.src.height ? there : 0);
 #pragma unroll
+        /* Compute columns, exchange, compute rows, store: R rows of the result. */
         for (int i = 0; i < R; i++, y++, out += args.dst.stride)
             if ((unsigned)y < (unsigned)inner)
                 make_row<T, R, TAPS, C>(args, args.col.inner[(i + m::HALF) % R], v, share,
@@ -217,7 +238,7 @@ static __device__ __forceinline__ float result_of(const T *p, size_t stride, int
     return f;
 }
 
-/* A thread makes a sample. */
+/* One thread per sample. */
 template <typename T, int R, int TAPS, int C>
 static __device__ void make_alone(const struct enlarge_args<R, TAPS> &args, int block)
 {
@@ -252,8 +273,8 @@ static int floor_div(int a, int b)
     return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-/* Do the windows of the inner results lie as those of a side enlarged `ratio` times do, counted
- * from `shift`? Then *first is where that of result 0 would begin. */
+/* Returns whether the windows of inner results are positioned like those of a side that is enlarged
+ * by `ratio`, counted from `shift`. *first is then the start of the window of result 0. */
 static bool lies(const struct gi_resample_side *side, int ratio, int shift, int *first)
 {
     int low, high, middle = side->n / 2;
@@ -275,7 +296,7 @@ static int shift_of(const struct gi_resample_side *side, int ratio)
     return shift;
 }
 
-/* 2, 3 or 4; 0: another. */
+/* 2, 3 or 4; 0 for any other ratio. */
 static int ratio_of(const struct gi_resample *spec)
 {
     int first = 0;
@@ -294,7 +315,7 @@ bool gi_cuda_enlarge_takes(const struct gi_image *src, const struct gi_resample 
            src->stride % ALIGN == 0 && (size_t)src->data % ALIGN == 0 && ratio_of(spec) > 0;
 }
 
-/* The border with what is left of words of `each` results. */
+/* The border extended to whole words of `each` results. */
 static struct border words_of(const struct border &border, int each)
 {
     int low = ceil_div(border.low, each) * each;
@@ -316,13 +337,13 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.src = *src;
     ends_fill(&args.row, &spec->row, 1, 0);
     ends_fill(&args.col, &spec->col, 1, shift_of(&spec->col, R));
-    int later = R - m::HALF + args.col.shift; /* results that a window begins before its pixel's */
+    int later = R - m::HALF + args.col.shift; /* results whose window begins before their pixel's */
     args.first = floor_div(args.col.low + later, R) + args.col.inner_first[0];
     args.end = floor_div(inner_end(args.col) - 1 + later, R) + args.col.inner_first[0] + 1;
     bool whole = dst->stride % ALIGN == 0 && (size_t)dst->data % ALIGN == 0;
     args.across = words_of(border_of(args.row), whole ? 4 / (int)sizeof(T) : dst->width + 1);
-    /* The outermost lanes of rows lend nothing. Without the first one strips lie at whole sectors
-     * of memory, which may take a strip more. */
+    /* The outermost lanes of a row need no halo lane. With the first halo lane, strips begin at
+     * whole memory sectors, which may need one more strip. */
     int lanes = ceil_div(src->width, m::PIX);
     int apart = ceil_div(max(lanes - 2 * m::IDLE, 1), m::OWNERS);
     args.strips = ceil_div(max(lanes - m::IDLE, 1), m::OWNERS);

@@ -1,4 +1,4 @@
-/* Enlarging to two, three and four times the size: its own kernels.
+/* Resampling to two, three and four times the size (enlarge.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_ENLARGE_H
 #define GI_KERNELS_CUDA_ENLARGE_H

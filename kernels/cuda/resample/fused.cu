@@ -1,8 +1,28 @@
-/* Resampling by any ratio in one pass. A block owns a strip of the result and marches down a band
- * of it, GROUP rows at a time: it sums the columns of the source that the strip needs, a thread
- * PIECE neighbouring samples, every row of the source unpacked once for all rows of the group; then
- * a thread makes a pixel of each row from those sums in shared memory. SPDX-License-Identifier: MIT
- */
+/* Resampling by any ratio in one pass: both passes of a separable filter, connected through shared
+ * memory.
+ *
+ * A block owns a strip of `wide` result pixels and a band of result rows, and moves down the band,
+ * GROUP = 4 rows per step. Columns: a thread sums PIECE = 8 neighbouring source samples for all
+ * rows of the group; each source row is loaded and unpacked once per group. Rows: a thread computes
+ * a pixel of each row of the group from these sums.
+ *
+ *      source rows under the group (reach)        sums[GROUP], padded          4 result rows
+ *     +------+------+- ... -+------+             +-------------------+        +-------------+
+ *     |  t0  |  t1  |       | t127 |  columns    | row y             |  rows  | x0 .. x0+n  |
+ *     |      |      |       |      | ----------> | row y + 1         | -----> |             |
+ *     |      |      |       |      |   down[]    | row y + 2, y + 3  | along[]|             |
+ *     +------+------+- ... -+------+             +-------------------+        +-------------+
+ *
+ * Shared memory: `down` and `later`, column weights of this and the next group as one float4 per
+ * source row (double buffering); `along`, row weights of all pixels of the strip; `sums`, one word
+ * of padding every 32, free of bank conflicts for power-of-two strides; and the carries of sums
+ * over more than 32 taps.
+ *
+ * Phases of a step: load and compute columns, exchange (barrier), compute rows, store.
+ *
+ * Example: 8192 to 3072 gray pixels with 16 taps: strips of 342 pixels under about 925 source
+ * samples; a group reads 3 * 8 / 3 + 16 = 24 source rows once instead of 4 * 16.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/fused.h"
 #include "kernels/cuda/common/sample.cuh"
 #include "kernels/cuda/resample/resample.h"
@@ -11,23 +31,24 @@ enum {
     GROUP = 4,
     PIECE = 8,
     THREADS = 128,
-    SAMPLES_MAX = THREADS * PIECE, /* of a row of the source under a strip */
-    WIDE_MAX = 1024,               /* pixels of a strip */
-    SHARED_MAX = 64 << 10,         /* bytes: GPUs have them at least */
+    SAMPLES_MAX = THREADS * PIECE, /* maximum of source samples of a row under a strip */
+    WIDE_MAX = 1024,               /* maximum of pixels of a strip */
+    SHARED_MAX = 64 << 10,         /* bytes: the minimum that GPUs have */
     ALIGN = 16,                    /* bytes: start and stride of images */
 };
 
 struct fused_args {
     struct gi_image dst, src;
     struct device_side row, col;
-    int wide;      /* pixels of a strip */
-    int pitch;     /* floats of a row of sums, padded */
-    int reach;     /* most rows of the source under a group */
+    int wide;      /* pixels per strip */
+    int pitch;     /* floats per row of sums, padded */
+    int reach;     /* maximum of source rows under a group */
     int band_rows; /* a multiple of GROUP */
     bool weigh;
 };
 
-/* Threads at strides of 2, 4, 8, 16 and 32 floats meet no bank twice. */
+/* Index with padding: threads at strides of 2, 4, 8, 16 and 32 floats are free of bank
+ * conflicts. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
     return i + (i >> 5);
@@ -35,7 +56,7 @@ static __host__ __device__ __forceinline__ int padded(int i)
 
 /* ---- columns ---- */
 
-/* The weights of the rows of the source for each row of the group at y, 0 outside its window. */
+/* Weights of the source rows for each row of the group at y, 0 outside the window of that row. */
 static __device__ void weights_down(float4 *down, const struct fused_args &args, int y)
 {
     const struct device_side *col = &args.col;
@@ -50,7 +71,7 @@ static __device__ void weights_down(float4 *down, const struct fused_args &args,
     }
 }
 
-/* The samples of a piece, colour times alpha where that is wanted. */
+/* Loads the samples of a piece and multiplies colour by alpha if `weigh`. */
 template <typename T, int C>
 static __device__ __forceinline__ void piece_load(float *v, const char *p, bool weigh)
 {
@@ -72,7 +93,7 @@ static __device__ __forceinline__ void piece_load(float *v, const char *p, bool 
                 v[i] = __fmul_rn(v[i], v[i / C * C + C - 1]);
 }
 
-/* A finished block of a long sum: into `sums`, whose carries lie behind those of all rows. */
+/* Adds a finished block of taps to `sums`; the carries are behind the sums of all rows. */
 static __device__ __forceinline__ void fold(float *sums, int carries, const float *block, int at,
                                             bool first)
 {
@@ -86,8 +107,8 @@ static __device__ __forceinline__ void fold(float *sums, int carries, const floa
     }
 }
 
-/* The column sums of the piece at sample `at` of the strip, whose samples begin at p in row 0 of
- * `rows`; begin: where the windows of the group's rows do. */
+/* Column sums of the piece at sample `at` of the strip; its samples begin at p in row 0 of `rows`.
+ * begin: first row of the window of each row of the group. */
 template <typename T, int C>
 static __device__ __forceinline__ void column_sums(float *sums, const struct fused_args &args,
                                                    const float4 *down, const char *p, int at,
@@ -96,7 +117,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
     int taps = args.col.taps, r = 0;
     float block[GROUP][PIECE] = {};
     while (r < rows) {
-        int end = rows; /* the first end of a block, but of the last ones */
+        int end = rows; /* the first end of a block of taps, except last ones */
 #pragma unroll
         for (int j = 0; j < GROUP && taps > GI_TAPS_BLOCK; j++) {
             int next = (max(r - begin[j], 0) / GI_TAPS_BLOCK + 1) * GI_TAPS_BLOCK;
@@ -110,7 +131,7 @@ static __device__ __forceinline__ void column_sums(float *sums, const struct fus
             const float w[GROUP] = {w4.x, w4.y, w4.z, w4.w};
 #pragma unroll
             for (int j = 0; j < GROUP; j++)
-                if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* infinite? */
+                if (sizeof(T) < 4 || (unsigned)(r - begin[j]) < (unsigned)taps) /* inf * 0 */
 #pragma unroll
                     for (int i = 0; i < PIECE; i++)
                         block[j][i] = __fmaf_rn(w[j], v[i], block[j][i]);
@@ -204,7 +225,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     extern __shared__ float4 shared[];
     const struct device_side *row = &args.row, *col = &args.col;
-    float4 *down = shared, *later = shared + args.reach; /* of the group at work, of the next one */
+    float4 *down = shared, *later = shared + args.reach; /* of this group, of the next group */
     float *along = (float *)(later + args.reach), *sums = along + args.wide * row->taps;
     int tid = (int)threadIdx.x;
     int x0 = (int)blockIdx.x * args.wide, n = min(args.wide, row->n - x0);
@@ -224,6 +245,7 @@ static __global__ void __launch_bounds__(THREADS)
         for (int j = 0; j < GROUP; j++)
             begin[j] = col->first[min(y + j, col->n - 1)] - from;
         int rows = begin[GROUP - 1] + col->taps;
+        /* Load and compute columns. */
         const char *p = (const char *)args.src.data +
                         (size_t)(from - col->origin) * args.src.stride + (size_t)left * sizeof(T);
         if (tid * PIECE < nsamples)
@@ -231,6 +253,7 @@ static __global__ void __launch_bounds__(THREADS)
                               rows, begin);
         weights_down(later, args, y + GROUP);
         __syncthreads();
+        /* Exchange done: compute rows and store. */
         for (int x = tid; x < n; x += THREADS) {
             float f[GROUP][C];
             row_sums<C>(f, args, sums, along + x, args.wide,
@@ -249,7 +272,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launcher ---- */
 
-/* The most samples of the source under a strip of `wide` pixels. */
+/* Maximum of source samples under a strip of `wide` pixels. */
 static int samples_of(const struct gi_resample_side *row, int wide, int channels)
 {
     int most = 0;
@@ -262,7 +285,7 @@ static int samples_of(const struct gi_resample_side *row, int wide, int channels
     return most;
 }
 
-/* The most rows of the source under a group. */
+/* Maximum of source rows under a group. */
 static int reach_of(const struct gi_resample_side *col)
 {
     int most = 0;
@@ -274,7 +297,8 @@ static int reach_of(const struct gi_resample_side *col)
     return most;
 }
 
-/* Sets the shape of strips, all alike, and of what they need; false: not even a pixel's fits. */
+/* Chooses the shape of the strips, which are all alike, and their shared memory. Returns false if
+ * not even one pixel fits. */
 static bool shape_of(struct fused_args *args, size_t *nbytes, const struct gi_resample *spec,
                      int channels)
 {

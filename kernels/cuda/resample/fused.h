@@ -1,4 +1,4 @@
-/* Any ratio in one pass: its own kernels.
+/* Resampling by any ratio in one pass (fused.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_FUSED_H
 #define GI_KERNELS_CUDA_FUSED_H

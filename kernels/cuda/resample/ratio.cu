@@ -1,10 +1,28 @@
-/* Reductions of bytes by whole ratios R, in one pass. A block owns a strip of the source's samples
- * and marches down a band of its rows, a thread OWN neighbouring samples: a row's samples go at
- * once into the TAPS / R sums in flight of each column, which stay in registers. A finished row of
- * column sums goes to shared memory, where a thread makes PIX neighbouring pixels of it.
+/* Reduction of bytes by the integer ratio R = 2, 4 or 8 in one pass, for R to 6 R taps: a separable
+ * filter evaluated at every R-th pixel.
  *
- * Results near the ends have weights of their own. Further blocks make them, which come last, where
- * others have room for them: rows at the top and the bottom by strips, what else there is alone.
+ * A block owns a strip of source samples and a band of rows, and moves down the band, R source rows
+ * per step. A thread owns OWN neighbouring samples. Columns: each source row is added to K = TAPS /
+ * R partial sums, which stay in registers. Rows: a finished row of column sums goes to shared
+ * memory, where each thread computes PIX neighbouring pixels.
+ *
+ *     source: OWN samples per thread           shared memory: two rows of column sums
+ *     +-----+-----+-----+- ... -+-----+       +----------------------------+
+ *     | t0  | t1  | t2  |       | t95 |  put  | even chunks  | odd chunks  |  get
+ *     +-----+-----+-----+- ... -+-----+ ----> +----------------------------+ ----> PIX pixels
+ *     R rows -> K partial sums (registers)      chunk = 4 floats                  per thread
+ *
+ * Exchange: double buffering, with one barrier per step. Gray stores even and odd chunks apart, so
+ * that accesses are free of bank conflicts (SPLIT).
+ *
+ * Phases of a step: compute columns, load (AHEAD steps ahead), exchange, compute rows, store.
+ *
+ * Results near the ends have weights of their own. Further blocks compute them and come last, when
+ * multiprocessors become free: rows at the top and bottom by strips, all others one by one.
+ *
+ * Example: R = 2, TAPS = 8, gray. K = 4 sums of OWN = 8 samples; PIX = 4 pixels read a window of 14
+ * sums in CHUNKS = 4 chunks; 96 threads, of which HALO = 2 own no pixels, compute 376 pixels of a
+ * row with 6144 bytes of shared memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/march_raw.cuh"
 #include "kernels/cuda/resample/ends.cuh"
@@ -14,43 +32,43 @@ enum { ALIGN = 8 }; /* bytes: start and stride of images */
 
 template <int TAPS> struct ratio_args {
     struct gi_image dst, src;
-    float column[TAPS], along[TAPS]; /* the inner weights as raw samples want them */
+    float column[TAPS], along[TAPS]; /* inner weights, scaled for raw samples */
     int strips, strip_pixels, bands;
-    int end_rows;        /* that are made by strips */
-    struct border alone; /* rows that are not, and are made alone */
-    int x0;              /* where the first strip begins: an inner pixel, or some before */
+    int end_rows;        /* rows at the ends that are computed by strips */
+    struct border alone; /* rows that are computed one by one instead */
+    int x0;              /* start of the first strip: the first inner pixel or some pixels before */
     bool whole;          /* words may be stored */
-    float raw;           /* a power of two: what raw sums of columns are of the sums */
+    float raw;           /* a power of two: the factor from sums of columns to raw sums */
     struct ends<TAPS, 1> row, col;
 };
 
 template <int R, int TAPS, int C> struct shape {
     enum {
         K = TAPS / R,
-        /* Samples of a row that a thread owns: of RGB 4 pixels where few sums are in flight. */
+        /* Samples of a row per thread: 4 pixels of RGB if there are few partial sums. */
         OWN = C == 3 && K <= 2 ? 12 : 8,
         WORDS = OWN / 4,
         PIX = C == 1 ? (R == 2   ? 4
                         : R == 4 ? 2
                                  : 1)
                      : (C == 3 && R == 2 ? 2 : 1),
-        LEAD = (TAPS - R) / 2 * C,           /* samples in front of a window's own ones */
-        SHIFT = (OWN - LEAD % OWN) % OWN,    /* of a strip's first window in its first word */
+        LEAD = (TAPS - R) / 2 * C,           /* samples in front of a window's own pixels */
+        SHIFT = (OWN - LEAD % OWN) % OWN,    /* samples from a strip's start to its first window */
         WINDOW = (TAPS + (PIX - 1) * R) * C, /* samples under PIX pixels */
         STEP = PIX * R * C,
         SKIP = SHIFT % 4,
-        CHUNKS = (SKIP + WINDOW + 3) / 4, /* of 4 floats, from chunk SHIFT / 4 on */
-        SPLIT = C == 1,         /* even chunks lie apart, so that threads meet no bank twice */
-        AHEAD = R == 2 ? 2 : 1, /* steps of R rows that are fetched ahead */
-        GROUP = 8 / R > PIX ? 8 / R : PIX, /* a strip begins at a multiple of so many pixels */
-        HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads that own no pixels */
+        CHUNKS = (SKIP + WINDOW + 3) / 4,  /* of 4 floats, from chunk SHIFT / 4 on */
+        SPLIT = C == 1,                    /* even chunks first: free of bank conflicts */
+        AHEAD = R == 2 ? 2 : 1,            /* steps of R rows that are loaded ahead */
+        GROUP = 8 / R > PIX ? 8 / R : PIX, /* pixels: strips begin at multiples of it */
+        HALO = (SHIFT + (TAPS - R) * C + 3 + OWN - 1) / OWN, /* threads without pixels */
         THREADS = HALO > 6 ? 256 : 96,
     };
 };
 
 /* ---- the inner results ---- */
 
-/* Row r of R goes into the sums in flight, from number `oldest` on; tap 0 begins a new one. */
+/* Adds row r of R to the partial sums from number `oldest` on; tap 0 begins a new sum. */
 template <int R, int TAPS, int K, int OWN>
 static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&done)[K][OWN],
                                                const float *weights, const unsigned *words, int r,
@@ -69,7 +87,7 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
 #pragma unroll
         for (int i = 0; i < OWN; i++) {
             float before = r > 0 ? sum[k][i] : k + 1 < K ? sum[k + 1 < K ? k + 1 : k][i] : 0.0f;
-            if (TAPS > GI_TAPS_BLOCK && r == 0) { /* a second block begins, or goes on */
+            if (TAPS > GI_TAPS_BLOCK && r == 0) { /* a second block of taps begins or continues */
                 if (tap == GI_TAPS_BLOCK) {
                     done[k][i] = before;
                     before = 0.0f;
@@ -82,12 +100,12 @@ static __device__ __forceinline__ void add_row(float (&sum)[K][OWN], float (&don
     }
 }
 
-/* A thread's samples of a row, of which the first `there` words are in memory. */
+/* Loads a thread's samples of a row; the first `there` words are in memory. */
 template <int WORDS>
 static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const char *p, int there)
 {
     if (WORDS == 2 && there > 0) {
-        uint2 two = __ldcs((const uint2 *)p); /* of no more use in the cache */
+        uint2 two = __ldcs((const uint2 *)p); /* streaming load: not needed again */
         words[0] = two.x;
         words[1] = two.y;
     }
@@ -97,7 +115,7 @@ static __device__ __forceinline__ void fetch(unsigned (&words)[WORDS], const cha
             words[i] = ((const unsigned *)p)[i];
 }
 
-/* PIX pixels from a row of column sums. */
+/* Computes PIX pixels from a row of column sums. */
 template <int R, int TAPS, int C>
 static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_args<TAPS> &args,
                                                    const float4 *sums)
@@ -115,7 +133,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         v[4 * j + 3] = four.w;
     }
 #pragma unroll
-    for (int t = 0; t < TAPS; t++) /* chains side by side */
+    for (int t = 0; t < TAPS; t++) /* the chains of fmaf are independent of each other */
 #pragma unroll
         for (int i = 0; i < N; i++) {
             if (TAPS > GI_TAPS_BLOCK && t == GI_TAPS_BLOCK)
@@ -128,7 +146,7 @@ static __device__ __forceinline__ void make_pixels(float *f, const struct ratio_
         f[i] = __fadd_rn(first[i], f[i]);
 }
 
-/* Samples f[begin] to before f[end]; `whole`: words may be stored. */
+/* Stores samples f[begin] to f[end - 1]; `whole`: as words if possible. */
 template <int N>
 static __device__ __forceinline__ void store(uint8_t *out, const float *f, int begin, int end,
                                              bool whole)
@@ -148,13 +166,13 @@ static __device__ __forceinline__ void store(uint8_t *out, const float *f, int b
             sample_store(out + i, f[i]);
 }
 
-/* A thread's part in a strip. */
+/* A thread's part of a strip. */
 struct part {
-    int x, begin, end; /* its first pixel; of its samples those that are inner */
-    bool mine;         /* has it any pixels */
-    long long at;      /* of its samples in a row, bytes */
+    int x, begin, end; /* first pixel; range of its samples that are inner */
+    bool mine;         /* whether it has any pixels */
+    long long at;      /* byte offset of its samples in a row */
     int there;         /* words of them that are in memory */
-    int put, get;      /* its chunks of a row of sums, and of the first pixel's window */
+    int put, get;      /* its chunks in a row of sums; those of its first pixel's window */
 };
 
 template <int R, int TAPS, int C>
@@ -188,16 +206,15 @@ static __device__ __forceinline__ void put_sums(float4 *put,
             make_float4(f[4 * j], f[4 * j + 1], f[4 * j + 2], f[4 * j + 3]);
 }
 
-/* What a thread that marches down a band holds: sums in flight, of which number 0 is the oldest,
- * and rows that follow. */
+/* State of a thread: partial sums, of which number 0 is the oldest, and the rows loaded ahead. */
 template <int R, int TAPS, int C> struct march {
     typedef shape<R, TAPS, C> s;
     float sum[s::K][s::OWN], done[s::K][s::OWN];
     unsigned ahead[s::AHEAD][R][s::WORDS];
-    const char *next; /* row, to be fetched */
+    const char *next; /* next row to load */
 };
 
-/* R rows go into the sums; `more`: as many are fetched. */
+/* Adds R rows to the sums; `more`: loads as many. */
 template <int R, int TAPS, int C>
 static __device__ __forceinline__ void take_rows(struct march<R, TAPS, C> &m,
                                                  const struct ratio_args<TAPS> &args, int there,
@@ -224,14 +241,15 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     struct rows rows = rows_of(args.col.n - args.col.count, block / args.strips, args.bands);
     int y0 = args.col.low + rows.from, steps = rows.end - rows.from + K - 1;
     int y = args.col.inner_first[0] + y0 * R;                  /* of the source */
-    int there = min((args.src.height - y) / R, steps) - AHEAD; /* steps that may be fetched */
+    int there = min((args.src.height - y) / R, steps) - AHEAD; /* steps that may be loaded */
     uint8_t *out = (uint8_t *)args.dst.data + (size_t)y0 * args.dst.stride + (size_t)part.x * C;
     float4 *put = shared + part.put;
     const float4 *get = shared + part.get;
-    int other = s::WORDS * (int)blockDim.x; /* chunks to the other of two rows of sums */
+    int other = s::WORDS * (int)blockDim.x; /* chunks to the other row of sums */
     struct march<R, TAPS, C> m = {};
     m.next = (const char *)args.src.data + (size_t)y * args.src.stride + part.at;
 #pragma unroll
+    /* Load the first steps. */
     for (int i = 0; i < AHEAD * R; i++, m.next += args.src.stride)
         if (i / R < there + AHEAD)
             fetch(m.ahead[i / R][i % R], m.next, part.there);
@@ -239,13 +257,16 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     for (int step = 0; step < K - 1; step++)
         take_rows<R, TAPS, C>(m, args, part.there, step < there, K - 1 - step);
     for (int step = K - 1; step < steps; step++) {
+        /* Compute columns: R rows; load as many. */
         take_rows<R, TAPS, C>(m, args, part.there, step < there, 0);
 #pragma unroll
         for (int i = 0; i < s::OWN && TAPS > GI_TAPS_BLOCK; i++)
             m.done[0][i] = __fadd_rn(m.done[0][i], m.sum[0][i]);
+        /* Exchange: publish the finished row of column sums. */
         put_sums<R, TAPS, C>(put, TAPS > GI_TAPS_BLOCK ? m.done[0] : m.sum[0]);
         __syncthreads();
         if (part.mine) {
+            /* Compute rows and store. */
             float f[N];
             make_pixels<R, TAPS, C>(f, args, get);
             store<N>(out, f, part.begin, part.end, args.whole);
@@ -257,8 +278,7 @@ static __device__ void inner(const struct ratio_args<TAPS> &args, int block, flo
     }
 }
 
-/* A row near the top or the bottom, with weights of its own, of the results that are inner ones of
- * their rows. */
+/* One row near the top or the bottom, with weights of its own: the results that are inner in x. */
 template <int R, int TAPS, int C>
 static __device__ void end_row(const struct ratio_args<TAPS> &args, int block, float4 *shared)
 {
@@ -312,7 +332,7 @@ static __global__ void __launch_bounds__(shape<R, TAPS, C>::THREADS)
 
 /* ---- launcher ---- */
 
-/* Are results divided by a power of two, if at all? */
+/* Returns whether results are divided by a power of two, or not at all. */
 static bool halves(const struct gi_resample *spec)
 {
     const struct gi_resample_side *row = &spec->row, *col = &spec->col;
@@ -374,7 +394,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reduce<R, TAPS, C>,
                                                               s::THREADS, nbytes));
     int rows = args.col.n - args.col.count, most = cu->units * (resident < 1 ? 1 : resident);
-    int bands = most / args.strips, worth = rows * R / (2 * TAPS); /* their halos */
+    int bands = most / args.strips, worth = rows * R / (2 * TAPS); /* limited by the halo rows */
     bands = bands < worth ? bands : worth;
     args.bands = bands < 1 ? 1 : bands;
     args.end_rows = spec->row.sums ? 0 : args.col.count;

@@ -1,4 +1,4 @@
-/* Reductions by whole ratios: their own kernels.
+/* Reduction of bytes by the ratios 2, 4 and 8 (ratio.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RATIO_H
 #define GI_KERNELS_CUDA_RATIO_H

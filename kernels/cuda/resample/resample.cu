@@ -1,5 +1,7 @@
-/* Resampling in two passes with the first one's results in scratch, a thread a sample: columns to
- * floats and then rows, or with integers rows to bytes and then columns.
+/* Resampling in two passes with an intermediate image in scratch memory, for everything that the
+ * single-pass kernels do not accept. Float weights: columns first, to floats, then rows. Integer
+ * weights (as Pillow computes): rows first, to bytes, then columns. Also the tables of weights in
+ * device memory and the choice of the implementation.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/resample.h"
 #include "kernels/cuda/common/sample.cuh"
@@ -15,7 +17,7 @@ enum { THREADS = 256, GRID_ROWS = 65535, SCRATCH_NBYTES = 256 << 20, BITS = 22, 
 
 /* ---- tables ---- */
 
-/* Where a side's tables lie in a block, from *used on. */
+/* Assigns a side's tables to a block of memory, from *used on. */
 static void share_out(struct device_side *out, const struct gi_resample_side *side, char *block,
                       size_t *used)
 {
@@ -63,7 +65,7 @@ enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_s
     share_out(col, &spec->col, host, &same);
     fill(row, &spec->row);
     fill(col, &spec->col);
-    /* From pageable memory: read when the call returns. */
+    /* Pageable memory has been read when the call returns. */
     cudaError_t error = cudaMemcpyAsync(scratch, host, used, cudaMemcpyHostToDevice, cu->stream);
     free(host);
     GI_CUDA_TRY(error);
@@ -79,14 +81,14 @@ enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_s
 struct pass_args {
     struct gi_image dst, src;
     struct device_side row, col;
-    float *floats;  /* rows y0 to y1 of the result, `pitch` apart */
+    float *floats;  /* rows y0 to y1 - 1 of the result, `pitch` apart */
     uint8_t *bytes; /* all source rows, as wide as the result, `pitch` apart */
     size_t pitch;   /* samples */
-    int y0, y1;     /* rows: of the result; of the source where it is filtered first */
+    int y0, y1;     /* rows of the result, or of the source if rows come first */
     bool weigh;
 };
 
-/* The sum of weights[t] * at(t). */
+/* The sum of weights[t] * at.sample(t). */
 template <class AT>
 static __device__ __forceinline__ float sum_of(const float *weights, int taps, const AT &at)
 {
@@ -107,7 +109,7 @@ static __device__ __forceinline__ float sum_of(const float *weights, int taps, c
 template <typename T> struct down {
     const char *p;
     size_t stride;
-    int alpha; /* samples to the pixel's alpha; 0: not weighed */
+    int alpha; /* samples to the pixel's alpha; 0: not weighted */
     __device__ __forceinline__ float sample(int t) const
     {
         const T *at = (const T *)(p + (size_t)t * stride);
@@ -134,10 +136,13 @@ static __global__ void __launch_bounds__(THREADS) columns(struct pass_args args)
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
         const struct device_side *col = &args.col;
         int from = col->first[y] - col->origin;
+        /* clang-format off */
         struct down<T> at = {
-            (const char *)args.src.data + (size_t)from *args.src.stride + (size_t)x * sizeof(T),
-                args.src.stride, args.weigh ? channels - 1 - x % channels : 0
+            (const char *)args.src.data + (size_t)from * args.src.stride + (size_t)x * sizeof(T),
+            args.src.stride,
+            args.weigh ? channels - 1 - x % channels : 0
         };
+        /* clang-format on */
         args.floats[(size_t)(y - args.y0) * args.pitch + x] =
             sum_of(col->weights + (size_t)col->phase[y] * col->taps, col->taps, at);
     }
@@ -160,7 +165,7 @@ static __device__ __forceinline__ float4 floats_of(const float *p)
     return *(const float4 *)p;
 }
 
-/* Four samples of a row, of 2 or 4 channels weighed by their alpha. */
+/* Four samples of a row; with 2 or 4 channels and `weigh`, colour is multiplied by alpha. */
 template <typename T>
 static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, int channels)
 {
@@ -176,7 +181,7 @@ static __device__ __forceinline__ float4 weighed_at(const char *p, bool weigh, i
     return v;
 }
 
-/* The same where four samples lie in one word: a thread makes those of four columns. */
+/* The same for four samples at once: a thread computes four neighbouring columns. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) wide_columns(struct pass_args args)
 {
@@ -215,7 +220,7 @@ static __global__ void __launch_bounds__(THREADS) wide_columns(struct pass_args 
     }
 }
 
-/* A thread makes a pixel. */
+/* One thread per pixel. */
 template <typename T> static __global__ void __launch_bounds__(THREADS) rows(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
@@ -274,7 +279,7 @@ static __global__ void __launch_bounds__(THREADS) integer_rows(struct pass_args 
     }
 }
 
-/* A thread makes a pixel. */
+/* One thread per pixel. */
 static __global__ void __launch_bounds__(THREADS) integer_columns(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;

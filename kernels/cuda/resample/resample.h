@@ -1,4 +1,5 @@
-/* What the ways of resampling share: their tables in device memory, sums.
+/* Shared by the resampling kernels: tables of weights in device memory, Kahan sums over blocks of
+ * taps.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_RESAMPLE_H
 #define GI_KERNELS_CUDA_RESAMPLE_H
@@ -12,12 +13,13 @@ struct device_side {
     const float *weights, *sums;
 };
 
-/* Both sides, and `nbytes` more behind them, in the queue's scratch. */
+/* Copies the tables of both sides to the queue's scratch memory, with `nbytes` free bytes behind
+ * them. */
 enum gi_status gi_cuda_resample_tables(struct gi_cuda_queue *cu, struct device_side *row,
                                        struct device_side *col, void **more, size_t nbytes,
                                        const struct gi_resample *spec, struct gi_err *err);
 
-/* As struct gi_separable defines long sums: one more block. */
+/* Adds one block of taps to a long sum with a carry, as struct gi_separable defines it. */
 static __device__ __forceinline__ void add_block(float *s, float *carry, float block)
 {
     float y = __fsub_rn(block, *carry), t = __fadd_rn(*s, y);

@@ -1,11 +1,14 @@
-/* Reductions of gray bytes by whole ratios R whose weights are whole numbers over a power of two,
- * as those of the box and of the triangle are: no chain of fmaf rounds anything, so that integers
- * in any order give its bytes. A thread owns OWN bytes of a row and marches down a band of rows: of
- * each row it makes the sums along it of OWN / R results, with four products an instruction, and
- * adds those to the K results in flight. Rows are fetched AHEAD * R before they are needed.
+/* Reduction of gray bytes by the integer ratio R = 2, 4 or 8 with weights that are integers divided
+ * by a power of two (box and triangle filters). No fmaf of the definition rounds then, so integer
+ * sums in any order give the same bytes.
  *
- * Results near the ends have weights of their own: further blocks make them, which come last, where
- * others have room for them.
+ * A thread owns OWN = 16 bytes of a row and moves down a band of rows. From each row it computes
+ * OWN / R row sums with dp4a (four products per instruction) and adds them to the K partial sums of
+ * the results, in registers. Rows are loaded AHEAD * R rows before their use; words of neighbours
+ * come by warp shuffles.
+ *
+ * Results near the ends have weights of their own; further blocks compute them and come last, when
+ * multiprocessors become free.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/ends.cuh"
 #include "kernels/cuda/resample/whole.h"
@@ -17,14 +20,14 @@ enum {
     FRACTION_MAX = 12,
 };
 
-/* A window may lie anywhere in words: its first one has `skip` bytes before it. */
+/* Position of windows relative to words: a window may begin at any byte of a word. */
 template <int R, int K> struct place {
     enum {
         TAPS = R * K,
-        LEAD = (TAPS - R) / 2, /* bytes that a window reaches to the left */
-        SIDE = K > 1,          /* words of the neighbours, to both sides */
+        LEAD = (TAPS - R) / 2, /* bytes that a window extends to the left */
+        SIDE = K > 1,          /* words of each neighbour */
         OUT = OWN / R,
-        PHASES = R == 2 ? 2 : 1, /* ways in which windows lie in words */
+        PHASES = R == 2 ? 2 : 1, /* number of positions of windows relative to words */
         WORDS = ((4 - LEAD % 4) % 4 + TAPS + 3) / 4,
         AHEAD = R == 2 ? 2 : 1,
     };
@@ -37,20 +40,21 @@ template <int R, int K> struct place {
 
 template <int R, int K> struct whole_args {
     struct gi_image dst, src;
-    unsigned along[place<R, K>::PHASES][place<R, K>::WORDS]; /* four weights of bytes a word */
+    unsigned along[place<R, K>::PHASES][place<R, K>::WORDS]; /* four byte weights per word */
     unsigned down[R * K];
     float scale, bias; /* see finish() */
-    int blocks, bands; /* in a row, below one another */
+    int blocks, bands; /* per row; below each other */
     bool whole;        /* words may be stored */
     struct ends<R * K, 1> row, col;
 };
 
-/* 2^23 as a float; its bits plus those of a whole number below it are the sum as a float. */
+/* The float 2^23: its bits plus an integer below 2^23 are the bits of 2^23 plus that integer. */
 #define WHOLE_2_23 8388608.0f
 
 /* ---- the inner results ---- */
 
-/* A thread's bytes of a row; `beside`: of the outermost lanes of a warp, the word beyond theirs. */
+/* A thread's bytes of a row; `beside`: for the outermost lanes of a warp, the word next to
+ * theirs. */
 struct piece {
     uint4 own;
     unsigned beside;
@@ -59,12 +63,12 @@ struct piece {
 template <int SIDE>
 static __device__ __forceinline__ void fetch(struct piece *piece, const char *p, int beside)
 {
-    piece->own = __ldcs((const uint4 *)p); /* once read, of no more use in the cache: 10 % */
+    piece->own = __ldcs((const uint4 *)p); /* streaming load, not needed again: 10 % faster */
     if (SIDE && beside)
         piece->beside = *(const unsigned *)(p + beside);
 }
 
-/* Row r of R into the sums in flight, of which number 0 is the oldest. */
+/* Adds row r of R to the partial sums, of which number 0 is the oldest. */
 template <int R, int K>
 static __device__ __forceinline__ void add_row(unsigned (&sum)[K][place<R, K>::OUT],
                                                const struct whole_args<R, K> &args,
@@ -99,8 +103,8 @@ static __device__ __forceinline__ void add_row(unsigned (&sum)[K][place<R, K>::O
     }
 }
 
-/* A sum S in flight is the float 2^23 + S; scale = 2^-bits and bias = 2^23 - 2^(23 - bits) make of
- * it 2^23 + S / 2^bits, rounded half to even to a whole number, which is in its lowest byte. */
+/* A partial sum S is stored as the float 2^23 + S. With scale = 2^-bits and bias = 2^23 - 2^(23 -
+ * bits) it becomes 2^23 + S / 2^bits, rounded half to even to an integer in the lowest byte. */
 static __device__ __forceinline__ unsigned finish(unsigned sum, float scale, float bias)
 {
     return __float_as_uint(__fmaf_rn(__uint_as_float(sum), scale, bias));
@@ -147,7 +151,7 @@ template <int R, int K> static __device__ void inner(const struct whole_args<R, 
     struct rows rows = rows_of(args.col.n - args.col.count, block / args.blocks, args.bands);
     int y0 = args.col.low + rows.from, steps = rows.end - rows.from + K - 1;
     size_t stride = args.src.stride;
-    /* What lies outside the rows belongs to no inner result. */
+    /* No inner result uses bytes outside the rows. */
     const char *from = (const char *)args.src.data + min(at, stride - OWN) +
                        (size_t)(args.col.inner_first[0] + y0 * R) * stride;
     int lane = (int)threadIdx.x % 32;
@@ -191,7 +195,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launcher ---- */
 
-/* Inner weights as whole numbers of at most 8 bits over 2^*bits. */
+/* The inner weights as integers of at most 8 bits, divided by 2^*bits. */
 static bool whole_of(const struct gi_resample_side *side, unsigned *numbers, int *bits)
 {
     const float *weights = side->weights + (size_t)side->phase[side->n / 2] * (size_t)side->taps;
@@ -210,7 +214,7 @@ static bool whole_of(const struct gi_resample_side *side, unsigned *numbers, int
 
 enum { TAPS_MAX = 16 };
 
-/* The ratio, of both sides; 0: another kind of work. */
+/* The ratio of a side; 0 if this kernel does not apply. */
 static int ratio_of(const struct gi_resample_side *side, unsigned *numbers, int *bits)
 {
     int low, high, middle = side->n / 2;
@@ -222,7 +226,7 @@ static int ratio_of(const struct gi_resample_side *side, unsigned *numbers, int 
     return known ? ratio : 0;
 }
 
-/* Both sides' weights and what the sum of their products is divided by, 2^bits. */
+/* Weights of both sides; 2^bits is the divisor of the sum of their products. */
 struct whole {
     int ratio, bits;
     unsigned along[TAPS_MAX], down[TAPS_MAX];
@@ -285,7 +289,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct gi_image *dst,
     args.blocks = ceil_div(src->width, THREADS * OWN);
     int rows = args.col.n - args.col.count;
     int bands = cu->units * (resident < 1 ? 1 : resident) / args.blocks;
-    int most = ceil_div(rows, 2 * K); /* bands that are worth their halos */
+    int most = ceil_div(rows, 2 * K); /* bands that are worth their halo rows */
     args.bands = bands < 1 ? 1 : bands < most ? bands : most;
     int alone = alone_blocks<R * K>(border_of(args.row), border_of(args.col), 1, THREADS);
     unsigned blocks = (unsigned)(alone + args.blocks * args.bands);

@@ -1,4 +1,4 @@
-/* Reductions by whole ratios with whole weights: their own kernels.
+/* Reduction of gray bytes by the ratios 2, 4 and 8 with integer weights (whole.cu).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_WHOLE_H
 #define GI_KERNELS_CUDA_WHOLE_H
