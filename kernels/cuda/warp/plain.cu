@@ -1,7 +1,8 @@
-/* Warping by plain loads: any image, any map, any border. A block owns a tile of 32 x 32 pixels of
- * the result, which comes from a patch of the source that is about as high as wide; a thread
- * WARP_ACROSS pixels side by side. Pixels with all taps in the source load them; others ask what
- * stands there, tap by tap. SPDX-License-Identifier: MIT */
+/* Geometric transforms by plain loads from global memory: any image, map and border. A block owns a
+ * tile of 32 x 32 result pixels, because its taps are in a compact area of the source that the L1
+ * cache holds; a thread owns WARP_ACROSS neighbouring pixels. Pixels with all taps inside the
+ * source load them directly; others apply the border mode to every tap.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/warp/warp.h"
 #include "kernels/cuda/warp/warp.cuh"
 
@@ -18,7 +19,7 @@ static __global__ void __launch_bounds__(WARP_WIDE *WARP_TALL)
     float f[WARP_ACROSS * CHANNELS];
 #pragma unroll
     for (int i = 0; i < WARP_ACROSS; i++)
-        if (x + i < args.dst_width) /* what comes from elsewhere need not be in the band */
+        if (x + i < args.dst_width) /* the taps of other pixels need not be in the band */
             warp_pixel<T, CHANNELS, HOW>(f + i * CHANNELS, &args, at[i]);
     warp_store<T, CHANNELS>(&args, x, y, f);
 }

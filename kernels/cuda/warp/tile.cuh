@@ -1,13 +1,36 @@
-/* Warping through shared memory, where a map keeps lines lines: a block owns a tile of the result,
- * finds the patch of the source that its corners span and copies it; pixels load their taps from
- * there. Blocks whose patch does not fit go pixel by pixel. SPDX-License-Identifier: MIT */
+/* Geometric transforms with affine and perspective maps through shared memory, bilinear and
+ * bicubic.
+ *
+ * A block owns a tile of WIDE x TALL result pixels. The map keeps lines straight, so the corners of
+ * the tile give the bounding box of its taps in the source: the patch, which the block copies to
+ * shared memory. Blocks whose patch does not fit use plain loads.
+ *
+ *     result: tile                     source: patch, at most ROWS rows of PITCH bytes
+ *     +----------+----------+             +----------------+
+ *     | warp 0   | warp 1   |  4 rows     |     .  ' |      |  one texel per pixel, copied in
+ *     +----------+----------+             |  .   tile  |   |  CHUNK = 16 bytes (cp.async)
+ *     | warp 2   | warp 3   |  4 rows     |   |    .  '    |
+ *     +----------+----------+             |    | . '       |
+ *     |     next step       |             +----------------+
+ *     +---------------------+
+ *
+ * A thread computes runs of WARP_ACROSS = 4 pixels that are APART = 8 columns apart, so that the 8
+ * lanes of a row load neighbouring texels, mostly free of bank conflicts. Exchange: results are
+ * transposed among four lanes, so that every lane stores whole words.
+ *
+ * Phases: load (find and copy the patch), compute (interpolate a run), exchange (transpose), store.
+ *
+ * Example: 8-bit gray, WIDE = 64, TALL = 96: 128 threads compute 64 x 8 pixels per step, 12 steps.
+ * At 45 degrees the tile spans (64 + 96) / sqrt(2) = 113 rows, of at most ROWS = 121; the patch has
+ * 121 * 144 = 17424 bytes.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILE_CUH
 #define GI_KERNELS_CUDA_TILE_CUH
 
 #include "kernels/cuda/warp/tile_places.cuh"
 #include "kernels/cuda/warp/tile_texel.cuh"
 
-/* A tile without a patch. */
+/* A tile without a patch: plain loads. */
 template <typename T, int C, int HOW>
 static __device__ __noinline__ void tile_plain(const struct warp_args *args)
 {
@@ -28,7 +51,7 @@ static __device__ __noinline__ void tile_plain(const struct warp_args *args)
     }
 }
 
-/* A tile that has the background everywhere: a thread's runs from `out` on. */
+/* A tile of background only: stores a thread's runs from `out` on. */
 template <typename T, int C, int HOW>
 static __device__ __forceinline__ void tile_empty(const struct warp_args *args, uint8_t *out, int n,
                                                   int rows, bool ragged)
@@ -43,20 +66,20 @@ static __device__ __forceinline__ void tile_empty(const struct warp_args *args, 
         store_run(out, run, n, ragged);
 }
 
-/* Of a multiprocessor, where registers are to suffice for more: gray bytes by AFFINE. */
+/* Resident blocks per multiprocessor that registers must allow for: 8-bit gray with AFFINE. */
 #if GI_CUDA_ARCH < 800
 #define BLOCKS 8
 #else
 #define BLOCKS 10
 #endif
 
-/* Blocks of a multiprocessor that registers are to suffice for. */
+/* Resident blocks per multiprocessor that registers must allow for. */
 static constexpr int blocks_of(int nbytes, int kind)
 {
     return nbytes == 1 && kind == GI_MAP_AFFINE ? BLOCKS : nbytes <= 2 ? 8 : nbytes == 8 ? 6 : 5;
 }
 
-enum { ANY_LINES = -1 }; /* KIND: AFFINE or PROJECTIVE, as the map is */
+enum { ANY_LINES = -1 }; /* KIND is not a compile-time constant: AFFINE or PROJECTIVE */
 
 template <typename T, int C, int HOW, int KIND>
 static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, C>::TEXEL, KIND))
@@ -69,6 +92,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int left = (int)blockIdx.x * F::WIDE, top = (int)blockIdx.y * F::TALL, y0 = args.dst_y + top;
     struct patch patch;
+    /* Load: find the patch. */
     const bool affine = (KIND == ANY_LINES ? (int)args.map.kind : KIND) == GI_MAP_AFFINE;
     if (affine) {
         patch = find_affine<F, HOW>(&args, &map, left, y0);
@@ -106,6 +130,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     } else {
         first_projective(&steps, &patch, left + (int)column);
     }
+    /* Load: copy the patch. */
     if (patch.kind == PATCH_INSIDE)
         load_inside<T, C>(bytes, &args, &patch);
     else
@@ -116,6 +141,7 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
     constexpr int TURNS = C > 1 ? 1 : KIND != GI_MAP_AFFINE ? 2 : HOW == GI_LINEAR ? 4 : 1;
 #pragma unroll(TURNS)
     for (int k = 0; k < F::TALL; k += F::BELOW, out += F::BELOW * args.dst.stride) {
+        /* Compute: coordinates of a run, interpolation. */
         uint2 at[WARP_ACROSS];
         float f[WARP_ACROSS][C];
         if (affine)
@@ -131,13 +157,14 @@ static __global__ void __launch_bounds__(form<T, C>::THREADS, blocks_of(form<T, 
             else
                 pixel_at<T, C, HOW, false>(f[i], from, args.cubic, at[i].x, at[i].y);
         }
+        /* Exchange and store. */
         const struct run<F> run = run_of<T, C, HOW>(f, scale);
         if (k < rows)
             store_run(out, run, n, ragged);
     }
 }
 
-/* From 0 to `step` times `last`. */
+/* Extends the interval by `last` steps: from 0 to step * last. */
 static inline void span(int64_t *low, int64_t *high, int64_t step, int last)
 {
     int64_t end = step * last;

@@ -1,4 +1,4 @@
-/* The tiles of warp for float.
+/* Geometric transforms through shared memory (tile.cuh), float samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/warp/tile.cuh"
 

@@ -1,5 +1,6 @@
-/* The patch of the source that a tile of the result comes from: where it is, and how it gets into
- * shared memory, a texel a pixel. SPDX-License-Identifier: MIT */
+/* The patch of the source under a tile of the result: its bounding box, and the copy into shared
+ * memory, one texel per pixel.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILE_PATCH_CUH
 #define GI_KERNELS_CUDA_TILE_PATCH_CUH
 
@@ -10,47 +11,48 @@
 #include "kernels/cuda/warp/warp.cuh"
 
 enum {
-    APART = 8, /* columns between the pixels of a run: what lanes of a row are wide, so that
-                  neighbours are loaded at once, which are mostly in other banks */
-    STRIP = WARP_ACROSS * APART, /* columns of a warp */
+    APART = 8, /* columns between the pixels of a run = lanes per row, so that the lanes load
+                  neighbouring texels at once, which are mostly in different banks */
+    STRIP = WARP_ACROSS * APART, /* columns per warp */
     CHUNK = 16,                  /* bytes of a patch that are written at once */
 };
 
-/* How pixels of C samples of type T lie in shared memory: of three samples with a gap behind. */
+/* Layout of pixels of C samples of type T in shared memory; three samples are padded to four. */
 template <typename T, int C> struct form {
     enum {
         SAMPLES = C == 3 ? 4 : C,
         TEXEL = SAMPLES * (int)sizeof(T), /* bytes */
         WORDS = (TEXEL + 3) / 4,
         PER = CHUNK / TEXEL,
-        OUT = C * (int)sizeof(T), /* bytes of a pixel of the result */
+        OUT = C * (int)sizeof(T), /* bytes of a result pixel */
         CHANGES = OUT % 4 != 0,   /* lanes exchange pixels, so that all store whole words */
         THREADS = 128,
         WIDE = TEXEL <= 4 ? 64 : 32, /* of a tile, pixels */
         TALL = TEXEL == 1 ? 96 : WIDE,
-        /* Of a patch: the diagonal of a tile, taps, and what is not sure. */
+        /* Rows of a patch: the diagonal of a tile, the taps, and a margin. */
         ROWS = TEXEL == 1   ? 121
                : WIDE == 64 ? 96
                             : 50,
-        CHUNKS = (ROWS + 2 * PER - 2) / PER, /* of a row of it, whose first one is aligned */
+        CHUNKS = (ROWS + 2 * PER - 2) / PER, /* per patch row; the first one is aligned */
         PAD = TEXEL == 4   ? 1
               : TEXEL == 8 ? 2
-                           : 0,         /* chunks, so that four rows begin in other banks */
-        PITCH = CHUNK * (CHUNKS + PAD), /* bytes */
-        BELOW = WARP / APART * (THREADS / WARP * STRIP / WIDE), /* rows from one run to the next */
+                           : 0,         /* chunks, so that four rows begin in different banks */
+        PITCH = CHUNK * (CHUNKS + PAD), /* bytes per row */
+        BELOW = WARP / APART * (THREADS / WARP * STRIP / WIDE), /* rows between runs */
     };
 };
 
 enum patch_kind { PATCH_NONE, PATCH_INSIDE, PATCH_BORDER, PATCH_OUTSIDE };
 
-/* Where the taps of a tile are: rows and chunks from (x, y) of the source. */
+/* Bounding box of the taps of a tile: rows and chunks from (x, y) of the source. */
 struct patch {
     enum patch_kind kind;
     int x, y, chunks, rows;
 };
 
-/* AFFINE: from the place of a tile's corner to the least and the greatest one of it, to the other
- * pixels of a run and from one run to the next; all but the first shifted as `steps` are. */
+/* AFFINE: offsets from the coordinates of a tile's corner to the minimum and maximum of the tile,
+ * to the other pixels of a run and from run to run; all except the first four members are shifted
+ * like `steps`. */
 struct tile_map {
     int64_t low_x, high_x, low_y, high_y;
     uint64_t across_x[WARP_ACROSS - 1], across_y[WARP_ACROSS - 1], down_x, down_y;
@@ -79,7 +81,7 @@ patch_of(const struct warp_args *args, int before, int low_x, int high_x, int lo
     return patch;
 }
 
-/* By all threads of a block alike. */
+/* The result is the same for all threads of a block. */
 template <class F, int HOW>
 static __device__ __forceinline__ struct patch
 find_affine(const struct warp_args *args, const struct tile_map *map, int left, int top)
@@ -92,8 +94,9 @@ find_affine(const struct warp_args *args, const struct tile_map *map, int left, 
                        (int)((y + map->high_y) >> GI_AFFINE_BITS));
 }
 
-/* Where the corner is, and whether the map is tame there: places are then, by a margin that is far
- * above their rounding, between those of the corners. */
+/* Computes the source coordinates of a corner and returns whether the map is well-behaved there:
+ * coordinates inside the tile are then between those of its corners, with a margin far above
+ * rounding errors. */
 static __device__ bool corner_at(struct gi_place *at, const double *m, int x, int y, int *side)
 {
     *at = gi_map_projective(m, x, y);
@@ -107,7 +110,7 @@ static __device__ bool corner_at(struct gi_place *at, const double *m, int x, in
            at->x > -far && at->y < far && at->y > -far;
 }
 
-/* By all threads of a warp. */
+/* All threads of a warp call it. */
 template <class F, int HOW>
 static __device__ struct patch find_projective(const struct warp_args *args, int left, int top)
 {
@@ -123,7 +126,8 @@ static __device__ struct patch find_projective(const struct warp_args *args, int
     return patch;
 }
 
-/* Three words of pixels of three samples as a chunk of texels; their gaps are anything. */
+/* Expands three words of three-sample pixels to a chunk of four texels; the padding is
+ * undefined. */
 template <typename T> static __device__ __forceinline__ uint4 spread(const unsigned *w)
 {
     if (sizeof(T) == 1)
@@ -134,27 +138,27 @@ template <typename T> static __device__ __forceinline__ uint4 spread(const unsig
     return make_uint4(w[0], w[1], w[2], 0);
 }
 
-/* The chunks of a patch that a thread copies: from one down, every `down` rows; none of threads
- * that are left over, whose `row` is far below. */
+/* The chunks of a patch that a thread copies: one column of chunks, every `down` rows. Threads
+ * without work get a `row` below every patch. */
 struct share {
     int chunk, row, down;
 };
 
 template <class F> static __device__ __forceinline__ struct share share_of(int chunks)
 {
-    float each = __fdividef(1.0f, (float)chunks); /* exact enough for what is far from whole */
+    float each = __fdividef(1.0f, (float)chunks); /* exact enough: far from integers */
     int thread = (int)threadIdx.x, row = (int)(((float)thread + 0.5f) * each);
     int down = (int)((F::THREADS + 0.5f) * each);
     return {thread - row * chunks, row < down ? row : 1 << 20, down};
 }
 
-/* Complete after __pipeline_wait_prior(). */
+/* Asynchronous copy, complete after __pipeline_wait_prior(). */
 template <typename T, int C>
 static __device__ __forceinline__ void
 load_inside(uint8_t *patch_bytes, const struct warp_args *args, const struct patch *patch)
 {
     typedef form<T, C> F;
-    constexpr int BYTES = F::PER * F::OUT; /* of the source that are a chunk */
+    constexpr int BYTES = F::PER * F::OUT; /* source bytes per chunk */
     struct share share = share_of<F>(patch->chunks);
     int row = share.row, next = share.down * F::PITCH;
     if (row >= patch->rows)
@@ -194,7 +198,7 @@ static __device__ __noinline__ void load_border(uint8_t *patch_bytes, const stru
 {
     typedef form<T, C> F;
     struct share share = share_of<F>(chunks);
-    int columns[F::PER]; /* -1 for the edge's value */
+    int columns[F::PER]; /* -1: border value */
 #pragma unroll
     for (int i = 0; i < F::PER; i++)
         columns[i] =
@@ -204,7 +208,7 @@ static __device__ __noinline__ void load_border(uint8_t *patch_bytes, const stru
         int y = gi_border_index(patch_y + row, args->height, args->of_rows);
         int there = y < 0 ? -1 : gi_band_row(y, args->src_y, args->height);
         if (there >= args->src.height || (y >= 0 && there < 0))
-            continue; /* no tap of any pixel */
+            continue; /* used by no tap */
         const T *from = (const T *)(args->src.data + (size_t)max(there, 0) * args->src.stride);
 #pragma unroll
         for (int i = 0; i < F::PER; i++)

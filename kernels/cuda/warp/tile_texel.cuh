@@ -1,8 +1,10 @@
-/* A pixel of the result from the texels of a patch, and runs of pixels stored.
+/* Interpolation of a result pixel from the texels of a patch in shared memory, and stores of runs
+ * of pixels.
  *
- * A sample of 8 or 16 bits in a register is, as a float, the sample times 2^-149, which products
- * and fused multiply-adds take like any other: nothing is spent on conversions, the scale goes into
- * a factor that there is anyway. SPDX-License-Identifier: MIT */
+ * An 8-bit or 16-bit sample in a register is, read as a float, the sample times 2^-149. Products
+ * and fused multiply-adds accept it like any other float, so no instruction is spent on conversion;
+ * the scale is part of a factor that is needed anyway (see march_raw.cuh).
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TILE_TEXEL_CUH
 #define GI_KERNELS_CUDA_TILE_TEXEL_CUH
 
@@ -30,7 +32,7 @@ static __device__ __forceinline__ void texel_words(unsigned *words, const uint8_
     }
 }
 
-/* Sample c of a texel as it is, its bits below. */
+/* Sample c of a texel, in the low bits. */
 template <typename T, int C>
 static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int c)
 {
@@ -41,7 +43,7 @@ static __device__ __forceinline__ unsigned texel_bits(const unsigned *words, int
     return c % 2 ? words[c / 2] >> 16 : words[c / 2] & 0xffff;
 }
 
-/* The texel at `at`: its samples, integers times 2^-149; with WEIGH colours times alpha. */
+/* The samples of the texel at `at`, integers times 2^-149; WEIGH multiplies colour by alpha. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void texel_at(float *v, const uint8_t *at)
 {
@@ -60,13 +62,13 @@ static __device__ __forceinline__ void texel_at(float *v, const uint8_t *at)
         v[c] = __fmul_rn(v[c], alpha);
 }
 
-/* The fraction of a place. */
+/* The fraction of a coordinate. */
 static __device__ __forceinline__ float part_of(unsigned place)
 {
     return __fmul_rn(__uint_as_float(place & ((1u << GI_PLACE_BITS) - 1)), 0x1p126f);
 }
 
-/* From one sample to another; of integers times 2^-23. */
+/* Linear interpolation between two samples; the result for integers is times 2^-23. */
 template <typename T> static __device__ __forceinline__ float mix(float a, float b, float t)
 {
     if (sizeof(T) == 4)
@@ -75,8 +77,8 @@ template <typename T> static __device__ __forceinline__ float mix(float a, float
     return __fmaf_rn(t, __fmaf_rn(b, 0x1p126f, -from), from);
 }
 
-/* The pixel at (x, y), GI_PLACE_BITS behind the point, whose tap on its left above is at `at`; of
- * integers times 2^-23. */
+/* Bilinear: the pixel at (x, y), with GI_PLACE_BITS fraction bits; its upper left tap is at `at`.
+ * Integers are times 2^-23. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, unsigned x,
                                                  unsigned y)
@@ -94,7 +96,7 @@ static __device__ __forceinline__ void linear_at(float *f, const uint8_t *at, un
     }
 }
 
-/* The same of a cubic. Products of weights, if not 0, are 2^-100 or more, so that none is lost. */
+/* Bicubic: the same. Products of weights are 0 or at least 2^-100, so that none underflows. */
 template <typename T, int C, bool WEIGH>
 static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, float cubic,
                                                 unsigned x, unsigned y)
@@ -128,9 +130,9 @@ static __device__ __forceinline__ void cubic_at(float *f, const uint8_t *at, flo
     }
 }
 
-/* N quotients f / alpha, 0 where alpha is not above 0. By one reciprocal, as the compiler has
- * __fdiv_rn() for numbers that are far from the ends of the range; of integers, what is near its
- * lower end is rounded to 0 in any case. */
+/* N quotients f / alpha, or 0 if alpha is not above 0, with one reciprocal, as the compiler
+ * implements __fdiv_rn() for numbers far from the ends of the range. Integer results near the lower
+ * end round to 0 in any case. */
 template <typename T, int N> static __device__ __forceinline__ void divide(float *f, float alpha)
 {
     bool easy = alpha > 0x1p-60f && alpha < 0x1p60f;
@@ -145,7 +147,7 @@ template <typename T, int N> static __device__ __forceinline__ void divide(float
         for (int c = 0; c < N; c++) {
             float q = __fmul_rn(f[c], over);
             q = __fmaf_rn(over, __fmaf_rn(-alpha, q, f[c]), q);
-            f[c] = sizeof(T) == 4 && f[c] == 0 ? f[c] : q; /* -0 */
+            f[c] = sizeof(T) == 4 && f[c] == 0 ? f[c] : q; /* keeps -0 */
         }
         return;
     }
@@ -164,10 +166,11 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
         cubic_at<T, C, WEIGH>(f, at, cubic, x, y);
     if (!WEIGH)
         return;
-    float alpha = f[C - 1]; /* of the scale of the colours, which a quotient loses */
+    float alpha = f[C - 1]; /* same scale as the colours, so that quotients have none */
     divide<T, C - 1>(f, alpha);
-    /* A quotient of two rounded sums may exceed the range of the type, by far if the alphas nearly
-     * cancel. It is never negative: a rounded difference b - a is at least -a. */
+    /* A quotient of two rounded sums may exceed the range of the type, by a large factor if the
+     * alphas nearly cancel. It is never negative, because a rounded difference b - a is at least
+     * -a. */
     constexpr float FULL = sizeof(T) == 1 ? 255.0f : 65535.0f;
 #pragma unroll
     for (int c = 0; c < C - 1 && HOW == GI_LINEAR && sizeof(T) < 4; c++)
@@ -175,8 +178,8 @@ static __device__ __forceinline__ void pixel_at(float *f, const uint8_t *at, flo
     f[C - 1] = alpha > 0 ? sizeof(T) == 4 ? alpha : __fmul_rn(alpha, 0x1p23f) : 0.0f;
 }
 
-/* A word of samples, v times `scale`, rounded. Bilinear samples must be within the range of their
- * type: they are not saturated here. */
+/* Rounds v times `scale` and packs one word of samples. Bilinear samples must be within the range
+ * of their type, because they are not saturated here. */
 template <typename T, int HOW>
 static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, float v3, float scale)
 {
@@ -194,7 +197,7 @@ static __device__ __forceinline__ unsigned pack(float v0, float v1, float v2, fl
     return __byte_perm(__byte_perm(u[0], u[1], 0x40), __byte_perm(u[2], u[3], 0x40), 0x5410);
 }
 
-/* Byte i of lane j of four becomes byte j of lane i. */
+/* 4 x 4 transpose across four lanes: byte i of lane j becomes byte j of lane i. */
 static __device__ __forceinline__ unsigned transpose(unsigned v)
 {
     unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
@@ -202,7 +205,7 @@ static __device__ __forceinline__ unsigned transpose(unsigned v)
     return __byte_perm(v, __shfl_xor_sync(ALL_LANES, v, 2), high ? 0x3276 : 0x5410);
 }
 
-/* The same of halves of two words. */
+/* The same for the 16-bit halves of two words. */
 static __device__ __forceinline__ uint2 transpose(uint2 v)
 {
     unsigned odd = threadIdx.x & 1, high = threadIdx.x & 2;
@@ -213,7 +216,7 @@ static __device__ __forceinline__ uint2 transpose(uint2 v)
                       __byte_perm(v.y, other, odd ? 0x3276 : 0x7610));
 }
 
-/* What a lane stores of a run: with CHANGES four neighbouring pixels, else its own four. */
+/* What a lane stores of a run: if CHANGES, four neighbouring pixels, otherwise its own four. */
 template <class F> struct run {
     unsigned words[F::OUT]; /* WARP_ACROSS * OUT bytes */
 };
@@ -287,7 +290,8 @@ static __device__ __forceinline__ void store_words(uint8_t *out, const unsigned 
         words_store<VECTOR>(out + 4 * i, words + i);
 }
 
-/* As many of the run's pixels as are in the first n from `out` on. `ragged`: n may be in a run. */
+/* Stores those pixels of the run that are among the first n from `out` on. `ragged`: n may end
+ * inside a run. */
 template <class F>
 static __device__ __forceinline__ void store_run(uint8_t *out, const struct run<F> &run, int n,
                                                  bool ragged)

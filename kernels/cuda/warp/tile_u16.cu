@@ -1,4 +1,4 @@
-/* The tiles of warp for uint16_t.
+/* Geometric transforms through shared memory (tile.cuh), 16-bit samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/warp/tile.cuh"
 

@@ -1,4 +1,4 @@
-/* The tiles of warp for uint8_t.
+/* Geometric transforms through shared memory (tile.cuh), 8-bit samples.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/warp/tile.cuh"
 

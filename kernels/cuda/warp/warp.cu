@@ -1,4 +1,4 @@
-/* Warping: its arguments made ready, its ways.
+/* Geometric transforms: preparation of the kernel arguments and choice of the implementation.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -6,7 +6,8 @@
 
 #include "kernels/cuda/warp/warp.cuh"
 
-/* The tables of rays go to the device: columns, then cosines and sines of the rows of `dst`. */
+/* Uploads the tables of a RAYS map: radii per column, then cosines and sines of the rows of
+ * `dst`. */
 static enum gi_status upload_rays(struct gi_cuda_queue *cu, struct warp_args *args,
                                   struct gi_err *err)
 {
@@ -71,8 +72,9 @@ static enum gi_status by_plain(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_cuda_warp_plain(cu, &args, spec->interpolation, err);
 }
 
-/* Whether pixels all of whose taps have the edge's value become it by themselves: among floats not
- * one that is infinite, a zero with a sign or what a cubic's weights do not quite sum up to. */
+/* Returns whether a pixel whose taps are all border values comes out as the border value without a
+ * special case. Among floats, these are not: infinities, zeros with a sign, and values that the
+ * weights of a cubic, whose sum is not exactly 1, would change. */
 static bool edge_keeps(const struct gi_image *src, const struct gi_warp *spec)
 {
     const float *value = spec->edge.value, full = gi_type_full_scale(src->type);

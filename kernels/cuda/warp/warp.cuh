@@ -1,4 +1,5 @@
-/* What the CUDA ways of warping share: arguments, places, the pixel that any border makes.
+/* Geometric transforms: kernel arguments, coordinates from maps, and one interpolated pixel with
+ * any border. Shared by plain.cu and tile.cuh.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_WARP_CUH
 #define GI_KERNELS_CUDA_WARP_CUH
@@ -6,26 +7,26 @@
 #include "kernels/cuda/common/sample.cuh"
 
 enum {
-    WARP_ACROSS = 4, /* pixels of a thread, side by side */
-    WARP_WIDE = 8,   /* threads of a block: a tile of 32 x 32 pixels */
+    WARP_ACROSS = 4, /* neighbouring pixels per thread */
+    WARP_WIDE = 8,   /* threads per block: a tile of 32 x 32 pixels */
     WARP_TALL = 32,
 };
 
 struct warp_args {
     struct source src; /* rows of the band */
-    int height, src_y; /* of the whole; the row that the band begins with */
+    int height, src_y; /* rows of the whole source; its row at the start of the band */
     struct target dst;
     int dst_width, dst_height, dst_y;
     enum gi_border of_rows;
     bool weigh;
     float cubic;
     float background[GI_MAX_CHANNELS];
-    struct gi_map map; /* its tables on the device, its fields here */
+    struct gi_map map; /* tables are on the device, `field` is below */
     struct gi_image field[2];
-    bool fours; /* of FIELD: warp_places_field() takes it */
+    bool fours; /* FIELD maps: warp_places_field() applies */
 };
 
-/* Maps that compute more than they are called. */
+/* Maps whose computation costs more than a function call. */
 static __device__ __noinline__ struct gi_place warp_place_other(const struct warp_args *args, int x,
                                                                 int y)
 {
@@ -41,8 +42,8 @@ static __device__ __noinline__ struct gi_place warp_place_other(const struct war
     }
 }
 
-/* Where pixels x to x + WARP_ACROSS - 1 of row y of the whole result come from, by AFFINE and
- * PROJECTIVE maps. */
+/* Source coordinates of pixels x to x + WARP_ACROSS - 1 of row y of the whole result, for AFFINE
+ * and PROJECTIVE maps. */
 static __device__ __forceinline__ void warp_places_lines(struct gi_place *at,
                                                          const struct warp_args *args, int x, int y)
 {
@@ -64,8 +65,8 @@ static __device__ __forceinline__ void warp_places_lines(struct gi_place *at,
     }
 }
 
-/* The same by a FIELD of one channel twice or of two, whose rows begin at 16 bytes: four at once.
- */
+/* The same for a FIELD map of two one-channel images or one two-channel image, whose rows are
+ * aligned to 16 bytes: four pixels per load. */
 static __device__ __forceinline__ void warp_places_field(struct gi_place *at,
                                                          const struct warp_args *args, int x, int y)
 {
@@ -86,7 +87,7 @@ static __device__ __forceinline__ void warp_places_field(struct gi_place *at,
     at[3] = gi_map_samples(u.w, v.w, relative, x + 3, y);
 }
 
-/* The same by any map. Past the result's right side tables end: there is the place of its last
+/* The same for any map. Right of the result, where tables end, the coordinates of its last
  * pixel. */
 static __device__ __forceinline__ void warp_places(struct gi_place *at,
                                                    const struct warp_args *args, int x, int y)
@@ -105,13 +106,13 @@ static __device__ __forceinline__ int warp_whole(int64_t place)
     return (int)(place >> GI_PLACE_BITS);
 }
 
-/* The fraction as the mantissa behind 1. */
+/* The fraction, placed in the mantissa of a float between 1 and 2. */
 static __device__ __forceinline__ float warp_part(int64_t place)
 {
     return __uint_as_float(0x3f800000u | ((unsigned)place & 0x7fffffu)) - 1.0f;
 }
 
-/* An integer below 2^23 put into the mantissa of 2^23 is that float plus 2^23. */
+/* An integer below 2^23 in the mantissa of the float 2^23 is 2^23 plus that integer. */
 template <typename T> static __device__ __forceinline__ float warp_float(T v)
 {
     if constexpr (sizeof(T) == 4)
@@ -120,7 +121,8 @@ template <typename T> static __device__ __forceinline__ float warp_float(T v)
         return __uint_as_float(0x4b000000u | v) - SAMPLE_2_23;
 }
 
-/* Without a tap of weight 0 where that would be seen: among floats, which may be infinite. */
+/* Floats may be infinite, so a tap of weight 0 must be left out; for integers it makes no
+ * difference. */
 template <typename T> static __device__ __forceinline__ float warp_mix(float a, float b, float t)
 {
     float f = __fmaf_rn(t, __fsub_rn(b, a), a);
@@ -133,8 +135,8 @@ template <typename T> static __device__ __forceinline__ float warp_tap(float w, 
     return sizeof(T) == 4 && w == 0 ? sum : f;
 }
 
-/* The samples of the pixel at (x, y), anywhere, colour times alpha where it is weighed; true where
- * that is in the source. */
+/* Fetches the samples of the pixel at (x, y), which may be outside, with colour multiplied by alpha
+ * if weighted. Returns whether the pixel is inside the source. */
 template <typename T, int CHANNELS>
 static __device__ bool warp_fetch(float *v, const struct warp_args *args, int x, int y)
 {
@@ -157,7 +159,7 @@ static __device__ bool warp_fetch(float *v, const struct warp_args *args, int x,
     return inside;
 }
 
-/* What alpha makes of f, all channels of a pixel. */
+/* Divides the colours of f, all channels of a pixel, by alpha. */
 template <int CHANNELS>
 static __device__ __forceinline__ void warp_unweigh(float *f, const struct warp_args *args)
 {
@@ -169,7 +171,7 @@ static __device__ __forceinline__ void warp_unweigh(float *f, const struct warp_
     f[CHANNELS - 1] = alpha > 0 ? alpha : 0.0f;
 }
 
-/* A pixel with any taps; f: before the last step. */
+/* A pixel with taps anywhere; f: the value before the last step (rounding). */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __noinline__ void warp_anywhere(float *f, const struct warp_args *args, int x,
                                                   int y, float t, float u)
@@ -208,7 +210,7 @@ static __device__ __noinline__ void warp_anywhere(float *f, const struct warp_ar
         f[c] = args->background[c];
 }
 
-/* A pixel with all taps in the source. */
+/* A pixel with all taps inside the source. */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __forceinline__ void warp_inside(float *f, const struct warp_args *args, int x,
                                                    int row, float t, float u)
@@ -258,7 +260,7 @@ static __device__ __forceinline__ void warp_inside(float *f, const struct warp_a
         warp_unweigh<CHANNELS>(f, args);
 }
 
-/* The pixel that comes from `place`; f: before the last step. */
+/* The pixel at source coordinates `place`; f: the value before the last step (rounding). */
 template <typename T, int CHANNELS, int HOW>
 static __device__ __forceinline__ void warp_pixel(float *f, const struct warp_args *args,
                                                   struct gi_place place)
@@ -272,7 +274,7 @@ static __device__ __forceinline__ void warp_pixel(float *f, const struct warp_ar
     if (inside) {
         warp_inside<T, CHANNELS, HOW>(f, args, x, row, t, u);
     } else {
-        float g[CHANNELS]; /* in memory, since a call fills it */
+        float g[CHANNELS]; /* in local memory, because a function call fills it */
         warp_anywhere<T, CHANNELS, HOW>(g, args, x, y, t, u);
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
@@ -280,13 +282,13 @@ static __device__ __forceinline__ void warp_pixel(float *f, const struct warp_ar
     }
 }
 
-/* Pixels x to x + WARP_ACROSS - 1 of row y of the result, as far as there are. */
+/* Stores pixels x to x + WARP_ACROSS - 1 of row y of the result, as far as they exist. */
 template <typename T, int CHANNELS>
 static __device__ __forceinline__ void warp_store(const struct warp_args *args, int x, int y,
                                                   const float *f)
 {
     T *out = (T *)(args->dst.data + (size_t)y * args->dst.stride) + (size_t)x * CHANNELS;
-    constexpr int PER = 4 / (int)sizeof(T); /* samples of a word */
+    constexpr int PER = 4 / (int)sizeof(T); /* samples per word */
     if (x + WARP_ACROSS <= args->dst_width) {
 #pragma unroll
         for (int i = 0; i < WARP_ACROSS * CHANNELS / PER; i++)

@@ -1,4 +1,4 @@
-/* The ways of warping on CUDA.
+/* Implementations of geometric transforms (remap, affine, perspective, polar, lens) on CUDA.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_WARP_H
 #define GI_KERNELS_CUDA_WARP_H
@@ -7,12 +7,13 @@
 
 struct warp_args; /* warp.cuh */
 
-/* Launches: `args` are the work, all of it on the device. Errors: GI_E_DEVICE. */
+/* Launches the kernel; everything that `args` refers to is on the device. Errors: GI_E_DEVICE. */
 enum gi_status gi_cuda_warp_plain(struct gi_cuda_queue *cu, const struct warp_args *args,
                                   enum gi_interpolation how, struct gi_err *err);
 
-/* LINEAR and CUBIC by AFFINE and PROJECTIVE maps, of one type each. Under GI_BORDER_VALUE a pixel
- * all of whose taps have the edge's value has to become it; `cubic` 0 or -1 to -1/16. */
+/* LINEAR and CUBIC with AFFINE and PROJECTIVE maps, one function per sample type. Conditions: under
+ * GI_BORDER_VALUE a pixel whose taps are all border values must come out as the border value;
+ * `cubic` is 0 or between -1 and -1/16. */
 enum gi_status gi_cuda_warp_tiles_u8(struct gi_cuda_queue *cu, const struct warp_args *args,
                                      enum gi_interpolation how, struct gi_err *err);
 enum gi_status gi_cuda_warp_tiles_u16(struct gi_cuda_queue *cu, const struct warp_args *args,
