@@ -1,13 +1,13 @@
-/* Medians of windows of any size. A warp goes down columns of the image beside each other, each
- * lane with a histogram of its window's upper digits, as T. Huang, G. Yang, G. Tang, "A fast
- * two-dimensional median filtering algorithm", IEEE TASSP 27(1), 1979, along rows; further digits
- * are counted in the window for each sample. A lane has its bins in a bank of shared memory of its
- * own, and the rows that come and go are there for all of them.
+/* Rank filter of rectangles of any size, with sliding histograms: T. Huang, G. Yang, G. Tang, "A
+ * fast two-dimensional median filtering algorithm", IEEE TASSP 27(1), 1979, here moving down the
+ * columns. A warp moves down 32 neighbouring columns; each lane has a histogram of the upper 8 bits
+ * of its window's samples, in a shared-memory bank of its own. Lower digits of 16-bit and float
+ * samples are counted anew for every sample (radix select). Also the choice of the implementation.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/median/sliding.cuh"
 
-/* The next digit of the key that begins with `digits`, by the samples that do of the window whose
- * first row is y. */
+/* The next digit of the key that begins with `digits`, from the samples with these digits in the
+ * window whose first row is y. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ unsigned next_digit(const struct strip *strip, unsigned *at,
                                                       int y, unsigned digits, int shift,

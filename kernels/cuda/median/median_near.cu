@@ -1,8 +1,12 @@
-/* Medians of 3 x 3 bytes. A warp goes down a strip of columns, a thread 16 bytes of it, with rows
- * ahead in registers, two rows of the result at a time. A column of three is sorted for all windows
- * that have it; then the greatest of the least, the median of the middle ones and the least of the
- * greatest have the median in their middle: J. Smith, "Implementing median filters in XC4000E
- * FPGAs", Xcell 23, 1996. SPDX-License-Identifier: MIT */
+/* Median of 3 x 3 bytes in registers: sort the columns, then the median of the maximum of the
+ * minima, the median of the medians and the minimum of the maxima: J. Smith, "Implementing median
+ * filters in XC4000E FPGAs", Xcell 23, 1996.
+ *
+ * A warp owns a strip of 512 bytes and moves down a band of rows, two rows of the result per step.
+ * A thread owns 16 bytes, with AHEAD rows in flight in registers; neighbouring columns come by warp
+ * shuffles. A column of three is sorted once for all windows that contain it. Bytes are compared as
+ * the upper bytes of 16-bit halves.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/median/median.cuh"
 
@@ -11,12 +15,12 @@ enum { WORDS = 4, ALL = WORDS + 1, AHEAD = 4, WARPS = 24 };
 struct near_args {
     struct box_rows rows;
     struct target dst;
-    int band; /* rows that a warp makes */
+    int band; /* rows per warp */
     bool keep_alpha;
 };
 
-/* A thread's chunk, and in the first and the last thread the one beside the strip, in which the
- * word is `side` bytes on: 0 in the others. */
+/* A thread's chunk, and for the first and last lane the chunk beside the strip, whose word is
+ * `side` bytes from its start (0 for other lanes). */
 struct near_chunks {
     struct box_chunk own, beside;
     int side;
@@ -29,19 +33,19 @@ static __device__ __forceinline__ void near_load(unsigned *words, const struct b
     words[WORDS] = *(const unsigned *)(chunk_row(rows, chunks->beside, y) + chunks->side);
 }
 
-/* The first and third byte of a word as the upper ones of its halves, or the second and fourth:
- * what stands below them does not matter. */
+/* The first and third byte of a word, or the second and fourth, as upper bytes of its halves; the
+ * byte below does not change which upper byte results. */
 static __device__ __forceinline__ unsigned part_of(unsigned word, int i)
 {
     return i ? word : word << 8;
 }
 
-/* Columns of three rows: the least, the middle and the greatest ones, by parts. */
+/* Sorted columns of three rows: minima, medians and maxima, by parts. */
 struct near_sorted {
     unsigned v[3][2][ALL];
 };
 
-/* Those of the rows `a` and `b` with `first`, and with `second`. */
+/* Sorts the columns of the rows `a` and `b` with `first`, and of the same with `second`. */
 static __device__ __forceinline__ void near_sort(struct near_sorted *out, const unsigned *a,
                                                  const unsigned *b, const unsigned *first,
                                                  const unsigned *second)
@@ -62,8 +66,7 @@ static __device__ __forceinline__ void near_sort(struct near_sorted *out, const 
         }
 }
 
-/* What two columns come to: the greater of the least, both middle ones, the lesser of the greatest.
- */
+/* Two columns combined: the larger minimum, both medians in order, the smaller maximum. */
 struct near_two {
     unsigned least, low, high, most;
 };
@@ -73,7 +76,7 @@ static __device__ __forceinline__ struct near_two two_of(const unsigned *x, cons
     return {__vmaxu2(x[0], y[0]), __vminu2(x[1], y[1]), __vmaxu2(x[1], y[1]), __vminu2(x[2], y[2])};
 }
 
-/* The median of two columns and a third. */
+/* The median of two columns and a third one. */
 static __device__ __forceinline__ unsigned median_of(struct near_two two, const unsigned *z)
 {
     unsigned least = __vmaxu2(two.least, z[0]), most = __vminu2(two.most, z[2]);
@@ -81,7 +84,8 @@ static __device__ __forceinline__ unsigned median_of(struct near_two two, const 
     return __vmaxu2(__vminu2(least, most), __vminu2(__vmaxu2(least, most), middle));
 }
 
-/* Part i of the samples `by` from those of word j of `all`, which has a word before the first. */
+/* Part i of the samples at distance `by` from those of word j of `all`, which has one word in
+ * front. */
 static __device__ __forceinline__ unsigned shifted(const unsigned (*all)[WORDS + 2], int j, int i,
                                                    int by)
 {
@@ -91,7 +95,7 @@ static __device__ __forceinline__ unsigned shifted(const unsigned (*all)[WORDS +
                        : __byte_perm(words[at < 0 ? -1 : 0], words[at < 0 ? 0 : 1], 0x5432);
 }
 
-/* The medians of a row of the result. */
+/* The medians of one row of the result. */
 template <int CHANNELS>
 static __device__ __forceinline__ void near_medians(unsigned *out, const struct near_sorted *sorted)
 {
@@ -116,7 +120,7 @@ static __device__ __forceinline__ void near_medians(unsigned *out, const struct 
         }
 #pragma unroll
     for (int j = 0; j < WORDS; j++) {
-        struct near_two two; /* in gray both parts are beside each other */
+        struct near_two two; /* gray: both parts are neighbours */
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             unsigned own[3], before[3], after[3];
@@ -157,7 +161,7 @@ static __global__ void __launch_bounds__(32)
 #if GI_CUDA_ARCH >= 900
     constexpr bool THERE = true;
 #else
-    constexpr bool THERE = false; /* they are not asked for it */
+    constexpr bool THERE = false; /* never launched there */
 #endif
     if (!THERE)
         return;
@@ -168,7 +172,7 @@ static __global__ void __launch_bounds__(32)
                                  lane ? 0 : 12};
     chunk_wait(&args.rows, &chunks.own);
     chunk_wait(&args.rows, &chunks.beside);
-    unsigned next[AHEAD][ALL] = {}, rows[2][ALL] = {}; /* the last two */
+    unsigned next[AHEAD][ALL] = {}, rows[2][ALL] = {}; /* the last two rows */
     near_load(rows[0], &args.rows, &chunks, y0 - 1);
     near_load(rows[1], &args.rows, &chunks, y0);
 #pragma unroll

@@ -1,10 +1,27 @@
-/* Medians of 3 x 3, 5 x 5 and 7 x 7 samples by comparing pairs. A block has its rows in shared
- * memory, samples of one or two bytes two in a word where a GPU compares them so: those of two rows
- * that are STEPS apart. A thread goes down some columns. It sorts a row of a window once for all
- * windows that have it, merges rows by twos, and those for two medians one below the other, of
- * which only what can be in the middle goes on to be merged with the row that is theirs alone.
+/* Median of 3 x 3, 5 x 5 and 7 x 7 samples with separable sorting networks: A. Adams, "Fast median
+ * filters using separable sorting networks", ACM TOG 40(4), 2021.
  *
- * A. Adams, "Fast median filters using separable sorting networks", ACM TOG 40(4), 2021.
+ * A block owns about THREADS * ACROSS pixels of ROWS rows. Shared memory holds the tile, one word
+ * per sample, or (PAIRS) two samples of 8 or 16 bits per word, from rows that are STEPS apart,
+ * which packed comparisons process together. A thread moves down ACROSS neighbouring columns, two
+ * result rows per step.
+ *
+ *     K = 5     sorted rows in registers
+ *     y - 2     single[0]       --------------------------------  select(): median of row y
+ *     y - 1   } pairs[0]                }
+ *     y       }                         } middle(): the K + 1 samples
+ *     y + 1   } pairs[1]: carry merged  } that can be the median
+ *     y + 2   } with next[0]            }
+ *     y + 3     next[1]         --------------------------------  select(): median of row y + 1
+ *
+ * Each row of a window is sorted once for all windows that contain it; rows are merged in pairs
+ * (Batcher), and the K - 1 common rows of two windows once for both. SKEW staggers words for
+ * conflict-free reads by threads that are ACROSS columns apart.
+ *
+ * Phases: load (stage the tile), compute (sort, merge, select), store.
+ *
+ * Example: K = 5, 8-bit gray: 128 threads x 2 pixels x 64 rows per tile of 36 rows of 280 words
+ * (40320 bytes).
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/arch.cuh"
 #include "kernels/cuda/median/median.cuh"
@@ -16,15 +33,15 @@ template <bool PAIRS, int K> struct network {
         HALF = K / 2,
         ACROSS = K == 3   ? 4
                  : K == 5 ? 2
-                          : 1,            /* pixels of a thread side by side */
-        STEPS = K == 3 ? 16 : 32,         /* rows of words that a thread makes */
-        TILE = STEPS + K - 1,             /* and that it looks at */
-        ROWS = PAIRS ? 2 * STEPS : STEPS, /* of the image */
+                          : 1,            /* neighbouring pixels per thread */
+        STEPS = K == 3 ? 16 : 32,         /* rows of words that a thread computes */
+        TILE = STEPS + K - 1,             /* rows of words that it reads */
+        ROWS = PAIRS ? 2 * STEPS : STEPS, /* rows of the image */
         SKEW = ACROSS > 1,
     };
 };
 
-/* Where sample i of a row is: threads ACROSS apart read from different banks. */
+/* Position of sample i of a row: threads that are ACROSS apart are free of bank conflicts. */
 template <bool SKEW> static __device__ __host__ __forceinline__ int place(int i)
 {
     return SKEW ? i + (i >> 5) : i;
@@ -40,8 +57,8 @@ template <bool PAIRS> static __device__ __forceinline__ unsigned greater(unsigne
     return PAIRS ? __vmaxu2(a, b) : max(a, b);
 }
 
-/* out[0 .. M + N): a and b, each sorted, their elements BY apart. K. Batcher's merge of odd and
- * even places for any two lengths: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
+/* out[0 .. M + N - 1]: the merged sorted lists a and b, whose elements are BY apart. K. Batcher's
+ * odd-even merge for any two lengths: D. Knuth, "The Art of Computer Programming" 3, 5.3.4. */
 template <bool PAIRS, int M, int N, int BY = 1>
 static __device__ __forceinline__ void merge(unsigned *out, const unsigned *a, const unsigned *b)
 {
@@ -85,7 +102,7 @@ static __device__ __forceinline__ void sort(unsigned *out, const unsigned *v)
     }
 }
 
-/* out[0 .. N]: `sorted` with v in its place. */
+/* out[0 .. N]: `sorted` with v inserted. */
 template <bool PAIRS, int N>
 static __device__ __forceinline__ void insert(unsigned *out, const unsigned *sorted, unsigned v)
 {
@@ -96,7 +113,7 @@ static __device__ __forceinline__ void insert(unsigned *out, const unsigned *sor
     out[N] = greater<PAIRS>(sorted[N - 1], v);
 }
 
-/* A row of the windows of a thread's pixels, each sorted; `words`: ACROSS + K - 1 of them. */
+/* One row of the windows of a thread's pixels, each sorted, from ACROSS + K - 1 words. */
 template <bool PAIRS, int K, int ACROSS>
 static __device__ __forceinline__ void sort_row(unsigned (*out)[K], const unsigned *words)
 {
@@ -113,7 +130,8 @@ static __device__ __forceinline__ void sort_row(unsigned (*out)[K], const unsign
     }
 }
 
-/* Of K - 1 rows, in sorted pairs of them, the K + 1 samples that can be the median of K rows. */
+/* The K + 1 samples of K - 1 rows, given as sorted pairs of rows, that can be the median of K
+ * rows. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pairs)[2 * K])
 {
@@ -127,7 +145,7 @@ static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pa
 #pragma unroll
         for (int i = 0; i <= K; i++)
             out[i] = all[i + 7];
-    } else { /* 25 of 49 are below or at it: of 28 neither the first three nor the last */
+    } else { /* the median is the 25th of 49: not among the first or last three of 28 */
         unsigned four[28];
         merge<PAIRS, 14, 14>(four, pairs[0], pairs[1]);
         merge<PAIRS, 22, 14>(all, four + 3, pairs[2]);
@@ -137,7 +155,7 @@ static __device__ __forceinline__ void middle(unsigned *out, const unsigned (*pa
     }
 }
 
-/* The one in the middle of K + 1 and K that are sorted. */
+/* The median of K + 1 and K samples, both sorted. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ unsigned select(const unsigned *a, const unsigned *b)
 {
@@ -148,7 +166,7 @@ static __device__ __forceinline__ unsigned select(const unsigned *a, const unsig
     return least;
 }
 
-/* Four samples of an image. */
+/* Loads four samples. */
 template <typename T> static __device__ __forceinline__ uint4 load_four(const char *from)
 {
     if constexpr (sizeof(T) == 1)
@@ -158,7 +176,7 @@ template <typename T> static __device__ __forceinline__ uint4 load_four(const ch
     return *(const uint4 *)from;
 }
 
-/* Those from `sample` on in row y, any of which may be outside. */
+/* Loads the samples from `sample` on in row y, any of which may be outside the image. */
 template <typename T>
 static __device__ __noinline__ uint4 load_outside(const struct median_args *args, int sample, int y)
 {
@@ -175,8 +193,8 @@ static __device__ __noinline__ uint4 load_outside(const struct median_args *args
     return words;
 }
 
-/* The words to compare for four samples of one row, and of another. Bytes stand twice in their half
- * of a word, which orders them as well and takes one instruction. */
+/* The words to compare for four samples of row a and, if PAIRS, of row b. A byte is duplicated in
+ * its half word, which keeps the order and takes one instruction. */
 template <typename T, bool PAIRS> static __device__ __forceinline__ uint4 words_of(uint4 a, uint4 b)
 {
     if constexpr (sizeof(T) == 4)
@@ -193,11 +211,11 @@ template <typename T, bool PAIRS> static __device__ __forceinline__ uint4 words_
     return make_uint4(a.x & 0xff, a.x >> 8 & 0xff, a.x >> 16 & 0xff, a.x >> 24);
 }
 
-/* What a block has in shared memory. */
+/* The tile of a block in shared memory. */
 struct tile {
     unsigned *words;
-    int quads, pitch; /* fours of samples of a row; words from row to row */
-    int rows, steps;  /* of words; from a row to the other one in its words */
+    int quads, pitch; /* groups of four samples per row; words per row */
+    int rows, steps;  /* rows of words; distance of the rows that share a word */
     bool skew;
 };
 
@@ -210,7 +228,7 @@ static __device__ __forceinline__ void put_four(const struct tile *tile, int r, 
         *(uint4 *)at = v;
 }
 
-/* The tile from the sample `first` of row y on, all of it in the image. */
+/* Stages the tile from sample `first` of row y on, completely inside the image. */
 template <typename T, bool PAIRS>
 static __device__ __noinline__ void stage_inside(const struct tile *tile,
                                                  const struct median_args *args, int first, int y)
@@ -259,8 +277,7 @@ static __device__ __noinline__ void stage(const struct tile *tile, const struct 
     }
 }
 
-/* What has become of `across` pixels in row y of the image, and where words are pairs in that which
- * is `steps` below. */
+/* Stores `across` pixels of row y of the image and, if PAIRS, those of the row `steps` below. */
 template <bool PAIRS>
 static __device__ __noinline__ void put_each(const struct median_args *args, uint4 words,
                                              int across, int sample, int y, int steps)
@@ -312,7 +329,7 @@ static __device__ __forceinline__ void put(const struct median_args *args, const
     }
 }
 
-/* A thread's words in row r of the tile. */
+/* A thread's words in row r of the tile, sorted per window. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void read_row(unsigned (*out)[K], const unsigned *const *columns,
                                                 int r, int pitch)
@@ -325,8 +342,8 @@ static __device__ __forceinline__ void read_row(unsigned (*out)[K], const unsign
     sort_row<PAIRS, K, network<PAIRS, K>::ACROSS>(out, words);
 }
 
-/* Down the tile, two rows at a time: `single` are the rows y - HALF, y - HALF + 2 and on, `carry`
- * is the last one before those of the step, `pairs` are those from y - HALF + 1 on. */
+/* Moves down the tile, two rows per step. `single` are the rows y - HALF, y - HALF + 2 and so on,
+ * `carry` is the row before those of the step, `pairs` are the merged rows from y - HALF + 1 on. */
 template <bool PAIRS, int K>
 static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                                                const struct median_args *args, int sample, int y0,
@@ -350,6 +367,7 @@ static __device__ __forceinline__ void go_down(const unsigned *const *columns,
     }
 #pragma unroll(PAIRS ? 2 : 1)
     for (int y = 0; y < N::STEPS; y += 2) {
+        /* Compute: sort two new rows, merge, select two medians per column. */
         unsigned next[2][W][K], out[2][W];
         read_row<PAIRS, K>(next[0], columns, y + 2 * HALF, pitch);
         read_row<PAIRS, K>(next[1], columns, y + 2 * HALF + 1, pitch);
@@ -374,6 +392,7 @@ static __device__ __forceinline__ void go_down(const unsigned *const *columns,
                     pairs[j][m][i] = pairs[j][m + 1][i];
         }
 #pragma unroll
+        /* Store two rows. */
         for (int i = 0; i < 2; i++) {
             if (keep)
 #pragma unroll
@@ -392,7 +411,7 @@ static __global__ void __launch_bounds__(THREADS)
 #if GI_CUDA_ARCH >= 900
     constexpr bool THERE = true;
 #else
-    constexpr bool THERE = !PAIRS; /* GPUs without such comparisons are not asked for them */
+    constexpr bool THERE = !PAIRS; /* not launched on GPUs without packed comparisons */
 #endif
     typedef network<PAIRS, K> N;
     extern __shared__ uint4 shared[];
@@ -408,6 +427,7 @@ static __global__ void __launch_bounds__(THREADS)
             columns[j] = tile.words + place<N::SKEW>(sample - first + (j - N::HALF) * channels);
         for (int y = (int)blockIdx.y * N::ROWS; y < args.src.height;
              y += (int)gridDim.y * N::ROWS) {
+            /* Load: stage the tile. */
             if (args.src.type == GI_U8)
                 stage<uint8_t, PAIRS>(&tile, &args, first, y - N::HALF);
             else if (args.src.type == GI_U16)

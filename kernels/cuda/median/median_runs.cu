@@ -1,4 +1,5 @@
-/* The sample of a rank in windows of any shape, digit by digit.
+/* Rank filter with a structuring element of any shape: radix select, 8 bits per pass, from the
+ * upper digit down; histograms are counted anew for every sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/median/runs.cuh"
 

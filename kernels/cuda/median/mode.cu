@@ -1,6 +1,7 @@
-/* The most frequent sample of windows, by histograms that go down the columns, or of windows that
- * are no rectangles are counted anew: of bytes themselves; of 16 bits of the upper digits, and for
- * each that could have it of the lower ones. SPDX-License-Identifier: MIT */
+/* Mode filter (most frequent sample of a window). Rectangles use sliding histograms that move down
+ * the columns; other structuring elements are counted anew for every sample. 8 bits: the fullest
+ * bin. 16 bits: the histogram of the upper digits gives candidates, whose lower digits are counted.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/median/runs.cuh"
 
 template <bool NARROW>
@@ -9,8 +10,8 @@ static __device__ __forceinline__ unsigned count_of(const unsigned *at, unsigned
     return NARROW ? at[bin / 2 * WARP] >> 16 * (bin & 1) & 0xffff : at[bin * WARP];
 }
 
-/* The first bin that holds more than *most samples, which become so many; `key` where there is
- * none. `digits` stand before the bin's number. */
+/* The first bin that contains more than *most samples; *most becomes their number. Returns `key` if
+ * there is none. `digits` precede the bin's number in the key. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned digits,
                                                    unsigned *most, unsigned key)
@@ -24,7 +25,8 @@ static __device__ __forceinline__ unsigned fullest(const unsigned *at, unsigned 
     return key;
 }
 
-/* Of 16 bits, in the window whose first row is y, or with `runs` whose pixel's row. */
+/* 16-bit samples: in the window whose first row is y, or with `runs` in the structuring element
+ * around row y. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned fullest_pair(const struct strip *strip,
                                                         const unsigned *upper, unsigned *lower,
@@ -63,7 +65,7 @@ static __global__ void __launch_bounds__(WARP)
             unsigned most = 0;
             slide<T, NARROW>(&strip, upper, &place, y - above + args.height - 1, y - above - 1,
                              y > y0);
-            if (y < y0) /* rows of the first window come in */
+            if (y < y0) /* the first window is still being filled */
                 continue;
             T out =
                 (T)(sizeof(T) == 1 ? fullest<NARROW>(upper, 0, &most, 0)

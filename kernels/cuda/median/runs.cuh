@@ -1,5 +1,6 @@
-/* Histograms of windows of any shape, a lane's of its window's digits, counted for each sample in
- * all of its window. SPDX-License-Identifier: MIT */
+/* Histograms of structuring elements of any shape: every lane counts one digit (8 bits) of its
+ * window's samples, anew for every sample.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEDIAN_RUNS_CUH
 #define GI_KERNELS_CUDA_MEDIAN_RUNS_CUH
 
@@ -11,8 +12,8 @@ struct runs_args {
     struct gi_run runs[GI_RUNS_MAX];
 };
 
-/* The bins become those of the next digit of the keys that begin with `digits`, of the windows
- * around row y. Returns how many there are. */
+/* Counts the next digit of the keys that begin with `digits`, in the windows around row y. Returns
+ * the number of samples counted. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ unsigned count_runs(const struct strip *strip, unsigned *at,
                                                       const struct runs_args *args, int y,
@@ -52,7 +53,7 @@ static inline struct runs_args runs_args_of(struct gi_image *dst, const struct g
     return args;
 }
 
-/* Runs a kernel whose warps take a row of a strip each, with `nbytes` of bins each. */
+/* Launches a kernel whose warps each process one row of a strip, with `nbytes` of bins each. */
 typedef void runs_kernel(const struct runs_args args);
 static inline enum gi_status runs_launch(struct gi_cuda_queue *cu, const struct runs_args *args,
                                          runs_kernel *kernel, int nbytes, struct gi_err *err)

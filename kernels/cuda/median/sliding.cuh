@@ -1,6 +1,7 @@
-/* Histograms that go down columns of the image beside each other: a lane's is of its window's
- * digits, eight bits of its samples, in a bank of shared memory of its own, and the rows that come
- * and go are there for all lanes of the warp. SPDX-License-Identifier: MIT */
+/* Sliding histograms (Huang et al., see median.cu): every lane of a warp has a histogram of one
+ * digit, 8 bits of its window's samples, in a shared-memory bank of its own, hence free of bank
+ * conflicts. The rows that enter and leave are staged in shared memory for the whole warp.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MEDIAN_SLIDING_CUH
 #define GI_KERNELS_CUDA_MEDIAN_SLIDING_CUH
 
@@ -8,13 +9,14 @@
 
 enum {
     BINS = 256,
-    BLOCK = 8,       /* bins that are looked at together */
-    CHUNK = 32,      /* columns of the window that are in shared memory together */
+    BLOCK = 8,       /* bins that are examined together */
+    CHUNK = 32,      /* columns of the window in shared memory at a time */
     AHEAD = 8,       /* and in registers */
     ROWS_MAX = 32768 /* of a grid */
 };
 
-/* Two counts in a word where windows have fewer than 2^16 samples. */
+/* Histogram of one lane. NARROW: two 16-bit counts per word, for windows of fewer than 2^16
+ * samples. */
 template <bool NARROW> struct bins {
     enum { WORDS = NARROW ? BINS / 2 : BINS, NBYTES = WORDS * WARP * 4 };
 
@@ -39,13 +41,13 @@ template <bool NARROW> struct bins {
     }
 };
 
-/* Where a search is: the block of bins, and the samples in the bins before it. */
+/* State of a search: the block of bins, and the number of samples in the bins before it. */
 struct place {
     int block;
     unsigned below;
 };
 
-/* The bin in which the sample of that rank lies; `rank` becomes that in the bin. */
+/* Returns the bin that contains the sample of that rank; `rank` becomes the rank within the bin. */
 template <bool NARROW>
 static __device__ __forceinline__ unsigned find(struct place *place, const unsigned *at,
                                                 unsigned *rank)
@@ -72,14 +74,15 @@ static __device__ __forceinline__ unsigned find(struct place *place, const unsig
 
 enum { SPAN = WARP + (CHUNK - 1) * GI_MAX_CHANNELS };
 
-/* A warp's samples, one beside the other, of some columns and channels. */
+/* The samples of a warp, neighbours in some columns and channels. */
 struct strip {
     const struct median_args *args;
-    int first;         /* sample of a row */
-    unsigned *keys[2]; /* SPAN in shared memory */
+    int first;         /* index in a row */
+    unsigned *keys[2]; /* SPAN keys each, in shared memory */
 };
 
-/* The keys of `n` columns of the windows from their i-th on, in row y, which may be outside. */
+/* Stages the keys of `n` columns of the windows, from their i-th on, in row y, which may be
+ * outside. */
 template <typename T>
 static __device__ __forceinline__ void stage(unsigned *keys, const struct strip *strip, int y,
                                              int i, int n)
@@ -114,7 +117,8 @@ static __device__ __forceinline__ void stage(unsigned *keys, const struct strip 
     }
 }
 
-/* Row `in` comes into the bins of the upper digits, and with `both` row `out` goes out of them. */
+/* Adds row `in` to the histograms of the upper digits, and with `both` subtracts row `out` from
+ * them. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ void slide(const struct strip *strip, unsigned *at,
                                              struct place *place, int in, int out, bool both)
@@ -151,8 +155,8 @@ static __device__ __forceinline__ void slide(const struct strip *strip, unsigned
     }
 }
 
-/* The bins become those of the next digit of the keys that begin with `digits`, of the window whose
- * first row is y. */
+/* Counts the next digit of the keys that begin with `digits`, in the window whose first row is
+ * y. */
 template <typename T, bool NARROW>
 static __device__ __forceinline__ void count_digits(const struct strip *strip, unsigned *at, int y,
                                                     unsigned digits, int shift)
@@ -175,7 +179,7 @@ static __device__ __forceinline__ void count_digits(const struct strip *strip, u
         }
 }
 
-/* Runs a kernel whose warps go down bands of `band` rows, with `nbytes` of bins each. */
+/* Launches a kernel whose warps move down bands of `band` rows, with `nbytes` of bins each. */
 typedef void sliding_kernel(const struct median_args args, int band);
 static inline enum gi_status sliding_launch(struct gi_cuda_queue *cu,
                                             const struct median_args *args, sliding_kernel *kernel,
