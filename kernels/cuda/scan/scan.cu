@@ -1,6 +1,24 @@
-/* Running sums. A warp goes down a tile, 32 lanes of PARTS times a few pixels wide: first for the
- * sums of its columns and of its part of each row, then, once it is known what stands before them,
- * for the result. So samples are read twice and results written once.
+/* Prefix sums of samples along rows, columns or both (integral image, summed-area table), exact, by
+ * reduce-then-scan: samples are read twice, results are written once.
+ *
+ * A warp owns a tile of PARTS parts (32 lanes x EACH pixels side by side) and `band` rows, and
+ * moves down it.
+ *
+ *            strip 0    strip 1    strip 2     1. scan_look: per tile, sums of each column
+ *           +----------+----------+----------+    (`columns`) and of each row (`rows`)
+ *    band 0 |  warp 0  |  warp 1  |  warp 2  | 2. scan_tiles: exclusive prefix sums of `rows`
+ *           +----------+----------+----------+    over strips, of `columns` over bands
+ *    band 1 |          |          |          | 3. scan_starts: for integral images, prefix
+ *           +----------+----------+----------+    sums of `columns` along the row
+ *                                              4. scan_make: result = above + before + v
+ *
+ * In scan_make, `above` is the result one row above (from `columns` in the first row), `before` the
+ * sum of the row left of the tile, and v the prefix sum within the part: first within a lane, then
+ * over the warp with shuffles (Hillis-Steele). Shared memory is used by scan_starts only (block
+ * scan). Phases of a row: load (one row ahead), exchange (warp scan), compute, store.
+ *
+ * Example: 8192 x 8192 8-bit gray: EACH = 2, a part is 64 and a tile 256 pixels wide, 32 strips, 8
+ * blocks across; with 7 blocks on each of 132 multiprocessors 116 bands of 71 rows.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/prefix.cuh"
 #include "kernels/cuda/common/sample.cuh"
@@ -8,14 +26,14 @@
 typedef unsigned long long u64;
 
 enum {
-    PARTS = 4,     /* of a tile, side by side */
-    WARPS = 4,     /* of a block: tiles side by side */
-    THREADS = 128, /* of the blocks that add up sums */
+    PARTS = 4,     /* parts of a tile, side by side */
+    WARPS = 4,     /* per block: tiles side by side */
+    THREADS = 128, /* of blocks that add up tiles */
     STARTS_THREADS = 1024,
-    ROWS_MIN = 32,    /* of a tile */
-    ROWS_MAX = 65536, /* as well: a column's squares of bytes add up to 32 bits */
-    LOOK_ROWS = 4,    /* that a warp has under way */
-    MAKE_BLOCKS = 7,  /* of a multiprocessor, of one channel */
+    ROWS_MIN = 32,    /* minimum of a tile */
+    ROWS_MAX = 65536, /* maximum of a tile: a column of squares of bytes fits in 32 bits */
+    LOOK_ROWS = 4,    /* rows per warp in flight */
+    MAKE_BLOCKS = 7,  /* per multiprocessor, of one channel */
     ADD_AHEAD = 16,
 };
 
@@ -26,23 +44,22 @@ struct scan_args {
     bool squares;
     int words;
     double scale, unit; /* GI_F32: 2^shift and 2^-shift */
-    int band;           /* rows of a tile */
-    int strips, bands;  /* of tiles */
-    u64 *columns;       /* bands rows of samples: sums down the columns of a band, then what the
-                           band starts from */
-    u64 *rows; /* for each row and tile `channels` sums along it, then those of all tiles before */
+    int band;           /* rows per tile */
+    int strips, bands;  /* number of tiles across and down */
+    u64 *columns; /* per band one row: sums of its columns, then the starting values of the band */
+    u64 *rows;    /* per row and tile: `channels` sums, then those of all tiles before */
 };
 
 template <typename T, int CHANNELS> struct scan_shape {
     enum {
-        EACH = CHANNELS == 1 ? 2 : 1, /* pixels of a lane, side by side */
+        EACH = CHANNELS == 1 ? 2 : 1, /* neighbouring pixels per lane */
         PART = 32 * EACH,
         TILE = PARTS * PART,
-        S = EACH * CHANNELS, /* samples of a lane in a part */
+        S = EACH * CHANNELS, /* samples per lane and part */
     };
 };
 
-/* Sums along a row within a part: bytes and their squares fit in 32 bits. */
+/* Type of sums along a row within a part: bytes and their squares fit in 32 bits. */
 template <typename T> struct scan_sum {
     typedef u64 type;
 };
@@ -65,19 +82,19 @@ static __device__ __forceinline__ u64 value_of(const struct scan_args *args, flo
     return (u64)gi_scan_float(v, args->squares, args->scale);
 }
 
-/* A lane's samples of a part. A last one alone is read with the padding beside it. */
+/* A lane's samples of a part. An incomplete last one is read with the padding of the row. */
 template <typename T, int S> struct __align__(S == 3 ? sizeof(T) : S * sizeof(T)) samples_of
 {
     T v[S];
 };
 
-/* A lane's samples of the parts of a row; of parts beside the image those of the row's start, that
- * loads need not wait for a branch. */
+/* A lane's samples of the parts of a row. Parts outside the image read the start of the row
+ * instead, so that loads do not wait for a branch. */
 template <typename T, int CHANNELS> struct scan_row {
     samples_of<T, scan_shape<T, CHANNELS>::S> part[PARTS];
 };
 
-/* Where a lane's samples begin in each part, and how many of them are in the image. */
+/* Index of a lane's first sample in each part, and the number of its samples inside the image. */
 struct scan_place {
     long long at[PARTS];
     int n[PARTS];
@@ -111,7 +128,7 @@ static __device__ __forceinline__ void row_load(scan_row<T, CHANNELS> *row,
         row->part[p] = *(const samples_of<T, scan_shape<T, CHANNELS>::S> *)(from + place->at[p]);
 }
 
-/* Their values; 0 beside the image. */
+/* Values of the samples, 0 outside the image. */
 template <typename T, int S, typename A>
 static __device__ __forceinline__ void values_of(A *v, const struct scan_args *args,
                                                  const samples_of<T, S> &samples, int n)
@@ -121,7 +138,9 @@ static __device__ __forceinline__ void values_of(A *v, const struct scan_args *a
         v[s] = s < n ? value_of(args, samples.v[s]) : 0;
 }
 
-/* Sums along the row, each channel by itself: v[s] becomes that up to it, `total` of all lanes. */
+/* Inclusive prefix sums over the lanes of a warp, per channel: v[s] becomes the sum up to and
+ * including it, `total` the sum of all lanes. Shuffles as in Hillis and Steele, CACM 29(12),
+ * 1986. */
 template <int S, int CHANNELS, typename A>
 static __device__ __forceinline__ void lanes_scan(A *v, A *total)
 {
@@ -167,6 +186,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
     struct scan_place place = place_of<T, CHANNELS>(&args, strip);
     A columns[PARTS][S] = {};
     scan_row<T, CHANNELS> rows[LOOK_ROWS];
+    /* Load LOOK_ROWS rows. */
     for (int y = y0; y < y1; y += LOOK_ROWS) {
 #pragma unroll
         for (int i = 0; i < LOOK_ROWS; i++)
@@ -189,6 +209,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
             if (args.along == GI_SCAN_COLUMNS)
                 continue;
 #pragma unroll
+            /* Reduce the row sums over the warp. */
             for (int c = 0; c < CHANNELS; c++) {
 #pragma unroll
                 for (int d = 16; d; d /= 2)
@@ -207,7 +228,7 @@ static __global__ void __launch_bounds__(32 * WARPS)
                 out[place.at[p] + s] = columns[p][s];
 }
 
-/* v[i] becomes the sum of those before it, n of them `step` apart. */
+/* Exclusive prefix sums of n values that are `step` apart. */
 static __device__ __forceinline__ void add_up(u64 *v, int n, size_t step)
 {
     u64 sum = 0, own[ADD_AHEAD];
@@ -223,7 +244,7 @@ static __device__ __forceinline__ void add_up(u64 *v, int n, size_t step)
     }
 }
 
-/* Sums of rows and columns of tiles: a thread one row's channel, or one column. */
+/* Exclusive prefix sums over tiles: a thread owns one channel of one row, or one column. */
 static __global__ void __launch_bounds__(THREADS)
     scan_tiles(const __grid_constant__ struct scan_args args)
 {
@@ -238,7 +259,7 @@ static __global__ void __launch_bounds__(THREADS)
         add_up(args.columns + (i - nrows), args.bands, (size_t)samples);
 }
 
-/* What a band starts from, along the row: a block one channel of one band. */
+/* Prefix sums along the row of a band's starting values: a block owns one channel of one band. */
 static __global__ void __launch_bounds__(STARTS_THREADS)
     scan_starts(const __grid_constant__ struct scan_args args)
 {
@@ -258,7 +279,7 @@ static __global__ void __launch_bounds__(STARTS_THREADS)
     }
 }
 
-/* The first n of a lane's sums of a part to row y, from sample `at` on. */
+/* Stores the first n of a lane's sums of a part to row y, from sample `at` on. */
 template <typename T, int S>
 static __device__ __forceinline__ void sums_store(const struct scan_args *args, const u64 *sums,
                                                   int y, long long at, int n)
@@ -284,7 +305,7 @@ static __device__ __forceinline__ void sums_store(const struct scan_args *args, 
             ((unsigned *)row)[at + s] = (unsigned)out[s];
 }
 
-/* What a warp has under way of scan_make: a row, and the sums of each channel before its tile. */
+/* What a warp of scan_make has in flight: a row, and the sums of each channel left of its tile. */
 template <typename T, int CHANNELS> struct make_row {
     scan_row<T, CHANNELS> samples;
     u64 before[CHANNELS];
@@ -326,10 +347,12 @@ static __global__ void __launch_bounds__(32 * WARPS, CHANNELS == 1 ? MAKE_BLOCKS
     make_row<T, CHANNELS> next;
     make_load<T, CHANNELS>(&next, &args, &place, strip, y0);
     for (int y = y0; y < y1; y++) {
+        /* Load the next row. */
         make_row<T, CHANNELS> row = next;
         make_load<T, CHANNELS>(&next, &args, &place, strip, min(y + 1, y1 - 1));
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
+            /* Exchange: prefix sums over the warp. Compute. Store. */
             A v[S], total[CHANNELS] = {};
             values_of<T, S>(v, &args, row.samples.part[p], place.n[p]);
             if (across)
@@ -354,7 +377,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct scan_args *args, s
                                                               32 * WARPS, 0));
     args->strips = ceil_div(src->width, scan_shape<T, CHANNELS>::TILE);
     int across = ceil_div(args->strips, WARPS);
-    int bands = ceil_div((long long)blocks * cu->units, across); /* about a wave */
+    int bands = ceil_div((long long)blocks * cu->units, across); /* about one wave */
     args->band = ceil_div(src->height, bands);
     args->band = args->band < ROWS_MIN ? ROWS_MIN : args->band > ROWS_MAX ? ROWS_MAX : args->band;
     args->bands = ceil_div(src->height, args->band);
