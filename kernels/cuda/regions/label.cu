@@ -1,5 +1,19 @@
-/* label: connected components: tiles first, then the seams between them by union-find in the label
- * image itself, then numbers in raster order of first pixels.
+/* Connected-component labelling of a binary image with 4 or 8 neighbours: run-based union-find,
+ * first in tiles (label_tiles.cu), then across the seams between tiles in the label image itself,
+ * then numbering in raster order of first pixels. Roots are joined with atomic minima: Y. Komura,
+ * "GPU-based cluster-labeling algorithm without the use of conventional iteration", Computer
+ * Physics Communications 194, 2015.
+ *
+ *    tile: 128 pixels x 32 bands         1. label_tiles: components of each tile, in shared memory
+ *    +----+----+----+----+               2. label_seams: join runs across the edges of tiles
+ *    |w0  |w1  |w2  |w3  | band 0        3. label_open: find the roots of open parts (components
+ *    |    |    |    |    |  ...             of a tile that reach its edge)
+ *    |    |    |    |    | band 31       4. label_count, scan_counts: number the first pixels
+ *    +----+----+----+----+               5. label_pixels: write the label of every pixel
+ *    warp = column of 32-pixel words, lane = band (1 row, or 2 rows with 8 neighbours)
+ *
+ * Example: 8192 x 8192 pixels, 8 neighbours: bands of 2 rows, tiles of 128 x 64 pixels, 64 x 128
+ * tiles. A tile has 32 bands of 4 words with up to 16 runs each.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/label.h"
 #include "kernels/cuda/regions/scan.h"
@@ -7,16 +21,16 @@
 enum {
     SEAM_THREADS = 256,
     SEAM_WARPS = SEAM_THREADS / WARP,
-    SEAM_WORDS = 4,    /* that a warp joins to the row above */
-    OPEN_THREADS = 64, /* of a tile */
+    SEAM_WORDS = 4,    /* words that a warp joins to the row above */
+    OPEN_THREADS = 64, /* per tile */
     COUNT_THREADS = 256,
-    COUNT_EACH = 4, /* words of a thread of label_count() */
+    COUNT_EACH = 4, /* words per thread of label_count() */
     COUNT_WORDS = COUNT_THREADS * COUNT_EACH,
 };
 
 /* ---- seams ---- */
 
-/* The band whose first row is y; nothing outside the image. */
+/* The band whose first row is y; empty outside the image. */
 static __device__ inline struct band band_at(const struct field &f, unsigned column, unsigned y)
 {
     if (column >= f.columns || y >= f.height)
@@ -25,7 +39,7 @@ static __device__ inline struct band band_at(const struct field &f, unsigned col
     return band_of(word[0], f.rows == 1 ? word[0] : y + 1 < f.height ? word[f.columns] : 0);
 }
 
-/* The node of the run that bit `bit` belongs to. */
+/* The node of the run that contains bit `bit`. */
 static __device__ inline uint32_t node_at(const struct field &f, const struct band &band,
                                           unsigned column, unsigned y, unsigned bit)
 {
@@ -53,8 +67,8 @@ static __device__ inline void join_row(const struct field &f, unsigned column, u
     }
 }
 
-/* Joins a word in the first column of a tile to its left side. What a first band has with the band
- * above is join_row()'s. */
+/* Joins a word in the first column of a tile to the word on its left. Contacts of a first band with
+ * the band above belong to join_row(). */
 static __device__ inline void join_column(const struct field &f, unsigned column, unsigned y)
 {
     unsigned above = y % (TILE_BANDS * f.rows) == 0 ? f.height : y - f.rows;
@@ -72,12 +86,13 @@ static __device__ inline void join_column(const struct field &f, unsigned column
     }
 }
 
-/* A warp has some words of a row seam, or after `row_jobs` of these 32 bands of a column seam. */
+/* A warp joins some words of a horizontal seam or, after the first `row_jobs` warps, 32 bands of a
+ * vertical seam. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     label_seams(struct field f, unsigned row_jobs, unsigned jobs)
 {
     constexpr unsigned EACH = WARP / SEAM_WORDS,
-                       BITS = WARP / EACH; /* lanes of a word, bits each */
+                       BITS = WARP / EACH; /* lanes per word, bits per lane */
     const unsigned lane = threadIdx.x % WARP;
     unsigned job = blockIdx.x * SEAM_WARPS + threadIdx.x / WARP;
     if (job >= jobs)
@@ -94,8 +109,8 @@ static __global__ void __launch_bounds__(SEAM_THREADS)
         join_column(f, (job % (f.tiles - 1) + 1) * TILE_COLUMNS, y);
 }
 
-/* Finds the components of a tile's open parts, and takes the bits from parts that are not first in
- * theirs. */
+/* Finds the components of a tile's open parts, and clears the bits of parts that are not the first
+ * of their component. */
 static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f, unsigned ntiles)
 {
     unsigned thread = blockIdx.x * SEAM_THREADS + threadIdx.x, tile = thread / OPEN_THREADS;
@@ -111,14 +126,14 @@ static __global__ void __launch_bounds__(SEAM_THREADS) label_open(struct field f
 
 /* ---- numbers ---- */
 
-/* Counts first pixels: before each word of a block, and in each block. */
+/* Counts first pixels: before each word within its block, and per block. */
 static __global__ void __launch_bounds__(COUNT_THREADS) label_count(struct field f, unsigned nwords)
 {
     unsigned at = (blockIdx.x * COUNT_THREADS + threadIdx.x) * COUNT_EACH, count;
     uint4 roots = {};
     if (at < nwords)
         roots = *(const uint4 *)&f.roots[at];
-    uint4 sums; /* of the words up to each */
+    uint4 sums; /* inclusive sums of the words */
     sums.x = (unsigned)__popc(roots.x);
     sums.y = sums.x + (unsigned)__popc(roots.y);
     sums.z = sums.y + (unsigned)__popc(roots.z);
@@ -138,8 +153,8 @@ static __device__ inline uint32_t label_of(const struct field &f, unsigned i, un
            (uint32_t)__popc(f.roots[i] & ((2u << bit) - 1));
 }
 
-/* Where a tile keeps the label of what has its first pixel there: two such in a band are never side
- * by side. */
+/* Where a tile keeps the label of a part with this first pixel. Two first pixels in a band are
+ * never neighbours, so half the width suffices. */
 static __device__ inline unsigned label_slot(const struct field &f, unsigned pixel)
 {
     return pixel / TILE_WIDTH / f.rows * (TILE_WIDTH / 2) + pixel % TILE_WIDTH / 2;
@@ -173,12 +188,12 @@ static __device__ inline void number_parts(const struct field &f, const struct t
     }
 }
 
-/* Gives the parts of each tile their labels, then its runs, then every pixel. */
+/* Assigns labels to the parts of each tile, then to its runs, then to every pixel. */
 static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field f)
 {
     constexpr unsigned WORD_LABELS = RUNS + 1;
     __shared__ uint32_t words[TILE_WORDS], labels[TILE_BANDS * TILE_WIDTH / 2];
-    __shared__ uint32_t runs[TILE_THREADS * WORD_LABELS]; /* of no run, then of each in a word */
+    __shared__ uint32_t runs[TILE_THREADS * WORD_LABELS]; /* per word: 0, then each of its runs */
     const struct tile tile = tile_of(f);
     const unsigned i = threadIdx.x;
     unsigned y = tile.y + i / TILE_COLUMNS * f.rows;
@@ -188,10 +203,12 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
         firsts[0] = f.firsts[2 * at];
         firsts[1] = f.firsts[2 * at + 1];
     }
+    /* Load: words, first pixels and labels of parts. */
     number_parts(f, tile, labels, words);
     __syncthreads();
     struct band band =
         tile_band(words, i / TILE_COLUMNS * f.rows * TILE_COLUMNS + i % TILE_COLUMNS, f.rows);
+    /* Exchange: the label of every run. */
     unsigned nruns = (unsigned)__popc(band.starts);
 #pragma unroll
     for (unsigned k = 0; k < RUNS; k++)
@@ -200,7 +217,7 @@ static __global__ void __launch_bounds__(TILE_THREADS) label_pixels(struct field
     runs[i * WORD_LABELS] = 0;
     __syncthreads();
 
-    /* Four columns a lane, a band a warp; padding is written too. */
+    /* Store: a warp writes a band, a lane four columns; padding is written too. */
     unsigned column = i % WARP / 8, quad = i % 8 * 4;
     for (unsigned b = i / WARP; b < TILE_BANDS; b += TILE_THREADS / WARP) {
         y = tile.y + b * f.rows;
@@ -234,7 +251,7 @@ static unsigned count_blocks(const struct gi_image *labels)
     return (unsigned)((field_words(labels) + COUNT_WORDS - 1) / COUNT_WORDS);
 }
 
-/* Tiles of `rows` rows a band. */
+/* Number of tiles in a column, with bands of `rows` rows. */
 static unsigned tiles_down(const struct gi_image *labels, unsigned rows)
 {
     unsigned tile_rows = TILE_BANDS * rows;

@@ -1,34 +1,45 @@
-/* label_tiles: the parts of components in tiles, by union-find in shared memory.
- * A warp has a column of words, a lane a band of it. Wherever lanes read what others write, the
- * warp or the block first reads, then waits, then writes: no lane needs an atomic to look.
+/* Components of tiles by union-find in shared memory, the first step of labelling (label.cu).
+ *
+ *    block = tile                     parent[]: node of run k of a word =
+ *    +------+------+------+------+      lane * BAND_NODES + column * WORD_NODES + k
+ *    | warp0| warp1| warp2| warp3|    lane l of a warp owns band l of its column of words
+ *    +------+------+------+------+
+ *
+ * Phases: load (foreground bits), join bands within a warp (each run first links to the first run
+ * that it touches above, other contacts are joined in pairs), join columns of words (1 to 0 and 3
+ * to 2, then 2 to 1), find the parts, store. Where lanes read what others write, the warp or block
+ * first reads, then synchronises, then writes, so that reads need no atomics.
+ *
+ * Example: 128 threads; a word has up to 16 runs and 17 nodes, a band 4 * 17 + 1 = 69, a tile 2208
+ * nodes.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/label.h"
 
 enum {
-    /* Nodes of a word, and of a band: such that the same run of 32 bands lies in 32 banks. */
+    /* Nodes of a word and of a band, such that run k of 32 bands is in 32 different banks. */
     WORD_NODES = RUNS + 1,
     BAND_NODES = TILE_COLUMNS * WORD_NODES + 1,
     TILE_NODES = TILE_BANDS * BAND_NODES,
-    AT_ONCE = 4, /* runs whose parents are looked up side by side */
+    AT_ONCE = 4, /* runs whose parents are looked up together */
 };
 
 static_assert((int)TILE_BANDS == (int)WARP, "a lane has a band");
 
-/* Flags in struct memory's parts. */
+/* Flags in memory.parts. */
 static const uint32_t OPEN = 1u << 31, LINK = 1u << 30;
 
 struct memory {
     uint32_t words[TILE_WORDS]; /* foreground, then roots */
     uint32_t parent[TILE_NODES];
-    uint32_t parts[TILE_NODES]; /* of a root the first pixel of its part, perhaps OPEN; of other
-                                   runs their root and LINK */
+    uint32_t parts[TILE_NODES]; /* root: first pixel of its part, maybe with OPEN; other runs: their
+                                   root, with LINK */
     unsigned nopen;
 };
 
 /* ---- joins ---- */
 
-/* Joins a pair of nodes in each lane; two equal ones are none. First all lanes look, in step, then
- * they hook: none reads what another writes. */
+/* Joins a pair of nodes per lane; equal nodes mean none. All lanes find roots in lockstep, then
+ * link, so that none reads what another writes. */
 static __device__ inline void join_pairs(uint32_t *parent, uint32_t a, uint32_t b)
 {
     do {
@@ -45,7 +56,7 @@ static __device__ inline void join_pairs(uint32_t *parent, uint32_t a, uint32_t 
     } while (__any_sync(ALL_LANES, a != b));
 }
 
-/* Brings the runs of a warp's words nearer to their roots: a way of 32 to one of 2. */
+/* Path compression for the runs of a warp's words: a path of 32 steps becomes one of 2. */
 static __device__ inline void tile_shorten(uint32_t *parent, unsigned first, unsigned nruns)
 {
     for (int round = 0; round < 2; round++)
@@ -62,7 +73,7 @@ static __device__ inline void tile_shorten(uint32_t *parent, unsigned first, uns
         }
 }
 
-/* The roots of some nodes from `first` on; all lanes take as many steps. */
+/* The roots of AT_ONCE nodes from `first` on; all lanes do the same number of steps. */
 static __device__ inline void tile_find(uint32_t root[AT_ONCE], const uint32_t *parent,
                                         unsigned first)
 {
@@ -81,9 +92,9 @@ static __device__ inline void tile_find(uint32_t root[AT_ONCE], const uint32_t *
     } while (__any_sync(ALL_LANES, more));
 }
 
-/* Joins the runs of a warp's words, a band a lane; their nodes are first, first + 1, ... Each run
- * takes the first run that it touches above for a parent, which needs no search; what then is left
- * goes pair by pair. */
+/* Joins the runs of a warp's words, one band per lane, whose nodes are first, first + 1, ... Each
+ * run takes the first run that it touches above as its parent, which needs no search; the remaining
+ * contacts are joined in pairs. */
 static __device__ inline void tile_join_bands(uint32_t *parent, const struct band &band,
                                               unsigned first, bool eight)
 {
@@ -125,14 +136,14 @@ static __device__ inline void tile_join_left(uint32_t *parent, const struct band
 
 /* ---- parts ---- */
 
-/* A pixel y * TILE_WIDTH + x of a tile as a node of the field. */
+/* Pixel y * TILE_WIDTH + x of a tile as a node of the label image. */
 static __device__ inline uint32_t tile_node(const struct field &f, const struct tile &tile,
                                             uint32_t pixel)
 {
     return ((tile.y + pixel / TILE_WIDTH) * f.columns + tile.column) * WARP + pixel % TILE_WIDTH;
 }
 
-/* The runs of a word that may touch another tile, by their starts. */
+/* The starts of those runs of a word that may touch another tile. */
 static __device__ inline uint32_t tile_edge(const struct band &band)
 {
     unsigned lane = threadIdx.x % WARP, column = threadIdx.x / WARP;
@@ -144,8 +155,8 @@ static __device__ inline uint32_t tile_edge(const struct band &band)
     return edge;
 }
 
-/* Fills the parts; returns the runs that are roots, by their starts. A root is a run of its part's
- * topmost band, and the first pixel is in that band. `origin`: the word's first pixel. */
+/* Fills t->parts and returns the starts of the runs that are roots. A root is a run in the topmost
+ * band of its part, and the first pixel is in that band. `origin`: the word's first pixel. */
 static __device__ inline uint32_t tile_parts(struct memory *t, const struct band &band,
                                              unsigned first, unsigned origin)
 {
@@ -176,14 +187,14 @@ static __device__ inline uint32_t tile_parts(struct memory *t, const struct band
     return own;
 }
 
-/* The first pixel of a run's part, perhaps OPEN. */
+/* The first pixel of a run's part, perhaps with OPEN. */
 static __device__ inline uint32_t part_of(const struct memory *t, unsigned node)
 {
     uint32_t part = t->parts[node];
     return part & LINK ? t->parts[part ^ LINK] : part;
 }
 
-/* Gives the field what the thread's word holds; t->words get the bits of roots. */
+/* Stores the results for the thread's word; t->words receives the bits of first pixels. */
 static __device__ inline void tile_output(const struct field &f, const struct tile &tile,
                                           struct memory *t, const struct band &band, unsigned first,
                                           unsigned origin, uint32_t own)
@@ -233,6 +244,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 10)
     const unsigned lane = threadIdx.x % WARP, column = threadIdx.x / WARP;
     const struct tile tile = tile_of(f);
     const bool eight = f.rows == 2;
+    /* Load the foreground bits. */
     for (unsigned i = column; i < f.rows * TILE_COLUMNS; i += TILE_COLUMNS)
         foreground_words<T, TILE_WIDTH>(t.words + i * WARP, predicate, tile.column * WARP,
                                         tile.y + i * (WARP / TILE_COLUMNS));
@@ -248,6 +260,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 10)
         t.parent[first + k] = first + k;
         t.parts[first + k] = UINT32_MAX;
     }
+    /* Join bands, then columns of words. */
     tile_join_bands(t.parent, band, first, eight);
     for (unsigned step = 1; step < TILE_COLUMNS; step *= 2) {
         __syncthreads();
@@ -259,6 +272,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 10)
     if (threadIdx.x == 0)
         t.nopen = 0;
     __syncthreads();
+    /* Find the parts and store them. */
     unsigned origin = lane * f.rows * TILE_WIDTH + column * WARP;
     uint32_t own = tile_parts(&t, band, first, origin);
     __syncthreads();

@@ -1,4 +1,4 @@
-/* Regions given a value: a thread takes a pixel of some rows.
+/* Fills marked regions with a value: one thread per pixel column visits every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 

@@ -1,18 +1,19 @@
-/* What region_stats finds out of foreground by words of 32 pixels: squares of 4 x 4 pixels with
- * their perimeter, and whose regions reach beyond. SPDX-License-Identifier: MIT */
+/* Squares of 4 x 4 pixels for region_stats.cu: foreground, perimeter classes and the pixels whose
+ * region continues outside the square, computed on words of 32 pixels with bit operations.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REGION_SQUARES_H
 #define GI_KERNELS_CUDA_REGION_SQUARES_H
 
 #include "kernels/cuda/regions/region_table.h"
 
-/* 8 rows of a lane's four columns, a bit each, of which the rows 2 to 5 are a square: foreground;
- * the same label as the pixel above to the left; and where the pixels to the left and above share
- * one. */
+/* 8 rows of a lane's four columns, one bit per pixel; rows 2 to 5 are a square. on: foreground;
+ * falling: same label as the upper left pixel; rising: the left and the upper pixel have the same
+ * label. */
 struct window {
     uint32_t on, falling, rising;
 };
 
-/* Labels of a row: a lane's own, and the one to the left of these. */
+/* Labels of a row: a lane's own four, and the one on their left. */
 struct row {
     uint32_t left, own[SIDE];
 };
@@ -33,7 +34,7 @@ static __device__ inline void window_add(struct window *w, int row, const struct
     }
 }
 
-/* For each pixel the bit of the one to the left, or right. */
+/* For each pixel the bit of its left neighbour, or of its right neighbour. */
 static __device__ inline uint32_t from_left(uint32_t bits)
 {
     uint32_t other = __shfl_up_sync(ALL_LANES, bits, 1);
@@ -46,7 +47,7 @@ static __device__ inline uint32_t from_right(uint32_t bits)
     return (bits >> 1 & ~RIGHT_COLUMN) | (other << (SIDE - 1) & RIGHT_COLUMN);
 }
 
-/* How many of four bits are set: 0 to 3, with all of four apart. */
+/* Bit-sliced count of four bits: 0 to 3 in ones and twos; 4 is separate. */
 struct sum4 {
     uint32_t ones, twos, four;
 };
@@ -69,8 +70,8 @@ template <typename T> static __device__ inline const T *below(const T *pixel, si
     return (const T *)((const char *)pixel + stride);
 }
 
-/* The next four rows of a lane's columns, from row y on. Outside the image, as in the padding of a
- * label image, labels are 0. */
+/* Loads the next four rows of a lane's columns, from row y on. Labels outside the image are 0, as
+ * in the padding of a label image. */
 static __device__ inline void window_next(struct window *w, struct row *above,
                                           const struct gi_image &labels, int x, int y)
 {
@@ -93,7 +94,7 @@ static __device__ inline void window_next(struct window *w, struct row *above,
     }
 }
 
-/* The square at (x, y) of the tile. Foreground pixels side by side have the same label. */
+/* The square at (x, y) of the tile. Neighbouring foreground pixels have the same label. */
 static __device__ inline struct square square_of(const struct window &w, uint32_t x, uint32_t y)
 {
     const uint32_t left = from_left(w.on), right = from_right(w.on), up = w.on << SIDE,
@@ -119,7 +120,7 @@ static __device__ inline struct square square_of(const struct window &w, uint32_
     uint32_t over = over_left | over_right | over_top | over_bottom;
     uint32_t far = (x == 0 ? over_left : 0) | (x == TILE_WIDTH - SIDE ? over_right : 0) |
                    (y == 0 ? over_top : 0) | (y == TILE_ROWS - SIDE ? over_bottom : 0);
-    /* Bits 8 to 23 of two words, one behind the other. */
+    /* Bits 8 to 23 of two words, combined. */
     return {x | y << 8 | (w.on >> 8) << 16, __byte_perm(straight, mixed, 0x6521),
             __byte_perm(diagonal, over, 0x6521), far >> 8 & 0xffff};
 }
@@ -139,8 +140,8 @@ static __device__ inline uint32_t square_rest(const struct square &square)
     return square.place_rest >> 16;
 }
 
-/* Puts the squares of the lanes that are `in` behind the `n` that are there; returns how many then
- * are. */
+/* Queues the squares of the lanes that are `in` behind the `n` queued already; returns their new
+ * number. */
 static __device__ inline unsigned queue_put(struct queue *queue, unsigned n, const struct square &s,
                                             bool in)
 {

@@ -1,25 +1,27 @@
-/* region_stats: integer sums of every region, in one pass over labels and values.
- * A block has a tile, a warp 16 rows of half its columns, which it takes apart into squares of 4 x
- * 4 pixels; those with foreground queue up, so that all lanes have one. A region that lies within a
- * square goes to memory at once, parts of others go to the tile's table, and from there, if they
- * lie within the tile, to memory too. Only what reaches over seams of tiles is merged in memory,
- * which is cleared for that before. Which pixels count as perimeter is found for 32 pixels a word.
+/* Statistics of labelled regions: integer sums of every region, in one pass over labels and values.
+ *
+ * A block owns a tile of 240 x 32 pixels; a warp owns 16 rows of half its width and processes them
+ * in squares of 4 x 4 pixels. Squares with foreground are queued (stream compaction), so that every
+ * lane has one. A region inside a square is stored at once; parts of other regions are added to a
+ * hash table in shared memory and stored from there if they are inside the tile. Only regions that
+ * cross seams of tiles are merged with atomics in global memory, which region_seams() clears first.
+ * Perimeter classes are computed on words of 32 pixels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/regions/region_squares.h"
 
 enum {
-    WARP_WIDTH = SIDE * (WARP - 2), /* the first and last lane only show others their labels */
+    WARP_WIDTH = SIDE * (WARP - 2), /* the first and last lane only supply labels */
     WARPS_ACROSS = TILE_WIDTH / WARP_WIDTH,
     WARP_ROWS = TILE_ROWS * WARPS_ACROSS / WARPS,
     SEAM_THREADS = 256,
-    SEAM_EACH = 4, /* pixels of a thread of region_seams() */
+    SEAM_EACH = 4, /* pixels per thread of region_seams() */
     SEAM_SLOTS = 2048,
     SEAM_PROBES = 4,
 };
 
 /* ---- values ---- */
 
-/* Samples side by side, loaded at once. */
+/* Neighbouring samples, loaded at once. */
 template <typename V> struct __align__(SIDE * sizeof(V)) samples
 {
     V v[SIDE];
@@ -42,13 +44,13 @@ static __device__ inline uint32_t value_key(float v)
 
 /* ---- the tile ---- */
 
-/* What a block works on. */
+/* Kernel argument: the images of a block's task. */
 struct task {
     struct gi_image labels, values;
     struct quantiser z;
 };
 
-/* A square that a lane takes apart. */
+/* A square that a lane processes. */
 template <typename V> struct work {
     struct square square;
     uint32_t label; /* of the first pixel of square.rest */
@@ -66,8 +68,7 @@ static __device__ inline void work_label(struct work<V> *work, const struct plac
                             (int)(place.y + square_y(work->square) + first / SIDE));
 }
 
-/* Gives lanes that are done with their square another of the `n` in the queue; returns how many are
- * left there. */
+/* Gives lanes without work one of the `n` squares in the queue each; returns how many remain. */
 template <typename V>
 static __device__ inline unsigned work_get(struct work<V> *work, const struct queue *queue,
                                            unsigned n, const struct place &place,
@@ -98,7 +99,7 @@ static __device__ inline unsigned work_get(struct work<V> *work, const struct qu
     return n - taken;
 }
 
-/* Adds up the pixels of a square that have the next label; *pixels get their bits. */
+/* Sums the pixels of a square that have the next label; *pixels receives their bits. */
 template <typename V>
 static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
                                         const struct work<V> &work, const struct quantiser &z)
@@ -137,7 +138,7 @@ static __device__ inline void part_take(struct part<V> *part, uint32_t *pixels,
     *pixels = bits;
 }
 
-/* Some of the tile's regions: those whose hash lies in part `turn` of `turns`. */
+/* A subset of the tile's regions: those whose hash is in part `turn` of `turns`. */
 struct share {
     uint32_t turn, turns;
 };
@@ -147,8 +148,8 @@ static __device__ inline bool share_has(const struct share &share, uint32_t labe
     return __umulhi(hash_of(label) << 9, share.turns) == share.turn;
 }
 
-/* A part of each lane's square goes to the table, or, if it is a whole region, to the stage, where
- * `n` wait; returns how many then do. */
+/* Adds one part of each lane's square to the table, or stages it if it is a whole region. `n`
+ * regions are staged already; returns their new number. */
 template <typename V>
 static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V> *t, unsigned n,
                                            const struct place &place, const struct share &share,
@@ -172,7 +173,7 @@ static __device__ inline unsigned work_add(struct work<V> *work, struct memory<V
     return n;
 }
 
-/* Takes a warp's rows to the table and to the regions. */
+/* Processes a warp's rows. */
 template <typename V>
 static __device__ inline void warp_add(struct memory<V> *t, const struct place &place,
                                        const struct share &share, const struct task &task)
@@ -202,8 +203,8 @@ static __device__ inline void warp_add(struct memory<V> *t, const struct place &
     stage_flush<false>(&t->stages[warp], nstaged, place.regions);
 }
 
-/* What lets tiles be taken while seams are still cleared, where the device can: region_seams() says
- * that it is under way, region_tiles() waits before it merges. */
+/* Programmatic dependent launch, on devices that support it: region_tiles() starts while
+ * region_seams() still clears regions, and waits before it merges. */
 static __device__ inline void seams_begun(void)
 {
 #if GI_CUDA_ARCH >= 900
@@ -218,7 +219,7 @@ static __device__ inline void seams_wait(void)
 #endif
 }
 
-/* A tile with more regions than its table holds takes them in turns, as many as it needs. */
+/* A tile with more regions than its table can hold processes them in several passes. */
 template <typename V>
 static __global__ void __launch_bounds__(THREADS, 5)
     region_tiles(struct gi_region_sums *regions, struct task task, unsigned tiles_across)
@@ -251,13 +252,13 @@ static __device__ inline uint32_t seam_label(const struct gi_image &labels, int 
                : 0;
 }
 
-/* Labels that a block of region_seams() met. */
+/* Labels that a block of region_seams() has found. */
 struct seen {
     uint32_t table[SEAM_SLOTS], list[SEAM_THREADS * SEAM_EACH];
     unsigned n;
 };
 
-/* Lists a label; perhaps again where the table is crowded. */
+/* Adds a label to the list; it may occur twice if the table is crowded. */
 static __device__ inline void seen_add(struct seen *seen, uint32_t label)
 {
     unsigned slot = hash_of(label) % SEAM_SLOTS;
@@ -271,8 +272,8 @@ static __device__ inline void seen_add(struct seen *seen, uint32_t label)
     seen->list[atomicAdd(&seen->n, 1u)] = label;
 }
 
-/* Clears the regions that reach over a seam between tiles. A thread has some pixels before a seam:
- * above a seam of rows, or after `nrows` of such pieces on the left of a seam of columns. */
+/* Clears the regions that cross a seam between tiles. A thread owns some pixels before a seam:
+ * above a horizontal seam or, after the first `nrows` pieces, left of a vertical one. */
 static __global__ void __launch_bounds__(SEAM_THREADS)
     region_seams(struct gi_region_sums *regions, struct gi_image labels, unsigned row_pieces,
                  unsigned column_pieces, unsigned nrows)
@@ -320,8 +321,8 @@ static unsigned ceiling(int n, int of)
     return (unsigned)((n + of - 1) / of);
 }
 
-/* Tiles may begin with `seams` still under way where their code waits for these: seams_wait() is
- * of compute_90 on, whatever the device. */
+/* Tiles may start while `seams` still run if their code waits for these: seams_wait() has code from
+ * compute_90 on, whichever GPU runs it. */
 template <typename V>
 static enum gi_status tiles_launch(struct gi_cuda_queue *cu, struct gi_region_sums *regions,
                                    const struct task &task, unsigned across, unsigned down,

@@ -1,5 +1,6 @@
-/* The table of region_stats: sums of a tile's regions in shared memory, and the way from there to
- * the regions. SPDX-License-Identifier: MIT */
+/* Hash table of region_stats.cu: sums of a tile's regions in shared memory (open addressing, linear
+ * probing), and their transfer to global memory.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REGION_TABLE_H
 #define GI_KERNELS_CUDA_REGION_TABLE_H
 
@@ -12,19 +13,19 @@ enum {
     TILE_WIDTH = 240,
     TILE_ROWS = 32,
     SIDE = 4,    /* of a square */
-    SLOTS = 512, /* regions of a tile's table */
+    SLOTS = 512, /* maximum of regions in a tile's table */
     PROBES = 64,
-    STAGE = 16, /* regions that wait for their way to memory */
+    STAGE = 16, /* regions staged for storing */
     SUMS_WORDS = sizeof(struct gi_region_sums) / 8,
 };
 
-/* The table, one array of SLOTS words a field. A tile has fewer than 2^13 pixels. Rows are bits, of
- * which the ends count. Sums of values may have a second word, which counts 2^16. */
+/* Fields of the table, one array of SLOTS words each. A tile has fewer than 2^13 pixels. ROWS is a
+ * bit mask, of which the ends matter. Sums of values may have a second word, in units of 2^16. */
 enum field {
     LABEL,
     AREA_STRAIGHT, /* area | straight << 16 */
     MIXED_DIAGONAL,
-    SUM_X, /* from the tile's first column */
+    SUM_X, /* relative to the tile's first column */
     SUM_Y,
     MIN_X,
     MAX_X,
@@ -32,30 +33,30 @@ enum field {
     MIN_KEY,
     MAX_KEY,
     SUM, /* of values */
-    LOW, /* of squares */
+    LOW, /* of squares of values */
     LOW_HIGH,
     SUM_HIGH,
     HIGH,
     HIGH_HIGH,
-    COUNT, /* of values, as some may be NaN */
+    COUNT, /* of values that are not NaN */
     FIELDS,
 };
 
-/* Fields that a type of values needs. */
+/* Number of fields that a type of values needs. */
 template <typename V> static __host__ __device__ constexpr int fields_of(void)
 {
     return sizeof(V) == 4 ? FIELDS : sizeof(V) == 2 ? SUM_HIGH : LOW_HIGH;
 }
 
-/* Regions on their way to memory, as they are there. */
+/* Regions to be stored, in the format of global memory. */
 struct stage {
     uint64_t words[STAGE * SUMS_WORDS];
     uint32_t labels[STAGE];
 };
 
-/* What is known of a square of SIDE x SIDE pixels, two things a word. Of the pixels 16 bits each:
- * those whose regions were not met yet; the classes of gi_region_sums; those with a neighbour of
- * their region in another square, or in another tile. */
+/* Properties of a square of SIDE x SIDE pixels, two per word, 16 bits of pixels each: pixels whose
+ * regions are not processed yet; the classes of gi_region_sums; pixels with a neighbour of their
+ * region in another square, or in another tile. */
 struct __align__(16) square
 {
     uint32_t place_rest; /* x | y << 8, in the tile, | rest << 16 */
@@ -71,13 +72,13 @@ template <typename V> struct memory {
     struct stage stages[WARPS];
     struct queue queues[WARPS];
     __align__(16) uint32_t table[fields_of<V>() * SLOTS];
-    uint32_t open[SLOTS / WARP]; /* bits: regions that reach into other tiles */
-    uint16_t used[SLOTS];        /* the slots that are taken */
+    uint32_t open[SLOTS / WARP]; /* bits: regions that extend into other tiles */
+    uint16_t used[SLOTS];        /* the slots in use */
     unsigned nused;
-    bool full; /* a region found no slot */
+    bool full; /* a region found no free slot */
 };
 
-/* Pixels of one region, its fields named as in the table. */
+/* Pixels of one region; its fields are named as in the table. */
 template <typename V> struct part {
     uint32_t label, area_straight, mixed_diagonal, sum_x, sum_y, min_x, max_x, rows;
     uint32_t min_key, max_key;
@@ -96,7 +97,7 @@ static __device__ inline uint32_t last_bit(uint32_t bits)
 
 /* ---- parts to the table ---- */
 
-/* Lane `first` gets what the parts of the lanes that are `in` add up to. */
+/* Lane `first` receives the sum of the parts of the lanes that are `in`. */
 template <typename V>
 static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned first)
 {
@@ -121,13 +122,13 @@ static __device__ inline void part_sum(struct part<V> *p, bool in, unsigned firs
         *p = sum;
 }
 
-/* Knuth's multiplicative hash: its first 9 bits choose a slot, the others a turn. */
+/* Knuth's multiplicative hash: the upper 9 bits choose a slot, the others a pass. */
 static __device__ inline uint32_t hash_of(uint32_t label)
 {
     return label * 2654435769u;
 }
 
-/* The slot of `label` in the table, SLOTS where it finds no place. */
+/* Returns the slot of `label` in the table, or SLOTS if there is none. */
 template <typename V>
 static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label)
 {
@@ -142,7 +143,7 @@ static __device__ inline unsigned table_slot(struct memory<V> *t, uint32_t label
     return SLOTS;
 }
 
-/* HIGH_WORD: of sums that may pass 2^32 in a tile, else 0. */
+/* HIGH_WORD: for sums that may exceed 2^32 in a tile, otherwise 0. */
 template <int WORD, int HIGH_WORD>
 static __device__ inline void table_sum(uint32_t *slot, uint64_t v)
 {
@@ -172,10 +173,10 @@ static __device__ inline void slot_add(uint32_t *slot, const struct part<V> &par
     }
 }
 
-enum { ALIKE = 4 }; /* lanes from which on it pays to add up before the table */
+enum { ALIKE = 4 }; /* minimum of lanes with the same label for which a sum within the warp pays */
 
-/* Adds the parts of the lanes that are `in`, of the first one's region as one; all lanes come here.
- * `open`: reaches into another tile. */
+/* Adds the parts of the lanes that are `in`; parts of the first lane's region are summed first. All
+ * lanes of the warp call it. `open`: the region extends into another tile. */
 template <typename V>
 static __device__ inline void table_add(struct memory<V> *t, struct part<V> part, bool in,
                                         bool open)
@@ -220,7 +221,7 @@ template <typename V> static __device__ inline void table_clear(struct memory<V>
 
 /* ---- parts to the regions ---- */
 
-/* Where a thread's sums go. */
+/* Destination of a thread's sums. */
 struct place {
     struct gi_region_sums *regions;
     uint32_t x, y; /* of the tile */
@@ -257,7 +258,7 @@ static __device__ inline void add64(uint64_t *sum, uint64_t v)
         atomicAdd((device_u64 *)sum, (device_u64)v);
 }
 
-/* Which word of gi_region_sums holds a member. */
+/* Index of the word of gi_region_sums that contains a member. */
 #define WORD_OF(member) (offsetof(struct gi_region_sums, member) / 8)
 
 static_assert(
@@ -266,7 +267,7 @@ static_assert(
         offsetof(struct gi_region_sums, max_key) == offsetof(struct gi_region_sums, min_key) + 4,
     "words of two");
 
-/* Merges word `i` of sums into that of a region. */
+/* Merges word `i` of the sums into a region with atomics. */
 static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
 {
     uint32_t *two = (uint32_t *)word, low = (uint32_t)v, high = (uint32_t)(v >> 32);
@@ -284,13 +285,13 @@ static __device__ inline void word_merge(uint64_t *word, unsigned i, uint64_t v)
     }
 }
 
-/* Word `i` of the sums of no pixel. */
+/* Word `i` of the sums of no pixels. */
 static __device__ inline uint64_t word_empty(unsigned i)
 {
     return i == WORD_OF(min_x) ? UINT64_MAX : i == WORD_OF(min_key) ? UINT32_MAX : 0;
 }
 
-/* Takes `n` regions from the stage to memory: as they are, or into what is there. */
+/* Stores `n` staged regions: overwrites them, or with MERGE merges them with atomics. */
 template <bool MERGE>
 static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
                                           struct gi_region_sums *regions)
@@ -307,8 +308,8 @@ static __device__ inline void stage_flush(const struct stage *stage, unsigned n,
     __syncwarp();
 }
 
-/* Sends the sums of the lanes that are `in` after the `n` that wait in the stage; returns how many
- * then wait. */
+/* Stages the sums of the lanes that are `in`, behind the `n` staged already; returns their new
+ * number. */
 template <bool MERGE>
 static __device__ inline unsigned
 stage_add(struct stage *stage, unsigned n, struct gi_region_sums *regions,
@@ -355,7 +356,7 @@ static __device__ inline void slot_get(struct part<V> *part, const uint32_t *slo
     }
 }
 
-/* From the table to the regions. */
+/* Moves the table's regions to global memory. */
 template <typename V>
 static __device__ inline void table_move(struct memory<V> *t, const struct place &place)
 {

@@ -1,29 +1,30 @@
-/* select: the foreground's coordinates and values in raster order, in one pass: a block counts its
- * tile's foreground, looks back over the tiles before it for theirs, and writes. D. Merrill,
- * M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016.
+/* Stream compaction: coordinates and values of the foreground in raster order, in one pass with
+ * decoupled look-back: a block counts the foreground of its tile, obtains the counts of all tiles
+ * before it, and writes. D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled
+ * Look-back", NVIDIA, 2016.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 
 #include <stdlib.h>
 
 enum {
-    WARPS = 4, /* of a block, that take pixels; one more looks back */
+    WARPS = 4, /* warps per block that process pixels; one more looks back */
     THREADS = (WARPS + 1) * WARP,
-    BLOCKS_LEAST = 6,           /* that a multiprocessor shall have registers for */
-    SEGMENT = 1024,             /* pixels of a row that a warp lines up at a time */
-    SHARE_NBYTES = 4 * SEGMENT, /* of samples, that a warp takes of a tile */
+    BLOCKS_LEAST = 6,           /* resident per multiprocessor (launch bounds) */
+    SEGMENT = 1024,             /* pixels of a row that a warp compacts at a time */
+    SHARE_NBYTES = 4 * SEGMENT, /* of samples, that a warp owns of a tile */
     AHEAD = 4,                  /* loads that a lane has in flight */
-    LOOKS = 2,                  /* words that a lane reads at a time as it looks back */
-    BAND_PIXELS = 1 << 26,      /* per launch: bounds the memory for results (8 bytes a pixel) */
-    SLICE_POINTS = 1 << 16,     /* points that a worker widens at a time */
+    LOOKS = 2,                  /* words that a lane reads at a time while looking back */
+    BAND_PIXELS = 1 << 26,      /* per launch: bounds memory for results, 8 bytes per pixel */
+    SLICE_POINTS = 1 << 16,     /* points that a worker thread widens at a time */
 };
 
-/* Where a segment is, how many of its pixels there are, and the number of its first. */
+/* A segment: its position, the number of its pixels, and the index of the first one. */
 struct segment {
     unsigned y, x, room, first;
 };
 
-/* What a warp has of a tile, for values of type V. */
+/* A warp's share of a tile, for values of type V. */
 template <typename V> struct share {
     enum { SEGMENTS = SHARE_NBYTES > SEGMENT * sizeof(V) ? SHARE_NBYTES / SEGMENT / sizeof(V) : 1 };
     __align__(16) V samples[SEGMENTS][SEGMENT];
@@ -33,9 +34,9 @@ template <typename V> struct share {
     __align__(16) struct segment segments[SEGMENTS];
 };
 
-/* ---- what is before a tile ---- */
+/* ---- decoupled look-back ---- */
 
-/* What a tile has said of itself, in the upper half of a word of 64 bits; the lower is a sum. */
+/* Status of a tile in the upper half of a 64-bit word; the lower half is a sum. */
 enum { SAID_NOTHING, SAID_OWN, SAID_ALL };
 
 static __device__ inline void tile_say(volatile device_u64 *tile, device_u64 what, unsigned sum)
@@ -43,9 +44,9 @@ static __device__ inline void tile_say(volatile device_u64 *tile, device_u64 wha
     *tile = what << 32 | sum;
 }
 
-/* The sum of the tiles before `tile`, whose own is `count`; the whole warp calls it. Tiles are
- * given out in order, so those before are at work or done, and each says its own without waiting.
- */
+/* Returns the sum of all tiles before `tile`, whose own sum is `count`; all lanes of the warp call
+ * it. Tiles are assigned in order, so all earlier tiles are running or done, and each publishes its
+ * own sum without waiting for others. */
 static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned tile,
                                             unsigned count)
 {
@@ -54,7 +55,7 @@ static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned
     bool found = false;
     if (lane == 0)
         tile_say(&tiles[tile], tile ? SAID_OWN : SAID_ALL, count);
-    for (unsigned end = tile; !found;) { /* those from `end` on are in `mine` */
+    for (unsigned end = tile; !found;) { /* `mine` includes the tiles from `end` on */
         device_u64 said[LOOKS];
 #pragma unroll
         for (unsigned i = 0; i < LOOKS; i++) {
@@ -65,7 +66,7 @@ static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned
         for (unsigned i = 0; i < LOOKS && !found; i++, end -= WARP) {
             unsigned all = __ballot_sync(ALL_LANES, said[i] >> 32 == SAID_ALL);
             unsigned nothing = __ballot_sync(ALL_LANES, said[i] >> 32 == SAID_NOTHING);
-            unsigned upto = all ^ (all - 1); /* up to the first that knows all; if none, all */
+            unsigned upto = all ^ (all - 1); /* up to the first complete one, or all */
             if (nothing & upto)
                 break;
             mine += upto >> lane & 1 ? (unsigned)said[i] : 0;
@@ -80,7 +81,7 @@ static __device__ inline unsigned look_back(volatile device_u64 *tiles, unsigned
 
 /* ---- a warp's share of a tile ---- */
 
-/* Sets where the segments from `first` on are: lane i the one of i. */
+/* Sets the positions of the segments from `first` on, one per lane. */
 template <typename V>
 static __device__ inline void share_place(struct share<V> *share, const struct gi_image &image,
                                           unsigned first)
@@ -93,7 +94,7 @@ static __device__ inline void share_place(struct share<V> *share, const struct g
     __syncwarp();
 }
 
-/* 16 bytes of samples of a segment from the pixel `at` on, as far as the row goes. */
+/* Loads 16 bytes of samples of a segment from pixel `at` on, or zeros behind the row. */
 template <typename T>
 static __device__ inline uint4 samples_load(const struct gi_image &image, const struct segment &s,
                                             unsigned at)
@@ -116,8 +117,8 @@ static __device__ inline void share_samples(struct share<V> *share, const struct
     }
 }
 
-/* Sets the words of foreground bits, and the samples if they are the same image; returns this
- * lane's part of the foreground's size. */
+/* Stores the foreground bits, and the samples if they are of the same image. Returns this lane's
+ * part of the number of foreground pixels. */
 template <typename T, typename V>
 static __device__ inline unsigned share_words(struct share<V> *share, const struct foreground &f,
                                               bool same)
@@ -158,7 +159,7 @@ static __device__ inline unsigned share_words(struct share<V> *share, const stru
     return count;
 }
 
-/* Places, samples and words; returns the size of the foreground. */
+/* Loads positions, samples and bits; returns the number of foreground pixels. */
 template <typename V>
 static __device__ inline unsigned share_load(struct share<V> *share, const struct foreground &f,
                                              const struct gi_image &values, unsigned first)
@@ -178,7 +179,7 @@ static __device__ inline unsigned share_load(struct share<V> *share, const struc
     return count;
 }
 
-/* Lines up the pixels of a segment whose bits are set; returns how many. */
+/* Compacts the indices of the set bits of a segment into `line`; returns their number. */
 static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words, uint32_t *places)
 {
     const unsigned lane = threadIdx.x % WARP, bit = 1u << lane;
@@ -192,7 +193,7 @@ static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words,
         const uint32_t w[4] = {word.x, word.y, word.z, word.w};
         const uint32_t to[4] = {place.x, place.y, place.z, place.w};
 #pragma unroll
-        for (unsigned k = 0; k < 4; k++) /* a branch each otherwise */
+        for (unsigned k = 0; k < 4; k++) /* predicated, to avoid a branch each */
             asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p st.shared.u16 [%1], %2; }" ::"r"(
                              w[k] & bit),
                          "r"(to[k] + __popc(w[k] & (bit - 1)) * (unsigned)sizeof *line),
@@ -203,9 +204,9 @@ static __device__ inline unsigned line_up(uint16_t *line, const uint32_t *words,
     return count;
 }
 
-/* Where a warp's points go: 32 at a time, as a part of a sector costs more than all of it. Lane i
- * keeps point i of those from out / 32 * 32 on until they are complete; lanes before `own` have
- * points of the warp before. */
+/* Output of a warp. Points are written 32 at a time, because part of a memory sector costs more
+ * than all of it. Lane i keeps point i of the group from out / 32 * 32 on until the group is
+ * complete; lanes below `own` belong to the points of the warp before. */
 template <typename V> struct outlet {
     uint32_t *index;
     V *value;
@@ -264,6 +265,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
     constexpr unsigned N = share<V>::SEGMENTS;
     __shared__ struct share<V> shares[WARPS];
     __shared__ unsigned counts[WARPS], tile, before_tile;
+    /* Load: take the next tile, count its foreground. */
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     if (threadIdx.x == 0)
         tile = (unsigned)atomicAdd(&tiles[gridDim.x], 1);
@@ -276,6 +278,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
             counts[warp] = count;
     }
     __syncthreads();
+    /* Exchange: decoupled look-back by one warp, while the others compact. */
     const unsigned start = warp_before(lane < WARPS ? counts[lane] : 0, &count);
     if (warp == WARPS) {
         unsigned before = look_back(tiles, tile, count);
@@ -302,7 +305,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_LEAST)
     points_end(outlet);
 }
 
-/* Tiles of `segments` segments. */
+/* Number of tiles of `segments` segments each. */
 static unsigned tiles_of(const struct gi_image *on, unsigned segments)
 {
     size_t across = ((size_t)on->width - 1) / SEGMENT + 1;
@@ -320,7 +323,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, uint32_t *index, void *va
                              const struct gi_predicate *predicate, struct gi_err *err)
 {
     unsigned tiles = tiles_of(values, WARPS * share<V>::SEGMENTS);
-    device_u64 *said = (device_u64 *)scratch; /* and the next tile to take */
+    device_u64 *said = (device_u64 *)scratch; /* and the counter of assigned tiles */
     GI_CUDA_TRY(cudaMemsetAsync(said, 0, (tiles + 1) * sizeof *said, cu->stream));
     select<<<tiles, THREADS, 0, cu->stream>>>(index, (V *)value, n, said, foreground_of(predicate),
                                               *values);
@@ -379,7 +382,7 @@ static bool grow(void *array, uint64_t n)
     return larger != NULL;
 }
 
-/* Appends the `n` points of a band, on the device in index and value. */
+/* Appends the `n` points of a band, which are on the device in index and value. */
 static enum gi_status points_append(struct gi_cuda_queue *cu, struct gi_points *points,
                                     const uint32_t *index, const void *value, uint64_t n,
                                     const struct gi_image *values, int first_y, struct gi_err *err)
@@ -406,7 +409,7 @@ static enum gi_status points_append(struct gi_cuda_queue *cu, struct gi_points *
     return status;
 }
 
-/* One band of rows: kernels, then what they found. */
+/* One band of rows: launches the kernels and appends their results. */
 static enum gi_status select_band(struct gi_cuda_queue *cu, struct gi_points *points,
                                   const struct gi_image *values,
                                   const struct gi_predicate *predicate, int first_y,
