@@ -1,11 +1,12 @@
-/* Contrast-limited adaptive equalization in three kernels: blocks count parts of a tile, a block
- * makes the table of a tile, blocks go down the pixels between the centres of four tiles.
+/* Contrast-limited adaptive histogram equalization (CLAHE) in three kernels: blocks count parts of
+ * a tile; one block per tile clips the histogram and makes the lookup table; blocks interpolate
+ * between the tables of four tiles. 8-bit kernels: clahe_bytes.cuh.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/histogram/clahe_bytes.cuh"
 
 /* ---- counts ---- */
 
-/* 16 bits and floats: counted where the counts are. */
+/* 16 bits and floats: atomics in global memory. */
 template <typename T>
 static __global__ void __launch_bounds__(COUNT_THREADS)
     clahe_count_each(const __grid_constant__ struct clahe_args args, int set)
@@ -26,7 +27,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- tables ---- */
 
-/* The sum over the block of `v`; *before: over the threads before this one. */
+/* Sum of `v` over the block; *before: sum over the threads before this one (exclusive prefix
+ * sum). */
 static __device__ unsigned block_sum(unsigned v, unsigned *before)
 {
     __shared__ unsigned warps[TABLE_THREADS / 32];
@@ -48,7 +50,7 @@ static __device__ unsigned block_sum(unsigned v, unsigned *before)
     return total;
 }
 
-/* A thread has `bins` / TABLE_THREADS values, one after the other. */
+/* A thread owns `bins` / TABLE_THREADS consecutive values. */
 template <typename T>
 static __global__ void __launch_bounds__(TABLE_THREADS)
     clahe_table(const __grid_constant__ struct clahe_args args, int set)
@@ -64,7 +66,7 @@ static __global__ void __launch_bounds__(TABLE_THREADS)
         sum += kept;
     }
     gi_clahe_share(&cut, block_sum(over, &before), bins);
-    /* Of the values before v so many are multiples of the step, of which `extra` count. */
+    /* Number of multiples of the step below v0, of which the first `extra` count. */
     unsigned grown = min((v0 + cut.step - 1) / cut.step, cut.extra);
     block_sum(sum, &before);
     sum = before + v0 * cut.each + grown;
@@ -87,7 +89,7 @@ static __device__ __forceinline__ float clahe_between(float p, float q, float r,
                      __fmul_rn(__fadd_rn(__fmul_rn(r, c), __fmul_rn(s, a)), b));
 }
 
-/* What stands in the place of v. */
+/* The result for sample v. */
 template <typename T> static __device__ __forceinline__ T stored(float f, T v)
 {
     if constexpr (sizeof(T) == 4)
@@ -96,7 +98,7 @@ template <typename T> static __device__ __forceinline__ T stored(float f, T v)
         return (T)__float2uint_rn(f);
 }
 
-/* A sample a thread. */
+/* One thread per sample of a row. */
 template <typename T>
 static __global__ void __launch_bounds__(EACH_THREADS)
     clahe_each(const __grid_constant__ struct clahe_args args)
@@ -128,7 +130,7 @@ static __global__ void __launch_bounds__(EACH_THREADS)
 
 /* ---- launchers ---- */
 
-/* Of the `n` places from `first` on. */
+/* The spans of the `n` positions from `first` on. */
 static struct spans spans_of(const struct gi_clahe_side *side, int first, int n)
 {
     struct spans spans = {side->tiles, {0}};
@@ -176,13 +178,13 @@ static enum gi_status look(struct gi_cuda_queue *cu, const struct clahe_args *ar
     return GI_OK;
 }
 
-/* The tables, by the counts of a set after the other. */
+/* Makes the tables, one set after the other. */
 static enum gi_status make_tables(struct gi_cuda_queue *cu, const struct clahe_args *args,
                                   unsigned ntiles, struct gi_err *err)
 {
     bool bytes = args->src.type == GI_U8;
     auto *count = args->src.type == GI_U16 ? clahe_count_each<uint16_t> : clahe_count_each<float>;
-    int blocks = 6; /* of a multiprocessor */
+    int blocks = 6; /* per multiprocessor */
     if (bytes) {
         GI_CUDA_ALLOW_SHARED(cu, clahe_count8);
         GI_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(

@@ -1,4 +1,5 @@
-/* What the kernels of clahe share. SPDX-License-Identifier: MIT */
+/* Shared by the kernels of contrast-limited adaptive histogram equalization (CLAHE).
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CLAHE_CUH
 #define GI_KERNELS_CUDA_CLAHE_CUH
 
@@ -6,10 +7,10 @@
 
 enum {
     BINS8 = 256,
-    PITCH8 = 256, /* bytes of a counter's row: a word a lane, twice */
+    PITCH8 = 256, /* bytes per bin: 64 counters, one per lane of two warps */
     COUNT_THREADS = 512,
     COUNT_NBYTES = BINS8 * PITCH8, /* of shared memory */
-    COUNT_AHEAD = 2,               /* pieces of a thread under way */
+    COUNT_AHEAD = 2,               /* pieces per thread in flight */
     PARTS_MIN_ROWS = 16,
     TABLE_THREADS = 256,
     LOOK_THREADS = 128,
@@ -21,13 +22,13 @@ enum {
 struct clahe_args {
     struct gi_image dst, src, judge;
     struct gi_clahe_shape shape;
-    int sets;         /* tables for all channels, or for each colour */
-    int y;            /* the row of the whole image that is the first of `src` */
+    int sets;         /* tables for all channels, or one set per colour */
+    int y;            /* row of the whole image at the start of `src` */
     uint32_t *counts; /* of one set: [tile][value] */
     void *tables;     /* of 8 or 16 bits: [set][tile][value] */
 };
 
-/* What a sample counts as and is looked up as. */
+/* The bin of a sample. */
 template <typename T> static __device__ __forceinline__ unsigned value_of(T v)
 {
     if constexpr (sizeof(T) == 4)

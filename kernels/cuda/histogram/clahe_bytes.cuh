@@ -1,6 +1,8 @@
-/* clahe of bytes. They are counted as in histogram.cu, each lane in a bank of its own. Looking up,
- * a thread owns four neighbouring samples of LOOK_ROWS rows; the four tables stand in shared memory
- * as one of words, so that one load answers for all of them. SPDX-License-Identifier: MIT */
+/* CLAHE of bytes. Counting uses private counters as in histogram.cu, every lane in a bank of its
+ * own. For the lookup, a thread owns four neighbouring samples of LOOK_ROWS rows; the tables of the
+ * four surrounding tiles are interleaved in shared memory, so that one 32-bit load yields all four
+ * values.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_CLAHE_BYTES_CUH
 #define GI_KERNELS_CUDA_CLAHE_BYTES_CUH
 
@@ -15,8 +17,8 @@ static __device__ __forceinline__ void count8(char *table, unsigned v, unsigned 
     atomicAdd((unsigned *)(table + (v << 8 | slot)), 1u);
 }
 
-/* Rows y0 to y1 - 1, pixels x0 to x1 - 1, all in columns of the image: 16 bytes at a time, of which
- * `across` begin with the first-th of a row. */
+/* Rows y0 to y1 - 1, pixels x0 to x1 - 1, all in columns inside the image: `across` pieces of 16
+ * bytes per row, from piece `first` on. */
 struct pieces {
     int x0, x1, y0, y1, first, across;
 };
@@ -99,13 +101,13 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 
 /* ---- pixels ---- */
 
-/* Where the pixels after the centre of each tile begin: those of tile t at t + 1. */
+/* First pixel after the centre of each tile: tile t's is starts[t + 1]. */
 struct spans {
     int tiles, starts[GI_CLAHE_MAX + 2];
 };
 
-/* Block `index` of those that share out the spans, `size` pixels at most each: the tile before it,
- * and where it begins and ends. False: there is none. */
+/* Block `index` of those that divide the spans into at most `size` pixels each: the tile before it,
+ * its begin and end. Returns false if there is no such block. */
 static __device__ bool block_span(const struct spans &spans, int index, int size, int *tile,
                                   int *from, int *to)
 {
@@ -122,8 +124,8 @@ static __device__ bool block_span(const struct spans &spans, int index, int size
     return false;
 }
 
-/* What a thread's four samples of a row are made with: their weights, each beside what takes 2^23
- * times it off again; their tables; and which of their bits are written and changed. */
+/* Parameters of a thread's four samples of a row: their weights, each with the term that subtracts
+ * 2^23 times it; their tables; masks of the bits that are written and changed. */
 struct clahe_look {
     float before[4], after[4], before_bulk[4], after_bulk[4];
     unsigned table[4], changes, writes;
@@ -148,8 +150,8 @@ static __device__ void look_start(struct clahe_look *look, const struct clahe_ar
     }
 }
 
-/* Byte I of the four looked up as a float that has it in its last bits: 2^23 more than it is. One
- * fmaf of it, with the bulk taken off, rounds as the product of the byte does. */
+/* Byte I of the four values as the float 2^23 + byte. One fmaf with the bulk term rounds like the
+ * product of the byte. */
 template <int I> static __device__ __forceinline__ float byte_float(unsigned four)
 {
     return __uint_as_float(__byte_perm(four, 0x4b000000u, 0x7550 | I));
@@ -176,8 +178,8 @@ look_up(const struct clahe_look &look, const unsigned *tables, unsigned word, fl
     return __byte_perm(low, high, 0x5410);
 }
 
-/* Tables of the tiles about (tx, ty), their bytes side by side, a set after the other; the weights
- * of rows. */
+/* Loads the tables of the tiles around (tx, ty), interleaved, one set after the other, and the row
+ * weights. */
 static __device__ void look_tables(const struct clahe_args &args, unsigned *tables, float2 *weights,
                                    int tx, int ty, int y0, int y1)
 {
@@ -199,7 +201,7 @@ static __device__ void look_tables(const struct clahe_args &args, unsigned *tabl
     __syncthreads();
 }
 
-/* A thread's words of rows y0 to y1 - 1, LOOK_AHEAD of them asked for at a time. */
+/* Computes a thread's words of rows y0 to y1 - 1; LOOK_AHEAD loads are in flight. */
 template <bool EACH>
 static __device__ __forceinline__ void
 look_rows(const struct clahe_look &look, const struct clahe_args &args, const unsigned *tables,

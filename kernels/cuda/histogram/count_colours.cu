@@ -1,5 +1,6 @@
-/* Colours counted: those of 24 bits at most in a table of all there are, whose counts above 0 are
- * then selected in order; others listed, and sorted by the host.
+/* Counts of distinct colours. Colours of up to 24 bits: a direct-address table of counts, from
+ * which stream compaction (select) extracts the non-zero ones in order. Others: a list of all
+ * colours, which the host sorts.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/common/sample.cuh"
@@ -30,7 +31,7 @@ static dim3 grid_of(const struct gi_image *src)
 
 /* ---- by table ---- */
 
-/* Lanes of one colour count at once: else they would wait for each other in plain areas. */
+/* Runs of lanes with the same colour use one atomic, because uniform areas would serialise them. */
 static __global__ void __launch_bounds__(THREADS) count(unsigned *counts, const struct gi_image src)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x);
@@ -51,8 +52,8 @@ static bool fits_table(const struct gi_queue *, const struct gi_image *src)
     return bits_of(src) <= TABLE_BITS;
 }
 
-/* The counts as an image of floats of the same bits: above 0 where they are, since they stay below
- * 2^31, that is, of infinity's bits. */
+/* The counts as an image of floats with the same bits: positive wherever the count is not 0, for
+ * counts up to the bits of infinity, 2^31 - 2^23. */
 static enum gi_status by_table(struct gi_queue *queue, struct gi_colours *found,
                                const struct gi_image *src, struct gi_err *err)
 {

@@ -1,6 +1,7 @@
-/* histogram: counters in shared memory, merged once a block into 64-bit counts. Where a counter for
- * each bank fits no two lanes ever meet; keys of 16 bits are split over blocks that read the same
- * samples at about the same time, each counting its part of the bins.
+/* Histograms: private counters in shared memory, merged once per block into 64-bit counts in global
+ * memory. 8-bit samples have a counter per bank and bin, so increments are free of bank conflicts.
+ * The bins of 16-bit keys are divided among blocks that read the same samples at about the same
+ * time.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/tiles.cuh"
 
@@ -15,14 +16,14 @@ static __device__ inline void count(unsigned *table, unsigned offset)
 
 enum { BINS8 = 256, ROW8 = 64, TABLE8 = BINS8 * ROW8 };
 
-/* Value v has the counters v * ROW8 ..., COPIES of them for each channel: the offset of one, in
- * bytes, is v and the byte beneath it, which one __byte_perm() puts together. Where lanes would
- * share a bank each starts `turn` channels later than the first: 32 lanes, 32 banks (31 for three
- * channels). */
+/* Bin v has the counters v * ROW8 and on, COPIES of them per channel. The byte offset of a counter
+ * is v followed by a byte that the lane chooses, which one __byte_perm() combines. Where lanes
+ * would share a bank, each starts `turn` channels later than the first one: 32 lanes use 32 banks
+ * (31 for three channels). */
 template <int CHANNELS> struct counter8 {
     enum { COPIES = ROW8 / CHANNELS, TURNS = CHANNELS == 4 ? 2 : CHANNELS == 3 ? 3 : 1 };
     unsigned *table, turn;
-    unsigned slot[CHANNELS]; /* the byte beneath, for sample c, c + CHANNELS, ... of a tile */
+    unsigned slot[CHANNELS]; /* low byte of the offset, for sample c, c + CHANNELS, ... of a tile */
 };
 
 template <int CHANNELS>
@@ -78,19 +79,20 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* ---- floats in a few bins ---- */
+/* ---- floats in few bins ---- */
 
-/* GI_KEY_RANGE where a float tells a sample's nearest edge to half a bin. Edge i is the least float
- * that lies beyond it, `copies` times at table[i * copies]; the counters of channel c follow, as
- * many of each, nbins + 2 a channel: the first and the last of samples outside the range. */
+/* GI_KEY_RANGE if float arithmetic finds the nearest bin edge of a sample within half a bin. Edge i
+ * is the smallest float beyond the edge, stored `copies` times at table[i * copies]; the counters
+ * of channel c follow, with as many copies and nbins + 2 bins per channel: the first and last count
+ * samples outside the range. */
 struct range {
     int nbins;
     double lo, hi, width;
-    /* i * `pitch` bytes for an edge i: fmaf(v, scale, offset), not below `least` nor above `most`,
-     * its bits shifted and masked. */
+    /* Offset of edge i, i * `pitch` bytes: the bits of fmaf(v, scale, offset), clamped to `least`
+     * and `most`, shifted and masked. */
     float scale, offset, least, most;
     unsigned shift, mask, copies, pitch;
-    unsigned channel_pitch; /* bytes; of the table, too */
+    unsigned channel_pitch; /* bytes; of the table of edges, too */
 };
 
 template <int CHANNELS> struct range_counter {
@@ -105,7 +107,7 @@ static __device__ inline void sample_count(const struct range_counter<CHANNELS> 
 {
     const struct range &range = counter.range;
     float place = fmaf(v, range.scale, range.offset);
-    place = fminf(fmaxf(place, range.least), range.most); /* of NaN: least */
+    place = fminf(fmaxf(place, range.least), range.most); /* NaN gives least */
     unsigned edge = (__float_as_uint(place) >> range.shift & range.mask) | counter.column;
     bool beyond = v >= *(const float *)((const char *)counter.table + edge);
     count(counter.table, edge + (1 + channel) * range.channel_pitch + (beyond ? range.pitch : 0));
@@ -167,11 +169,11 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- many bins ---- */
 
-/* What a key wants to know. */
+/* Parameters of a key. */
 struct key_spec {
     int nbins;
     double lo, hi, width, bins_per_unit; /* GI_KEY_RANGE */
-    /* Other floats: `key` >> shift, 16 bits of it, where key & mask is the prefix. */
+    /* Other floats: 16 bits of `key` >> shift, if key & mask is the prefix. */
     unsigned shift, mask, prefix;
 };
 
@@ -188,9 +190,9 @@ template <> struct key_sample<GI_KEY_VALUE> {
     typedef uint16_t type;
 };
 
-enum { NO_BIN = 1 << 30 }; /* far beyond every table */
+enum { NO_BIN = 1 << 30 }; /* beyond every table */
 
-/* The bin by division, then moved to where the edges say. */
+/* The bin by division, corrected by comparison with its edges. */
 static __device__ __noinline__ unsigned range_bin(const struct key_spec &k, float sample)
 {
     double v = sample;
@@ -221,8 +223,8 @@ template <int KEY> static __device__ inline unsigned key_bin(const struct key_sp
     return sample == sample && (key & k.mask) == k.prefix ? key >> k.shift & 0xffff : NO_BIN;
 }
 
-/* Counts the counters [first, first + size) of all, and behind them, as one, what is not among
- * them: a branch would cost more, and lanes with one counter do not wait for each other. */
+/* Counts the bins [first, first + size); one more counter at the end counts all others, because a
+ * branch would cost more and lanes with the same counter do not wait for each other. */
 template <int KEY, int CHANNELS> struct part_counter {
     unsigned *table, first, size;
     struct key_spec key;
@@ -248,7 +250,7 @@ static __device__ inline void piece_count(const struct part_counter<KEY, CHANNEL
         sample_count(counter, samples[k], counter.channel[(at + k) % CHANNELS]);
 }
 
-/* Block i counts part i % parts. */
+/* Block i counts part i % parts of the bins. */
 template <int KEY, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     histogram_wide(device_u64 *counts, struct gi_image src, struct walk walk, struct key_spec key,
@@ -272,7 +274,8 @@ static __global__ void __launch_bounds__(THREADS)
         counter.channel[c] = (threadIdx.x % WARP * start.N + c) % CHANNELS;
     tiles_count(counter, start, pieces, src, walk);
 
-    /* Each group begins elsewhere, lest all of them wait for the same counts. */
+    /* Every group starts at a different bin, so that they do not all update the same counts at
+     * once. */
     unsigned all = (unsigned)(CHANNELS * key.nbins), from = group * 1024 % size;
     for (unsigned k = threadIdx.x; k < size; k += THREADS) {
         unsigned i = from + k < size ? from + k : from + k - size;
@@ -283,7 +286,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launches ---- */
 
-/* The walk of `blocks` blocks side by side. */
+/* The grid-stride loop of `blocks` blocks. */
 template <typename T, int CHANNELS>
 static struct walk tiles_of(const struct gi_image *src, unsigned blocks)
 {
@@ -303,10 +306,10 @@ static enum gi_status launch8(struct gi_cuda_queue *cu, device_u64 *counts,
     return GI_OK;
 }
 
-/* Whether histogram_range() can do it in `shared_nbytes` a block. A place is base + i + 1/2 for
- * edge i, base the power of two beyond nbins: of its 23 bits those of base are i, rounded. With m =
- * max(|lo|, |hi|) / width bins, scale and offset being rounded cost m / 2^24 each at most and
- * fmaf() base / 2^23: less than a quarter of a bin here. */
+/* Returns whether histogram_range() is exact with `shared_nbytes` per block. Edge i is represented
+ * by base + i + 1/2, where base is the power of two above nbins; of the 23 mantissa bits, those of
+ * base are i, rounded. With m = max(|lo|, |hi|) / width bins, rounding scale and offset costs at
+ * most m / 2^24 each and fmaf() base / 2^23: less than a quarter of a bin under these limits. */
 static bool range_of(struct range *range, const struct gi_histogram_spec *spec, int channels,
                      int shared_nbytes)
 {
@@ -314,7 +317,7 @@ static bool range_of(struct range *range, const struct gi_histogram_spec *spec, 
     double m = fmax(fabs(spec->lo), fabs(spec->hi)) * scale;
     if (!(m <= 1 << 20 && scale >= 1e-30 && scale <= 1e30))
         return false;
-    int bits = 1, log2_pitch = 2 + 5; /* a counter for each lane, or fewer */
+    int bits = 1, log2_pitch = 2 + 5; /* one counter per lane, or fewer */
     while (1 << bits <= spec->nbins)
         bits++;
     size_t rows = (size_t)spec->nbins + 2, nbytes;
@@ -357,7 +360,7 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
                                   const struct gi_image *src, const struct key_spec *key,
                                   struct gi_err *err)
 {
-    /* As few parts as the counters of a block allow, of which one is for the others'. */
+    /* As few parts as a block's shared memory allows. */
     unsigned all = (unsigned)(CHANNELS * key->nbins);
     unsigned most = (unsigned)cu->shared_nbytes / sizeof(unsigned) - 8;
     unsigned parts = (all + most - 1) / most, size = ((all + parts - 1) / parts + 3) / 4 * 4;
@@ -373,7 +376,7 @@ static enum gi_status launch_wide(struct gi_cuda_queue *cu, device_u64 *counts,
 
 /* ---- ways; their counts are device memory ---- */
 
-/* GI_KEY_RANGE that counts something. */
+/* GI_KEY_RANGE with a valid range. */
 static bool is_range(const struct gi_image *src, const struct gi_histogram_spec *spec)
 {
     double span = spec->hi - spec->lo;
@@ -410,7 +413,7 @@ static enum gi_status range(struct gi_queue *queue, uint64_t *counts, const stru
     GI_CUDA_CHANNELS(src->channels, launch_range<CHANNELS>(cu, (device_u64 *)counts, src, &r, err));
 }
 
-/* Bytes have a way of their own, always. */
+/* Bytes always use the implementation for bytes. */
 static bool parts_takes(const struct gi_queue *queue, const struct gi_image *src,
                         const struct gi_histogram_spec *spec)
 {
@@ -431,7 +434,7 @@ static enum gi_status launch_parts(struct gi_cuda_queue *cu, device_u64 *counts,
         return launch_wide<GI_KEY_VALUE, CHANNELS>(cu, counts, src, &key, err);
     case GI_KEY_RANGE:
         return is_range(src, spec) ? launch_wide<GI_KEY_RANGE, CHANNELS>(cu, counts, src, &key, err)
-                                   : GI_OK; /* no range: nothing is counted */
+                                   : GI_OK; /* empty range: nothing is counted */
     case GI_KEY_FLOAT_HIGH:
         return launch_wide<GI_KEY_FLOAT_HIGH, CHANNELS>(cu, counts, src, &key, err);
     default:

@@ -1,4 +1,5 @@
-/* moments: integer sums of samples, by thread, warp and block.
+/* Plain sums of samples and of their squares, exact in integers: reduction by thread, warp and
+ * block.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 
@@ -12,13 +13,14 @@ struct quantisers {
     struct quantiser channel[GI_MAX_CHANNELS];
 };
 
-/* Pieces that a thread has in flight, and blocks that a multiprocessor has room for. */
+/* Pieces that a thread has in flight, and resident blocks per multiprocessor. */
 template <typename T, int CHANNELS> struct shape {
     enum { TURN = CHANNELS == 3 ? 2 : 4, BLOCKS = sizeof(T) == 4 && CHANNELS > 2 ? 3 : 4 };
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
-/* Blanks what is not the row's: 0 adds nothing to sums of integers, nor NaN to those of floats. */
+/* Blanks samples outside the row: 0 adds nothing to integer sums, NaN adds nothing to float
+ * sums. */
 template <typename T, int CHANNELS>
 static __device__ inline void piece_blank(struct piece<T, CHANNELS> *piece)
 {
@@ -28,9 +30,9 @@ static __device__ inline void piece_blank(struct piece<T, CHANNELS> *piece)
             piece->samples[i] = sizeof(T) == 4 ? (T)NAN : (T)0;
 }
 
-/* ---- the sums of a turn: `n` of floats only ---- */
+/* ---- sums of a step: `n` for floats only ---- */
 
-/* The bytes of a piece's word `word` that are channel `c`, all bits of them. */
+/* Mask of the bytes of word `word` of a piece that belong to channel `c`. */
 template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
 {
     uint32_t mask = 0;
@@ -85,7 +87,7 @@ static __device__ inline void turn_add(struct gi_sums *sums, int c,
     for (int i = 0; i < shape<float, CHANNELS>::TURN * N; i++)
         if (i % CHANNELS == c) {
             float v = pieces[i / N].samples[i % N];
-            uint32_t q = quantise(v, z); /* 0 of NaN */
+            uint32_t q = quantise(v, z); /* NaN gives 0 */
             uint64_t q2 = (uint64_t)q * q;
             n += v == v;
             sums->q += q;
