@@ -1,4 +1,5 @@
-/* Thresholds half way between the extremes of windows: a thread makes 16 bytes of some rows.
+/* Bernsen thresholds: halfway between the local minimum and maximum, which two min/max filters
+ * supply. A thread computes 16 bytes of every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/point/point.cuh"
 
@@ -6,7 +7,7 @@ struct bernsen_args {
     struct gi_image dst, src, least, greatest;
     double contrast, more;
     bool invert;
-    int pieces; /* of a row */
+    int pieces; /* per row */
     unsigned keep[WORDS];
 };
 

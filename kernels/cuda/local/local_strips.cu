@@ -1,41 +1,41 @@
-/* Local thresholds of gray integers in one pass. A block goes down a strip of columns; each thread
- * keeps the sums of k levels, and of their squares, of its columns, adding a row and taking one
- * off, and their prefix sums along the row give every window as a difference. All modulo 2^32,
- * which is exact as windows fit. Squares are those of levels less 128, D being the same: so k may
- * be twice as large. SPDX-License-Identifier: MIT */
+/* Local (adaptive) thresholds of gray integers in one pass, like the box filter in box_strips.cu
+ * (see the drawing there): a block moves down a strip of columns; each thread keeps the sums of k
+ * levels, and of their squares, of its columns; prefix sums along the row give every window as a
+ * difference. All sums are modulo 2^32, which is exact because the sums of a window fit in 32 bits.
+ * Squares are those of levels minus 128, which leaves D unchanged and lets k be twice as large.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/early.cuh"
 #include "kernels/cuda/box/strips.cuh"
 #include "kernels/cuda/local/local.cuh"
 #include "kernels/cuda/local/quick.cuh"
 
 enum {
-    VALUES = 2, /* of a pixel in a turn: sums of two rows, or sums and squares of one */
+    VALUES = 2, /* per pixel and step: sums of two rows, or sums and squares of one */
     SPREAD_THREADS = 512,
 };
 
 struct local_strips {
     struct box_rows rows;
     struct target dst;
-    int r, halo; /* pixels of a strip beside those it makes: more than r, whole threads */
+    int r, halo; /* pixels of halo on each side of a strip: more than r, whole threads */
     struct strips_cut cut;
-    int band;                      /* rows that a block makes */
-    int shared_nbytes;             /* of a block */
-    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to those of pixel j's window
-                                    */
-    int n, more;                   /* k * k; `mean`: above is n * v - sum > more */
+    int band;                      /* rows per block */
+    int shared_nbytes;             /* per block */
+    int high[PIXELS], low[PIXELS]; /* words from a thread's prefix sums to the ends of window j */
+    int n, more;                   /* k * k; `mean`: above if n * v - sum > more */
     unsigned flip;                 /* ~0 for `invert` */
     struct gi_local spec;
     struct local_quick quick;
 };
 
-/* Sample j of a thread's. */
+/* Sample j of a thread. */
 template <typename T> static __device__ __forceinline__ int sample_of(const unsigned *words, int j)
 {
     return sizeof(T) == 1 ? (int)__byte_perm(words[j / 4], 0, 0x4440u | (j & 3))
                           : (int)__byte_perm(words[j / 2], 0, j & 1 ? 0x4432u : 0x4410u);
 }
 
-/* squares[j] += fresh * fresh - old * old, of samples less 128. */
+/* squares[j] += fresh * fresh - old * old, of samples minus 128. */
 static __device__ __forceinline__ void squares_move(unsigned *squares, const unsigned *fresh,
                                                     const unsigned *old)
 {
@@ -48,14 +48,14 @@ static __device__ __forceinline__ void squares_move(unsigned *squares, const uns
     }
 }
 
-/* As doubles, without the few units that convert. */
+/* Conversion to double without the conversion units, of which there are few. */
 static __device__ __forceinline__ double whole_of(unsigned v)
 {
     return __hiloint2double(0x43300000, (int)v) - 0x1p52;
 }
 
-/* Is sample v above the threshold of its window, whose sums these are? N times that of the squares
- * is below 2^53. */
+/* Returns whether sample v is above the threshold of its window, whose sums are given. N times the
+ * sum of squares is below 2^53. */
 template <bool SWELL>
 static __device__ __noinline__ bool above_of(const struct local_strips *args, int v, unsigned sum,
                                              unsigned square)
@@ -67,8 +67,8 @@ static __device__ __noinline__ bool above_of(const struct local_strips *args, in
     return gi_local_above(&spec, n * v - s, s, fma(-less, less, n * whole_of(square)));
 }
 
-/* signs[j] < 0 where sample j of `words` is above the threshold of its window; its sums are the
- * differences. */
+/* signs[j] < 0 if sample j of `words` is above the threshold of its window; the sums of the window
+ * are differences of prefix sums. */
 template <bool SWELL>
 static __device__ __forceinline__ void
 signs_of(unsigned *signs, const struct local_strips *args, unsigned top, const unsigned *words,
@@ -92,7 +92,7 @@ signs_of(unsigned *signs, const struct local_strips *args, unsigned top, const u
     }
 }
 
-/* What `old` of zeros takes off again, while the first 2 * r + 1 rows come. */
+/* Compensates for the zeros in `old` that are subtracted while the first 2 * r + 1 rows enter. */
 static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
 {
 #pragma unroll
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void squares_begin(unsigned *squares, int r)
         squares[j] = (2 * r + 1) * 128 * 128;
 }
 
-/* The prefix sums at both ends of a thread's windows. */
+/* Loads the prefix sums at both ends of a thread's windows. */
 static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsigned (*low)[VALUES],
                                                 const struct local_strips *args,
                                                 const unsigned *prefix)
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void ends_get(unsigned (*high)[VALUES], unsign
     }
 }
 
-/* The same by the mean, of value i of the sums. */
+/* The same for thresholds by the mean; i selects one of the two rows. */
 template <typename T>
 static __device__ __forceinline__ void
 signs_mean(unsigned *signs, const struct local_strips *args, int i, const unsigned *words,
@@ -125,7 +125,7 @@ signs_mean(unsigned *signs, const struct local_strips *args, int i, const unsign
     }
 }
 
-/* The rows that enter and leave the windows of the turn at row y. */
+/* Loads the rows that enter and leave the windows of the step at row y. */
 template <typename T, int WORDS, int ROWS>
 static __device__ __forceinline__ void turn_load(unsigned (*fresh)[WORDS], unsigned (*old)[WORDS],
                                                  const struct local_strips *args,
@@ -174,6 +174,7 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS, M
         unsigned sums[PIXELS][VALUES], base[VALUES];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
+            /* Compute columns: update the sums, prefix sums within the thread. */
             chunk_load<T, WORDS>(centre[i], &args.rows, chunk, y + i);
             columns_move<T, 1, false>(columns, fresh[i], old[i]);
             if (!MEAN)
@@ -185,6 +186,7 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS, M
                     sums[j][1] = squares[j] + (j ? sums[j - 1][1] : 0);
             }
         }
+        /* Load the rows of the next step. Exchange: prefix sums over the block. */
         turn_load<T, WORDS, ROWS>(fresh, old, &args, chunk, y + ROWS);
         threads_scan<VALUES>(base, before[turn], sums[PIXELS - 1]);
         __syncthreads();
@@ -205,6 +207,7 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS, M
         __syncthreads();
         if (!makes)
             continue;
+        /* Compute windows and store. */
         unsigned high[PIXELS][VALUES], low[PIXELS][VALUES];
         ends_get(high, low, &args, prefix);
 #pragma unroll
@@ -221,7 +224,7 @@ static __global__ void __launch_bounds__(MEAN ? MOST_THREADS : SPREAD_THREADS, M
     }
 }
 
-/* How the work is divided, all of `args` but the images; false where it is not for strips. */
+/* Divides the work: all of `args` except the images. Returns false if strips are not applicable. */
 static bool divide(struct local_strips *args, const struct gi_cuda_queue *cu,
                    const struct gi_image *src, const struct gi_local *spec)
 {

@@ -1,5 +1,7 @@
-/* Local thresholds. Where strips of the image do not do: running sums of levels and of their
- * squares down the columns into a scratch, then prefix sums along its rows.
+/* Local (adaptive) thresholds: fallback in two passes for what the single-pass kernels do not
+ * accept, and the choice of the implementation. Running sums of levels and of their squares down
+ * the columns go into scratch memory, then prefix sums along its rows give every window as a
+ * difference.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box.cuh"
 #include "kernels/cuda/common/prefix.cuh"
@@ -9,9 +11,9 @@ typedef unsigned long long u64;
 
 enum {
     THREADS = 256,
-    TILE = 1024,               /* pixels that a block of the row pass makes */
-    EACH = TILE / THREADS,     /* of which a thread makes so many */
-    SCRATCH_NBYTES = 32 << 20, /* for the column sums: they stay in the L2 cache */
+    TILE = 1024,               /* pixels per block of the row pass */
+    EACH = TILE / THREADS,     /* pixels per thread */
+    SCRATCH_NBYTES = 32 << 20, /* for the column sums, so that they stay in the L2 cache */
     BAND_MIN = 256,
 };
 
@@ -19,12 +21,12 @@ struct local_args {
     struct source src; /* border values are samples */
     struct target dst;
     struct gi_local spec;
-    int y0, y1; /* rows to make */
-    int run;    /* rows that a thread of the column pass makes */
-    u64 *sums;  /* of a column's k levels around each row y0 .. y1 */
+    int y0, y1; /* rows to compute */
+    int run;    /* rows per thread of the column pass */
+    u64 *sums;  /* of k levels of a column around each row y0 to y1 - 1 */
     u64 *squares;
-    size_t pitch; /* sums in a row of the scratch */
-    u64 *most;    /* the greatest D, as bits; NULL: a mask is wanted */
+    size_t pitch; /* sums per row of the scratch */
+    u64 *most;    /* maximum of D, as bits; NULL: compute a mask */
 };
 
 static __device__ __forceinline__ uint32_t level_of(const struct local_args *args, float v)
@@ -47,12 +49,12 @@ static __device__ __forceinline__ uint32_t level_at(const struct local_args *arg
                   : level_of(args, ((const T *)(src->data + (size_t)yi * src->stride))[sample]);
 }
 
-/* A thread goes down one column of samples. */
+/* Column pass: a thread moves down one column of samples. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     local_down(const __grid_constant__ struct local_args args)
 {
-    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows read at once; floats have enough to do */
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 8 }; /* rows in flight; floats are limited by arithmetic */
     int samples = args.src.width * args.src.channels;
     int sample = (int)(blockIdx.x * THREADS + threadIdx.x), c = sample % args.src.channels;
     int y0 = args.y0 + (int)blockIdx.y * args.run, y1 = min(y0 + args.run, args.y1);
@@ -92,8 +94,8 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* sums[e] = the sum of the columns, in this row of the scratch, of the k pixels around pixel x0 +
- * threadIdx.x + e * THREADS; `outside` is that of a column beside the image. */
+/* sums[e] = the sum, over the k pixels around pixel x0 + threadIdx.x + e * THREADS, of the column
+ * sums in this row of the scratch; `outside` is the column sum outside the image. */
 static __device__ void windows_of(u64 *sums, u64 *prefix, const struct local_args *args,
                                   const u64 *row, long long x0, int c, u64 outside)
 {
@@ -111,7 +113,7 @@ static __device__ void windows_of(u64 *sums, u64 *prefix, const struct local_arg
     }
 }
 
-/* Makes a sample, or looks at its D. */
+/* Computes one sample of the mask, or updates the maximum of D. */
 template <typename T>
 static __device__ void local_make(const struct local_args *args, T *out, T sample, u64 sum,
                                   u64 square)
@@ -122,7 +124,7 @@ static __device__ void local_make(const struct local_args *args, T *out, T sampl
     double spread = spec->mean ? 0 : gi_local_spread(n, sum, square);
     if (args->most) {
         u64 bits = (u64)__double_as_longlong(spread);
-        if (bits > *(volatile u64 *)args->most) /* seldom, after the first ones */
+        if (bits > *(volatile u64 *)args->most) /* rare after the first samples */
             atomicMax(args->most, bits);
         return;
     }
@@ -186,7 +188,7 @@ static enum gi_status launch(struct gi_cuda_queue *cu, struct local_args *args, 
     return GI_OK;
 }
 
-/* In two passes, to `dst` or, where that is NULL, the greatest D to *most. */
+/* Two passes: the mask to `dst`, or, if that is NULL, the maximum of D to *most. */
 static enum gi_status in_passes(struct gi_queue *queue, struct gi_image *dst, double *most,
                                 const struct gi_image *src, const struct gi_local *spec,
                                 struct gi_err *err)

@@ -1,35 +1,40 @@
-/* Whether bytes are above a threshold that goes by the deviation, told by floats as far as these
- * can tell it. SPDX-License-Identifier: MIT */
+/* Float prefilter for local thresholds of bytes that depend on the standard deviation (Niblack,
+ * Sauvola and others): decides in float32 whether a sample is above its threshold, with an error
+ * bound; only undecided samples are computed in double precision.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_QUICK_CUH
 #define GI_KERNELS_CUDA_QUICK_CUH
 
 #include "kernels/cuda/cuda.h"
 
-/* kernels/local.h asks whether A > t * sqrt(D). With the sample v, s for S and q for the sum of the
- * squares of samples less 128, so that D = N * q - (S - 128 * N)^2, N = k * k, floats tell
+/* kernels/local.h defines the test A > t * sqrt(D). With the sample v, s for S, and q for the sum
+ * of squares of samples minus 128, so that D = N * q - (S - 128 * N)^2, N = k * k, the float
+ * computation is
  *   a = fma(n, v + 2^15, fma(part, s, shift)), t = fma(slope, s, level), z = s - middle,
  *   d = fma(-z, z, N * q), h = fma(t, sqrt(d), -a),
- *   and, to add to that, 2^fma(decay, s, decay_at) * fma(swell, s, swell_at),
- * where a and t are divided by E: where |h| is 1 or more, h < 0 says above and h > 0 below. With u
+ *   and, added to h, 2^fma(decay, s, decay_at) * fma(swell, s, swell_at),
+ * with a and t divided by E. If |h| is at least 1, h < 0 means above and h > 0 means below. With u
  * = 2^-24, M = 255 * N, P = (1 + |part|) * M + |shift| and T = |slope| * M + |level|, in terms of
- * spec:
- * - a: `shift` and the inner sum, P + 2^15 * N at most, are rounded; s, factors and a itself come
- *   to less than 3 * u * P: off by 4 * u * 2^15 * N + 7 * u * P.
- * - t: off by 3 * u * T.
- * - d: off by 3 * u * 2^14 * N^2 for q, N * q and the sum, all of no more than 2^14 * N^2; from M =
- *   2^24 on s is off by u * M and z by half that more, which makes 6 * u * 2^14 * N^2. The root of
- *   |d| is off by no more than the root of all that, c * N.
- * - where spec has a swell, the exponential times it, of X = |decay| * (M + |base|), is at most G =
- *   swell * (M + |base|) * e^X, or without e^X where it falls only; its argument is off by
+ * spec, the errors are:
+ * - a: `shift` and the inner sum, at most P + 2^15 * N, are rounded; s, the factors and a itself
+ *   add less than 3 * u * P. In total 4 * u * 2^15 * N + 7 * u * P.
+ * - t: 3 * u * T.
+ * - d: 3 * u * 2^14 * N^2 for q, N * q and the sum, none of which exceeds 2^14 * N^2; from M = 2^24
+ *   on the error of s is u * M and that of z half as much more, which gives 6 * u * 2^14 * N^2. The
+ *   root of |d| is off by at most the root of all that, c * N.
+ * - if spec has a swell, the exponential times it, with X = |decay| * (M + |base|), is at most G =
+ *   swell * (M + |base|) * e^X, or without e^X if it only decreases; its argument is off by
  *   4 * u * X, the rest by 8 * u.
- * - sqrt(D) is at most M / 2, its rounding 2 * u of that; that of h u * (P + T * M / 2).
- * So E = T * c * N + 4 * u * 2^15 * N + 8 * u * (P + T * M) + u * G * (8 * X + 16). Where S is 0,
- * so that D and the sample are, and shift, level and base are 0 too, h is 0. */
+ * - sqrt(D) is at most M / 2 and its rounding 2 * u of that; the rounding of h is u * (P + T * M /
+ *   2).
+ *
+ * So E = T * c * N + 4 * u * 2^15 * N + 8 * u * (P + T * M) + u * G * (8 * X + 16). If S is 0,
+ * hence D and the sample too, and shift, level and base are 0, then h is 0. */
 struct local_quick {
     float n, part, shift, slope, level, middle, squares; /* the last is N */
     float decay, decay_at, swell, swell_at;
-    float sure;   /* h is to be at least S + sure, or 1: 0 or 1 */
-    unsigned top; /* 2^15 as a float's bits */
+    float sure;   /* h is decisive from min(S + sure, 1) on: 0 or 1 */
+    unsigned top; /* bits of the float 2^15 */
 };
 
 static inline struct local_quick local_quick_of(const struct gi_local *spec)
@@ -47,7 +52,7 @@ static inline struct local_quick local_quick_of(const struct gi_local *spec)
     struct local_quick quick = {};
     quick.sure = 1;
     quick.top = 0x47000000;
-    if (!(error < 0x1p90)) /* h is 0 */
+    if (!(error < 0x1p90)) /* h is always 0 */
         return quick;
     quick.n = (float)(n / error);
     quick.part = (float)((spec->part - 1) / error);
@@ -64,15 +69,14 @@ static inline struct local_quick local_quick_of(const struct gi_local *spec)
     return quick;
 }
 
-/* Sample j of a word plus 2^15; `top` is kept in a register, so that the
- * selector needs none.
- */
+/* Sample j of a word plus 2^15; `top` is kept in a register, so that the permutation needs no
+ * constant. */
 static __device__ __forceinline__ float quick_sample(unsigned word, unsigned top, int j)
 {
     return __uint_as_float(__byte_perm(word, top, 0x7404u | (unsigned)j << 4));
 }
 
-/* h, of v + 2^15; SWELL: spec has one. */
+/* h for v + 2^15; SWELL: spec has one. */
 template <bool SWELL>
 static __device__ __forceinline__ float quick_side(const struct local_quick *quick, float v,
                                                    float s, float q)
@@ -89,7 +93,7 @@ static __device__ __forceinline__ float quick_side(const struct local_quick *qui
     return __fmaf_rn(power, __fmaf_rn(quick->swell, s, quick->swell_at), h);
 }
 
-/* Does h not say it? `sum` is S + sure, or 1 or more where that is. */
+/* Returns whether h is not decisive. `sum` is S + sure, or any value of at least 1 if that is. */
 static __device__ __forceinline__ bool quick_doubts(float h, float sum)
 {
     return !(fabsf(h) >= __saturatef(sum));
