@@ -1,7 +1,8 @@
-/* Bilateral means. Of gray bytes and up to 9 x 9 pixels a block has, over and over, a tile of 128 x
- * 32 pixels with its neighbours in shared memory, as floats, and a thread takes 4 x 2 of them; the
- * weights of all differences from -255 to 255 lie there 32 times, once a bank, so that no two lanes
- * wait for each other. Else a thread takes a pixel.
+/* Bilateral filter. 8-bit gray, up to 9 x 9 pixels: a persistent block processes tiles of 128 x 32
+ * pixels with their halo in shared memory, as floats, and a thread computes 4 x 2 pixels. The range
+ * weights of all differences from -255 to 255 are in shared memory 32 times, once per bank, so that
+ * look-ups are free of bank conflicts: 511 * 128 bytes, and the tile 136 * 40 floats. Everything
+ * else: one thread per pixel.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/pairs/bilateral.cuh"
 
@@ -13,9 +14,9 @@ enum {
     TILE_Y = 32,
     PITCH = TILE_X + 2 * HALO,          /* floats */
     DIFFERENCES = 511,                  /* of two bytes */
-    ENTRY = LANES * (int)sizeof(float), /* bytes: of a difference, a float a lane */
+    ENTRY = LANES * (int)sizeof(float), /* bytes per difference: one float per lane */
     NEAR_NBYTES = DIFFERENCES * ENTRY + PITCH * (TILE_Y + 2 * HALO) * (int)sizeof(float),
-    NEAR_BLOCKS = 2, /* on a multiprocessor */
+    NEAR_BLOCKS = 2, /* per multiprocessor */
 };
 
 struct near_args {
@@ -26,7 +27,7 @@ struct near_args {
     float value[256];
 };
 
-/* ---- gray bytes ---- */
+/* ---- 8-bit gray ---- */
 
 static __device__ __forceinline__ float shared_float(unsigned address)
 {
@@ -44,7 +45,7 @@ static __device__ __forceinline__ float byte_at(const struct near_args *args, in
     return (float)((const uint8_t *)args->src.data)[(size_t)yi * args->src.stride + (size_t)xi];
 }
 
-/* Four pixels at x, a multiple of 4. */
+/* Four pixels from x on, a multiple of 4. */
 static __device__ __forceinline__ float4 bytes_at(const struct near_args *args, int x, int y)
 {
     if (x >= 0 && x + 4 <= args->src.width && y >= 0 && y < args->src.height) {
@@ -65,9 +66,9 @@ static __device__ __forceinline__ void tile_load(float *tile, const struct near_
     }
 }
 
-/* The 12 samples of a row about a thread's four, and where their weights would be in the table:
- * bytes from the weight of a difference of 0. A float of v * 2^-142 has the bits of the whole
- * number 128 v, the bytes of v entries. */
+/* The 12 samples of a row around a thread's four pixels, and the offsets of their weights in the
+ * table, in bytes from the weight of a difference of 0. The float v * 2^-142 has the bits of the
+ * integer 128 v, which is the size of v entries. */
 struct window {
     float v[4 + 2 * HALO];
     unsigned at[4 + 2 * HALO];
@@ -86,8 +87,8 @@ static __device__ __forceinline__ void window_load(struct window *window, const 
         window->at[i] = __float_as_uint(__fmul_rn(window->v[i], 0x1p-142f));
 }
 
-/* Row J of the neighbours of four pixels; `zero` is the address of the weight of a difference of 0
- * less the place of the pixel. */
+/* Adds row j of the neighbourhood to four pixels; `zero` is the address of the weight of a
+ * difference of 0 minus the offset of the pixel itself. */
 template <int R>
 static __device__ __forceinline__ void
 row_add(float *sums, float *weights, const struct near_args *args, const struct window *window,
@@ -139,6 +140,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
         ((float *)shared)[i] = args.value[abs(i / LANES - 255)];
     for (int t = (int)blockIdx.x; t < args.tiles; t += (int)gridDim.x) {
         int x0 = t % args.across * TILE_X, y0 = t / args.across * TILE_Y;
+        /* Load the tile with its halo. */
         __syncthreads();
         tile_load(tile, &args, x0, y0);
         __syncthreads();
@@ -151,6 +153,7 @@ static __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS)
                 middle -
                 __float_as_uint(__fmul_rn(row[(HALO + i / 4) * PITCH + HALO + i % 4], 0x1p-142f));
 #pragma unroll
+        /* Compute: two output rows share the loads of a source row. */
         for (int j = -R; j <= R + 1; j++) {
             struct window window;
             window_load(&window, row + (HALO + j) * PITCH);
@@ -171,7 +174,7 @@ template <int COLOURS> struct pixel {
     float v[COLOURS], a;
 };
 
-/* Pixel x of a row; NULL: border values. */
+/* Pixel x of a row; `row` is NULL for border values. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ struct pixel<COLOURS> pixel_at(const struct source *src,
                                                                  const T *row, int x) {
@@ -195,7 +198,7 @@ static __device__ __forceinline__ const T *row_at(const struct source *src, int 
     return yi < 0 ? NULL : (const T *)(src->data + (size_t)yi * src->stride);
 }
 
-/* The weight of the neighbour q of p; false where it is left out. */
+/* The weight of the neighbour q of p; returns false if it is left out. */
 template <int COLOURS>
 static __device__ __forceinline__ bool
 weight_of(float *w, const struct plain_args *args, const float2 *table,
@@ -273,7 +276,7 @@ static bool near_takes(const struct gi_queue *queue, const struct gi_image *src,
         spec->slope || cu->shared_nbytes < NEAR_NBYTES)
         return false;
     int half = spec->k / 2;
-    for (int j = 0; j <= half; j++) /* within the disk of half */
+    for (int j = 0; j <= half; j++) /* no weight outside the disk of radius half */
         for (int i = 0; i <= half; i++)
             if (i * i + j * j > half * half && spec->space[j * (half + 1) + i] != 0)
                 return false;

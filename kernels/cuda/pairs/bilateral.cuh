@@ -1,4 +1,4 @@
-/* What the ways of the bilateral filter share where a thread takes a pixel.
+/* Bilateral filter: arguments and tables of the kernels that compute one pixel per thread.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_BILATERAL_CUH
 #define GI_KERNELS_CUDA_BILATERAL_CUH
@@ -11,15 +11,14 @@
 enum { PLAIN_X = 32, PLAIN_Y = 8 };
 
 struct plain_args {
-    struct source src, guide; /* border values are samples; the guide's colours alone count */
+    struct source src, guide; /* border values are samples; only the guide's colours are used */
     struct target dst;
-    const float
-        *space; /* device memory, as in struct gi_bilateral, as the table: value and slope */
+    const float *space; /* device memory, as in struct gi_bilateral */
     const float2 *table;
     int half, n;
-    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: weights are 0 where |i| is greater */
+    int16_t reach[GI_BILATERAL_MAX / 2 + 1]; /* of row |j|: the weights of larger |i| are 0 */
     float scale;
-    bool whole; /* distances are entries */
+    bool whole; /* distances are table indices */
 };
 
 static inline struct gi_edge edge_of(const struct gi_image *src, const struct gi_edge *edge)
@@ -27,7 +26,7 @@ static inline struct gi_edge edge_of(const struct gi_image *src, const struct gi
     return src->type == GI_F32 ? *edge : box_edge(src, edge);
 }
 
-/* Puts the tables into scratch. */
+/* Copies the tables to scratch memory: `table` has value and slope per entry. */
 static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_args *args,
                                          const struct gi_bilateral *spec, struct gi_err *err)
 {
@@ -43,7 +42,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     }
     memcpy(host + 2 * n, spec->space, nspace * sizeof(float));
     enum gi_status status = gi_cuda_scratch(cu, &scratch, nbytes, err);
-    /* From pageable memory: read when the call returns. */
+    /* Pageable memory has been read when the call returns. */
     cudaError_t error =
         status ? cudaSuccess
                : cudaMemcpyAsync(scratch, host, nbytes, cudaMemcpyHostToDevice, cu->stream);
@@ -56,7 +55,7 @@ static inline enum gi_status tables_copy(struct gi_cuda_queue *cu, struct plain_
     return GI_OK;
 }
 
-/* `guide`: that of the spec, without one the source. */
+/* `guide` is the spec's guide, or the source if there is none. */
 static inline enum gi_status plain_args_make(struct gi_cuda_queue *cu, struct plain_args *args,
                                              const struct gi_image *dst, const struct gi_image *src,
                                              const struct gi_bilateral *spec, struct gi_err *err)
@@ -89,7 +88,7 @@ static inline dim3 plain_grid(const struct plain_args *args)
                 rows < 65535 ? (unsigned)rows : 65535u);
 }
 
-/* The way that takes a guide (bilateral_joint.cu). */
+/* The implementation that accepts a guide (bilateral_joint.cu). */
 gi_bilateral_fn gi_cuda_bilateral_joint;
 
 #endif

@@ -1,10 +1,11 @@
-/* Bilateral means whose weights of differences are a guide's: a thread takes a pixel of any kind.
+/* Joint (cross) bilateral filter: the range weights are those of a guide image. One thread per
+ * pixel, any type and number of channels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/pairs/bilateral.cuh"
 
 enum { COLOURS_MAX = 3 };
 
-/* The colours of a pixel, 0 where there are no more, and its alpha. */
+/* The colours of a pixel, 0 for missing ones, and its alpha. */
 struct joint_pixel {
     float v[COLOURS_MAX], a;
 };
@@ -17,7 +18,7 @@ static __device__ __forceinline__ float joint_sample(const struct source *src, c
                                  : ((const float *)row)[at];
 }
 
-/* NULL: border values. */
+/* Returns NULL for border values. */
 static __device__ __forceinline__ const char *joint_row(const struct source *src, int y)
 {
     int yi = gi_border_index(y, src->height, src->border);
@@ -41,7 +42,8 @@ static __device__ __forceinline__ struct joint_pixel joint_at(const struct sourc
     return p;
 }
 
-/* The weight of a neighbour by the guide there, g, and here, p; false where it is left out. */
+/* The weight of a neighbour from the guide's pixels g there and p here; returns false if the
+ * neighbour is left out. */
 static __device__ __forceinline__ bool joint_weight(float *w, const struct plain_args *args,
                                                     const float2 *table,
                                                     const struct joint_pixel &p,
@@ -71,7 +73,7 @@ struct joint_sums {
     float s[COLOURS_MAX], a;
 };
 
-/* Row j of the neighbours of pixel (x, y), whose guide is p. */
+/* Sums over row j of the neighbourhood of pixel (x, y), whose guide pixel is p. */
 static __device__ __forceinline__ struct joint_sums joint_add(const struct plain_args *args,
                                                               const float2 *table,
                                                               const struct joint_pixel &p, int x,

@@ -1,24 +1,25 @@
-/* Non-local means. Of gray bytes and patches of 7 x 7 a block has a tile of 128 x 32 pixels; a
- * thread goes down 16 pixels of a column for each offset, the squares of the seven differences of a
- * patch's row being two instructions for four, and a patch what is between two running sums. Else a
- * block has 16 x 16 pixels, and sums columns of squares in shared memory for each offset.
+/* Non-local means denoising. 8-bit gray with patches of 7 x 7: a block owns a tile of 128 x 32
+ * pixels; for each offset of the search window a thread moves down 16 pixels of a column. The
+ * squared differences of a patch row of seven pixels take two dp4a, and the distance of a patch is
+ * the difference of two running sums. Everything else: a block owns 16 x 16 pixels and computes
+ * sums of squares down the columns in shared memory for each offset.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/box/box.cuh"
 
 enum {
     PATCH = 7,
-    SEARCH = 21, /* at most: 32-bit sums */
+    SEARCH = 21, /* maximum: sums have 32 bits */
     REACH = SEARCH / 2 + PATCH / 2,
     WARPS_X = 4,
     WARPS_Y = 2,
     LANES = 32,
-    ROWS = 16,   /* of a thread */
-    AT_ONCE = 4, /* rows whose weights are looked up together, if at all */
+    ROWS = 16,   /* per thread */
+    AT_ONCE = 4, /* rows whose weights are looked up together, if any is not 0 */
     BYTES_THREADS = WARPS_X * WARPS_Y * LANES,
     TILE_X = WARPS_X * LANES,
     TILE_Y = WARPS_Y * ROWS,
     TILE_ROWS = TILE_Y + 2 * REACH,
-    BYTES_PITCH = 160,                 /* of TILE_X + 2 * REACH bytes */
+    BYTES_PITCH = 160,                 /* for TILE_X + 2 * REACH bytes */
     WORDS_PITCH = TILE_X + SEARCH - 1, /* pixels */
     BYTES_NBYTES = TILE_ROWS * (WORDS_PITCH * 8 + BYTES_PITCH),
     SIDE = 16, /* of a tile, pixels */
@@ -31,15 +32,15 @@ struct nlmeans_args {
     struct source src; /* border values are samples */
     struct target dst;
     int patch, search, shift;
-    unsigned n, cut; /* entries; distances from here on have no weight */
+    unsigned n, cut; /* entries; distances from `cut` on have weight 0 */
     float scale;
     uint16_t weights[GI_NLMEANS_ENTRIES];
 };
 
-/* ---- gray bytes, 7 x 7 ---- */
+/* ---- 8-bit gray, 7 x 7 ---- */
 
-/* The bytes of the tile and about it, then for each pixel those from 3 before it to 3 after it,
- * then 0; then the table where the bytes were. */
+/* Loads the bytes of the tile and its halo; then packs, for each pixel, those from 3 before it to 3
+ * after it, and a 0; finally stores the table of weights in place of the bytes. */
 static __device__ __forceinline__ void tile_make(uint2 *words, uint8_t *bytes,
                                                  const struct nlmeans_args *args, int x0, int y0)
 {
@@ -67,8 +68,8 @@ static __device__ __forceinline__ unsigned squares(uint2 a, uint2 b, unsigned su
     return __dp4a(high, high, __dp4a(low, low, sum));
 }
 
-/* An offset's share of a column: `own` are its patches' rows, `other` where those begin that they
- * are compared with. */
+/* Adds one offset of the search window for a column. `own` are the packed rows of its patches,
+ * `other` is the first packed row that they are compared with. */
 static __device__ __forceinline__ void offset_add(unsigned *sums, unsigned *weights,
                                                   const uint2 *own, const uint2 *other,
                                                   const uint16_t *table, unsigned cut, int shift)
@@ -144,7 +145,7 @@ static __device__ __forceinline__ const void *place_of(const struct source *src,
     return src->data + (size_t)yi * src->stride + (size_t)xi * src->channels * nbytes;
 }
 
-/* The sums of a pixel: in integers, or in floats. */
+/* The sums of a pixel, in integers or in floats. */
 template <typename T, int COLOURS> struct means {
     unsigned long long s[COLOURS], a;
     __device__ __forceinline__ void add(unsigned w, const T *v, const float *outside, bool alpha)
@@ -193,7 +194,7 @@ template <int COLOURS> struct means<float, COLOURS> {
     }
 };
 
-/* The tile's steps with all that patches and offsets reach, a plane a colour. */
+/* Quantised samples of the tile with the extent of patches and offsets, one plane per colour. */
 template <typename T, int COLOURS>
 static __device__ __forceinline__ void steps_make(int *steps, const struct nlmeans_args *args,
                                                   int x0, int y0, int side, int reach)
@@ -210,7 +211,8 @@ static __device__ __forceinline__ void steps_make(int *steps, const struct nlmea
     }
 }
 
-/* Sums of squares down `patch` pixels of a column, for two rows of columns of the tile a thread. */
+/* Sums of squares down `patch` pixels of a column; each thread computes two rows of a column of the
+ * tile. */
 template <int COLOURS>
 static __device__ __forceinline__ void columns_make(unsigned *columns, const int *steps, int by,
                                                     int side, int first, int patch)
