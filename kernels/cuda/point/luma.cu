@@ -1,16 +1,17 @@
-/* Luma: a thread makes 16 bytes of gray from those of each channel.
+/* Luma (Rec. ITU-R BT.709): a thread computes 16 bytes of gray from the same pixels of all
+ * channels.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/point/point.cuh"
 
 struct luma_args {
     struct gi_image dst, src;
-    int in, out; /* pieces of a row */
+    int in, out; /* pieces per row */
 };
 
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINT_THREADS) luma(struct luma_args args)
 {
-    enum { S = 4 / (int)sizeof(T) /* samples of a word */ };
+    enum { S = 4 / (int)sizeof(T) /* samples per word */ };
     int x = (int)(blockIdx.x * POINT_THREADS + threadIdx.x);
     if (x >= args.out)
         return;
@@ -35,7 +36,7 @@ static __global__ void __launch_bounds__(POINT_THREADS) luma(struct luma_args ar
                 }
             }
             ((unsigned *)&out)[i] = CHANNELS == 2 && S == 1
-                                        ? words[i * CHANNELS] /* to the bit, NaN too */
+                                        ? words[i * CHANNELS] /* copies NaN unchanged */
                                         : sample_pack<T>(v);
         }
         *piece_at(args.dst, x, y) = out;
@@ -44,7 +45,7 @@ static __global__ void __launch_bounds__(POINT_THREADS) luma(struct luma_args ar
 
 typedef void luma_kernel(struct luma_args args);
 
-/* By the type, and by channels less 2. */
+/* Indexed by type, and by channels minus 2. */
 static luma_kernel *const kernels[GI_F32 + 1][3] = {
     {luma<uint8_t, 2>, luma<uint8_t, 3>, luma<uint8_t, 4>},
     {luma<uint16_t, 2>, luma<uint16_t, 3>, luma<uint16_t, 4>},

@@ -1,27 +1,28 @@
-/* A pixel's channels made of each other. One matrix: of RGB a warp brings 1536 bytes into shared
- * memory, so that its lanes read and write them side by side though each makes the pixels of 48
- * bytes; of RGBA a thread makes those of 16. Many steps: a thread a pixel, powers in shared memory.
+/* Colour transforms. One matrix: for RGB a warp loads 1536 bytes into shared memory, so that
+ * accesses are coalesced although each lane owns the pixels of 48 bytes; for RGBA a thread owns 16
+ * bytes. Several steps (matrices, curves, HSV, HSL): one thread per pixel, power tables in shared
+ * memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/point/point.cuh"
 
-enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces of a warp */, WARPS = POINT_THREADS / WARP };
+enum { WIDE = 3, CHUNK = WIDE * WARP /* pieces per warp */, WARPS = POINT_THREADS / WARP };
 
 struct matrix_args {
     struct gi_image dst, src;
-    struct walk walk; /* of chunks by warps; of pieces by threads */
+    struct walk walk; /* over chunks by warps, or pieces by threads */
     struct gi_mix_step step;
     bool alpha_too;
 };
 
 /* ---- one matrix ---- */
 
-/* The pixels of RGB in 12 words. */
+/* The RGB pixels of 12 words. */
 template <typename T>
 static __device__ __forceinline__ void mix_three(unsigned *made, const unsigned *words,
                                                  const struct gi_mix_step &step)
 {
-    enum { S = 4 / (int)sizeof(T) /* samples of a word */ };
+    enum { S = 4 / (int)sizeof(T) /* samples per word */ };
 #pragma unroll
     for (int i = 0; i < WIDE * WORDS; i++) {
         float v[S];
@@ -87,7 +88,7 @@ template <typename T>
 static __global__ void __launch_bounds__(POINT_THREADS)
     matrix_of_four(const struct matrix_args args, int)
 {
-    enum { S = 4 / (int)sizeof(T) /* samples of a word */, PIXELS = WORDS * S / 4 };
+    enum { S = 4 / (int)sizeof(T) /* samples per word */, PIXELS = WORDS * S / 4 };
     unsigned x, y;
     walk_start(args.walk, &y, &x, blockIdx.x * POINT_THREADS + threadIdx.x);
     for (; y < (unsigned)args.src.height; walk_next(args.walk, &y, &x)) {
@@ -106,7 +107,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
             ((unsigned *)&made)[i] = sample_pack<T>(v + i * S);
-        if (sizeof(T) == 4 && !args.alpha_too) /* to the bit, NaN too */
+        if (sizeof(T) == 4 && !args.alpha_too) /* copies NaN unchanged */
             made.w = in.w;
         *piece_at(args.dst, (int)x, (int)y) = made;
     }
@@ -119,7 +120,7 @@ static bool is_matrix(const struct gi_queue *, const struct gi_image *, const st
     return spec->nsteps == 1 && spec->steps[0].kind == GI_MIX_MATRIX;
 }
 
-/* As many blocks as the device holds at once, or as there is work for. */
+/* As many blocks as are resident at once, or fewer if there is less work. */
 static int blocks_of(const struct gi_cuda_queue *cu, long long threads, int fit)
 {
     long long blocks = (threads + POINT_THREADS - 1) / POINT_THREADS, most = fit * cu->units;
@@ -148,11 +149,11 @@ static enum gi_status by_matrix(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* ---- many steps ---- */
+/* ---- several steps ---- */
 
 struct steps_args {
     struct gi_image dst, src;
-    struct walk walk; /* of pixels by threads */
+    struct walk walk; /* over pixels by threads */
     int nsteps, npowers;
     struct gi_mix_step steps[GI_MIX_STEPS_MAX];
     bool alpha_too;

@@ -1,5 +1,5 @@
-/* What kernels on single pixels share. A thread makes 16 bytes of a row at a time, a piece; where a
- * row ends inside one, the padding of the images is read and written too.
+/* Shared by point operations. A thread processes pieces of 16 bytes of a row; if a row ends inside
+ * a piece, the padding of the images is read and written as well.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_POINT_CUH
 #define GI_KERNELS_CUDA_POINT_CUH
@@ -13,7 +13,7 @@ static inline int pieces_of(const struct gi_image *image)
     return ceil_div((long long)gi_row_nbytes(image), PIECE);
 }
 
-/* A thread for each piece of a row, and as many rows as there are blocks for. */
+/* One thread per piece of a row; every block processes every gridDim.y-th row. */
 static inline dim3 point_grid(int pieces, int height)
 {
     return dim3((unsigned)ceil_div(pieces, POINT_THREADS),
@@ -25,7 +25,7 @@ static __device__ __forceinline__ uint4 *piece_at(const struct gi_image &image, 
     return (uint4 *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
-/* The bits of a piece that are alpha which stays as it is: none where `keeps` is not. */
+/* Mask of the bits of a piece that are alpha to be kept; empty unless `keeps`. */
 static inline void keep_bits(unsigned keep[WORDS], const struct gi_image *image, bool keeps)
 {
     size_t nbytes = gi_type_nbytes(image->type);
@@ -35,7 +35,7 @@ static inline void keep_bits(unsigned keep[WORDS], const struct gi_image *image,
     }
 }
 
-/* As pointwise with GI_POINT_TABLE. */
+/* pointwise with GI_POINT_TABLE. */
 gi_pointwise_fn gi_cuda_point_table;
 
 #endif

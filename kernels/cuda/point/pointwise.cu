@@ -1,26 +1,27 @@
-/* Point operations but tables, and threshold: one pass over the samples. Integers are taken as many
- * at a time as a word holds, where that is exact; what is not is computed in float32.
+/* Point operations except tables: arithmetic with constants or a second image, and thresholds, in
+ * one pass. Integers are processed as packed words (SIMD within a register) where that is exact,
+ * otherwise in float32.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/point/point.cuh"
 
-/* The operation of gi_kernels.threshold, behind those of enum gi_point_op. */
+/* The operation of gi_kernels.threshold, numbered after those of enum gi_point_op. */
 enum { THRESHOLD = GI_POINT_OUTLIER + 1, NOPERATIONS };
 
 struct point_args {
     struct gi_image dst, src, other;
-    int pieces;                /* of a row */
-    float scale[4], offset[4]; /* AFFINE: of channels, again where there are 1 or 2 */
+    int pieces;                /* per row */
+    float scale[4], offset[4]; /* AFFINE: per channel, repeated for 1 or 2 channels */
     float t, above;
-    unsigned least; /* THRESHOLD: the smallest foreground, OUTLIER: t, as many times as a word holds
-                       it */
-    unsigned flip;  /* ~0: the others become full scale */
+    unsigned least; /* THRESHOLD: smallest foreground value, OUTLIER: t, replicated for every sample
+                       of a word */
+    unsigned flip;  /* ~0: samples that are not above become full scale */
     unsigned full;  /* bits of full scale */
     unsigned keep[WORDS];
 };
 
-/* ---- as many samples as a word holds ---- */
+/* ---- packed words ---- */
 
-/* a b / (2^n - 1) rounded, as the CPU has it. */
+/* a * b / (2^n - 1), rounded as on the CPU. */
 template <typename T> static __device__ __forceinline__ unsigned product(unsigned a, unsigned b)
 {
     const int n = 8 * (int)sizeof(T);
@@ -119,13 +120,13 @@ static __device__ __forceinline__ float in_float(int what, float a, float b, flo
     }
 }
 
-/* Word i of a piece whose channels begin at `first`. */
+/* Word i of a piece, whose channels begin at `first`. */
 template <typename T, int PERIOD>
 static __device__ __forceinline__ unsigned in_floats(int what, unsigned a, unsigned b, int i,
                                                      const float *scale, const float *offset,
                                                      const struct point_args &args)
 {
-    enum { S = 4 / (int)sizeof(T) /* samples of a word */ };
+    enum { S = 4 / (int)sizeof(T) /* samples per word */ };
     float v[S];
 #pragma unroll
     for (int s = 0; s < S; s++) {
@@ -139,7 +140,7 @@ static __device__ __forceinline__ unsigned in_floats(int what, unsigned a, unsig
     return sizeof(T) == 4 ? word : (word & ~args.keep[i]) | (a & args.keep[i]);
 }
 
-/* PERIOD: after so many samples the channels are those again: 3, or 4 for 1, 2 and 4 channels. */
+/* PERIOD: number of samples after which the channels repeat: 3, or 4 for 1, 2 and 4 channels. */
 template <typename T, int WHAT, int PERIOD>
 static __global__ void __launch_bounds__(POINT_THREADS) point(struct point_args args)
 {
@@ -231,8 +232,8 @@ static enum gi_status pointwise_by_pieces(struct gi_queue *queue, struct gi_imag
     return run(queue, &args, (int)spec->op, !spec->alpha_too, err);
 }
 
-/* Where nothing is above, everything is not: the smallest foreground is 0 then, and `flip` turned.
- */
+/* If no sample can be above, the mask is inverted instead: every sample is >= 0, and `flip` is
+ * inverted. */
 static enum gi_status threshold_by_pieces(struct gi_queue *queue, struct gi_image *dst,
                                           const struct gi_image *src, float above, bool invert,
                                           struct gi_err *err)

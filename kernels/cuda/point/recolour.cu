@@ -1,12 +1,13 @@
-/* Colours looked up in a table of all there are: a thread makes the pixels of 12 bytes of RGB, or
- * of 16 of RGBA. SPDX-License-Identifier: MIT */
+/* Replaces colours by a palette: looks up the palette index in a table of all 24-bit colours. A
+ * thread processes four pixels, 12 bytes of RGB or 16 bytes of RGBA.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/point/point.cuh"
 
 struct recolour_args {
     struct gi_image dst, src, table;
-    struct walk walk;                   /* of groups of four pixels by threads */
-    unsigned colours[GI_RECOLOUR_MOST]; /* red lowest */
+    struct walk walk;                   /* grid-stride loop over groups of four pixels */
+    unsigned colours[GI_RECOLOUR_MOST]; /* red in the lowest byte */
 };
 
 template <int CHANNELS>

@@ -1,9 +1,10 @@
-/* Table look-up. Tables travel with the arguments of launches, so nothing waits and the caller's
+/* Lookup tables. Tables are kernel arguments, so that no launch waits for a copy and the caller's
  * memory is free at once.
  *
  * Bytes: a block has 64 words of each table in shared memory, 32 times, so that each lane finds its
- * entry in a bank of its own. 16-bit samples: where all channels have one table and shared memory
- * holds its 128 KiB, it lies there, else in device memory behind the L1 cache. Floats: there too.
+ * entry in a bank of its own. 16-bit samples: if all channels share a table and shared memory can
+ * hold its 128 KiB, it is there, otherwise in global memory behind the L1 cache. Floats: global
+ * memory.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/measure.h"
 #include "kernels/cuda/point/point.cuh"
@@ -14,15 +15,15 @@ enum {
     ENTRIES16 = 65536,
     TABLE16_NBYTES = 2 * ENTRIES16,
     TABLE32_NBYTES = 4 * ENTRIES16,
-    THREADS16 = 1024,       /* one block has the shared memory of a multiprocessor to itself */
-    PART_NBYTES = 28 << 10, /* of a table, in the arguments of a launch: 32764 is the most */
+    THREADS16 = 1024,       /* one block uses the shared memory of a multiprocessor */
+    PART_NBYTES = 28 << 10, /* of a table, per launch: arguments have at most 32764 */
 };
 
 struct table_args {
     struct gi_image dst, src;
     struct walk walk;
     unsigned keep[WORDS];
-    const uint16_t *tables; /* 16 bits: device memory, PERIOD of them */
+    const uint16_t *tables; /* 16 bits: device memory, PERIOD tables */
 };
 
 /* ---- bytes ---- */
@@ -46,7 +47,7 @@ static __global__ void __launch_bounds__(POINT_THREADS) table_bytes(struct bytes
     for (; y < (unsigned)a.src.height; walk_next(a.walk, &y, &x)) {
         uint4 piece = *piece_at(a.src, (int)x, (int)y);
         unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x % 3 : 0;
-        /* the tables in the order in which this piece wants them */
+        /* tables in the order of this piece's channels */
         const char *table[PERIOD];
 #pragma unroll
         for (unsigned c = 0; c < PERIOD; c++) {
@@ -57,7 +58,7 @@ static __global__ void __launch_bounds__(POINT_THREADS) table_bytes(struct bytes
         for (int i = 0; i < WORDS; i++) {
             unsigned in = words[i], entry[4];
 #pragma unroll
-            for (int s = 0; s < 4; s++) { /* entries 4 v' to 4 v' + 3 lie v' rows down */
+            for (int s = 0; s < 4; s++) { /* entries 4 v' to 4 v' + 3 are v' rows down */
                 unsigned v = in >> 8 * s & 255;
                 unsigned four = *(const unsigned *)(table[(4 * i + s) % PERIOD] + (v >> 2) * 128);
                 entry[s] = __byte_perm(four, 0, v & 3);
@@ -83,8 +84,8 @@ static __global__ void __launch_bounds__(POINT_THREADS) put_part(const struct pa
     args.to[i] = args.part[i];
 }
 
-/* SHARED: by a copy of the one table in shared memory. PERIOD tables, those of a pixel's channels
- * in turn. */
+/* SHARED: uses a copy of the only table in shared memory. PERIOD: number of tables, those of a
+ * pixel's channels in rotation. */
 template <bool SHARED, int PERIOD>
 static __global__ void __launch_bounds__(THREADS16) table_words(const struct table_args args)
 {
@@ -100,12 +101,12 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
     while (y < height) {
         uint4 piece = next, *to = piece_at(args.dst, (int)x, (int)y);
         unsigned *words = (unsigned *)&piece, first = PERIOD == 3 ? x * 2 % 3 : 0;
-        unsigned table[PERIOD]; /* where the one of each sample begins */
+        unsigned table[PERIOD]; /* index of the table of each sample */
 #pragma unroll
         for (unsigned c = 0; c < PERIOD; c++)
             table[c] = (first + c >= PERIOD ? first + c - PERIOD : first + c) * ENTRIES16;
         walk_next(args.walk, &y, &x);
-        if (y < height) /* on its way while this piece is looked up */
+        if (y < height) /* in flight while this piece is looked up */
             next = *piece_at(args.src, (int)x, (int)y);
 #pragma unroll
         for (int i = 0; i < WORDS; i++) {
@@ -127,10 +128,10 @@ static __global__ void __launch_bounds__(THREADS16) table_words(const struct tab
 
 struct floats_args {
     struct gi_image dst, src;
-    int pieces;          /* of a row */
-    unsigned stays;      /* channels that do, a bit each */
-    const float *tables; /* device memory: of each channel, or one */
-    size_t each;         /* entries from one to the next */
+    int pieces;          /* per row */
+    unsigned stays;      /* bit mask of channels that are copied */
+    const float *tables; /* device memory: one per channel, or one */
+    size_t each;         /* entries per table */
 };
 
 static __global__ void __launch_bounds__(POINT_THREADS) table_floats(const struct floats_args args)
@@ -164,7 +165,7 @@ static void fill_args(struct table_args *args, struct gi_image *dst, const struc
     keep_bits(args->keep, src, keeps);
 }
 
-/* As many blocks as the device holds at once, or as there are pieces for. */
+/* As many blocks as are resident at once, or fewer if there are fewer pieces. */
 static int blocks_of(const struct gi_image *src, int threads, int most)
 {
     int blocks = ceil_div((long long)pieces_of(src) * src->height, threads);
@@ -190,7 +191,7 @@ static enum gi_status launch_bytes(struct gi_cuda_queue *cu, struct gi_image *ds
     return GI_OK;
 }
 
-/* A table to device memory, in stream order. */
+/* Copies a table to device memory in stream order, by kernel arguments. */
 static enum gi_status put_table(struct gi_cuda_queue *cu, char *to, const void *table,
                                 int table_nbytes, struct gi_err *err)
 {

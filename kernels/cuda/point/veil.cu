@@ -1,10 +1,11 @@
-/* Fully transparent pixels, kept from being picked: a thread takes a pixel of some rows.
+/* Ignores transparent pixels in min/max and rank filters: replaces them by a value that is never
+ * picked, and restores them afterwards. One thread per pixel column visits every gridDim.y-th row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 
 enum { VEIL_THREADS = 256, VEIL_ROWS = 16384 /* of a grid */ };
 
-/* Read and written at once. */
+/* A pixel that is loaded and stored with one access. */
 template <typename T, int CHANNELS> struct alignas(sizeof(T) * CHANNELS) pixel {
     T c[CHANNELS];
 };
@@ -16,7 +17,7 @@ static __device__ __forceinline__ pixel<T, CHANNELS> *pixel_at(const struct gi_i
     return (pixel<T, CHANNELS> *)((char *)image.data + (size_t)y * image.stride) + x;
 }
 
-/* `picked` is without data where the veil is put on. */
+/* `picked` has no data in the first step, which hides pixels. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(VEIL_THREADS)
     veil_pixels(struct gi_image dst, struct gi_image src, struct gi_image picked, T hidden, T shown)
