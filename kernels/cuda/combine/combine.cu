@@ -1,15 +1,16 @@
-/* Two images made one: a thread makes 16 bytes of a row where samples stand beside each other, else
- * some pixels, all read before the first is made.
+/* Binary arithmetic and compositing of two images. Arithmetic on images of the same shape, type and
+ * channels: a thread processes pieces of 16 bytes of a row. Everything else: a thread processes
+ * PIXELS pixels of a row, all of which are loaded before the first is computed.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/point/point.cuh"
 
 enum { THREADS = 256, PIXELS = 2, ALPHA = 3 };
 
-/* An image beside `src`. */
+/* A second image, `other` or `dark`. */
 struct beside {
     struct gi_image image;
-    bool constant;      /* there is none: each pixel is spec.value */
-    float unit, opaque; /* samples are taken times `unit`; alpha where there is none */
+    bool constant;      /* no image: each pixel is spec.value */
+    float unit, opaque; /* factor of the samples; alpha of images without alpha */
 };
 
 struct combine_args {
@@ -36,7 +37,7 @@ static __device__ __forceinline__ void read_samples(float v[GI_MAX_CHANNELS], co
         v[c] = c < channels ? (float)p[c] : 0.0f;
 }
 
-/* Of `channels` samples as they lie: colours, gray thrice, and alpha. */
+/* Expands `channels` samples in memory order to three colours (gray is repeated) and alpha. */
 static __device__ __forceinline__ void in_order(float v[GI_MAX_CHANNELS], int channels,
                                                 float opaque)
 {
@@ -117,7 +118,7 @@ static __device__ __forceinline__ void arithmetic(float a[GI_MAX_CHANNELS],
     }
 }
 
-/* b is of `src`, s of `other` or the mask. */
+/* b is a pixel of `src`, s one of `other` or of the mask. */
 static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[GI_MAX_CHANNELS],
                                              const struct combine_args *args)
 {
@@ -143,7 +144,7 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
     b[ALPHA] = __fmul_rn(weights.alpha, args->full);
 }
 
-/* PIXELS of a row, THREADS apart. */
+/* One thread computes PIXELS pixels of a row, THREADS apart. */
 template <typename T, bool LAYERS>
 static __global__ void __launch_bounds__(THREADS)
     combine(const __grid_constant__ struct combine_args args)
@@ -175,10 +176,10 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* ---- samples beside each other ---- */
+/* ---- images of the same shape, type and channels ---- */
 
 struct pieces_args {
-    struct gi_image dst, src, other, dark; /* of one shape; `dark` without data is 0 */
+    struct gi_image dst, src, other, dark; /* of the same shape; if `dark` has no data it is 0 */
     enum gi_combine_op op;
     float factor, offset, t;
     int pieces;
@@ -281,10 +282,10 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* ---- pixels ---- */
+/* ---- everything ---- */
 
-/* A place along a side of n pixels, so that differences of places fit in 32 bits: what is farther
- * away is out of the image all the same. */
+/* Limits an offset along a side of n pixels, so that differences of coordinates fit in 32 bits;
+ * larger offsets are outside the image as well. */
 static int64_t nearer(int64_t at, int n, bool tile)
 {
     const int64_t most = 1 << 30;
