@@ -1,16 +1,17 @@
-/* Bounds of what differs from one pixel: a thread looks at pixels of some rows, a block adds what
- * its threads found to four numbers. SPDX-License-Identifier: MIT */
+/* Bounding box of all pixels that differ from a given pixel: a thread visits ROWS rows of a column,
+ * a block reduces the results with atomics in shared memory and updates four global values.
+ * SPDX-License-Identifier: MIT */
 #include <limits.h>
 
 #include "kernels/cuda/point/point.cuh"
 
-enum { ROWS = 32 /* of a block */ };
+enum { ROWS = 32 /* per block */ };
 
 struct bounds_args {
     struct gi_image src;
-    float pixel[GI_MAX_CHANNELS]; /* premultiplied where there is alpha */
+    float pixel[GI_MAX_CHANNELS]; /* premultiplied if there is alpha */
     float limit[GI_MAX_CHANNELS];
-    int *found; /* least x, least y, most x, most y */
+    int *found; /* minimum of x and y, maximum of x and y */
 };
 
 template <typename T, int CHANNELS>
@@ -103,7 +104,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_bounds *out,
         args.pixel[c] = weighed ? spec->pixel[c] * spec->pixel[last] : spec->pixel[c];
         args.limit[c] = weighed ? spec->tolerance * gi_type_full_scale(src->type) : spec->tolerance;
     }
-    /* more than any coordinate, and less */
+    /* larger than any coordinate, and smaller */
     GI_CUDA_TRY(cudaMemsetAsync(args.found, 0x7f, 2 * sizeof *found, cu->stream));
     GI_CUDA_TRY(cudaMemsetAsync(args.found + 2, 0xff, 2 * sizeof *found, cu->stream));
     status = look_at(cu, args, err);

@@ -1,4 +1,5 @@
-/* Flips: a thread makes whole pixels, 16 or 48 bytes of a row, from those at the other end.
+/* Flips: horizontal, vertical, or both (half turn). A thread computes 16 or 48 bytes of a row,
+ * whole pixels, from those at the opposite end of the source row.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/move/move.cuh"
 #include "kernels/cuda/move/turn.cuh"
@@ -6,11 +7,11 @@
 struct flip_args {
     struct gi_image dst, src;
     int turn;
-    int row;    /* bytes */
-    int groups; /* of a row */
+    int row;    /* bytes per row */
+    int groups; /* per row */
 };
 
-/* The last group of a row, byte by byte: it is not whole. */
+/* The last, incomplete group of a row, byte by byte. */
 template <int PIXEL>
 static __device__ __noinline__ void mirror_rest(const struct flip_args &args, int y, int from,
                                                 int at)
@@ -21,7 +22,7 @@ static __device__ __noinline__ void mirror_rest(const struct flip_args &args, in
         to[at] = row[args.row - (at / PIXEL + 1) * PIXEL + at % PIXEL];
 }
 
-/* Whole groups of the row that begin `at`, put the other way round. */
+/* Reverses the order of the pixels of a whole group. */
 template <int PIXEL, int PIECES>
 static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
 {
@@ -36,7 +37,7 @@ static __device__ __forceinline__ void mirror_group(uint4 *out, const uint4 *in)
     }
 }
 
-/* Pieces p[0] to p[PIECES] hold the group, `shift` bytes in. */
+/* Aligns a group: pieces p[0] to p[PIECES] contain it, `shift` bytes from their start. */
 template <int PIECES>
 static __device__ __forceinline__ void shift_group(uint4 *in, const uint4 *p, unsigned shift)
 {
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void shift_group(uint4 *in, const uint4 *p, un
         in[i] = shift ? shifted(p[i], p[i + 1], shift) : p[i];
 }
 
-/* A thread asks for FLIP_ROWS rows before it stores the first. */
+/* A thread loads FLIP_ROWS rows before it stores the first. */
 template <int PIXEL, int PIECES>
 static __global__ void __launch_bounds__(POINT_THREADS)
     mirror(const __grid_constant__ struct flip_args args)

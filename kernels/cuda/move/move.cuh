@@ -1,11 +1,11 @@
-/* What kernels that move bytes share: pieces of 16 bytes that begin anywhere.
+/* Shared by kernels that copy bytes: pieces of 16 bytes at any offset.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_MOVE_CUH
 #define GI_KERNELS_CUDA_MOVE_CUH
 
 #include "kernels/cuda/point/point.cuh"
 
-/* The 16 bytes that begin `shift` bytes into low and high, 0 to 15. */
+/* The 16 bytes that begin `shift` bytes (0 to 15) into the 32 bytes of low and high. */
 static __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, unsigned shift)
 {
     unsigned w[7] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z}, last = high.w;
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, unsigned 
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-/* 16 bytes of a row from byte `at` on, all of them in the row. */
+/* 16 bytes of a row from byte `at` on; all of them must be inside the row. */
 static __device__ __forceinline__ uint4 bytes_at(const char *row, long long at)
 {
     const uint4 *piece = (const uint4 *)row + (at >> 4);
@@ -29,7 +29,8 @@ static __device__ __forceinline__ uint4 bytes_at(const char *row, long long at)
     return shift ? shifted(low, piece[1], shift) : low;
 }
 
-/* Bytes a, b, c, d of `words` as one word; constants, so that each is one or two instructions. */
+/* Bytes a, b, c, d of `words` as one word. The indices are constants, so that this takes one to
+ * three instructions. */
 static __device__ __forceinline__ unsigned gather(const unsigned *words, int a, int b, int c, int d)
 {
     unsigned low = __byte_perm(words[a / 4], words[b / 4], (unsigned)(a % 4 | (b % 4 + 4) << 4));

@@ -1,12 +1,14 @@
-/* Scattering values: each place says to its pixel who it is, the last one stays; then each pixel
- * fetches the value of that one. SPDX-License-Identifier: MIT */
+/* Scatter: writes values to pixels that an image of coordinates names. First, each entry claims its
+ * pixel with an atomic maximum, so that the last one wins; then each pixel fetches the value of its
+ * owner. The result does not depend on the order of threads.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/common/sample.cuh"
 
 #include <string.h>
 
-enum { SCATTER_THREADS = 256, SCATTER_GRID = 1 << 16 /* blocks at most */ };
+enum { SCATTER_THREADS = 256, SCATTER_GRID = 1 << 16 /* maximum of blocks */ };
 
-/* Sample c of pixel i of an image that is read in raster order. */
+/* Sample c of pixel i, in raster order. */
 static __device__ __forceinline__ float sample_at(const struct gi_image &image, unsigned i, int c)
 {
     unsigned y = image.height == 1 ? 0 : i / (unsigned)image.width;
@@ -17,7 +19,7 @@ static __device__ __forceinline__ float sample_at(const struct gi_image &image, 
                                   : ((const float *)row)[at];
 }
 
-/* Of each pixel the number of its last place and 1, or 0. */
+/* owners[pixel] = 1 + the index of the last entry that names the pixel, or 0. */
 static __global__ void __launch_bounds__(SCATTER_THREADS)
     scatter_claim(unsigned *owners, struct gi_image places, unsigned n, int width, int height,
                   int y0)
@@ -34,7 +36,7 @@ static __global__ void __launch_bounds__(SCATTER_THREADS)
 struct fetch_args {
     struct gi_image dst, src, values;
     const unsigned *owners;
-    int first, nvalues; /* nvalues 0: `value` everywhere */
+    int first, nvalues; /* nvalues = 0: `value` everywhere */
     float scale, full, value[GI_MAX_CHANNELS];
 };
 

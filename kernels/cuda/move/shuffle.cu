@@ -1,19 +1,20 @@
-/* Shuffling channels. Of one image: a thread takes the bytes of each word that it makes from the
- * words of the same pixels. Of several: a thread makes 16 bytes of a row from samples that
- * neighbours read too. SPDX-License-Identifier: MIT */
+/* Channel permutation. One source image: a thread assembles each output word from bytes of the
+ * words of the same pixels. Several source images: a thread computes 16 bytes of a row from single
+ * samples; the loads of neighbouring threads share cache lines.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/move/move.cuh"
 
 struct shuffle_args {
     struct gi_image dst;
-    const char *from[GI_MAX_CHANNELS]; /* the first sample of channel c; NULL: value[c] */
+    const char *from[GI_MAX_CHANNELS]; /* first sample of channel c; NULL: value[c] */
     size_t stride[GI_MAX_CHANNELS];
-    int step[GI_MAX_CHANNELS]; /* samples */
+    int step[GI_MAX_CHANNELS]; /* samples per pixel */
     uint32_t value[GI_MAX_CHANNELS];
     int pieces;
 };
 
-/* The channels of a piece's samples, from its first one on: their order begins anew after CHANNELS.
- */
+/* k is the channel of a piece's samples relative to its first sample; it repeats after CHANNELS
+ * samples. */
 template <typename T, int CHANNELS>
 static __global__ void __launch_bounds__(POINT_THREADS) shuffle(struct shuffle_args args)
 {
@@ -23,7 +24,7 @@ static __global__ void __launch_bounds__(POINT_THREADS) shuffle(struct shuffle_a
         return;
     const char *from[CHANNELS];
     size_t stride[CHANNELS];
-    int step[CHANNELS], left[CHANNELS]; /* bytes; pixels that there are */
+    int step[CHANNELS], left[CHANNELS]; /* bytes per pixel; remaining pixels of the row */
     T value[CHANNELS];
 #pragma unroll
     for (int k = 0; k < CHANNELS; k++) {
@@ -100,31 +101,31 @@ static enum gi_status by_pieces(struct gi_queue *queue, struct gi_image *dst,
     return GI_OK;
 }
 
-/* ---- of one image ---- */
+/* ---- one source image ---- */
 
-/* So few pixels that they have whole words, `from` in the source and `to` in what is made. Each
- * byte of word j is that of the source's word k which pick[j][k] says, in the order of k, or stays:
- * of value[j] at first. */
+/* The smallest group of pixels that fills whole words: `from` words in the source, `to` words in
+ * the result. Byte by byte, word j of the result starts as value[j] and, for each source word k in
+ * order, either takes the byte that pick[j][k] selects or stays. */
 struct regroup_args {
     struct gi_image dst, src;
     unsigned value[GI_MAX_CHANNELS], pick[GI_MAX_CHANNELS][GI_MAX_CHANNELS];
     int from, to;
-    int from_pieces, to_pieces; /* of a row */
+    int from_pieces, to_pieces; /* per row */
 };
 
 enum {
-    KEEP = 4, /* the first byte of what is there, for __byte_perm() */
+    KEEP = 4, /* selector of __byte_perm() for the first byte of the present word */
     ROOM = 32 * GI_MAX_CHANNELS + 16,
 };
 
-/* Where piece i of a warp's stands in shared memory: those of neighbours in banks of their own. */
+/* Index of piece i of a warp in shared memory, free of bank conflicts. */
 template <int EACH> static __device__ __forceinline__ int room_of(int i)
 {
     return EACH % 2 ? i : i + i / 8;
 }
 
-/* A warp has 32 times FROM pieces side by side, which go through shared memory, so that a thread
- * has FROM neighbours and memory sees whole lines; the results go back in the same way. */
+/* A warp owns 32 * FROM neighbouring pieces, which are exchanged through shared memory, so that a
+ * thread owns FROM neighbours while loads and stores are coalesced. */
 template <int FROM, int TO>
 static __global__ void __launch_bounds__(POINT_THREADS)
     regroup(const __grid_constant__ struct regroup_args args)

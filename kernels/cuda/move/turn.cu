@@ -1,18 +1,23 @@
-/* Turning. What is transposed goes in squares through shared memory. A unit is K pixels that fill
- * whole words; K units of K rows are turned in registers, and then are units of columns.
+/* Transposition, quarter turns included: squares of pixels are exchanged through shared memory, so
+ * that loads and stores are coalesced. A unit is K pixels that fill whole words; K units of K rows
+ * are transposed in registers and are then units of columns. Flips: flip.cu.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/move/move.cuh"
 #include "kernels/cuda/move/turn.cuh"
 
-enum { UNITS = 32 /* of a square's side */, TURN_ROWS = 8, TURN_THREADS = UNITS * TURN_ROWS };
+enum {
+    UNITS = 32 /* units per side of a square */,
+    TURN_ROWS = 8,
+    TURN_THREADS = UNITS * TURN_ROWS
+};
 
 struct turn_args {
     struct gi_image dst, src;
     int turn;
-    int side; /* pixels of a square */
+    int side; /* pixels per side of a square */
 };
 
-/* Pixels of a unit. */
+/* Pixels per unit. */
 constexpr int unit_pixels(int pixel)
 {
     return pixel % 4 == 0 ? 1 : pixel % 2 == 0 ? 2 : 4;
@@ -23,7 +28,7 @@ template <int PIXEL> struct unit {
     alignas(E == 3 ? 4 : 4 * E) unsigned word[E];
 };
 
-/* out[j] holds pixel j of in[0], in[1] and on. */
+/* Transposes K units: out[j] contains pixel j of in[0], in[1] and so on. */
 template <int PIXEL>
 static __device__ __forceinline__ void turn_units(struct unit<PIXEL> *out,
                                                   const struct unit<PIXEL> *in)
@@ -43,7 +48,7 @@ static __device__ __forceinline__ void turn_units(struct unit<PIXEL> *out,
         }
 }
 
-/* The K rows of a unit of columns of dst from x on, unit `column` of the source's rows. */
+/* Loads the K rows of a unit of columns of dst from x on: unit `column` of the source's rows. */
 template <int PIXEL>
 static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
                                                   const struct turn_args &args, int x, int column)
@@ -61,7 +66,7 @@ static __device__ __forceinline__ void load_units(struct unit<PIXEL> *in,
     }
 }
 
-/* Squares along the rows of dst; blockIdx.y is their first column of the source. */
+/* One block transposes one square; blockIdx.y selects its first source column. */
 template <int PIXEL>
 static __global__ void __launch_bounds__(TURN_THREADS) squares(struct turn_args args)
 {
@@ -71,6 +76,7 @@ static __global__ void __launch_bounds__(TURN_THREADS) squares(struct turn_args 
     int lane = (int)threadIdx.x, first = (int)threadIdx.y;
     struct unit<PIXEL> in[GROUPS][K], out[K];
 #pragma unroll
+    /* Load. */
     for (int g = 0; g < GROUPS; g++)
         load_units(in[g], args, x0 + (first + g * TURN_ROWS) * K, column0 + lane);
 #pragma unroll
@@ -78,12 +84,13 @@ static __global__ void __launch_bounds__(TURN_THREADS) squares(struct turn_args 
         int group = first + g * TURN_ROWS;
         turn_units(out, in[g]);
 #pragma unroll
-        for (int k = 0; k < K; k++) /* units change places so that banks differ */
+        for (int k = 0; k < K; k++) /* XOR swizzle of the units: free of bank conflicts */
 #pragma unroll
             for (int e = 0; e < E; e++)
                 square[lane * K + k][(group ^ lane) * E + e] = out[k].word[e];
     }
     __syncthreads();
+    /* Exchange done: store. */
     for (int r = first; r < UNITS * K; r += TURN_ROWS) {
         int column = column0 * K + r;
         int y = args.turn & GI_TURN_MIRROR_X ? args.src.width - 1 - column : column;

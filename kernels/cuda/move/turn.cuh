@@ -1,11 +1,11 @@
-/* The ways of turning, and where their templates begin.
+/* Implementations of flips and transpositions, and the dispatch to their templates.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_TURN_CUH
 #define GI_KERNELS_CUDA_TURN_CUH
 
 #include "kernels/cuda/cuda.h"
 
-/* As turn, without GI_TURN_TRANSPOSE. */
+/* Flips: gi_cuda_turn() without GI_TURN_TRANSPOSE. */
 gi_turn_fn gi_cuda_turn_rows;
 
 #define TURN_PIXEL(nbytes, ...)                                                                    \
@@ -15,7 +15,7 @@ gi_turn_fn gi_cuda_turn_rows;
         break;                                                                                     \
     }
 
-/* Does a statement with the constant PIXEL, the bytes of a pixel of the image. */
+/* Executes a statement with the constant PIXEL, the bytes per pixel of the image. */
 #define TURN_PIXELS(image, ...)                                                                    \
     switch ((image)->channels * (int)gi_type_nbytes((image)->type)) {                              \
         TURN_PIXEL(1, __VA_ARGS__)                                                                 \

@@ -1,20 +1,20 @@
-/* A window: a thread makes 16 bytes of a row. Those that stand in the image are read as the two
- * aligned pieces that hold them, and shifted; all others sample by sample.
+/* Crop, pad and shift (copy with border): a thread computes 16 bytes of a row. Bytes inside the
+ * image are loaded as two aligned pieces and shifted; others are determined sample by sample.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/move/move.cuh"
 
-enum { VALUES = 3 /* pieces after which pixels of any size begin at a piece again */ };
+enum { VALUES = 3 /* pieces after which pixels of any size are aligned to a piece again */ };
 
 struct window_args {
     struct gi_image dst, src;
     struct gi_window spec;
-    long long left;       /* bytes from dst's first one to that of the image, down to */
-    int pixel, row;       /* bytes of a pixel of the image, and of a row */
-    int pieces, height;   /* of a row of dst; of the image */
-    uint4 values[VALUES]; /* rows of border values */
+    long long left;       /* byte offset of dst's first pixel in a row of the image */
+    int pixel, row;       /* bytes per pixel, and per row of the image */
+    int pieces, height;   /* per row of dst; of the image */
+    uint4 values[VALUES]; /* pieces of border values */
 };
 
-/* Piece x of a row of dst, a sample at a time. */
+/* Piece x of a row of dst, sample by sample. */
 template <typename T>
 static __device__ uint4 piece_by_samples(const struct window_args &args, const char *row, int x)
 {
@@ -35,11 +35,11 @@ static __device__ uint4 piece_by_samples(const struct window_args &args, const c
     return made.piece;
 }
 
-/* The rows that a thread makes are asked for before the first is stored. */
+/* Rows per thread: all are loaded before the first is stored. */
 enum { WINDOW_ROWS = 4 };
 
-/* WINDOW_ROWS rows of piece x from y on, which stand in the image from byte `at` of its row `from`
- * on. */
+/* Copies WINDOW_ROWS rows of piece x from y on; all are inside the image, from byte `at` of its row
+ * `from` on. */
 static __device__ __forceinline__ void copy_pieces(const struct window_args &args, int x, int y,
                                                    int at, int from)
 {
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void copy_pieces(const struct window_args &arg
         *piece_at(args.dst, x, y + r) = shift ? shifted(low[r], high[r], shift) : low[r];
 }
 
-/* The same anywhere, in the image or not; `at` may be outside its row. */
+/* The same for any position, inside the image or not; `at` may be outside the row. */
 template <typename T>
 static __device__ __noinline__ void make_pieces(const struct window_args &args, int x, int y,
                                                 long long at, bool value)
