@@ -1,20 +1,21 @@
-/* Copies between pageable host memory and the device. A small image goes as it is, through what the
- * driver has pinned for itself; a larger one through two pinned buffers of ours: while the device
- * moves one, the workers fill or empty the other. Pinning the image itself would cost more.
+/* Copies between host memory and the device. Small images are copied directly, through buffers that
+ * the driver has pinned; larger ones through two pinned staging buffers of ours (double buffering):
+ * while the device copies one, worker threads fill or empty the other. Pinning the image itself
+ * would take longer.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <string.h>
 
 enum {
-    /* Pinning the staging buffers takes 3.4 ms; what they save over the driver's 11 GB/s (H200) is
-     * 57 us a megabyte on the way up, nothing on the way down. */
+    /* Pinning the staging buffers takes 3.4 ms; compared with the driver's 11 GB/s (H200) they save
+     * 57 us per megabyte of an upload and nothing of a download. */
     SMALL_NBYTES = 32 << 20,
-    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long against a launch, quick to pin */
-    SLICE_NBYTES = 256 << 10, /* host memory that is worth waking a worker for */
+    STAGING_NBYTES = 4 << 20, /* 73 us at 55 GB/s: long compared with a launch, quick to pin */
+    SLICE_NBYTES = 256 << 10, /* amount of host memory that is worth waking a worker thread for */
 };
 
-/* Rows in host memory to be copied, in slices, by the workers. */
+/* Rows in host memory that worker threads copy in slices. */
 struct host_copy {
     char *dst;
     const char *src;
@@ -46,8 +47,8 @@ static enum gi_status staging_make(struct gi_cuda_queue *cu, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows that lie without gaps on both sides are one row; and a row longer than a staging buffer is
- * cut. Both give rows of this length, and a rest. */
+/* Rows without gaps on both sides are treated as one row, and a row longer than a staging buffer is
+ * divided. Both result in rows of this length, and a remainder. */
 enum { FLAT_NBYTES = 64 << 10 };
 
 typedef enum gi_status copy_fn(struct gi_cuda_queue *cu, char *dst, size_t dst_stride,
@@ -140,8 +141,8 @@ static enum gi_status rows_to_host(struct gi_cuda_queue *cu, char *dst, size_t d
     return GI_OK;
 }
 
-/* Rows in host memory that the device reaches itself, or so few that the driver's way is quickest.
- */
+/* Whether the device can access these rows directly, or they are so few that the driver's own copy
+ * is fastest. */
 static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size_t nbytes)
 {
     struct cudaPointerAttributes attributes;
@@ -153,7 +154,7 @@ static bool goes_as_it_is(const struct gi_cuda_queue *cu, const void *host, size
     return false;
 }
 
-/* The end of a copy that went as it is: a ticket for it, or it is waited for. */
+/* Ends a direct copy: returns a ticket for it, or waits for it. */
 static enum gi_status ticket_or_wait(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
                                      struct gi_err *err)
 {
@@ -168,7 +169,7 @@ static enum gi_status copy_to_host(struct gi_cuda_queue *cu, void *host, size_t 
                                    size_t nrows, struct gi_ticket *ticket, struct gi_err *err)
 {
     if (ticket)
-        ticket->number = 0; /* what goes through staging has come when we return */
+        ticket->number = 0; /* copies through staging are complete when we return */
     if (!goes_as_it_is(cu, host, row_nbytes * nrows))
         return copy_any(rows_to_host, cu, (char *)host, host_stride, (const char *)device,
                         device_stride, row_nbytes, nrows, err);

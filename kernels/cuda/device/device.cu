@@ -1,4 +1,4 @@
-/* CUDA devices: what they say of themselves, and their life. Nothing here is global, so several may
+/* CUDA devices: properties, opening and closing. There is no global state, so several devices may
  * be open at once.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
@@ -11,10 +11,10 @@
 enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *call)
 {
     cudaGetLastError(); /* so that the next check does not see this error again */
-    if (error == cudaErrorInsufficientDriver) /* what the runtime says where there is none, too */
+    if (error == cudaErrorInsufficientDriver) /* also reported if there is no driver */
         return gi_fail(err, GI_E_DEVICE, "no NVIDIA driver, or one too old for CUDA %d.%d",
                        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    /* After an error that CUDA calls sticky every call fails. */
+    /* After an error that CUDA calls sticky, every call fails. */
     bool sticky = error != cudaErrorMemoryAllocation && cudaDeviceSynchronize() != cudaSuccess;
     cudaGetLastError();
     enum gi_status status = error == cudaErrorMemoryAllocation ? GI_E_DEVICE_MEMORY
@@ -24,14 +24,14 @@ enum gi_status gi_cuda_fail(struct gi_err *err, cudaError_t error, const char *c
                    (int)strcspn(call, "("), call);
 }
 
-/* Results a clock and multiprocessor of 32-bit multiply-add: CUDA C++ Programming Guide, table
+/* Results of 32-bit multiply-add per clock and multiprocessor: CUDA C++ Programming Guide, table
  * "Throughput of Native Arithmetic Instructions". */
 static int lanes_of(int capability)
 {
     return capability == 60 || (capability >= 70 && capability <= 80) ? 64 : 128;
 }
 
-/* An attribute, 0 where the driver doesn't know it. */
+/* An attribute, or 0 if the driver does not know it. */
 static int attribute(cudaDeviceAttr name, int ordinal)
 {
     int value = 0;
@@ -40,8 +40,7 @@ static int attribute(cudaDeviceAttr name, int ordinal)
     return value;
 }
 
-/* The number at the start of a file that the kernel keeps about a PCI device; 0 where it has none.
- */
+/* The number at the start of a sysfs file of a PCI device, or 0 if there is none. */
 static double pci_number(const char *bus, const char *file)
 {
     char path[96];
@@ -56,7 +55,8 @@ static double pci_number(const char *bus, const char *file)
     return value;
 }
 
-/* Bytes a second of the PCI Express link at its best: transfers a second and lane, a bit each. */
+/* Bytes per second of the PCI Express link at its highest speed: transfers per second and lane, one
+ * bit each. */
 static double link_rate(int ordinal)
 {
     char bus[32] = "";
@@ -81,7 +81,7 @@ static enum gi_status device_info(struct gi_device_info *info, int ordinal, stru
     info->lanes = lanes_of(info->capability);
     info->clock_khz = attribute(cudaDevAttrClockRate, ordinal);
     info->cache_nbytes = (size_t)properties.l2CacheSize;
-    /* two transfers a clock */
+    /* two transfers per clock */
     info->memory_rate =
         2e3 * attribute(cudaDevAttrMemoryClockRate, ordinal) * properties.memoryBusWidth / 8;
     info->link_rate = link_rate(ordinal);
@@ -114,7 +114,7 @@ enum gi_status gi_cuda_describe(struct gi_device *device, struct gi_device_info 
     return device_info(info, ((struct gi_cuda_device *)device)->ordinal, err);
 }
 
-/* The parts of a device that can fail; gi_cuda_device_close() takes what was made. */
+/* Initialises the parts of a device that can fail; gi_cuda_device_close() frees what exists. */
 static enum gi_status device_fill(struct gi_cuda_device *cu, const struct gi_open_options *options,
                                   struct gi_err *err)
 {
@@ -150,7 +150,7 @@ enum gi_status gi_cuda_device_open(struct gi_device **device, const struct gi_op
     return status;
 }
 
-/* Frees what this program holds; the driver's own context goes with the process. */
+/* Frees the memory of this program; the driver's context ends with the process. */
 void gi_cuda_device_close(struct gi_device **device)
 {
     struct gi_cuda_device *cu = (struct gi_cuda_device *)*device;

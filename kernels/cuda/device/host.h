@@ -1,5 +1,5 @@
-/* The slots of struct gi_kernels that are no primitives: life, memory, copies, stopwatches, the
- * roofline.
+/* Those slots of struct gi_kernels that are not primitives: devices, queues, memory, copies,
+ * stopwatches, the roofline.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_HOST_H
 #define GI_KERNELS_CUDA_HOST_H
@@ -43,16 +43,16 @@ void gi_cuda_range(struct gi_queue *queue, const char *name);
 enum gi_status gi_cuda_roofline(struct gi_queue *queue, struct gi_roofline *roofline,
                                 struct gi_err *err);
 
-/* Between the files of this folder. */
+/* Shared within this folder. */
 
-/* The device's pinned memory: begun, and given back. */
+/* Initialises and frees the device's pinned memory. */
 void gi_cuda_pinned_begin(struct gi_cuda_device *cu);
 void gi_cuda_pinned_end(struct gi_cuda_device *cu);
 
-/* A queue's blocks become anybody's; its stream is done. */
+/* Makes the blocks of a queue, whose stream is done, available to all queues. */
 void gi_cuda_blocks_leave(struct gi_cuda_queue *cu);
 
-/* Fills `ticket` for all that the stream holds now. */
+/* Sets `ticket` to complete when all work in the stream now is done. */
 enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket,
                               struct gi_err *err);
 

@@ -1,19 +1,19 @@
-/* Device memory: blocks that the driver gives once and that go round in stream order. The driver's
- * own pools do that too, but the first allocation from one costs 6 ms.
+/* Device memory: a pool of blocks from cudaMalloc that are reused in stream order. The driver's own
+ * pools do the same, but the first allocation from one takes 6 ms.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the index arithmetic of the kernels was written for: a row counts its bytes and a grid its
- * rows in an int, with room for halos and tiles beyond the end. */
+/* Limits of the kernels' index arithmetic: bytes of a row and rows of a grid are ints, with room
+ * for halos and tiles beyond the end. */
 enum { ROWS_MAX = 65000, ROW_NBYTES_MAX = 1 << 20 };
 
 /* The functions up to take() and give_back() are called with the device's lock held. */
 
-/* The smallest idle block that holds `nbytes`; NULL where it would waste more than an eighth:
- * gi_cuda_limits() promises idle bytes to whatever comes. */
+/* The smallest idle block of at least `nbytes`; NULL if it would waste more than an eighth, because
+ * gi_cuda_limits() promises idle bytes to every request. */
 static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t nbytes)
 {
     struct gi_cuda_block *best = NULL;
@@ -26,7 +26,7 @@ static struct gi_cuda_block *idle_block(const struct gi_cuda_queue *cu, size_t n
     return best;
 }
 
-/* Gives idle blocks, those of other queues too, back to the driver. */
+/* Returns all idle blocks, including those of other queues, to the driver. */
 static void trim(struct gi_cuda_device *device)
 {
     int kept = 0;
@@ -126,7 +126,7 @@ enum gi_status gi_cuda_alloc(struct gi_queue *queue, struct gi_image *image, int
     if (status)
         return status;
     image->owner = GI_OWNER_CUDA;
-    /* Wide texels read the padding next to the last sample: give it a value, whatever it be. */
+    /* Wide loads read the padding next to the last sample: initialise it. */
     size_t texels = (row + 15) / 16 * 16;
     cudaError_t error = cudaSuccess;
     if (texels > row)
@@ -168,7 +168,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* All idle blocks are the queue's for the taking, but of everything not more than its part. */
+/* A queue may take all idle blocks, but not more than its share of all memory. */
 void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);
@@ -185,7 +185,7 @@ void gi_cuda_limits(struct gi_queue *queue, struct gi_device_limits *limits)
     pthread_mutex_unlock(&device->lock);
     if (parts > 1)
         free_nbytes = smaller(free_nbytes, all / parts - smaller(lent, all / parts));
-    free_nbytes -= free_nbytes / 16; /* the driver and fragments want some */
+    free_nbytes -= free_nbytes / 16; /* reserve for the driver and for fragmentation */
     if (device->max_bytes)
         free_nbytes = smaller(free_nbytes, device->max_bytes / parts);
     *limits = (struct gi_device_limits){free_nbytes, ROWS_MAX, ROW_NBYTES_MAX, GI_CUDA_ALIGN};

@@ -1,13 +1,14 @@
-/* Pinned host memory for images that travel. Pinning is slow (72 to 93 ms for 256 MB), so blocks
- * are kept for the images that come after. SPDX-License-Identifier: MIT */
+/* Pinned host memory for image transfers. Pinning is slow (72 to 93 ms for 256 MB), so blocks are
+ * kept for later images.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <stdlib.h>
 
-/* Idle memory that is kept; what comes back beyond it goes to the system. */
+/* Maximum of idle memory that is kept; memory freed beyond it is returned to the system. */
 static const size_t KEPT_NBYTES = (size_t)1 << 30;
 
-/* The smallest idle block that holds `nbytes` without wasting more than half as much again. */
+/* The smallest idle block of at least `nbytes` that is at most half as large again. */
 static struct gi_cuda_pinned *idle_block(const struct gi_cuda_device *cu, size_t nbytes)
 {
     struct gi_cuda_pinned *best = NULL;
@@ -34,7 +35,7 @@ static bool add_block(struct gi_cuda_device *cu, void *data, size_t nbytes)
     return true;
 }
 
-/* The driver pins outside the lock: it takes its time. */
+/* The driver pins memory outside the lock, because that takes long. */
 static void *pinned_alloc(void *self, size_t nbytes)
 {
     struct gi_cuda_device *cu = (struct gi_cuda_device *)self;

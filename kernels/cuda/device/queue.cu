@@ -1,10 +1,11 @@
-/* CUDA queues: a stream each, the tickets of its copies, stopwatches, names for profilers.
+/* CUDA queues: one stream each, the tickets of its copies, stopwatches, and named ranges for
+ * profilers.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 #include <stdlib.h>
 
-/* All in the header, which asks for a profiler once; some toolkits are installed without it. */
+/* NVTX is a header-only library that looks for a profiler once; some toolkits lack it. */
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define RANGE_PUSH(name) nvtxRangePushA(name)
@@ -14,7 +15,7 @@
 #define RANGE_POP()      (void)0
 #endif
 
-/* The parts of a queue that can fail; gi_cuda_queue_close() takes what was made. */
+/* Creates the parts of a queue that can fail; gi_cuda_queue_close() frees what exists. */
 static enum gi_status queue_fill(struct gi_cuda_queue *cu, struct gi_err *err)
 {
     GI_CUDA_TRY(cudaSetDevice(cu->ordinal));
@@ -97,8 +98,8 @@ enum gi_status gi_cuda_ticket(struct gi_cuda_queue *cu, struct gi_ticket *ticket
     return GI_OK;
 }
 
-/* Where the event has gone to a later ticket, that copy is behind ours in the stream: waiting for
- * it is too long, not too short. */
+/* If the event now belongs to a later ticket, that copy follows ours in the stream: waiting for it
+ * takes longer than necessary, but never too short. */
 enum gi_status gi_cuda_wait(struct gi_queue *queue, struct gi_ticket *ticket, struct gi_err *err)
 {
     struct gi_cuda_queue *cu = gi_cuda(queue);

@@ -1,19 +1,20 @@
-/* What the device can do at most: memory copied and fused multiply-adds.
+/* Peak rates of the device, measured: memory copy and fused multiply-add.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/device/host.h"
 
 enum {
-    COPY_SIDE = 16384, /* 256 MB a side of the copy: more than the second cache holds */
+    COPY_SIDE = 16384, /* 256 MB per side of the copy: more than the L2 cache holds */
     THREADS = 256,
-    BLOCKS_A_UNIT = 8, /* 2048 threads: all that a multiprocessor takes */
+    BLOCKS_A_UNIT = 8, /* 2048 threads: the maximum of a multiprocessor */
     CHAINS = 8,
     STEPS = 4096,
     TRIES = 4,
 };
 
-enum { FROM, TO, MARKS }; /* of the stopwatch */
+enum { FROM, TO, MARKS }; /* marks of the stopwatch */
 
-/* The sums go nowhere but to where no launch asks for. */
+/* The sums are stored only under a condition that no launch fulfils, so that they are not optimised
+ * away. */
 static __global__ void fma_chains(float *out, float factor)
 {
     float sums[CHAINS];
@@ -30,7 +31,7 @@ static __global__ void fma_chains(float *out, float factor)
         out[blockIdx.x * THREADS + threadIdx.x] = sum;
 }
 
-/* rate = the best of `work` over the time between the marks. */
+/* *rate = the maximum of itself and `work` divided by the time between the marks. */
 static enum gi_status note_rate(struct gi_cuda_queue *cu, double *rate, double work,
                                 const struct gi_stopwatch *watch, struct gi_err *err)
 {

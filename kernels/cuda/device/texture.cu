@@ -1,10 +1,11 @@
-/* Texture objects of images that lie row after row in memory.
+/* Texture objects of images in linear (pitched) memory.
  * SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "kernels/cuda/cuda.h"
 
-/* Can the hardware show the image, and what stands outside it? Border values are then texels. */
+/* Returns whether the hardware supports the image and its border. Border values must be
+ * representable as texels. */
 static bool fits(const struct gi_cuda_queue *cu, const struct gi_image *image,
                  const struct gi_edge *edge)
 {
@@ -47,7 +48,7 @@ static cudaError_t make(cudaTextureObject_t *texture, const struct gi_image *ima
         unsigned whole = (unsigned)edge->value[c];
         if (image->type == GI_F32)
             how.borderColor[c] = edge->value[c];
-        else /* integers go in as they are */
+        else /* integers are stored as they are */
             memcpy(&how.borderColor[c], &whole, sizeof whole);
     }
     return cudaCreateTextureObject(texture, &resource, &how, NULL);
@@ -60,7 +61,7 @@ enum gi_status gi_cuda_texture(struct gi_cuda_queue *cu, cudaTextureObject_t *te
     *texture = 0;
     if (!fits(cu, image, edge))
         return GI_OK;
-    /* What uses the last one is enqueued by now. */
+    /* The work that uses the last texture is enqueued by now. */
     struct gi_cuda_texture *last = &cu->textures[cu->ntextures % GI_CUDA_TEXTURES];
     if (last->done)
         GI_CUDA_TRY(cudaEventRecord(last->done, cu->stream));
