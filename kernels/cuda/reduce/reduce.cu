@@ -1,13 +1,14 @@
-/* Sums, extremes and their places: a thread goes through pieces of 16 bytes, several at a turn.
- * Integers are compared with their places in the turn beneath them; of floats the turns that win
- * are looked at again. SPDX-License-Identifier: MIT */
+/* Reductions: exact sums, sums of squares, minimum, maximum and their positions. A grid-stride loop
+ * over pieces of 16 bytes, several per step. Integers are compared together with their index in the
+ * step; for floats, the steps that contain the extremes are searched again.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/reduce/reduce.cuh"
 
 #include <limits.h>
 
-/* Samples with a number beneath them, each in twice its bits: a word of samples is two parts, of
- * bytes its even and its odd ones, two in a part. Part i of a turn has i beneath, or UNDER - i
- * where the greatest is wanted. After PERIOD parts channels come again. */
+/* Samples with an index below them, each in twice its bits. A word of samples is two parts: for
+ * bytes, its even and its odd bytes, two per part. Part i of a step has index i below its samples,
+ * or UNDER - i for the maximum. Channels repeat after PERIOD parts. */
 template <typename T, int CHANNELS> struct parts {
     enum {
         BYTES = sizeof(T) == 1,
@@ -41,7 +42,7 @@ template <typename T> static __device__ __forceinline__ uint32_t most_of(uint32_
     return sizeof(T) == 1 ? __vmaxu2(a, b) : max(a, b);
 }
 
-/* The bytes of a piece's word that are channel c, all bits of them. */
+/* Mask of the bytes of word `word` of a piece that belong to channel c. */
 template <int CHANNELS> static __device__ constexpr uint32_t bytes_of(int word, int c)
 {
     uint32_t mask = 0;
@@ -88,7 +89,7 @@ static __device__ inline void turn_sums(struct totals *totals, const TURN &piece
         totals[c].sum += sums[c];
 }
 
-/* A turn all of whose samples count. */
+/* A step in which all samples count. */
 template <typename T, int CHANNELS, typename TURN>
 static __device__ inline void turn_whole(struct totals *totals, struct ends<int> *ends,
                                          const TURN &pieces, unsigned turn)
@@ -110,7 +111,7 @@ static __device__ inline void turn_whole(struct totals *totals, struct ends<int>
     }
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        unsigned low = UINT_MAX, high = 0; /* with samples' numbers beneath */
+        unsigned low = UINT_MAX, high = 0; /* with indices of samples below */
 #pragma unroll
         for (int i = 0; i < by::IN_PART * by::PERIOD; i++) {
             const int half = i / by::PERIOD, at = i % by::PERIOD;
@@ -130,7 +131,7 @@ static __device__ inline void turn_whole(struct totals *totals, struct ends<int>
     }
 }
 
-/* A turn with samples that do not count: past the end of a row, or transparent ones. */
+/* A step with samples that do not count: beyond the end of a row, or transparent. */
 template <typename T, int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline void turn_some(struct totals *totals, struct ends<int> *ends,
                                         const TURN &pieces, unsigned turn)

@@ -1,4 +1,4 @@
-/* What the kernels of reduce share: what they fill, and where a smallest or largest sample lies.
+/* Shared by the reduction kernels: their results, and the position of minimum and maximum.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_CUDA_REDUCE_CUH
 #define GI_KERNELS_CUDA_REDUCE_CUH
@@ -12,20 +12,21 @@ enum {
     SQUARE_DIGITS = 20,
 };
 
-/* A number in digits of 32 bits that are not carried: each a sum of signed 64 bits. */
+/* A number in digits of 32 bits without carries: each digit is a sum of signed 64-bit terms. */
 struct digits {
     device_u64 sum[SUM_DIGITS], magnitude[SUM_DIGITS], square[SQUARE_DIGITS];
     device_u64 nan, above, below; /* samples of GI_F32 */
 };
 
-/* One channel; all 0 at first. Ends: the opposite of key << 32 | place, the key of the largest
- * turned over, so that the greatest such number is the end that stands first. */
+/* Results of one channel, all 0 at first. ends: ~(key << 32 | position), the key of the maximum
+ * complemented, so that an atomic maximum selects the extreme sample that is first in raster
+ * order. */
 struct device_reduction {
-    device_u64 n, ends[2]; /* smallest, largest */
-    struct digits digits;  /* integers: the lowest of each is all */
+    device_u64 n, ends[2]; /* minimum, maximum */
+    struct digits digits;  /* integers use only the lowest digit of each */
 };
 
-/* Pieces that a thread has in flight, and blocks that a multiprocessor has room for. */
+/* Pieces that a thread has in flight per step, and resident blocks per multiprocessor. */
 template <typename T, int CHANNELS> struct reduce_shape {
     enum {
         TURN = CHANNELS == 3 ? 2 : 4,
@@ -34,8 +35,8 @@ template <typename T, int CHANNELS> struct reduce_shape {
     typedef struct piece<T, CHANNELS> turn[TURN];
 };
 
-/* The smallest and the largest sample that a thread has seen of a channel, and where: of integers
- * sample_tag(), of floats the turn. */
+/* The minimum and the maximum that a thread has seen of a channel, and where: integers store
+ * sample_tag(), floats the step. */
 template <typename V> struct ends {
     V value[2];
     unsigned tag[2];
@@ -55,7 +56,7 @@ static __device__ inline void ends_note(struct ends<V> *ends, V least, unsigned 
     }
 }
 
-/* Sample i of a thread's turn; so, too, one of a value. */
+/* Tag of sample i of a thread's step. */
 enum { TAG_BITS = 7, LAST_TAG = (1 << TAG_BITS) - 1 };
 
 static __device__ inline unsigned sample_tag(unsigned turn, unsigned i)
@@ -83,7 +84,7 @@ template <typename T, int CHANNELS> static __device__ inline T channel_of(const 
     return v;
 }
 
-/* Piece j of a thread's turn: row *y, the *index-th of it. */
+/* Piece j of a thread's step: row *y, index *index in the row. */
 template <typename T, int CHANNELS>
 static __device__ inline void piece_at(unsigned *y, unsigned *index, const struct walk &walk,
                                        unsigned turn, unsigned j)
@@ -94,7 +95,7 @@ static __device__ inline void piece_at(unsigned *y, unsigned *index, const struc
     *index = at % walk.pieces;
 }
 
-/* The place in the image of a thread's sample, from its tag. */
+/* Position of a thread's sample in the image, from its tag. */
 template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ inline uint32_t place_of(const struct gi_image &src, const struct walk &walk,
                                            unsigned tag, int, int)
@@ -106,8 +107,8 @@ static __device__ inline uint32_t place_of(const struct gi_image &src, const str
     return y * (uint32_t)src.width + (index * SAMPLES + i % SAMPLES) / CHANNELS;
 }
 
-/* That of the first sample of channel c that is `v` in a thread's turn, which is looked at again.
- */
+/* Position of the first sample of channel c that equals `v` in a thread's step, which is loaded
+ * again. */
 template <typename T, int CHANNELS, bool OPAQUE>
 static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
                                                  const struct walk &walk, unsigned turn, int c,
@@ -133,8 +134,7 @@ static __device__ __noinline__ uint32_t place_of(const struct gi_image &src,
     return place;
 }
 
-/* Adds what the block's threads have found to `found`. All threads call it; `none`: what a thread's
- * ends are that has seen no sample. */
+/* Merges the results of the block's threads into `found`. All threads of the block call it. */
 template <typename T, int CHANNELS, bool OPAQUE, typename V>
 static __device__ inline void ends_finish(struct device_reduction *found,
                                           const struct ends<V> *ends, const struct gi_image &src,
@@ -151,7 +151,7 @@ static __device__ inline void ends_finish(struct device_reduction *found,
             best = min(best, __shfl_xor_sync(ALL_LANES, best, step));
         uint32_t place = UINT32_MAX;
         unsigned tag = any && key == best ? ends[c].tag[end] : UINT32_MAX, first = tag;
-        if (sizeof(T) == 4) /* a later turn's places are greater, and each look takes long */
+        if (sizeof(T) == 4) /* later steps have larger positions, and each search is slow */
             for (int step = WARP / 2; step > 0; step /= 2)
                 first = min(first, __shfl_xor_sync(ALL_LANES, first, step));
         if (any && key == best && tag == first)
@@ -171,7 +171,7 @@ static __device__ inline void ends_finish(struct device_reduction *found,
     }
 }
 
-/* Floats; the rest as gi_reduce_fn, into `found`, device memory (reduce_floats.cu). */
+/* Reduction of floats, like gi_reduce_fn, into `found` in device memory (reduce_floats.cu). */
 enum gi_status gi_cuda_reduce_floats(struct gi_cuda_queue *cu, struct device_reduction *found,
                                      const struct gi_image *src, bool opaque, struct gi_err *err);
 

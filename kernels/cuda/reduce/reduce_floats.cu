@@ -1,15 +1,16 @@
-/* Exact sums of floats, as kernels/cpu/reduce/floats.h describes: a warp has a window of exponents,
- * in which its lanes add doubles that never round; after 256 samples a lane these are added up as
- * whole numbers. What lies outside the window is added digit by digit, one by one; where that is
- * much, the window moves. SPDX-License-Identifier: MIT */
+/* Exact sums of floats (superaccumulator, described in kernels/cpu/reduce/floats.h). Every warp has
+ * a window of exponents, in which its lanes add doubles without any rounding; after 256 samples per
+ * lane these sums are added as integers. Samples outside the window are added one by one, digit by
+ * digit; if there are many, the window moves.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/reduce/reduce.cuh"
 
 enum { WINDOW = 20, LANE_SAMPLES = 256, FIELD = 23, MUCH = 32 };
 
 static const uint32_t INFINITE = 0x7f800000u;
 
-/* Exponent fields bottom to top; |v|'s bits lie from `least` to below `limit`. The same in all
- * lanes of a warp. */
+/* Exponent fields top to bottom; the bits of |v| are at least `least` and below `limit`. Identical
+ * in all lanes of a warp. */
 struct window {
     int top, bottom;
     uint32_t least, limit;
@@ -27,14 +28,14 @@ static __device__ inline double power_of_two(int e)
     return __longlong_as_double((long long)(1023 + e) << 52);
 }
 
-/* What squares are added to. */
+/* Initial value of the sum of squares, whose last bit fixes the precision of additions. */
 static __device__ inline double high_start(const struct window &window)
 {
     return 1.5 * power_of_two(2 * window.top - 242);
 }
 
 struct lane_sums {
-    double sum, minus, high, low; /* minus: of those below 0 */
+    double sum, minus, high, low; /* minus: sum of negative samples */
 };
 
 static __device__ inline void lane_add(struct lane_sums *sums, float v)
@@ -56,7 +57,7 @@ static __device__ inline void digits_add(device_u64 *digits, long long v, int sh
             atomicAdd(&digits[shift / 32 + i], v < 0 ? 0 - parts[i] : parts[i]);
 }
 
-/* A finite sample that is not 0, by itself. */
+/* Adds a single finite sample that is not 0. */
 static __device__ __noinline__ void digits_add_float(struct digits *digits, float v)
 {
     uint32_t bits = __float_as_uint(v);
@@ -68,12 +69,13 @@ static __device__ __noinline__ void digits_add_float(struct digits *digits, floa
     digits_add(digits->square, whole * whole, 2 * shift);
 }
 
-/* The sums of all lanes as whole numbers; lanes begin anew, in `next`. The whole warp calls it. */
+/* Adds the sums of all lanes as integers to the digits; lanes restart with window `next`. All lanes
+ * of the warp call it. */
 template <int CHANNELS>
 static __device__ __forceinline__ void flush(struct digits *digits, struct lane_sums *sums,
                                              const struct window &window, const struct window &next)
 {
-    const int high = 2 * window.top - 242 - 52; /* the last place of lane_sums.high */
+    const int high = 2 * window.top - 242 - 52; /* exponent of the last bit of lane_sums.high */
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
         double unit = power_of_two(150 - window.bottom);
@@ -94,14 +96,14 @@ static __device__ __forceinline__ void flush(struct digits *digits, struct lane_
     }
 }
 
-/* What a thread has of a channel beside its sums. */
+/* What a thread accumulates per channel besides its sums. */
 struct thread_part {
     struct ends<float> ends;
     uint32_t n;
 };
 
-/* Which samples of a turn count, as bits, in `counted`; `odd`: those that count and are finite, not
- * 0 and outside the window. Returns the largest |v|'s bits of those. */
+/* Sets bit masks of the samples of a step: `counted` of those that count; `odd` of those that
+ * count, are finite, not 0, and outside the window. Returns the bits of the largest finite |v|. */
 template <int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline uint32_t turn_look(uint32_t *counted, uint32_t *odd, const TURN &pieces,
                                             const struct window &window)
@@ -123,7 +125,7 @@ static __device__ inline uint32_t turn_look(uint32_t *counted, uint32_t *odd, co
     return most;
 }
 
-/* A turn with samples that do not count, or are not finite, or lie outside the window. */
+/* A step with samples that do not count, are not finite, or are outside the window. */
 template <int CHANNELS, bool OPAQUE, typename TURN>
 static __device__ inline void turn_some(struct digits *digits, struct lane_sums *sums,
                                         struct thread_part *parts, struct window *window,
@@ -164,7 +166,7 @@ static __device__ inline void turn_some(struct digits *digits, struct lane_sums 
     }
 }
 
-/* A turn all of whose samples are 0 or lie in the window. */
+/* A step whose samples are all 0 or inside the window. */
 template <int CHANNELS, typename TURN>
 static __device__ inline void turn_whole(struct lane_sums *sums, struct thread_part *parts,
                                          const TURN &pieces, unsigned turn)
@@ -200,13 +202,13 @@ static __device__ inline bool fits(const TURN &pieces, const struct window &wind
     for (int i = 0; i < reduce_shape<float, CHANNELS>::TURN * N; i++) {
         uint32_t size = __float_as_uint(pieces[i / N].samples[i % N]) & 0x7fffffffu;
         most = max(most, size);
-        least = min(least, size - 1); /* 0 becomes the largest */
+        least = min(least, size - 1); /* 0 becomes the largest value */
         whole &= pieces[i / N].n == N;
     }
     return whole && most < window.limit && least >= window.least - 1;
 }
 
-/* Adds what a block has found to what all have. */
+/* Adds the results of a block to the global ones. */
 template <int CHANNELS>
 static __device__ inline void block_finish(struct device_reduction *found,
                                            const struct digits *digits,
@@ -216,7 +218,7 @@ static __device__ inline void block_finish(struct device_reduction *found,
     for (unsigned i = threadIdx.x; i < CHANNELS * WORDS; i += REDUCE_THREADS) {
         device_u64 v = ((const device_u64 *)digits)[i], low = v & 0xffffffffu;
         device_u64 *to = (device_u64 *)&found[i / WORDS].digits + i % WORDS;
-        long long carry = (long long)v >> 32; /* never of the last digit of a number */
+        long long carry = (long long)v >> 32; /* never for the last digit of a number */
         if (low)
             atomicAdd(to, low);
         if (carry)
