@@ -492,7 +492,7 @@ enum gi_status gi_cuda_local_near(struct gi_queue *queue, struct gi_image *dst,
                                   struct gi_err *err)
 {
     struct near_args args = {};
-    double most = 1 << 30; /* n times a sample is smaller */
+    double most = 1 << 30; /* exceeds n * sample */
     args.n = spec->k * spec->k;
     args.start = (unsigned)(int)fmin(fmax(floor(-spec->shift), -most), most);
     args.flip = spec->invert ? ~0u : 0;

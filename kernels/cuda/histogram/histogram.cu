@@ -17,7 +17,7 @@ static __device__ inline void count(unsigned *table, unsigned offset)
 enum { BINS8 = 256, ROW8 = 64, TABLE8 = BINS8 * ROW8 };
 
 /* Bin v has the counters v * ROW8 and on, COPIES of them per channel. The byte offset of a counter
- * is v followed by a byte that the lane chooses, which one __byte_perm() combines. Where lanes
+ * is v followed by a byte that the lane chooses, which one __byte_perm() combines. If lanes
  * would share a bank, each starts `turn` channels later than the first one: 32 lanes use 32 banks
  * (31 for three channels). */
 template <int CHANNELS> struct counter8 {

@@ -7,7 +7,7 @@
  *
  * Phases: load (foreground bits), join bands within a warp (each run first links to the first run
  * that it touches above, other contacts are joined in pairs), join columns of words (1 to 0 and 3
- * to 2, then 2 to 1), find the parts, store. Where lanes read what others write, the warp or block
+ * to 2, then 2 to 1), find the parts, store. If lanes read what others write, the warp or block
  * first reads, then synchronises, then writes, so that reads need no atomics.
  *
  * Example: 128 threads; a word has up to 16 runs and 17 nodes, a band 4 * 17 + 1 = 69, a tile 2208
