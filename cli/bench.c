@@ -447,7 +447,7 @@ static const struct gi_option options[] = {
 const struct gi_command gi_command_bench = {
     .name = "bench",
     .operands = "[OPERATION...]",
-    .summary = "Measure what this machine can do and how near each operation comes",
+    .summary = "Benchmark each operation on this machine, beside its roofline",
     .manual =
         "First the ceilings: how many bytes a second the CPU (and the CUDA device) copies, those "
         "read and those written both counted, and how many fused multiply-adds of float32 it does. "

@@ -305,7 +305,7 @@ static enum gi_status run_completion(const struct gi_command *self, void *const 
 const struct gi_command gi_command_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
-    .summary = "Print a script that completes command lines",
+    .summary = "Print a script that completes command lines in a shell",
     .manual =
         "The script asks gpuimg itself what fits: commands, options, what an option takes, and "
         "files.",

@@ -78,7 +78,7 @@ static enum gi_status run_convert(const struct gi_command *self, void *const *pa
 const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
-    .summary = "Write an image in another format, depth or in gray",
+    .summary = "Convert to another format, depth or to gray",
     .manual =
         "The pixels stay as they are but for what the options ask: --depth, --gray (with --linear "
         "of amounts of light), and --background, which lays alpha over a colour. The output's "

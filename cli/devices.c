@@ -92,7 +92,7 @@ static enum gi_status run_devices(const struct gi_command *self, void *const *pa
 const struct gi_command gi_command_devices = {
     .name = "devices",
     .operands = "",
-    .summary = "Say where this machine can compute",
+    .summary = "List the CPU and the CUDA devices",
     .manual = "The CPU with the instruction level that was picked (GPUIMG_CPU caps it) and the "
               "threads it runs, and every CUDA device, or why there is none.",
     .examples = "gpuimg devices",

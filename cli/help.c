@@ -320,7 +320,7 @@ static enum gi_status run_help(const struct gi_command *self, void *const *param
 const struct gi_command gi_command_help = {
     .name = "help",
     .operands = "[COMMAND|common|batch]",
-    .summary = "Explain a command, or list them all",
+    .summary = "Explain a command or a topic, or search the help",
     .manual =
         "Prints what the command does, examples, and its options with what they take; the "
         "same as gpuimg COMMAND --help. What most commands share, reading, writing and the "

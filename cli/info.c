@@ -284,7 +284,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
 const struct gi_command gi_command_info = {
     .name = "info",
     .operands = "FILE...",
-    .summary = "Say what image files hold",
+    .summary = "Print format, size, depth and metadata of image files",
     .manual =
         "Format, size, channels, depth, resolution and profiles, as the header says: no pixels are "
         "read and no limit holds. --check decodes the whole file within the limits, so that a "

@@ -230,7 +230,7 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
 const struct gi_command gi_command_list = {
     .name = "list",
     .operands = "",
-    .summary = "List operations, formats and borders",
+    .summary = "List operations, formats and border modes",
     .manual =
         "With --json every option of every operation is there too: name, type, default, range, "
         "unit and choices. With --ways come the ways that each primitive of the kernels can go, a "

@@ -156,7 +156,7 @@ static enum gi_status run_merge(const struct gi_command *self, void *const *para
 const struct gi_command gi_command_merge = {
     .name = "merge",
     .operands = "LAYER... OUTPUT",
-    .summary = "Lay layers over each other, the first one at the bottom",
+    .summary = "Merge layers into one image by alpha",
     .manual =
         "Layers are images of one size; each is laid over those before it by its alpha, as gpuimg "
         "composite does. What gpuimg split parted becomes whole again where there were labels. The "

@@ -364,7 +364,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 const struct gi_command gi_command_montage = {
     .name = "montage",
     .operands = "INPUT... OUTPUT",
-    .summary = "Put many images on one sheet",
+    .summary = "Montage: many images on one contact sheet",
     .manual =
         "A contact sheet: each image is made to fit its place by resize, and stands there by "
         "--gravity; places come row by row. The sheet has the deepest type among the images, "

@@ -317,7 +317,7 @@ static const char *more(int i, char *line, size_t nbytes)
 const struct gi_command gi_command_run = {
     .name = "run",
     .operands = "CHAIN INPUT [OUTPUT]",
-    .summary = "Run a chain of operations on one image",
+    .summary = "Run a chain of operations on each image",
     .manual =
         "CHAIN is one word of the shell: operations with their options, parted by |. Each takes "
         "what the one before it gives; the result has the bytes that the single commands give "

@@ -398,7 +398,7 @@ static const struct gi_option options[] = {
 const struct gi_command gi_command_selftest = {
     .name = "selftest",
     .operands = "[OPERATION...]",
-    .summary = "Prove that every backend of this machine gives the same bytes",
+    .summary = "Check that all backends of this machine give the same bytes",
     .manual =
         "Runs every operation over sample types, channels, borders, sizes and options, on the CPU "
         "at "

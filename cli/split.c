@@ -418,7 +418,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 const struct gi_command gi_command_split = {
     .name = "split",
     .operands = "INPUT",
-    .summary = "Part an image in layers, one for each label",
+    .summary = "Split an image into layers, one per label",
     .manual =
         "A layer is as large as the image, and is the image where its label is, elsewhere "
         "transparent (or of the colour of --fill), as gpuimg mask makes it. Labels are whole "

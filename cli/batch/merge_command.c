@@ -103,7 +103,7 @@ static enum gi_status run_report(const struct gi_command *self, void *const *par
 const struct gi_command gi_command_report = {
     .name = "report",
     .operands = "merge REPORT...",
-    .summary = "Join the reports of a batch's tasks and say what is missing",
+    .summary = "Merge the reports of a batch's tasks and list what is missing",
     .manual =
         "Reports are what --report writes: of the shards of one list, of tasks that ran again, "
         "several in one file. The joined report has a line an input, in the order of names. Where "

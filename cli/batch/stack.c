@@ -405,7 +405,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
 const struct gi_command gi_command_stack = {
     .name = "stack",
     .operands = "INPUT... OUTPUT",
-    .summary = "Make one image of many of the same shape",
+    .summary = "Stack images into one: mean, median, sum, sigma clipping",
     .manual =
         "Each sample of the output comes from the samples at its place in all inputs, alpha as "
         "any other; NaN where one of them is NaN. Every file is read once. mean, min, max and "

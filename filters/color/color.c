@@ -276,7 +276,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_color = {
     .name = "color",
-    .summary = "Change colours: by a matrix, to another colour space, by their white",
+    .summary = "Change colours: saturation, hue, white balance, matrix, colour space",
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"
                 "gpuimg color photo.jpg white.png --balance 120,80",

@@ -141,7 +141,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_quantize = {
     .name = "quantize",
-    .summary = "Make do with few colours",
+    .summary = "Reduce the number of colours by median cut",
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",

@@ -9,7 +9,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_absdiff = {
     .name = "absdiff",
-    .summary = "Take how far an image or a value is away",
+    .summary = "Absolute difference with an image or a value",
     .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
                 "gpuimg absdiff a.png out.png --with b.png --scale 10\n"
                 "gpuimg absdiff in.png out.png --value 128",

@@ -155,7 +155,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_composite = {
     .name = "composite",
-    .summary = "Lay an image over another, by alpha",
+    .summary = "Composite an image over another by alpha, with blend modes",
     .examples =
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --at 20,20\n"
         "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"

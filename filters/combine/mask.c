@@ -119,7 +119,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_mask = {
     .name = "mask",
-    .summary = "Keep the image where a mask is white",
+    .summary = "Apply a mask: keep the image where the mask is white",
     .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"

@@ -56,7 +56,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_gaussian = {
     .name = "gaussian",
-    .summary = "Blur by a Gaussian",
+    .summary = "Blur with a Gaussian filter",
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",

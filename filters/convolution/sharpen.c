@@ -59,7 +59,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_sharpen = {
     .name = "sharpen",
-    .summary = "Sharpen by an unsharp mask",
+    .summary = "Sharpen with an unsharp mask",
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
                 "gpuimg sharpen noisy.png out.png --threshold 2",

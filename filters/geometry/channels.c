@@ -156,7 +156,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_channels = {
     .name = "channels",
-    .summary = "Split, join, swap and take out channels",
+    .summary = "Split, join, swap or extract channels",
     .manual =
         "Samples stay as they are. --order names the channels of the result one after the other: "
         "bgr turns the colours round, a is the alpha as a gray picture, c drops alpha, co makes it "

@@ -35,7 +35,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_flip = {
     .name = "flip",
-    .summary = "Mirror the image",
+    .summary = "Flip horizontally or vertically",
     .examples = "gpuimg flip photo.jpg mirrored.jpg --h\n"
                 "gpuimg flip texture.png texture-gl.png --v\n"
                 "gpuimg flip photo.jpg upside-down.jpg --h --v",

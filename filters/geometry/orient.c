@@ -46,7 +46,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_orient = {
     .name = "orient",
-    .summary = "Turn the right way up, or write an orientation",
+    .summary = "Turn upright by the EXIF orientation, or write one",
     .manual =
         "What a camera says of how it was held, EXIF's orientation, is heeded by every operation "
         "when it reads a file, and files that are written are upright and say so: without options "

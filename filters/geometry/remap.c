@@ -83,7 +83,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_remap = {
     .name = "remap",
-    .summary = "Take every pixel from the place that a map names",
+    .summary = "Remap pixels with a coordinate map",
     .manual = "Pixel (x, y) of the result is what stands at the place (X, Y) of the input that the "
               "map holds at (x, y), in pixels from the centre of the top left one, as OpenCV's "
               "remap has it; with --relative at (x + X, y + Y), as optical flow has it. The result "

@@ -341,7 +341,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_resize = {
     .name = "resize",
-    .summary = "Make larger or smaller",
+    .summary = "Resize with a resampling filter",
     .examples =
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"

@@ -109,7 +109,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_rotate = {
     .name = "rotate",
-    .summary = "Turn by any angle, by quarter turns exactly",
+    .summary = "Rotate by any angle, by multiples of 90 degrees exactly",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",

@@ -12,7 +12,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_blackhat = {
     .name = "blackhat",
-    .summary = "Show dark spots: the closing less the image",
+    .summary = "Black top-hat: the closing minus the image",
     .examples = "gpuimg blackhat in.png out.png --k 15\n"
                 "gpuimg blackhat text.png ink.png --k 31\n"
                 "gpuimg blackhat scan.png out.png --size 51x51 --border mirror",

@@ -11,7 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_close = {
     .name = "close",
-    .summary = "Fill dark spots: dilate, then erode",
+    .summary = "Morphological closing: dilate, then erode; fills dark spots",
     .examples = "gpuimg close in.png out.png\n"
                 "gpuimg close mask.png whole.png --k 7\n"
                 "gpuimg close scan.png paper.png --k 51",

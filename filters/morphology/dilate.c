@@ -11,7 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_dilate = {
     .name = "dilate",
-    .summary = "Grow what is bright: the greatest of k x k pixels",
+    .summary = "Dilate: maximum filter with a structuring element",
     .examples = "gpuimg dilate in.png out.png\n"
                 "gpuimg dilate mask.png larger.png --k 15\n"
                 "gpuimg dilate sprite.png out.png --size 5x3 --alpha",

@@ -147,7 +147,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_bilateral = {
     .name = "bilateral",
-    .summary = "Smooth and keep edges: the mean of what is near and alike",
+    .summary = "Bilateral filter: smooth but keep edges",
     .examples = "gpuimg bilateral in.png out.png\n"
                 "gpuimg bilateral depth.png out.png --guide photo.png\n"
                 "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",

@@ -103,7 +103,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_nlmeans = {
     .name = "nlmeans",
-    .summary = "Remove noise: the mean of what has like surroundings",
+    .summary = "Denoise with non-local means",
     .examples = "gpuimg nlmeans in.png out.png\n"
                 "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
                 "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",

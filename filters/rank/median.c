@@ -45,7 +45,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_median = {
     .name = "median",
-    .summary = "Remove specks: the median of k x k pixels",
+    .summary = "Median filter: remove salt-and-pepper noise",
     .examples = "gpuimg median in.png out.png\n"
                 "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"
                 "gpuimg median frame.tif background.tif --k 31 --shape disk --border mirror",

@@ -24,7 +24,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_rank = {
     .name = "rank",
-    .summary = "Take the percentile of k x k pixels",
+    .summary = "Rank filter: a percentile of k x k pixels",
     .examples = "gpuimg rank in.png out.png --percent 25\n"
                 "gpuimg rank page.png paper.png --percent 90 --k 31\n"
                 "gpuimg rank scan.png out.png --percent 10 --size 9x1 --border mirror",

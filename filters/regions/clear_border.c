@@ -16,7 +16,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_clear_border = {
     .name = "clear-border",
-    .summary = "Remove the regions that reach a side of the image",
+    .summary = "Remove the regions that touch the border of the image",
     .examples = "gpuimg clear-border mask.png out.png\n"
                 "gpuimg clear-border cells.tif whole.tif --at otsu\n"
                 "gpuimg clear-border plate.png out.png --at 40% --connectivity 4",

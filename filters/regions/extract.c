@@ -322,7 +322,7 @@ static const struct gi_option options[] = {
 
 const struct gi_filter gi_filter_extract = {
     .name = "extract",
-    .summary = "Find the connected regions of an image and measure them",
+    .summary = "Connected components: label, measure and cut out regions",
     .manual =
         "Parts the image in foreground and background by a threshold (foreground is value > "
         "threshold, as in OpenCV and scikit-image) or by a mask image, and finds the connected "

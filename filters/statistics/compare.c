@@ -348,7 +348,7 @@ static const struct gi_option options[] = {{0}};
 
 const struct gi_filter gi_filter_compare = {
     .name = "compare",
-    .summary = "Measure how far two images are apart",
+    .summary = "Compare two images: PSNR, SSIM, largest difference",
     .manual =
         "Says how many samples differ, the largest absolute difference, the mean squared error "
         "(mse), the peak signal-to-noise ratio (psnr = 10 log10(full scale^2 / mse), infinite for "

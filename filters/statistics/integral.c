@@ -144,7 +144,7 @@ static const struct gi_option cumulative_options[] = {
 
 const struct gi_filter gi_filter_integral = {
     .name = "integral",
-    .summary = "Sum up all samples above and to the left, exactly",
+    .summary = "Integral image (summed-area table), exact",
     .manual = "out(y, x) = the sum of in(j, i) for j up to y and i up to x: the sum of any "
               "rectangle then is that of four sums. scikit-image's integral_image gives the same; "
               "OpenCV's integral has a row and a column of zeros before.\n\n" SUMS_MANUAL,
@@ -159,7 +159,7 @@ const struct gi_filter gi_filter_integral = {
 
 const struct gi_filter gi_filter_cumulative = {
     .name = "cumulative",
-    .summary = "Sum up samples along rows or columns, exactly",
+    .summary = "Cumulative sums along rows or columns, exact",
     .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for j "
               "up to y, as numpy's cumsum.\n\n" SUMS_MANUAL,
     .options = cumulative_options,

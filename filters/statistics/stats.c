@@ -333,7 +333,7 @@ static const struct gi_option options[] = {{.name = "percentiles",
 
 const struct gi_filter gi_filter_stats = {
     .name = "stats",
-    .summary = "Sum up the samples of each channel, exactly",
+    .summary = "Exact statistics of each channel: mean, deviation, percentiles",
     .manual =
         "For each channel: how many samples there are, their sum, mean, variance and deviation (of "
         "the population: divided by n, as numpy does unless told), the smallest and largest one "

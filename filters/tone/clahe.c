@@ -269,7 +269,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_clahe = {
     .name = "clahe",
-    .summary = "Equalize tile by tile, with a limit to the contrast (CLAHE)",
+    .summary = "Adaptive histogram equalization with limited contrast (CLAHE)",
     .examples = "gpuimg clahe in.png out.png\n"
                 "gpuimg clahe xray.png out.png --clip-limit 4 --tiles 16x16\n"
                 "gpuimg clahe photo.jpg out.jpg --clip-limit 1.5",

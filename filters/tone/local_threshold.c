@@ -341,7 +341,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_local_threshold = {
     .name = "local-threshold",
-    .summary = "Make a mask: white what is above the level of its surroundings",
+    .summary = "Adaptive threshold: mean, Gaussian, Niblack, Sauvola and others",
     .examples = "gpuimg local-threshold page.jpg mask.png --offset 10\n"
                 "gpuimg local-threshold page.jpg mask.png --method sauvola --k 51\n"
                 "gpuimg local-threshold cells.tif mask.png --method niblack --factor -0.5 --k 101",
