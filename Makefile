@@ -212,7 +212,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(MANDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
 	install -s -m 755 $(B)/gpuimg $(DESTDIR)$(PREFIX)/bin/gpuimg
 	set -e; $(B)/gpuimg help --man >$(MANDIR)/gpuimg.1; \
-	for c in $$($(B)/gpuimg list --commands) batch; do $(B)/gpuimg help --man $$c >$(MANDIR)/gpuimg-$$c.1; done
+	for c in $$($(B)/gpuimg list --commands) $$($(B)/gpuimg list --topics); do $(B)/gpuimg help --man $$c >$(MANDIR)/gpuimg-$$c.1; done
 	$(B)/gpuimg completion bash >$(BASHDIR)/gpuimg
 	$(B)/gpuimg completion zsh >$(ZSHDIR)/_gpuimg
 	$(B)/gpuimg completion fish >$(FISHDIR)/gpuimg.fish

@@ -26,6 +26,7 @@ struct gi_option_set {
 /* A command is one row. Filters of image to image get theirs made from the filter's row. */
 struct gi_command {
     const char *name;
+    enum gi_group group;
     const char *operands; /* for the synopsis: "INPUT OUTPUT", "[COMMAND]", "bash|zsh|fish"; "" for
                              none. COMMAND, OPERATION, words parted by | and a first word in
                              small letters are what completion offers; else it offers files */
@@ -52,6 +53,9 @@ struct gi_command {
 /* Every command, filters included, in the order of the help; false past the end. */
 bool gi_command_at(struct gi_command *command, int index);
 bool gi_command_find(struct gi_command *command, const char *name);
+
+/* The headings of the help, by enum gi_group. */
+extern const char *const gi_group_titles[GI_GROUPS];
 
 /* The set whose rows are `rows`: its index in command->sets, or -1. */
 int gi_command_set(const struct gi_command *command, const struct gi_option *rows);
@@ -85,6 +89,10 @@ void gi_args_free(struct gi_args *args);
  * ("device cuda") (cli/guess.c). */
 const char *gi_command_nearest(const char *name);
 const char *gi_option_nearest(const struct gi_command *command, const char *name);
+
+/* Another program's name for a command, and the command or command and option that it means; false
+ * past the end. Both are static. */
+bool gi_synonym_at(const char **word, const char **means, int index);
 
 /* How many letters to change, add or drop to make b from a; large where the lengths differ much. */
 int gi_word_distance(const char *a, const char *b);

@@ -17,8 +17,20 @@ static const struct gi_command *const commands[] = {
 
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
+const char *const gi_group_titles[GI_GROUPS] = {
+    [GI_GROUP_TOOLS] = "Batches and tools",
+    [GI_GROUP_FILTERS] = "Filters",
+    [GI_GROUP_MORPHOLOGY] = "Morphology",
+    [GI_GROUP_TONE] = "Tone and thresholds",
+    [GI_GROUP_COLOUR] = "Colour and channels",
+    [GI_GROUP_GEOMETRY] = "Geometry",
+    [GI_GROUP_IMAGES] = "Two or more images",
+    [GI_GROUP_MEASUREMENT] = "Measurement",
+    [GI_GROUP_REGIONS] = "Regions",
+};
+
 /* The row of an analysis leaves its first set empty, and summary and manual where the filter's
- * serve: what another file holds can't stand in a constant. */
+ * serve, and the group: a constant cannot refer to what another file defines. */
 static void take_from_filter(struct gi_command *command)
 {
     const struct gi_filter *filter = command->filter;
@@ -27,6 +39,8 @@ static void take_from_filter(struct gi_command *command)
     if (!command->sets[0].rows)
         command->sets[0] =
             (struct gi_option_set){"Options", filter->options, filter->params_nbytes};
+    if (!command->group)
+        command->group = filter->group;
     if (!command->summary)
         command->summary = filter->summary;
     if (!command->manual)

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/files.h"
+#include "cli/help.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -212,14 +213,11 @@ static void complete_chain(const char *chain)
         complete_word(&command, n, words, &whole);
 }
 
-/* What stands behind the first bar of "[COMMAND|common|batch]". */
-static void offer_pages(const struct typed *typed, const char *operands)
+static void offer_topics(const struct typed *typed)
 {
-    const char *bar = strchr(operands, '|');
-    char pages[64];
-    snprintf(pages, sizeof pages, "%.*s", (int)strcspn(bar ? bar + 1 : "", "]"),
-             bar ? bar + 1 : "");
-    offer_words(typed, pages);
+    struct gi_command topic;
+    for (int i = 0; gi_topic_at(&topic, i); i++)
+        offer(typed, topic.name, strlen(topic.name), topic.summary);
 }
 
 static void offer_operands(const struct typed *typed, const struct gi_command *command)
@@ -229,7 +227,7 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
         puts(":files");
     } else if (strstr(command->operands, "COMMAND")) {
         offer_commands(typed);
-        offer_pages(typed, command->operands);
+        offer_topics(typed);
     } else if (strstr(command->operands, "OPERATION"))
         offer_operations(typed);
     else if (strchr(command->operands, '|'))

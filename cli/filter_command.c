@@ -113,6 +113,7 @@ struct gi_command gi_filter_command(const struct gi_filter *filter)
 {
     return (struct gi_command){
         .name = filter->name,
+        .group = filter->group,
         .operands = "INPUT OUTPUT",
         .summary = filter->summary,
         .manual = filter->manual,

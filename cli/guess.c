@@ -72,6 +72,15 @@ static const struct synonym commands[] = {
     {0},
 };
 
+bool gi_synonym_at(const char **word, const char **means, int index)
+{
+    if (index < 0 || (size_t)index >= sizeof commands / sizeof *commands - 1)
+        return false;
+    *word = commands[index].word;
+    *means = commands[index].means;
+    return true;
+}
+
 /* `means` is offered only by commands that have the option. */
 static const struct synonym options[] = {
     {"background", "border-value"},

@@ -111,9 +111,7 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
     return buffer;
 }
 
-/* Prints text in lines of WIDTH that start at column `indent`; the first one goes on at `column`.
- */
-static void wrap(FILE *out, const char *text, int indent, int column)
+void gi_help_wrap(FILE *out, const char *text, int indent, int column)
 {
     bool start = true;
     while (*text) {
@@ -149,7 +147,7 @@ static void print_manual(FILE *out, const char *manual)
             fprintf(out, "%s\n", paragraph);
         else
             for (const char *line; (line = strsep(&rest, "\n"));)
-                wrap(out, line, 0, 0);
+                gi_help_wrap(out, line, 0, 0);
         manual += n;
         manual += strspn(manual, "\n");
     }
@@ -164,15 +162,15 @@ static void print_option(FILE *out, const struct gi_option *row)
         putc('\n', out);
         column = 0;
     }
-    wrap(out, gi_option_describe(row, text, sizeof text), OPTION_INDENT, column);
+    gi_help_wrap(out, gi_option_describe(row, text, sizeof text), OPTION_INDENT, column);
     if (!gi_choices_have_help(row))
         return;
     for (const struct gi_choice *c = row->choices; c->name; c++) {
         if (c->alias_of)
             continue;
         column = fprintf(out, "%*s%-*s", OPTION_INDENT + 2, "", CHOICE_INDENT - 2, c->name);
-        wrap(out, gi_choice_describe(row, c, text, sizeof text), OPTION_INDENT + CHOICE_INDENT + 2,
-             column);
+        gi_help_wrap(out, gi_choice_describe(row, c, text, sizeof text),
+                     OPTION_INDENT + CHOICE_INDENT + 2, column);
     }
 }
 
@@ -212,7 +210,7 @@ static void print_shared(FILE *out, const struct gi_command *command, bool many)
     if (n == none)
         return;
     putc('\n', out);
-    wrap(out, text, 0, 0);
+    gi_help_wrap(out, text, 0, 0);
 }
 
 void gi_help_command(FILE *out, const struct gi_command *command)
@@ -231,7 +229,7 @@ void gi_help_command(FILE *out, const struct gi_command *command)
         int column = i ? fprintf(out, "  %-*.*s", COMMAND_INDENT - 2, (int)strcspn(line, " "), line)
                        : fprintf(out, "\n%s:\n", line);
         if (i)
-            wrap(out, line + strcspn(line, " "), COMMAND_INDENT, column);
+            gi_help_wrap(out, line + strcspn(line, " "), COMMAND_INDENT, column);
     }
     print_shared(out, command, false);
     print_shared(out, command, true);
@@ -240,47 +238,68 @@ void gi_help_command(FILE *out, const struct gi_command *command)
 void gi_help_topic(FILE *out, const struct gi_command *topic)
 {
     fprintf(out, "%s.\n", topic->summary);
-    print_examples(out, topic->examples);
+    if (topic->examples)
+        print_examples(out, topic->examples);
     print_manual(out, topic->manual);
     for (int s = 0; s < GI_OPTION_SETS_MAX && topic->sets[s].rows; s++)
         print_set(out, topic->sets[s].title, topic->sets[s].rows);
 }
 
-void gi_help_common(FILE *out)
+static void print_summary(FILE *out, const struct gi_command *row)
 {
-    fputs("Options that most commands share.\n", out);
-    print_set(out, "Input and output (those that only read have fewer of them)", gi_io_options);
-    print_set(out, "Running", gi_device_options);
-    fputs("\nMany images: gpuimg help batch.\n", out);
+    int column = fprintf(out, "  %-*s", COMMAND_INDENT - 2, row->name);
+    gi_help_wrap(out, row->summary, COMMAND_INDENT, column);
 }
 
 void gi_help_all(FILE *out)
 {
+    struct gi_command row;
     fputs("Usage: gpuimg COMMAND [OPTION...] [OPERAND...]\n\n", out);
-    wrap(out,
-         "Filters images, measures them and extracts their regions, on the CPU and, where it "
-         "pays, on an NVIDIA GPU, with the same bytes out of both.",
-         0, 0);
-    fputs("\nCommands:\n", out);
-    struct gi_command command;
-    for (int i = 0; gi_command_at(&command, i); i++) {
-        int column = fprintf(out, "  %-*s", COMMAND_INDENT - 2, command.name);
-        wrap(out, command.summary, COMMAND_INDENT, column);
+    gi_help_wrap(out,
+                 "Filters images, measures them and extracts their regions, on the CPU and, where "
+                 "it pays, on an NVIDIA GPU, with the same bytes out of both.",
+                 0, 0);
+    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
+        fprintf(out, "\n%s:\n", gi_group_titles[g % GI_GROUPS]);
+        for (int i = 0; gi_command_at(&row, i); i++)
+            if ((int)row.group == g % GI_GROUPS)
+                print_summary(out, &row);
     }
+    fputs("\nTopics of help:\n", out);
+    for (int i = 0; gi_topic_at(&row, i); i++)
+        print_summary(out, &row);
     putc('\n', out);
-    wrap(out,
-         "gpuimg help COMMAND tells all about one, gpuimg help common what most of them share, "
-         "gpuimg "
-         "help batch how many images go through one. An operand - is standard input or output; "
-         "png:- names the format too, scan.tif[3] the fourth page of a TIFF.",
-         0, 0);
+    gi_help_wrap(out,
+                 "gpuimg help COMMAND and gpuimg help TOPIC explain one; gpuimg help WORD, as in "
+                 "gpuimg help sauvola, finds commands and options by a word of their texts; gpuimg "
+                 "help --all prints everything. An operand - is standard input or output; png:- "
+                 "names the format too, scan.tif[3] the fourth page of a TIFF.",
+                 0, 0);
+}
+
+static void print_everything(void)
+{
+    struct gi_command row;
+    gi_help_all(stdout);
+    for (int i = 0; gi_command_at(&row, i); i++) {
+        printf("\n\n");
+        gi_help_command(stdout, &row);
+    }
+    for (int i = 0; gi_topic_at(&row, i); i++) {
+        printf("\n\n");
+        gi_help_topic(stdout, &row);
+    }
 }
 
 struct help_params {
-    bool man;
+    bool all, man;
 };
 
 static const struct gi_option help_options[] = {
+    {.name = "all",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct help_params, all),
+     .help = "Print the help of all commands and topics"},
     {.name = "man",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct help_params, man),
@@ -288,47 +307,67 @@ static const struct gi_option help_options[] = {
     {0},
 };
 
+/* The operands as one text, separated by blanks; longer ones are cut off. */
+static void join(char *text, size_t nbytes, char **operands, int noperands)
+{
+    size_t n = 0;
+    for (int i = 0; i < noperands && n < nbytes; i++)
+        n += (size_t)snprintf(text + n, nbytes - n, "%s%s", i ? " " : "", operands[i]);
+}
+
+static enum gi_status explain(const char *words, bool man, struct gi_err *err)
+{
+    struct gi_command row;
+    if (gi_topic_find(&row, words)) {
+        (man ? gi_man_topic : gi_help_topic)(stdout, &row);
+        return GI_OK;
+    }
+    if (gi_command_find(&row, words)) {
+        (man ? gi_man_command : gi_help_command)(stdout, &row);
+        return GI_OK;
+    }
+    if (!man && gi_help_search(stdout, words))
+        return GI_OK;
+    const char *nearest = gi_command_nearest(words);
+    return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", words,
+                   nearest ? ", did you mean "
+                   : man   ? ""
+                           : ", and no help has this text",
+                   nearest ? nearest : "", nearest ? "?" : "");
+}
+
 static enum gi_status run_help(const struct gi_command *self, void *const *params, char **operands,
                                int noperands, struct gi_err *err)
 {
     (void)self;
-    bool man = ((const struct help_params *)params[0])->man;
-    if (noperands == 0) {
-        (man ? gi_man_all : gi_help_all)(stdout);
+    const struct help_params *p = params[0];
+    char words[256];
+    if (p->all && (p->man || noperands))
+        return gi_fail(err, GI_E_USAGE, "--all: want no %s", p->man ? "--man" : operands[0]);
+    if (p->all)
+        print_everything();
+    else if (noperands == 0)
+        (p->man ? gi_man_all : gi_help_all)(stdout);
+    if (noperands == 0)
         return GI_OK;
-    }
-    struct gi_command command;
-    const struct gi_command *topic = gi_topic_find(operands[0]);
-    if (topic) {
-        (man ? gi_man_topic : gi_help_topic)(stdout, topic);
-        return GI_OK;
-    }
-    if (strcmp(operands[0], "common") == 0 && !man) {
-        gi_help_common(stdout);
-        return GI_OK;
-    }
-    if (!gi_command_find(&command, operands[0])) {
-        const char *nearest = gi_command_nearest(operands[0]);
-        return gi_fail(err, GI_E_USAGE, "%s: no such command%s%s%s", operands[0],
-                       nearest ? ", did you mean " : "", nearest ? nearest : "",
-                       nearest ? "?" : "");
-    }
-    (man ? gi_man_command : gi_help_command)(stdout, &command);
-    return GI_OK;
+    join(words, sizeof words, operands, noperands);
+    return explain(words, p->man, err);
 }
 
 const struct gi_command gi_command_help = {
     .name = "help",
-    .operands = "[COMMAND|common|batch]",
+    .operands = "[COMMAND|TOPIC|WORD...]",
     .summary = "Explain a command or a topic, or search the help",
-    .manual =
-        "Prints what the command does, examples, and its options with what they take; the "
-        "same as gpuimg COMMAND --help. What most commands share, reading, writing and the "
-        "choice of a device, stands under common; what goes for many images, streams and tars "
-        "under batch.",
-    .examples = "gpuimg help blur\ngpuimg help common\ngpuimg help batch\ngpuimg help --man blur | "
-                "man -l -",
-    .max_operands = 1,
+    .manual = "gpuimg help COMMAND prints examples, what the command does, and its options with "
+              "their ranges and defaults; so does gpuimg COMMAND --help. The topics are batch "
+              "(many images, streams and tars), cluster (many machines), common (options that "
+              "most commands share) and limits.\n\n"
+              "Any other words are searched in all commands and options, also in the names that "
+              "other programs use. The best match comes first; case and hyphens do not matter.",
+    .examples = "gpuimg help blur\ngpuimg help batch\ngpuimg help sauvola\n"
+                "gpuimg help non local means\ngpuimg help --all | less\n"
+                "gpuimg help --man blur | man -l -",
+    .max_operands = -1,
     .sets = {{"Options", help_options, sizeof(struct help_params)}},
     .run = run_help,
 };

@@ -5,18 +5,28 @@
 
 #include "cli/command.h"
 
-/* Help of all commands, of one, and manual pages (cli/help.c, cli/man.c). */
+/* The list of all commands, the help of one, and manual pages (cli/help.c, cli/man.c). */
 void gi_help_all(FILE *out);
-void gi_help_common(FILE *out);
 void gi_help_command(FILE *out, const struct gi_command *command);
 void gi_man_all(FILE *out);
 void gi_man_command(FILE *out, const struct gi_command *command);
 
-/* What is of no command alone: a row of name, summary, manual, examples and options, no command.
- * NULL: there is none of that name (cli/topics.c). */
-const struct gi_command *gi_topic_find(const char *name);
+/* A page that belongs to no single command, as a row of name, summary, manual, examples (NULL:
+ * none) and options; it cannot run. The manual is valid until the next call. False: past the end,
+ * or no topic has that name (cli/topics.c). */
+bool gi_topic_at(struct gi_command *topic, int index);
+bool gi_topic_find(struct gi_command *topic, const char *name);
 void gi_help_topic(FILE *out, const struct gi_command *topic);
 void gi_man_topic(FILE *out, const struct gi_command *topic);
+
+/* Prints the commands, topics and options whose names and texts hold `words`, the best match first;
+ * case and hyphens do not matter. Where no text holds them one behind the other, each word alone
+ * must occur. Returns whether there are any; if not, nothing is printed (cli/help_search.c). */
+bool gi_help_search(FILE *out, const char *words);
+
+/* Prints `text` in lines of 80 columns that start at column `indent`; the first one goes on at
+ * `column`. */
+void gi_help_wrap(FILE *out, const char *text, int indent, int column);
 
 /* The names of an option and its argument: "-t, --at, --threshold", " LEVEL"; "[=WHAT]" where the
  * argument may be left out, "" for a flag. Both return buffer. */

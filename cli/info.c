@@ -283,6 +283,7 @@ static enum gi_status run_info(const struct gi_command *self, void *const *param
 
 const struct gi_command gi_command_info = {
     .name = "info",
+    .group = GI_GROUP_MEASUREMENT,
     .operands = "FILE...",
     .summary = "Print format, size, depth and metadata of image files",
     .manual =

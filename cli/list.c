@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct params {
-    bool json, commands, markdown, ways;
+    bool json, commands, topics, markdown, ways;
 };
 
 static const struct gi_option options[] = {
@@ -22,7 +22,11 @@ static const struct gi_option options[] = {
     {.name = "commands",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, commands),
-     .help = "Print only the names of all commands, one a line"},
+     .help = "Print only the names of all commands, one per line"},
+    {.name = "topics",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct params, topics),
+     .help = "Print only the names of the topics of help, one per line"},
     {.name = "markdown",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, markdown),
@@ -219,10 +223,12 @@ static enum gi_status run_list(const struct gi_command *self, void *const *param
         list_ways(gi_kernels_cuda());
     } else if (p->markdown) {
         list_markdown();
-    } else if (!p->commands) {
+    } else if (!p->commands && !p->topics) {
         list_text();
     }
     for (int i = 0; p->commands && gi_command_at(&command, i); i++)
+        puts(command.name);
+    for (int i = 0; p->topics && gi_topic_at(&command, i); i++)
         puts(command.name);
     return GI_OK;
 }

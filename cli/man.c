@@ -181,7 +181,8 @@ void gi_man_topic(FILE *out, const struct gi_command *topic)
     fputs(".SH DESCRIPTION\n", out);
     paragraphs(out, topic->manual);
     options(out, topic);
-    examples(out, topic->examples);
+    if (topic->examples)
+        examples(out, topic->examples);
     fputs(".SH SEE ALSO\n.BR gpuimg (1)\n", out);
 }
 
@@ -209,6 +210,15 @@ static void formats(FILE *out)
     }
 }
 
+static void page(FILE *out, const struct gi_command *row)
+{
+    fputs(".TP\n\\fBgpuimg\\-", out);
+    roff(out, row->name);
+    fputs("\\fR(1)\n", out);
+    roff(out, row->summary);
+    putc('\n', out);
+}
+
 void gi_man_all(FILE *out)
 {
     struct gi_command command;
@@ -223,13 +233,15 @@ void gi_man_all(FILE *out)
                     "An operation gives the same bytes on the CPU and on CUDA, at every number of "
                     "threads and every instruction level; gpuimg selftest proves it.");
     fputs(".SH COMMANDS\n", out);
-    for (int i = 0; gi_command_at(&command, i); i++) {
-        fputs(".TP\n\\fBgpuimg\\-", out);
-        roff(out, command.name);
-        fputs("\\fR(1)\n", out);
-        roff(out, command.summary);
-        putc('\n', out);
+    for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
+        fprintf(out, ".SS \"%s\"\n", gi_group_titles[g % GI_GROUPS]);
+        for (int i = 0; gi_command_at(&command, i); i++)
+            if ((int)command.group == g % GI_GROUPS)
+                page(out, &command);
     }
+    fputs(".SH TOPICS\n", out);
+    for (int i = 0; gi_topic_at(&command, i); i++)
+        page(out, &command);
     formats(out);
     fputs(environment, out);
     exit_status(out, NULL);

@@ -155,6 +155,7 @@ static enum gi_status run_merge(const struct gi_command *self, void *const *para
 
 const struct gi_command gi_command_merge = {
     .name = "merge",
+    .group = GI_GROUP_IMAGES,
     .operands = "LAYER... OUTPUT",
     .summary = "Merge layers into one image by alpha",
     .manual =

@@ -363,6 +363,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 
 const struct gi_command gi_command_montage = {
     .name = "montage",
+    .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Montage: many images on one contact sheet",
     .manual =

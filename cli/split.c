@@ -417,6 +417,7 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 
 const struct gi_command gi_command_split = {
     .name = "split",
+    .group = GI_GROUP_REGIONS,
     .operands = "INPUT",
     .summary = "Split an image into layers, one per label",
     .manual =

@@ -1,11 +1,14 @@
-/* What help tells that is of no command alone: how many images go through one command.
+/* The topics of help: pages that belong to no single command.
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/batch.h"
+#include "cli/device.h"
+#include "cli/files.h"
 #include "cli/help.h"
 
 #include <string.h>
 
-/* Of the manual of batches. C compilers need take no longer literals than some. */
+/* The manuals, a string per paragraph: compilers need not accept longer literals than 4095 bytes.
+ */
 static const char *const batch_paragraphs[] = {
     "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of inputs "
     "and no OUTPUT; info and stack always do. --files-from LIST adds names, one a line, or with -0 "
@@ -67,36 +70,180 @@ static const char *const batch_paragraphs[] = {
     NULL,
 };
 
-/* All of them, parted by blank lines, by gi_topic_find(). */
-static char text[8192];
-
-static const struct gi_command topics[] = {
-    {.name = "batch",
-     .summary = "Many images by one command: files, folders, streams, tars, tasks of a cluster",
-     .examples =
-         "gpuimg blur --k 5 --out-dir out photos/*.jpg\n"
-         "gpuimg gaussian --sigma 3 --recursive photos --out-dir out --suffix .png\n"
-         "find . -name '*.tif' -print0 | gpuimg invert --files-from - -0 --out "
-         "'{dir}/{stem}_negative.{ext}'\n"
-         "gpuimg run 'gaussian | edges' --recursive scans --out-dir out --report out.jsonl "
-         "--resume\n"
-         "gpuimg histogram photos/*.jpg --table all.csv\n"
-         "ffmpeg -i in.mp4 -f yuv4mpegpipe - | gpuimg gaussian - - | ffmpeg -i - out.mp4\n"
-         "gpuimg blur --tar 'in-{000..999}.tar' 'out-{000..999}.tar'\n"
-         "gpuimg blur --recursive photos --out-dir out --shard auto/8 --report report-3.jsonl",
-     .manual = text,
-     .sets = {{"Options", gi_batch_options, 0},
-              {"Of commands that write tables also", gi_table_only_options, 0}}},
+static const char *const cluster_paragraphs[] = {
+    "--shard 3/8 takes the third of eight shares of a batch: every eighth input of the "
+    "sorted list. With --shard auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU "
+    "parallel takes the share of its own number. Each task writes a report. gpuimg "
+    "report merge joins the reports, refuses those of different lists, and says by its "
+    "exit status whether a file is missing. A task that runs again continues its "
+    "report (--resume). Exit status 75 means that the machine failed and not a file, "
+    "so that the task should run again.",
+    "A folder as a job array of Slurm, in the file blur.sbatch:",
+    "    #!/bin/sh\n"
+    "    #SBATCH --array=1-8 --requeue\n"
+    "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
+    "auto/8 \\\n"
+    "        --report report-$SLURM_ARRAY_TASK_ID.jsonl --resume && exit\n"
+    "    case $?-${SLURM_RESTART_COUNT:-0} in 75-[0-3] | 137-[0-3]) scontrol requeue "
+    "\"$SLURM_JOB_ID\" ;; *) exit 1 ;; esac",
+    "A second array for the files that are still missing, in the file again.sh:",
+    "    gpuimg report merge report-*.jsonl -o report.jsonl ||\n"
+    "        sbatch --array=\"$(gpuimg report merge report-*.jsonl --missing array)\" blur.sbatch",
+    "An indexed job of Kubernetes, in the file blur.yaml:",
+    "    apiVersion: batch/v1\n"
+    "    kind: Job\n"
+    "    metadata: {name: blur}\n"
+    "    spec:\n"
+    "      completionMode: Indexed\n"
+    "      completions: 8\n"
+    "      parallelism: 8\n"
+    "      backoffLimitPerIndex: 3\n"
+    "      podFailurePolicy:\n"
+    "        rules: [{action: FailIndex, onExitCodes: {operator: In, values: [1, 2]}}]\n"
+    "      template:\n"
+    "        spec:\n"
+    "          restartPolicy: Never\n"
+    "          containers:\n"
+    "          - name: gpuimg\n"
+    "            image: gpuimg\n"
+    "            workingDir: /data\n"
+    "            command: [gpuimg, run, gaussian --sigma 3 | sharpen, --recursive, photos, "
+    "--out-dir, blurred,\n"
+    "                      --shard, auto/8, --report, report-$(JOB_COMPLETION_INDEX).jsonl, "
+    "--resume]\n"
+    "            resources: {limits: {nvidia.com/gpu: 1}}\n"
+    "            volumeMounts: [{name: data, mountPath: /data}]\n"
+    "          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]",
+    "The command that each child of an AWS Batch array runs, in the file child.sh:",
+    "    gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --shard "
+    "auto \\\n"
+    "        --report report-$AWS_BATCH_JOB_ARRAY_INDEX.jsonl --resume",
+    "Ray Data: make install has put gpuimg_ray.py where Python finds it. An actor per "
+    "GPU keeps one gpuimg process, through which its images go as a tar.",
+    "In the file blur_ray.py:",
+    "    import os, ray\n"
+    "    from gpuimg_ray import GpuImg\n"
+    "\n"
+    "    photos = ray.data.read_binary_files(\"photos\", include_paths=True)\n"
+    "    blurred = photos.map_batches(GpuImg, fn_constructor_args=(\"gaussian --sigma 3 | "
+    "sharpen\",),\n"
+    "                                 num_gpus=1, concurrency=3, batch_size=4)\n"
+    "    for photo in blurred.iter_rows():\n"
+    "        with open(os.path.join(\"blurred\", os.path.basename(photo[\"path\"])), \"wb\") as "
+    "file:\n"
+    "            file.write(photo[\"bytes\"])",
+    "GNU parallel, on this machine or with --sshlogin on others, in the file "
+    "parallel.sh:",
+    "    seq 8 | parallel --retries 3 \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive "
+    "photos \\\n"
+    "        --out-dir blurred --shard auto/8 --report report-{#}.jsonl --resume\"",
+    "A makefile that processes new and changed files, photos.mk:",
+    "    photos.done: $(wildcard photos/*)\n"
+    "    \tgpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir blurred --report "
+    "report.jsonl --resume\n"
+    "    \ttouch $@",
+    "Snakemake, which has executors for clusters of its own, in the file Snakefile:",
+    "    rule report:\n"
+    "        input: expand(\"report-{k}.jsonl\", k=range(1, 9))\n"
+    "        output: \"report.jsonl\"\n"
+    "        shell: \"gpuimg report merge {input} -o {output}\"\n"
+    "\n"
+    "    rule shard:\n"
+    "        input: \"photos\"\n"
+    "        output: \"report-{k}.jsonl\"\n"
+    "        shell: \"gpuimg run 'gaussian --sigma 3 | sharpen' --recursive {input} --out-dir "
+    "blurred\"\n"
+    "               \" --shard {wildcards.k}/8 --report {output}\"",
+    NULL,
 };
 
-const struct gi_command *gi_topic_find(const char *name)
+static const char *const limits_paragraphs[] = {
+    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image. It applies to "
+    "files that are much smaller than their samples, as a decompression bomb is; a "
+    "file of at least half as many bytes as its samples has shown its size. "
+    "--max-bytes (default 64Gi) bounds the bytes of the samples of an image, and of an "
+    "input from a pipe, always. Both are checked before memory is taken. The "
+    "coefficients of a JPEG count as bytes, and its scans as work. --allow-partial "
+    "accepts a damaged image of more than 16 MiB only if at least a sixteenth of its "
+    "rows can be read.",
+    "MEMORY. --memory bounds the images that a batch processes at the same time; "
+    "without it the bound is half of the free memory, within the limit of the cgroup. "
+    "--max-device-bytes bounds the memory on the GPU. An image that does not fit there "
+    "is processed in bands, with the same result.",
+    "LARGE FILES. A PGM, PPM or PAM file is mapped and not copied: a gray PGM of 60000 "
+    "x 60000 pixels (3.6 GB) is blurred on a machine with 8 GB of free memory with the "
+    "default options.",
+    "KERNELS. Separable kernels, box filters and rectangles of morphology have at most "
+    "4001 taps per side, median, rank and mode filters 1001, other kernels at most "
+    "7921 weights (89 x 89). A structuring element that is no rectangle has at most "
+    "4001 runs of pixels. The range of every option is on the page of its command.",
+    "TABLES. A histogram has at most 65536 bins, stats at most 262144 rows, columns, "
+    "tiles or labels. Labels of extract are at most 2^32 - 1 in .npy, 2^24 in .pfm and "
+    "65535 in other files.",
+    NULL,
+};
+
+static const char *const common_paragraphs[] = {
+    "Many images: gpuimg help batch. An operand - is standard input or output; png:- names "
+    "the format too, and scan.tif[3] is the fourth page of a TIFF.",
+    NULL,
+};
+
+static const struct topic {
+    struct gi_command row; /* without its manual */
+    const char *const *paragraphs;
+} topics[] = {
+    {{.name = "batch",
+      .summary = "Many images in one command: files, folders, streams, tars",
+      .examples =
+          "gpuimg blur --k 5 --out-dir out photos/*.jpg\n"
+          "gpuimg gaussian --sigma 3 --recursive photos --out-dir out --suffix .png\n"
+          "find . -name '*.tif' -print0 | gpuimg invert --files-from - -0 --out "
+          "'{dir}/{stem}_negative.{ext}'\n"
+          "gpuimg run 'gaussian | edges' --recursive scans --out-dir out --report out.jsonl "
+          "--resume\n"
+          "gpuimg histogram photos/*.jpg --table all.csv\n"
+          "ffmpeg -i in.mp4 -f yuv4mpegpipe - | gpuimg gaussian - - | ffmpeg -i - out.mp4\n"
+          "gpuimg blur --tar 'in-{000..999}.tar' 'out-{000..999}.tar'\n"
+          "gpuimg blur --recursive photos --out-dir out --shard auto/8 --report report-3.jsonl",
+      .sets = {{"Options", gi_batch_options, 0},
+               {"Options of commands that write tables", gi_table_only_options, 0}}},
+     batch_paragraphs},
+    {{.name = "cluster",
+      .summary = "One batch on several machines: Slurm, Kubernetes, AWS Batch, Ray, make",
+      .examples =
+          "gpuimg blur --recursive photos --out-dir out --shard 3/8 --report report-3.jsonl\n"
+          "gpuimg report merge report-*.jsonl -o report.jsonl"},
+     cluster_paragraphs},
+    {{.name = "common",
+      .summary = "Options that most commands share",
+      .sets = {{"Input and output (commands that only read have fewer of them)", gi_io_options, 0},
+               {"Running", gi_device_options, 0}}},
+     common_paragraphs},
+    {{.name = "limits",
+      .summary = "Limits on sizes, memory and kernels, and the options that raise them",
+      .examples = "gpuimg convert huge.png out.tif --max-pixels 4G\n"
+                  "gpuimg blur --recursive scans --out-dir out --memory 8Gi"},
+     limits_paragraphs},
+};
+
+bool gi_topic_at(struct gi_command *topic, int index)
 {
+    static char text[8192];
+    if (index < 0 || (size_t)index >= sizeof topics / sizeof *topics)
+        return false;
     size_t n = 0;
-    for (int i = 0; batch_paragraphs[i] && n < sizeof text; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? "\n\n" : "",
-                              batch_paragraphs[i]);
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-        if (strcmp(topics[i].name, name) == 0)
-            return &topics[i];
-    return NULL;
+    for (const char *const *p = topics[index].paragraphs; *p && n < sizeof text; p++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? "\n\n" : "", *p);
+    *topic = topics[index].row;
+    topic->manual = text;
+    return true;
+}
+
+bool gi_topic_find(struct gi_command *topic, const char *name)
+{
+    for (int i = 0; gi_topic_at(topic, i); i++)
+        if (strcmp(topic->name, name) == 0)
+            return true;
+    return false;
 }

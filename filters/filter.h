@@ -13,8 +13,23 @@
 #include "imgio/image.h"
 #include "kernels/kernels.h"
 
+/* The heading of the help that lists a command. */
+enum gi_group {
+    GI_GROUP_TOOLS, /* batches and tools; also a row that names no group */
+    GI_GROUP_FILTERS,
+    GI_GROUP_MORPHOLOGY,
+    GI_GROUP_TONE,
+    GI_GROUP_COLOUR,
+    GI_GROUP_GEOMETRY,
+    GI_GROUP_IMAGES, /* operations on two or more images */
+    GI_GROUP_MEASUREMENT,
+    GI_GROUP_REGIONS,
+    GI_GROUPS /* their number */
+};
+
 struct gi_filter {
-    const char *name;    /* the subcommand, and the file's name in filters/ */
+    const char *name; /* the subcommand, and the file's name in filters/ */
+    enum gi_group group;
     const char *summary; /* one line, no full stop */
     const char *manual;  /* paragraphs, separated by blank lines; formulas with their source */
     /* For an operation from image to image: three lines like "gpuimg blur in.png out.png --k 5". */

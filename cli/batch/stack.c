@@ -404,6 +404,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
 
 const struct gi_command gi_command_stack = {
     .name = "stack",
+    .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
     .manual =

@@ -72,6 +72,7 @@ static const struct gi_option options[] = {
 
 const struct gi_filter gi_filter_palette = {
     .name = "palette",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Count the distinct colours, the most frequent first",
     .manual = "All channels of a pixel are its colour, alpha too. For each colour that occurs: its "
               "samples, how many pixels have it and their share of the image; those that as many "

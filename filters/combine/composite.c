@@ -155,6 +155,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_composite = {
     .name = "composite",
+    .group = GI_GROUP_IMAGES,
     .summary = "Composite an image over another by alpha, with blend modes",
     .examples =
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --at 20,20\n"

@@ -119,6 +119,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_mask = {
     .name = "mask",
+    .group = GI_GROUP_IMAGES,
     .summary = "Apply a mask: keep the image where the mask is white",
     .examples = "gpuimg mask photo.png cut.png --with mask.png\n"
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"

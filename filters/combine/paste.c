@@ -152,6 +152,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_paste = {
     .name = "paste",
+    .group = GI_GROUP_REGIONS,
     .summary = "Paste points or crops where extract found them",
     .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"

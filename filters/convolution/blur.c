@@ -55,6 +55,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_blur = {
     .name = "blur",
+    .group = GI_GROUP_FILTERS,
     .summary = "Blur with a box filter (mean of k x k pixels)",
     .examples = "gpuimg blur in.png out.png\n"
                 "gpuimg blur in.jpg out.png --k 31 --border mirror\n"

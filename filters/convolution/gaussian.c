@@ -56,6 +56,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_gaussian = {
     .name = "gaussian",
+    .group = GI_GROUP_FILTERS,
     .summary = "Blur with a Gaussian filter",
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"

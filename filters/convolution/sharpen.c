@@ -59,6 +59,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_sharpen = {
     .name = "sharpen",
+    .group = GI_GROUP_FILTERS,
     .summary = "Sharpen with an unsharp mask",
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"

@@ -187,6 +187,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_crop = {
     .name = "crop",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Crop to a rectangle, or trim an empty border",
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"

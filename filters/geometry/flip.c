@@ -35,6 +35,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_flip = {
     .name = "flip",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Flip horizontally or vertically",
     .examples = "gpuimg flip photo.jpg mirrored.jpg --h\n"
                 "gpuimg flip texture.png texture-gl.png --v\n"

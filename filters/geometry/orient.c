@@ -46,6 +46,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_orient = {
     .name = "orient",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Turn upright by the EXIF orientation, or write one",
     .manual =
         "What a camera says of how it was held, EXIF's orientation, is heeded by every operation "

@@ -83,6 +83,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_remap = {
     .name = "remap",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Remap pixels with a coordinate map",
     .manual = "Pixel (x, y) of the result is what stands at the place (X, Y) of the input that the "
               "map holds at (x, y), in pixels from the centre of the top left one, as OpenCV's "

@@ -341,6 +341,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_resize = {
     .name = "resize",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Resize with a resampling filter",
     .examples =
         "gpuimg resize photo.jpg small.jpg --size 800x600\n"

@@ -109,6 +109,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_rotate = {
     .name = "rotate",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Rotate by any angle, by multiples of 90 degrees exactly",
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"

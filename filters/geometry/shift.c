@@ -40,6 +40,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_shift = {
     .name = "shift",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Shift (translate) by whole or fractional pixels",
     .examples = "gpuimg shift in.png out.png --by 10,-4\n"
                 "gpuimg shift texture.png middle.png --by 256,256 --border wrap\n"

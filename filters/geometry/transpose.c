@@ -23,6 +23,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_transpose = {
     .name = "transpose",
+    .group = GI_GROUP_GEOMETRY,
     .summary = "Transpose: turn rows into columns",
     .examples = "gpuimg transpose in.png out.png\n"
                 "gpuimg transpose in.png out.png --anti\n"

@@ -11,6 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_close = {
     .name = "close",
+    .group = GI_GROUP_MORPHOLOGY,
     .summary = "Morphological closing: dilate, then erode; fills dark spots",
     .examples = "gpuimg close in.png out.png\n"
                 "gpuimg close mask.png whole.png --k 7\n"

@@ -11,6 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_dilate = {
     .name = "dilate",
+    .group = GI_GROUP_MORPHOLOGY,
     .summary = "Dilate: maximum filter with a structuring element",
     .examples = "gpuimg dilate in.png out.png\n"
                 "gpuimg dilate mask.png larger.png --k 15\n"

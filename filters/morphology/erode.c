@@ -11,6 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_erode = {
     .name = "erode",
+    .group = GI_GROUP_MORPHOLOGY,
     .summary = "Erode: minimum filter with a structuring element",
     .examples = "gpuimg erode in.png out.png\n"
                 "gpuimg erode mask.png smaller.png --k 15 --shape disk\n"

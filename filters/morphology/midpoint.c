@@ -21,6 +21,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_midpoint = {
     .name = "midpoint",
+    .group = GI_GROUP_FILTERS,
     .summary = "Midpoint filter: mean of local minimum and maximum",
     .examples = "gpuimg midpoint in.png out.png\n"
                 "gpuimg midpoint scan.png level.png --k 15\n"

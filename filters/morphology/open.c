@@ -11,6 +11,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_open = {
     .name = "open",
+    .group = GI_GROUP_MORPHOLOGY,
     .summary = "Morphological opening: erode, then dilate; removes bright spots",
     .examples = "gpuimg open in.png out.png\n"
                 "gpuimg open mask.png clean.png --k 7\n"

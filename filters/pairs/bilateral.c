@@ -147,6 +147,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_bilateral = {
     .name = "bilateral",
+    .group = GI_GROUP_FILTERS,
     .summary = "Bilateral filter: smooth but keep edges",
     .examples = "gpuimg bilateral in.png out.png\n"
                 "gpuimg bilateral depth.png out.png --guide photo.png\n"

@@ -103,6 +103,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_nlmeans = {
     .name = "nlmeans",
+    .group = GI_GROUP_FILTERS,
     .summary = "Denoise with non-local means",
     .examples = "gpuimg nlmeans in.png out.png\n"
                 "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"

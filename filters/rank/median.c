@@ -45,6 +45,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_median = {
     .name = "median",
+    .group = GI_GROUP_FILTERS,
     .summary = "Median filter: remove salt-and-pepper noise",
     .examples = "gpuimg median in.png out.png\n"
                 "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"

@@ -26,6 +26,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
 
 const struct gi_filter gi_filter_mode = {
     .name = "mode",
+    .group = GI_GROUP_FILTERS,
     .summary = "Mode filter: the most frequent value of k x k pixels",
     .examples = "gpuimg mode labels.png smooth.png --k 5\n"
                 "gpuimg mode quantized.png out.png --k 7\n"

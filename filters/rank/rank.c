@@ -24,6 +24,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 const struct gi_filter gi_filter_rank = {
     .name = "rank",
+    .group = GI_GROUP_FILTERS,
     .summary = "Rank filter: a percentile of k x k pixels",
     .examples = "gpuimg rank in.png out.png --percent 25\n"
                 "gpuimg rank page.png paper.png --percent 90 --k 31\n"

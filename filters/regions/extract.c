@@ -322,6 +322,7 @@ static const struct gi_option options[] = {
 
 const struct gi_filter gi_filter_extract = {
     .name = "extract",
+    .group = GI_GROUP_REGIONS,
     .summary = "Connected components: label, measure and cut out regions",
     .manual =
         "Parts the image in foreground and background by a threshold (foreground is value > "

@@ -348,6 +348,7 @@ static const struct gi_option options[] = {{0}};
 
 const struct gi_filter gi_filter_compare = {
     .name = "compare",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Compare two images: PSNR, SSIM, largest difference",
     .manual =
         "Says how many samples differ, the largest absolute difference, the mean squared error "

@@ -410,6 +410,7 @@ static const struct gi_option options[] = {
 
 const struct gi_filter gi_filter_histogram = {
     .name = "histogram",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Histogram and statistics of each channel",
     .manual =
         "Counts how often each sample value occurs, exactly, in every channel or in the luma. Bin "

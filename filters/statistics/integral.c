@@ -144,6 +144,7 @@ static const struct gi_option cumulative_options[] = {
 
 const struct gi_filter gi_filter_integral = {
     .name = "integral",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Integral image (summed-area table), exact",
     .manual = "out(y, x) = the sum of in(j, i) for j up to y and i up to x: the sum of any "
               "rectangle then is that of four sums. scikit-image's integral_image gives the same; "
@@ -159,6 +160,7 @@ const struct gi_filter gi_filter_integral = {
 
 const struct gi_filter gi_filter_cumulative = {
     .name = "cumulative",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Cumulative sums along rows or columns, exact",
     .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for j "
               "up to y, as numpy's cumsum.\n\n" SUMS_MANUAL,

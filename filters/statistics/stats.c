@@ -333,6 +333,7 @@ static const struct gi_option options[] = {{.name = "percentiles",
 
 const struct gi_filter gi_filter_stats = {
     .name = "stats",
+    .group = GI_GROUP_MEASUREMENT,
     .summary = "Exact statistics of each channel: mean, deviation, percentiles",
     .manual =
         "For each channel: how many samples there are, their sum, mean, variance and deviation (of "

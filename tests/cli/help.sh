@@ -7,7 +7,55 @@ cp out help.txt
 expect_stdout "$(cat help.txt)" gpuimg --help
 expect 0 gpuimg list --commands
 cp out commands
-check "help lists every command" test "$(grep -c '^  [a-z]' help.txt)" = "$(wc -l <commands)"
+sed '/^Topics of help:/,$d' help.txt | awk '/^  [a-z]/ {print $1}' | sort >listed
+check "help lists every command once" diff listed <(sort commands)
+for heading in Filters Morphology 'Tone and thresholds' 'Colour and channels' Geometry 'Two or more images' Measurement Regions 'Batches and tools'; do
+    check "help: the heading $heading has commands" grep -q '^  [a-z]' <(grep -A1 "^$heading:$" help.txt)
+done
+sed -n '/^Topics of help:/,/^$/p' help.txt | awk '/^  [a-z]/ {print $1}' >topics
+check "help lists the topics" diff topics <(printf '%s\n' batch cluster common limits)
+expect_stdout "$(<topics)" gpuimg list --topics
+
+# Words that are no command are searched. The first line of the answer names the command.
+while IFS=: read -r words command; do
+    expect 0 gpuimg help "$words"
+    check "help $words: $command comes first" test "$(awk 'NR == 1 {print $1}' out)" = "$command"
+    # shellcheck disable=SC2086 # words
+    expect_stdout "$(<out)" gpuimg help $words
+done <<'END'
+structuring element:erode
+connected component:extract
+non-local means:nlmeans
+integral image:integral
+histogram matching:match
+histogram equalization:equalize
+median filter:median
+box filter:blur
+adaptive threshold:local-threshold
+top-hat:tophat
+unsharp mask:sharpen
+rank filter:rank
+sauvola:local-threshold
+Non_Local:nlmeans
+rolling ball:background
+summed area:integral
+usm:sharpen
+resume:batch
+max-pixels:common
+slurm:cluster
+END
+check "help resume: the option" grep -q '^    --resume ' <(gpuimg help resume)
+check "help sauvola: the choice" grep -q '^    --method sauvola ' <(gpuimg help sauvola)
+expect 0 gpuimg help means colour
+check "words that are apart" test -s out
+expect_error 2 'help: xyzzy: no such command, and no help has this text' help xyzzy
+expect_error 2 'help: sauvola: no such command, did you mean local-threshold --method sauvola?' help --man sauvola
+expect_error 2 'help: --: no such command*' help -- --
+expect 0 gpuimg help --all
+for word in $(<commands); do check "help --all: $word" grep -q "^Usage: gpuimg $word " out; done
+for word in $(<topics); do check "help --all: $word" grep -qxF "$(gpuimg help "$word" | head -1)" out; done
+expect_error 2 'help: --all: want no --man' help --all --man
+expect_error 2 'help: --all: want no blur' help --all blur
 
 while read -r command; do
     expect 0 gpuimg help "$command"
@@ -32,7 +80,8 @@ done <commands
 expect 0 gpuimg help --man
 # Commands and formats of the page: bold words under a tag, the formats between their heading and the next.
 grep -oP '(?<=^\\fBgpuimg\\-).*(?=\\fR\(1\)$)' out | tr -d '\\' >named
-check "man gpuimg names every command" cmp named commands
+sort named -o named
+check "man gpuimg names every command and topic" diff named <(sort commands topics)
 sed -n '/^\.SH FORMATS/,/^\.SH ENV/p' out | grep -oP '(?<=^\\fB).*(?=\\fR$)' | tr -d '\\' >named
 gpuimg list --json | jq -r '.formats[].name' >formats
 check "man gpuimg names every format" cmp named formats
@@ -77,10 +126,12 @@ done
 for status in 0 1 2 75 130; do check "help batch: exit status $status" grep -qE "(^| )$status(:| and )" batch.txt; done
 check "help blur names them" grep -q -- '--tar' <(gpuimg help blur | sed -n '/^Of many images also, as gpuimg help batch tells:/,$p')
 check "help batch: 80 columns but for examples" test "$(grep -v '^  [a-z]' batch.txt | awk 'length > 80' | wc -l)" = 0
-expect 0 gpuimg help --man batch
-check "man batch: head" grep -q '^\.TH GPUIMG-BATCH 1 ' out
-command -v mandoc >/dev/null && check "man batch: mandoc -Tlint" mandoc -Tlint -W warning out
-check "it is completed" test "$(gpuimg __complete help bat)" = $'batch\t'
+for topic in $(<topics); do
+    expect 0 gpuimg help --man "$topic"
+    check "man $topic: head" grep -q "^\.TH GPUIMG-${topic^^} 1 " out
+    command -v mandoc >/dev/null && check "man $topic: mandoc -Tlint" mandoc -Tlint -W warning out
+    check "$topic is completed" grep -q "^$topic	" <(gpuimg __complete help "${topic:0:3}")
+done
 expect_error 2 'batch: no such command, did you mean help batch? *' batch
 for command in histogram extract compare bench; do
     check "help $command: --json" grep -q -- '-j and --json are short' <(gpuimg help $command | tr '\n' ' ' | tr -s ' ')

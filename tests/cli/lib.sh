@@ -99,12 +99,12 @@ P2 7 4 255
 END
 }
 
-# readme_block NAME: README's indented block below the paragraph that ends in "`NAME`:", as it stands there.
-readme_block() {
-    awk -v end="\`$1\`:" '
+# cluster_file NAME: the file that `gpuimg help cluster` shows below the line that ends in "NAME:".
+cluster_file() {
+    gpuimg help cluster | awk -v end="$1:" '
         /^    / || (begun && !NF) { if (taking) { begun = 1; print substr($0, 5) } next }
         begun { exit }
-        NF { taking = substr($0, length($0) - length(end) + 1) == end }' "$tests/../../README.md"
+        NF { taking = $NF == end }'
 }
 
 finish() {

@@ -1,11 +1,11 @@
 #!/bin/bash
-# README's ways past one machine that need no cluster: each makes the files that one process makes.
+# The ways past one machine of help cluster that need no cluster: each makes the files that one process makes.
 . "$(dirname "$0")/lib.sh"
 mkdir bin
 ln -s "$GPUIMG" bin/gpuimg
 export PATH=$work/bin:$PATH GPUIMG_DEVICE=cpu
 
-folder() { # folder NAME: a fresh one with README's photos, and in it
+folder() { # folder NAME: a fresh one with photos, and in it
     cd "$work" && mkdir "$1" && cd "$1" && cp -rp "$work/photos" . || exit 1
 }
 checksum() { # of all files under blurred/
@@ -59,7 +59,7 @@ expect_error 2 'blur: --shard auto: none of SLURM_ARRAY_TASK_ID, *' blur --files
 
 # Kubernetes: each pod of the indexed job.
 folder kubernetes
-readme_block blur.yaml >blur.yaml
+cluster_file blur.yaml >blur.yaml
 if python3 -c 'import yaml' 2>/dev/null; then
     cat >pods.py <<'END'
 import os, subprocess, yaml
@@ -78,14 +78,14 @@ fi
 
 # AWS Batch: each child of the array.
 folder aws
-readme_block child.sh >child.sh
+cluster_file child.sh >child.sh
 for ((i = 0; i < 8; i++)); do
     AWS_BATCH_JOB_ARRAY_INDEX=$i AWS_BATCH_JOB_ARRAY_SIZE=8 check "AWS Batch: child $i" sh -e child.sh
 done
 same "AWS Batch"
 
 folder parallel
-readme_block parallel.sh >parallel.sh
+cluster_file parallel.sh >parallel.sh
 if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q '^GNU'; then
     mkdir -p .parallel && touch .parallel/will-cite
     PARALLEL_HOME=$PWD/.parallel check "GNU parallel" sh -e parallel.sh
@@ -95,7 +95,7 @@ else
 fi
 
 folder make
-readme_block photos.mk >photos.mk
+cluster_file photos.mk >photos.mk
 check "make" env -u MAKELEVEL -u MAKEFLAGS make -f photos.mk
 same "make"
 expect 0 env -u MAKELEVEL -u MAKEFLAGS make -q -f photos.mk
@@ -105,7 +105,7 @@ check "make: again" env -u MAKELEVEL -u MAKEFLAGS make -f photos.mk
 check "make: what is new alone" test "$(find blurred -newer then -type f)" = "$(find blurred -name 3.pgm)"
 
 folder snakemake
-readme_block Snakefile >Snakefile
+cluster_file Snakefile >Snakefile
 if command -v snakemake >/dev/null; then
     check "Snakemake" env HOME="$PWD" snakemake --cores 2 --quiet
     same "Snakemake"

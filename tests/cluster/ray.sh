@@ -1,5 +1,5 @@
 #!/bin/bash
-# README's few lines for Ray Data on three nodes of ray.cluster_utils.Cluster, one of which is removed while they run: the
+# The lines of help cluster for Ray Data on three nodes of ray.cluster_utils.Cluster, one of which is removed while they run: the
 # files are those of one process. The network of the nodes is a namespace with a loopback alone, and nothing of them
 # outlives the script. GPUs are pretended.
 # Usage: ray.sh GPUIMG; Ray is that of build/ray (make test-cluster).
@@ -25,8 +25,8 @@ ln -s "$GPUIMG" bin/gpuimg
 export PATH=$work/bin:$PATH HOME=$work PYTHONPATH=$tests/../../cli PYTHONDONTWRITEBYTECODE=1 GPUIMG_DEVICE=cpu
 export RAY_TMPDIR=$work RAY_USAGE_STATS_ENABLED=0 RAY_AUTH_MODE=disabled RAY_DATA_DISABLE_PROGRESS_BARS=1
 
-readme_block blur_ray.py >blur_ray.py
-check "README has lines for Ray" grep -q GpuImg blur_ray.py
+cluster_file blur_ray.py >blur_ray.py
+check "help cluster has lines for Ray" grep -q GpuImg blur_ray.py
 mkdir photos
 python3 - <<'END'
 import random

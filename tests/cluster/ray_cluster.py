@@ -1,4 +1,4 @@
-"""Runs README's blur_ray.py on three nodes and removes one in the midst of it, with an actor and its gpuimg.
+"""Runs blur_ray.py of help cluster on three nodes and removes one in the midst of it, with an actor and its gpuimg.
 
 Usage: ray_cluster.py FOLDER, which holds blur_ray.py and photos/.
 """

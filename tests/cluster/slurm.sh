@@ -1,5 +1,5 @@
 #!/bin/bash
-# README's array of Slurm on a real one: munged, slurmctld and slurmd on this host, a node of 8 pretended cores. Two tasks
+# The array of Slurm that help cluster shows, on a real one: munged, slurmctld and slurmd on this host, a node of 8 pretended cores. Two tasks
 # are killed with -9: one requeues itself, as does one whose machine failed, the other is requeued. The results are those
 # of one process. Nothing of it outlives the script: it has a namespace of processes to itself.
 if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
@@ -133,9 +133,9 @@ for i in range(int(sys.argv[1])):
     with open(f"photos/{i:03d}.ppm", "wb") as f:
         f.write(b"P6 448 448 255\n" + random.Random(i).randbytes(3 * 448 * 448))
 END
-readme_block blur.sbatch >blur.sbatch
-readme_block again.sh >again.sh
-check "README has an array of 8" grep -qx '#SBATCH --array=1-8 .*' blur.sbatch
+cluster_file blur.sbatch >blur.sbatch
+cluster_file again.sh >again.sh
+check "help cluster has an array of 8" grep -qx '#SBATCH --array=1-8 .*' blur.sbatch
 
 job=$(sbatch --parsable blur.sbatch)
 check "the array is taken" test "$job"
@@ -160,7 +160,7 @@ rm report-2.jsonl report-7.jsonl
 jq -r 'select(.output) | .output' whole.jsonl | awk 'NR % 8 == 2' | xargs rm
 expect 1 gpuimg report merge report-*.jsonl --missing array
 check "the tasks that are missing" grep -qx '2,7' out
-check "README's second round" sh -e again.sh
+check "the second array of help cluster" sh -e again.sh
 check "it ends" wait_for 60 is_completed "$(squeue -h -t all -o %F | sort -n | tail -1)" 2
 expect 0 gpuimg report merge report-*.jsonl -o report.jsonl
 check "the reports are those of before" cmp <(jq -c '[.input, .status]' whole.jsonl) <(jq -c '[.input, .status]' report.jsonl)
