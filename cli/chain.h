@@ -1,4 +1,4 @@
-/* The text of a chain, "gaussian --sigma 2 | edges | threshold --at otsu", as steps.
+/* The text of a chain, "gaussian --sigma 2 | edges | threshold --threshold otsu", as steps.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_CHAIN_H
 #define GI_CLI_CHAIN_H

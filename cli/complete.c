@@ -68,11 +68,14 @@ struct typed {
     const char *part;
 };
 
-static void offer(const struct typed *typed, const char *word, size_t n, const char *what)
+/* Returns whether the word fits. */
+static bool offer(const struct typed *typed, const char *word, size_t n, const char *what)
 {
     size_t given = strlen(typed->part);
-    if (n >= given && strncmp(word, typed->part, given) == 0)
+    bool fits = n >= given && strncmp(word, typed->part, given) == 0;
+    if (fits)
         printf("%.*s%.*s\t%s\n", typed->nhead, typed->head, (int)n, word, what);
+    return fits;
 }
 
 /* "auto|cpu|cuda[:N]": each word, without what stands in brackets. */
@@ -144,17 +147,37 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
     }
 }
 
-static void offer_options(const struct typed *typed, const struct gi_command *command)
+/* The names of the options, or their aliases. Returns whether any fits. */
+static bool offer_names(const struct typed *typed, const struct gi_command *command, bool aliases)
 {
-    char name[64];
+    char text[64];
+    bool fits = false;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
-            int n = snprintf(name, sizeof name, "--%s", row->name);
-            offer(typed, name, (size_t)n, row->help);
+            const char *name = aliases ? row->also : row->name;
+            int n = name ? snprintf(text, sizeof text, "--%s", name) : 0;
+            fits = (name && offer(typed, text, (size_t)n, row->help)) || fits;
         }
+    return fits;
+}
+
+/* Aliases only where no name fits. */
+static void offer_options(const struct typed *typed, const struct gi_command *command)
+{
+    bool fits = offer_names(typed, command, false);
     if (gi_option_json(command))
-        offer(typed, "--json", 6, "Short for --format json");
-    offer(typed, "--help", 6, "Explain the command");
+        fits = offer(typed, "--json", 6, "Short for --format json") || fits;
+    fits = offer(typed, "--help", 6, "Explain the command") || fits;
+    if (!fits)
+        offer_names(typed, command, true);
+}
+
+/* Whether `word` ("--border", "--border=x") is this name; with `equals` a "=" follows it. */
+static bool is_name(const char *word, const char *name, bool equals, bool bare)
+{
+    size_t n = name ? strlen(name) : 0;
+    return n && strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 &&
+           (word[2 + n] == '=' || (!word[2 + n] && (equals || !bare)));
 }
 
 /* The row that `word` ("--border", "--border=x", "-v") names and that takes what comes next; with
@@ -164,9 +187,8 @@ static const struct gi_option *find_row(const struct gi_command *command, const 
 {
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
-            size_t n = strlen(row->name);
-            bool is_long = strncmp(word, "--", 2) == 0 && strncmp(word + 2, row->name, n) == 0 &&
-                           (word[2 + n] == '=' || (!word[2 + n] && (equals || !row->bare)));
+            bool is_long = is_name(word, row->name, equals, row->bare) ||
+                           is_name(word, row->also, equals, row->bare);
             bool is_short = row->letter && word[0] == '-' && word[1] == row->letter && !word[2];
             if (is_long || is_short)
                 return row;

@@ -243,10 +243,11 @@ const struct gi_reporter gi_extract_reporter = {
 const struct gi_command gi_command_extract = {
     .name = "extract",
     .operands = "INPUT [TABLE]",
-    .examples = "gpuimg extract coins.png\n"
-                "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
-                "gpuimg extract cells.png cells.csv --at 50% --labels labels.npy --crops cells/\n"
-                "gpuimg extract map.png --mask-image mask.png --points points.npy",
+    .examples =
+        "gpuimg extract coins.png\n"
+        "gpuimg extract coins.png coins.json --min-area 50 --overlay found.png\n"
+        "gpuimg extract cells.png cells.csv --threshold 50% --labels labels.npy --crops cells/\n"
+        "gpuimg extract map.png --mask-image mask.png --points points.npy",
     .min_operands = 1,
     .max_operands = 2,
     .sets = {{0}, /* the filter's */

@@ -53,7 +53,7 @@ static const struct synonym commands[] = {
     {"niblack", "local-threshold --method niblack"},
     {"normalise", "normalize"},
     {"opening", "open"},
-    {"otsu", "threshold --at otsu"},
+    {"otsu", "threshold"},
     {"percentile", "rank --percent"},
     {"posterize", "quantize"},
     {"prewitt", "edges --operator prewitt"},
@@ -96,7 +96,7 @@ static const struct synonym options[] = {
     {"jobs", "threads"},
     {"kernel-size", "k"},
     {"ksize", "k"},
-    {"level", "at"},
+    {"level", "threshold"},
     {"mask-size", "k"},
     {"method", "operator"},
     {"min-size", "min-area"},
@@ -113,7 +113,6 @@ static const struct synonym options[] = {
     {"std", "sigma"},
     {"stddev", "sigma"},
     {"strength", "amount"},
-    {"threshold", "at"},
     {"tolerance", "max-diff"},
     {"weights", "kernel"},
     {"width", "size (WIDTHx)"},
@@ -203,10 +202,10 @@ const char *gi_option_nearest(const struct gi_command *command, const char *name
     int near = 99;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {
-            int bad = badness(row->name, name);
-            if (bad < near) {
-                near = bad;
-                nearest = row->name;
+            int bad = badness(row->name, name), other = row->also ? badness(row->also, name) : 99;
+            if (bad < near || other < near) {
+                near = least(bad, other);
+                nearest = bad <= other ? row->name : row->also;
             }
         }
     return nearest;

@@ -54,8 +54,7 @@ const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nb
     char letter[8] = "";
     if (row->letter)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    snprintf(buffer, nbytes, "%s--%s%s%s", letter, row->name, row->also ? ", --" : "",
-             row->also ? row->also : "");
+    snprintf(buffer, nbytes, "%s--%s", letter, row->name);
     return buffer;
 }
 
@@ -102,12 +101,18 @@ const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t
     const char *default_text = row->default_text;
     if (!default_text && row->example)
         default_text = "none, must be given";
-    else if (!default_text)
-        default_text = "";
-    snprintf(buffer, nbytes, "%s%s%s%s%s%s%s%s", row->help,
-             gi_option_has_json(row) ? "; -j and --json are short for json" : "",
-             *want || *default_text ? " (" : "", want, *want && *default_text ? "; " : "",
-             *default_text ? "default " : "", default_text, *want || *default_text ? ")" : "");
+    int n = snprintf(buffer, nbytes, "%s%s", row->help,
+                     gi_option_has_json(row) ? "; -j and --json are short for json" : "");
+    const char *const parts[][2] = {{"", want}, {"default ", default_text}, {"also --", row->also}};
+    const char *between = " (";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i][1] && *parts[i][1] && (size_t)n < nbytes) {
+            n += snprintf(buffer + n, nbytes - (size_t)n, "%s%s%s", between, parts[i][0],
+                          parts[i][1]);
+            between = "; ";
+        }
+    if (*between == ';' && (size_t)n < nbytes)
+        snprintf(buffer + n, nbytes - (size_t)n, ")");
     return buffer;
 }
 

@@ -28,13 +28,13 @@ bool gi_help_search(FILE *out, const char *words);
  * `column`. */
 void gi_help_wrap(FILE *out, const char *text, int indent, int column);
 
-/* The names of an option and its argument: "-t, --at, --threshold", " LEVEL"; "[=WHAT]" where the
+/* The name of an option and its argument: "-t, --threshold", " LEVEL"; "[=WHAT]" where the
  * argument may be left out, "" for a flag. Both return buffer. */
 const char *gi_option_names(const struct gi_option *row, char *buffer, size_t nbytes);
 const char *gi_option_argument(const struct gi_option *row, char *buffer, size_t nbytes);
 /* The argument alone: "LEVEL"; NULL for a flag. */
 const char *gi_option_metavar(const struct gi_option *row);
-/* "Side of the box (odd, 1 to 4001 px; default 3)". Returns buffer. */
+/* "Side of the box (odd, 1 to 4001 px; default 3; also --size)". Returns buffer. */
 const char *gi_option_describe(const struct gi_option *row, char *buffer, size_t nbytes);
 /* Whether each choice is worth a line of its own, and what that line says: "the nearest pixel of
  * the image (also edge, copy)". `choice` is no alias. Returns buffer. */

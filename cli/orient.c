@@ -44,7 +44,7 @@ const struct gi_command gi_command_orient = {
     .name = "orient",
     .operands = "INPUT OUTPUT",
     .examples = "gpuimg orient phone.jpg upright.jpg\n"
-                "gpuimg orient scan.png upright.png --as 6\n"
+                "gpuimg orient scan.png upright.png --orientation 6\n"
                 "gpuimg orient upright.jpg tagged.jpg --tag 6",
     .min_operands = 2,
     .max_operands = 2,

@@ -345,7 +345,7 @@ const struct gi_command gi_command_run = {
         "file of several images or a video, whose images or planes are named by their place; with "
         "--tar the inputs are tars.",
     .examples =
-        "gpuimg run 'gaussian --sigma 2 | edges | threshold --at otsu' in.png out.png\n"
+        "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"
         "gpuimg run 'gaussian | extract --min-area 50 --to coins.csv' coins.png\n"
         "gpuimg run 'gaussian --sigma 2 | extract --min-area 50' *.png --table coins.csv\n"

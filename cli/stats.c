@@ -421,7 +421,7 @@ const struct gi_command gi_command_stats = {
     .examples = "gpuimg stats photo.png\n"
                 "gpuimg stats scan.tif --percentiles 0.1,50,99.9 --json\n"
                 "gpuimg stats sprite.png sprite.npy --opaque\n"
-                "gpuimg stats scan.png profile.csv --by row\n"
+                "gpuimg stats scan.png profile.csv --group-by row\n"
                 "gpuimg stats green.tif cells.csv --labels cells.png\n"
                 "gpuimg stats *.png --table all.csv",
     .min_operands = 1,

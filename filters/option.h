@@ -58,7 +58,7 @@ struct gi_choice {
 /* Ends a list of rows, and of choices: a row whose name is NULL. */
 struct gi_option {
     const char *name; /* without dashes */
-    const char *also; /* another name of the same, or NULL */
+    const char *also; /* an alias, which help shows in brackets; NULL: none */
     char letter;      /* the short form, or 0 */
     enum gi_option_type type;
     size_t offset;            /* of the value in the parameter struct, by offsetof */

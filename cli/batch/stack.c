@@ -45,7 +45,8 @@ static const struct gi_choice ways[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "by",
+    {.name = "method",
+     .also = "by",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, by),
      .default_text = "mean",
@@ -416,8 +417,8 @@ const struct gi_command gi_command_stack = {
         "An image that can't be read, or of another shape, ends it.\n\n"
         "--report has a line an input and behind them one of the whole, with inputs, how many.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
-                "gpuimg stack --by sigma-clip --kappa 2.5 frames/*.png clean.png\n"
-                "gpuimg stack --by sum --recursive darks sum.pfm",
+                "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
+                "gpuimg stack --method sum --recursive darks sum.pfm",
     .min_operands = 1,
     .max_operands = -1,
     .sets = {{"Options", options, sizeof(struct params)},

@@ -62,7 +62,8 @@ static const struct gi_option options[] = {
      .default_text = "over",
      .choices = mode_choices,
      .help = "How both become one"},
-    {.name = "at",
+    {.name = "position",
+     .also = "at",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, at),
      .least = 2,
@@ -95,7 +96,7 @@ static enum gi_status check(void *params, struct gi_err *err)
         return gi_fail(err, GI_E_USAGE, "--with: missing: want an image");
     for (int i = 0; i < p->at.n; i++)
         if (p->at.v[i] != (int)p->at.v[i])
-            return gi_fail(err, GI_E_USAGE, "--at %.10g: want whole pixels", p->at.v[i]);
+            return gi_fail(err, GI_E_USAGE, "--position %.10g: want whole pixels", p->at.v[i]);
     return GI_OK;
 }
 
@@ -158,7 +159,7 @@ const struct gi_filter gi_filter_composite = {
     .group = GI_GROUP_IMAGES,
     .summary = "Composite an image over another by alpha, with blend modes",
     .examples =
-        "gpuimg composite photo.png out.png --with logo.png --gravity southeast --at 20,20\n"
+        "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"
         "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"
         "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
     .manual =

@@ -34,7 +34,8 @@ static const struct gi_option options[] = {
      .default_text = "sobel",
      .choices = operators,
      .help = "The weights to find edges with"},
-    {.name = "of",
+    {.name = "component",
+     .also = "of",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, of),
      .default_text = "magnitude",
@@ -55,9 +56,10 @@ static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
     if (p->operator_name == LAPLACIAN && p->of != MAGNITUDE)
-        return gi_fail(err, GI_E_USAGE,
-                       "--of %s: want magnitude with --operator laplacian, which has no direction",
-                       parts[p->of].name);
+        return gi_fail(
+            err, GI_E_USAGE,
+            "--component %s: want magnitude with --operator laplacian, which has no direction",
+            parts[p->of].name);
     return GI_OK;
 }
 

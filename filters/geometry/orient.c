@@ -28,7 +28,8 @@ static const struct gi_choice orientations[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "as",
+    {.name = "orientation",
+     .also = "as",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, as),
      .default_text = "1",
@@ -52,7 +53,8 @@ const struct gi_filter gi_filter_orient = {
         "What a camera says of how it was held, EXIF's orientation, is heeded by every operation "
         "when it reads a file, and files that are written are upright and say so: without options "
         "this does just that.\n\n"
-        "--as N is for files that say nothing, or something wrong: their pixels, as they come "
+        "--orientation N is for files that say nothing, or something wrong: their pixels, as they "
+        "come "
         "after what the file itself says, are shown as that orientation means.\n\n"
         "--tag N has the output say that orientation, in formats that hold EXIF: pixels are stored "
         "turned the other way, and the picture is seen the same by all that heed it.",

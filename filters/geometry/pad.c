@@ -13,7 +13,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "by",
+    {.name = "margins",
+     .also = "by",
      .letter = 'b',
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, by),
@@ -27,7 +28,7 @@ static const struct gi_option options[] = {
      .letter = 's',
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
-     .help = "Width and height of the result, instead of --by"},
+     .help = "Width and height of the result, instead of --margins"},
     GI_GRAVITY_OPTION(struct params, "center", "Where the image stands in a result of --size"),
     {.name = "border",
      .type = GI_OPT_CHOICE,
@@ -50,13 +51,13 @@ static enum gi_status check(void *params, struct gi_err *err)
     bool sized = gi_extent_is_set(&p->size);
     if (sized == (p->by.n > 0))
         return gi_fail(err, GI_E_USAGE,
-                       sized ? "--by, --size: want one of them"
-                             : "want --by N[,N...] or --size WIDTHxHEIGHT");
+                       sized ? "--margins, --size: want one of them"
+                             : "want --margins N[,N...] or --size WIDTHxHEIGHT");
     if (p->by.n == 3)
-        return gi_fail(err, GI_E_USAGE, "--by: 3 numbers: want 1, 2 or 4");
+        return gi_fail(err, GI_E_USAGE, "--margins: 3 numbers: want 1, 2 or 4");
     for (int i = 0; i < p->by.n; i++)
         if (p->by.v[i] < 0 || p->by.v[i] > GI_PIXELS_MAX || p->by.v[i] != floor(p->by.v[i]))
-            return gi_fail(err, GI_E_USAGE, "--by %.10g: want a whole number, 0 to %d px",
+            return gi_fail(err, GI_E_USAGE, "--margins %.10g: want a whole number, 0 to %d px",
                            p->by.v[i], GI_PIXELS_MAX);
     return GI_OK;
 }
@@ -159,9 +160,9 @@ const struct gi_filter gi_filter_pad = {
     .name = "pad",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Pad: add pixels around the image",
-    .examples = "gpuimg pad photo.jpg framed.png --by 20 --background white\n"
+    .examples = "gpuimg pad photo.jpg framed.png --margins 20 --background white\n"
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
-                "gpuimg pad tile.png wall.png --by 0,0,1024,1024 --border wrap",
+                "gpuimg pad tile.png wall.png --margins 0,0,1024,1024 --border wrap",
     .manual =
         "The image stays as it is, and what is added is a colour or, by --border, made of "
         "the image: its outermost pixels again, the image mirrored, or again as if tiled. "

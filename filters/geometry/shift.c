@@ -8,7 +8,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "by",
+    {.name = "offset",
+     .also = "by",
      .letter = 'b',
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, by),
@@ -25,7 +26,8 @@ static enum gi_status check(void *arg, struct gi_err *err)
 {
     const struct params *p = arg;
     if (!p->by.n)
-        return gi_fail(err, GI_E_USAGE, "--by: missing: want X,Y, pixels to the right and down");
+        return gi_fail(err, GI_E_USAGE,
+                       "--offset: missing: want X,Y, pixels to the right and down");
     return GI_OK;
 }
 
@@ -42,9 +44,9 @@ const struct gi_filter gi_filter_shift = {
     .name = "shift",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Shift (translate) by whole or fractional pixels",
-    .examples = "gpuimg shift in.png out.png --by 10,-4\n"
-                "gpuimg shift texture.png middle.png --by 256,256 --border wrap\n"
-                "gpuimg shift frame.tif aligned.tif --by 0.37,-1.62 --interpolation bicubic",
+    .examples = "gpuimg shift in.png out.png --offset 10,-4\n"
+                "gpuimg shift texture.png middle.png --offset 256,256 --border wrap\n"
+                "gpuimg shift frame.tif aligned.tif --offset 0.37,-1.62 --interpolation bicubic",
     .manual = "Moves the image within its frame. By whole pixels no sample changes; --border wrap "
               "then brings back on one side what leaves on the other. By parts of a pixel samples "
               "are made by --interpolation, colour weighed by alpha.",

@@ -21,6 +21,7 @@ static const double LEAST = 0x1p-40;
 
 static const struct gi_option options[] = {
     {.name = "sigma",
+     .also = "sigma-spatial",
      .letter = 's',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, sigma),
@@ -30,6 +31,7 @@ static const struct gi_option options[] = {
      .unit = "px",
      .help = "Standard deviation of the weights of places"},
     {.name = "range",
+     .also = "sigma-range",
      .letter = 'r',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, range),

@@ -14,7 +14,7 @@ struct gi_choose_params {
 
 #define GI_CHOOSE_AT_OPTION                                                                        \
     {                                                                                              \
-        .name = "at", .also = "threshold", .letter = 't', .type = GI_OPT_LEVEL,                    \
+        .name = "threshold", .also = "at", .letter = 't', .type = GI_OPT_LEVEL,                    \
         .offset = offsetof(struct gi_choose_params, at), .default_text = "0",                      \
         .help = "Foreground is what is brighter than this; colour images are judged by their luma" \
     }

@@ -19,11 +19,11 @@ const struct gi_filter gi_filter_clear_border = {
     .group = GI_GROUP_REGIONS,
     .summary = "Remove the regions that touch the border of the image",
     .examples = "gpuimg clear-border mask.png out.png\n"
-                "gpuimg clear-border cells.tif whole.tif --at otsu\n"
-                "gpuimg clear-border plate.png out.png --at 40% --connectivity 4",
+                "gpuimg clear-border cells.tif whole.tif --threshold otsu\n"
+                "gpuimg clear-border plate.png out.png --threshold 40% --connectivity 4",
     .manual = "Regions of the foreground that reach a side of the image become black, and "
               "everything else stays as it is, as scikit-image's clear_border() has it. Foreground "
-              "is what is brighter than --at: 0 says everything but black.\n\n"
+              "is what is brighter than --threshold: 0 says everything but black.\n\n"
               "Alpha stays as it is. NaN is background.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),

@@ -271,8 +271,8 @@ static const struct gi_choice orders[] = {
 };
 
 static const struct gi_option options[] = {
-    {.name = "at",
-     .also = "threshold",
+    {.name = "threshold",
+     .also = "at",
      .letter = 't',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_extract_params, at),
@@ -282,7 +282,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_extract_params, mask_image),
      .metavar = "IMAGE",
-     .help = "Take what is not 0 in this image of the same size as foreground, in place of --at"},
+     .help = "Take what is not 0 in this image of the same size as foreground, in place of "
+             "--threshold"},
     {.name = "invert",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_extract_params, invert),

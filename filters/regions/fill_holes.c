@@ -19,11 +19,12 @@ const struct gi_filter gi_filter_fill_holes = {
     .group = GI_GROUP_REGIONS,
     .summary = "Fill the holes of a mask",
     .examples = "gpuimg fill-holes mask.png out.png\n"
-                "gpuimg fill-holes cells.tif out.tif --at otsu\n"
-                "gpuimg fill-holes scan.png out.png --at 50% --connectivity 8",
+                "gpuimg fill-holes cells.tif out.tif --threshold otsu\n"
+                "gpuimg fill-holes scan.png out.png --threshold 50% --connectivity 8",
     .manual =
         "A hole is a region of the background that does not reach a side of the image; it becomes "
-        "white, and everything else stays as it is. Background is what is not brighter than --at: "
+        "white, and everything else stays as it is. Background is what is not brighter than "
+        "--threshold: "
         "0 says that everything but black is foreground. With --connectivity 4 a corner between "
         "two pixels of the background does not connect them, as scipy's binary_fill_holes() has "
         "it; 8 is its structure of ones.\n\n"

@@ -79,13 +79,14 @@ const struct gi_filter gi_filter_remove_small = {
     .summary = "Remove small regions from a mask, or all except the largest",
     .examples = "gpuimg remove-small mask.png out.png --area 200\n"
                 "gpuimg remove-small mask.png largest.png --keep-largest 1\n"
-                "gpuimg remove-small cells.tif out.tif --at otsu --area 50",
-    .manual = "Regions of the foreground of fewer than --area pixels become black, and everything "
-              "else stays as it is, as scikit-image's remove_small_objects() has it, whose own "
-              "connectivity is 4 where none is given. Foreground is what is brighter than --at: 0 "
-              "says everything but black. With both --area and --keep-largest regions must pass "
-              "both.\n\n"
-              "Alpha stays as it is. NaN is background.",
+                "gpuimg remove-small cells.tif out.tif --threshold otsu --area 50",
+    .manual =
+        "Regions of the foreground of fewer than --area pixels become black, and everything "
+        "else stays as it is, as scikit-image's remove_small_objects() has it, whose own "
+        "connectivity is 4 where none is given. Foreground is what is brighter than --threshold: 0 "
+        "says everything but black. With both --area and --keep-largest regions must pass "
+        "both.\n\n"
+        "Alpha stays as it is. NaN is background.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .check = check,

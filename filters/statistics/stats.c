@@ -253,7 +253,7 @@ static enum gi_status check(void *arg, struct gi_err *err)
     const struct gi_stats_params *p = arg;
     struct gi_zones zones;
     if (p->by && p->labels)
-        return gi_fail(err, GI_E_USAGE, "--by and --labels: want one of them");
+        return gi_fail(err, GI_E_USAGE, "--group-by and --labels: want one of them");
     return p->by ? gi_zones_read(&zones, p->by, 1, 1, err) : GI_OK;
 }
 
@@ -303,33 +303,34 @@ static bool result_equal(const void *a, const void *b)
            (!x->nzones || !memcmp(x->zones, y->zones, (size_t)x->nzones * sizeof *x->zones));
 }
 
-static const struct gi_option options[] = {{.name = "percentiles",
-                                            .type = GI_OPT_REALS,
-                                            .offset = offsetof(struct gi_stats_params, percentiles),
-                                            .default_text = "1,5,25,75,95,99",
-                                            .min = 0,
-                                            .max = 100,
-                                            .metavar = "P[,P...]",
-                                            .help = "Percentiles to report beside the median"},
-                                           {.name = "opaque",
-                                            .type = GI_OPT_FLAG,
-                                            .offset = offsetof(struct gi_stats_params, opaque),
-                                            .help = "Leave out pixels that are fully transparent"},
-                                           {.name = "by",
-                                            .type = GI_OPT_TEXT,
-                                            .offset = offsetof(struct gi_stats_params, by),
-                                            .metavar = "row|column|WxH",
-                                            .help = "Statistics of each row, each column or each "
-                                                    "tile of W x H pixels (or per cent)"},
-                                           {.name = "labels",
-                                            .type = GI_OPT_IMAGE,
-                                            .offset = offsetof(struct gi_stats_params, labels),
-                                            .labels = true,
-                                            .metavar = "IMAGE",
-                                            .help = "Statistics of the pixels of each label of "
-                                                    "that image, from 1 on, as extract --labels "
-                                                    "writes it"},
-                                           {0}};
+static const struct gi_option options[] = {
+    {.name = "percentiles",
+     .type = GI_OPT_REALS,
+     .offset = offsetof(struct gi_stats_params, percentiles),
+     .default_text = "1,5,25,75,95,99",
+     .min = 0,
+     .max = 100,
+     .metavar = "P[,P...]",
+     .help = "Percentiles to report besides the median"},
+    {.name = "opaque",
+     .type = GI_OPT_FLAG,
+     .offset = offsetof(struct gi_stats_params, opaque),
+     .help = "Leave out pixels that are fully transparent"},
+    {.name = "group-by",
+     .also = "by",
+     .type = GI_OPT_TEXT,
+     .offset = offsetof(struct gi_stats_params, by),
+     .metavar = "row|column|WxH",
+     .help = "Statistics of each row, each column or each tile of W x H pixels (or per cent)"},
+    {.name = "labels",
+     .type = GI_OPT_IMAGE,
+     .offset = offsetof(struct gi_stats_params, labels),
+     .labels = true,
+     .metavar = "IMAGE",
+     .help = "Statistics of the pixels of each label of that image, from 1 on, as extract --labels "
+             "writes it"},
+    {0},
+};
 
 const struct gi_filter gi_filter_stats = {
     .name = "stats",
@@ -345,7 +346,7 @@ const struct gi_filter gi_filter_stats = {
         "straight line between its neighbours (numpy's default).\n\n"
         "NaN and infinities of float images are counted and left out of everything else; -0 is "
         "0.\n\n"
-        "--by row, --by column or --by WxH gives the same of each row, column or tile (those at "
+        "--group-by row, column or WxH gives the same of each row, column or tile (those at "
         "the "
         "right and at the bottom may be smaller), --labels of the pixels of each label (zonal "
         "statistics), 262144 at most; places count in the whole image.\n\n"

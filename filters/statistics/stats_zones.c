@@ -27,12 +27,12 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
         *zones = (struct gi_zones){GI_STATS_TILE, width, height};
         gi_extent_pixels(&extent, &zones->width, &zones->height);
     } else {
-        return gi_fail(err, GI_E_USAGE, "--by %s: want row, column or the size of a tile, WxH",
-                       text);
+        return gi_fail(err, GI_E_USAGE,
+                       "--group-by %s: want row, column or the size of a tile, WxH", text);
     }
     long long n = parts(width, zones->width) * parts(height, zones->height);
     if (n > GI_STATS_ZONES_MAX)
-        return gi_fail(err, GI_E_UNSUPPORTED, "--by %s: %lld parts: want at most %d", text, n,
+        return gi_fail(err, GI_E_UNSUPPORTED, "--group-by %s: %lld parts: want at most %d", text, n,
                        GI_STATS_ZONES_MAX);
     return GI_OK;
 }

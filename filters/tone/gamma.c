@@ -9,9 +9,9 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "by",
+    {.name = "gamma",
      .letter = 'g',
-     .also = "gamma",
+     .also = "by",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, by),
      .example = "1.4",
@@ -35,7 +35,7 @@ static double curve(const void *arg, int channel, double v)
 static enum gi_status check(void *arg, struct gi_err *err)
 {
     return isnan(((const struct params *)arg)->by)
-               ? gi_fail(err, GI_E_USAGE, "--by is missing: want a number, such as 1.4")
+               ? gi_fail(err, GI_E_USAGE, "--gamma is missing: want a number, such as 1.4")
                : GI_OK;
 }
 
@@ -57,9 +57,9 @@ const struct gi_filter gi_filter_gamma = {
     .name = "gamma",
     .group = GI_GROUP_TONE,
     .summary = "Gamma correction: make the midtones lighter or darker",
-    .examples = "gpuimg gamma in.png lighter.png --by 1.4\n"
-                "gpuimg gamma in.png darker.png --by 0.7\n"
-                "gpuimg gamma linear.png display.png --by 2.2",
+    .examples = "gpuimg gamma in.png lighter.png --gamma 1.4\n"
+                "gpuimg gamma in.png darker.png --gamma 0.7\n"
+                "gpuimg gamma linear.png display.png --gamma 2.2",
     .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / by), rounded, as "
               "in ImageMagick (scikit-image's adjust_gamma goes the other way). Alpha stays as it "
               "is. It takes 8 and 16 bits; levels moves black and white too.",

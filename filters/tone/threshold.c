@@ -10,7 +10,8 @@ struct params {
 };
 
 static const struct gi_option options[] = {
-    {.name = "at",
+    {.name = "threshold",
+     .also = "at",
      .letter = 't',
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, at),
@@ -69,8 +70,8 @@ const struct gi_filter gi_filter_threshold = {
     .group = GI_GROUP_TONE,
     .summary = "Threshold to a mask, at a level or by Otsu's method",
     .examples = "gpuimg threshold in.png mask.png\n"
-                "gpuimg threshold in.png mask.png --at 50%\n"
-                "gpuimg threshold in.png mask.pgm --at 128 --invert",
+                "gpuimg threshold in.png mask.png --threshold 50%\n"
+                "gpuimg threshold in.png mask.pgm --threshold 128 --invert",
     .manual =
         "A sample above the level becomes full scale, any other zero. A colour image is judged by "
         "its luma (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; "

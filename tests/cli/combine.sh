@@ -66,7 +66,7 @@ expect_error 2 'add: want --with IMAGE or --value NUMBER' add a.pgm made.pgm
 expect_error 2 'add: --with, --value: want one of them' add a.pgm made.pgm --with b.pgm --value 3
 expect_error 2 'composite: --with: missing: want an image' composite a.pgm made.pgm
 expect_error 2 'flat-field: --flat: missing*' flat-field a.pgm made.pgm --dark b.pgm
-expect_error 2 'composite: --at 1.5: want whole pixels' composite a.pgm made.pgm --with b.pgm --at 1.5,2
+expect_error 2 'composite: --position 1.5: want whole pixels' composite a.pgm made.pgm --with b.pgm --at 1.5,2
 expect_error 1 'add: --with: nothere.pgm: *' add a.pgm made.pgm --with nothere.pgm
 expect_error 1 'run: step 2, add: --with: nothere.pgm: *' run 'invert | add --with nothere.pgm' a.pgm made.pgm
 expect_error 1 'add: --with: 2 x 1 pixels: want 4 x 1, as the input has' add a.pgm made.pgm --with small.pgm

@@ -8,23 +8,23 @@ printf 'P1 3 1 0 1 0\n' >bits.pbm
 gpuimg convolve in.pgm sixteen.png --kernel 1 --depth 16
 
 for command in threshold extract; do
-    expect_error 2 "$command: --at 300: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at 300 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
-    expect_error 2 "$command: --at -1: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at=-1 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
+    expect_error 2 "$command: --threshold 300: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at 300 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
+    expect_error 2 "$command: --threshold -1: want 0 to 255, as 8-bit samples are" $command in.pgm made.csv.pgm --at=-1 --format "$([[ $command == extract ]] && echo csv || echo pgm)"
 done
-expect_error 2 'threshold: --at 65536: want 0 to 65535, as 16-bit samples are' threshold sixteen.png made.png --at 65536
+expect_error 2 'threshold: --threshold 65536: want 0 to 65535, as 16-bit samples are' threshold sixteen.png made.png --at 65536
 expect 0 gpuimg threshold sixteen.png out.png --at 300
 check "16 bits: no word about 300" test ! -s err
 expect 0 gpuimg threshold in.pgm out.pgm --at 300 --depth 16
 expect 0 gpuimg threshold in.pgm out.pfm --at 300 --depth float
 check "float: any value" test ! -s err
 expect 0 gpuimg run 'gaussian | threshold --at 128' in.pgm out.pgm --linear
-check "--linear: another scale" grep -qx 'gpuimg: warning: run: --at 128: with --linear samples are 0 to 1' err
+check "--linear: another scale" grep -qx 'gpuimg: warning: run: --threshold 128: with --linear samples are 0 to 1' err
 gpuimg convert in.pgm float.pfm
 expect 0 gpuimg run 'gaussian | threshold --at 2' float.pfm out.pfm --linear
 check "--linear, floats before: any value" test ! -s err
 
 expect 0 gpuimg threshold in.pgm out.pgm --at 0.5
-check "a half of what" grep -qx 'gpuimg: warning: threshold: --at 0.5: samples are 0 to 255; --at 50% is 0.5 of full scale' err
+check "a half of what" grep -qx 'gpuimg: warning: threshold: --threshold 0.5: samples are 0 to 255; --threshold 50% is 0.5 of full scale' err
 expect 0 gpuimg threshold in.pgm out.pgm --at 0.5 -q
 check "-q" test ! -s err
 for level in 0 1 127.5 50% otsu; do
@@ -34,9 +34,9 @@ done
 
 # One scale: what is read. Each command says so.
 expect 0 gpuimg threshold hundred.pgm out.pgm --at 50
-check "hundred: which scale" grep -q -- '--at 50: the file.s samples 0 to 100 are read as 0 to 255; --at 50% is 50 of theirs$' err
+check "hundred: which scale" grep -q -- '--threshold 50: the file.s samples 0 to 100 are read as 0 to 255; --threshold 50% is 50 of theirs$' err
 expect 0 gpuimg threshold thousand.pgm out.pgm --at 500
-check "thousand: which scale" grep -q -- '0 to 1000 are read as 0 to 65535; --at 50% is 500 of theirs$' err
+check "thousand: which scale" grep -q -- '0 to 1000 are read as 0 to 65535; --threshold 50% is 500 of theirs$' err
 expect 0 gpuimg threshold hundred.pgm out.pgm --at 50%
 check "what 50% means" cmp out.pgm <(printf 'P5\n3 1\n255\n\xff\xff\xff')
 check "50% asks nothing" test ! -s err
@@ -71,7 +71,7 @@ expect 0 gpuimg invert in.pgm mask.pgm
 check "levels, white below black: a negative" cmp out.pgm mask.pgm
 expect 0 gpuimg run 'levels --black 10% | gamma --by 2 | equalize | normalize --percentiles 1,99' rgb.ppm out.ppm
 expect_error 2 'levels: --black 300: want 0 to 255, as 8-bit samples are' levels in.pgm made.pgm --black 300
-expect_error 2 'gamma: --by is missing: want a number, such as 1.4' gamma in.pgm made.pgm
+expect_error 2 'gamma: --gamma is missing: want a number, such as 1.4' gamma in.pgm made.pgm
 expect_error 2 'normalize: --percentiles 99,1: want LO below HI, such as 1,99' normalize in.pgm made.pgm --percentiles 99,1
 gpuimg convert in.pgm float.pfm --depth float
 expect_error 1 'gamma: samples are float: want 8 or 16 bits*' gamma float.pfm made.pfm --by 2

@@ -20,11 +20,11 @@ check "all of it" cmp in.pgm out.pgm
 expect 0 gpuimg crop in.pgm out.pgm --size 50%+1+20%
 check "per cent" test "$(gpuimg info out.pgm | cut -d, -f2)" = ' 5 x 4'
 
-expect_error 2 'pad: want --by N* --size WIDTHxHEIGHT*' pad in.pgm out.pgm --border wrap
-expect_error 2 'pad: --by, --size: want one of them*' pad in.pgm out.pgm --by 3 --size 20x20
-expect_error 2 'pad: --by: 3 numbers: want 1, 2 or 4*' pad in.pgm out.pgm --by 1,2,3
+expect_error 2 'pad: want --margins N* --size WIDTHxHEIGHT*' pad in.pgm out.pgm --border wrap
+expect_error 2 'pad: --margins, --size: want one of them*' pad in.pgm out.pgm --by 3 --size 20x20
+expect_error 2 'pad: --margins: 3 numbers: want 1, 2 or 4*' pad in.pgm out.pgm --by 1,2,3
 for by in -1 1.5 2000000000; do
-    expect_error 2 "pad: --by $by: want a whole number, 0 to 1000000000 px*" pad in.pgm out.pgm --by=$by
+    expect_error 2 "pad: --margins $by: want a whole number, 0 to 1000000000 px*" pad in.pgm out.pgm --by=$by
 done
 expect_error 2 'pad: --size 5x20: the image has 9 x 7 pixels: want at least these*' pad in.pgm out.pgm --size 5x20
 expect_error 2 'pad: --border black-hole: want clamp, border*' pad in.pgm out.pgm --by 1 --border black-hole
@@ -107,7 +107,7 @@ expect 0 gpuimg flip out.ppm out.ppm --h
 check "to the right" cmp turned.ppm out.ppm
 expect_error 2 'orient: made.bmp: bmp holds no orientation*' orient rgb.ppm made.bmp --tag 6
 expect_error 2 'orient: --tag 9: want 1 to 8' orient rgb.ppm made.png --tag 9
-expect_error 2 'orient: --as 0: want 1, 2*' orient rgb.ppm made.png --as 0
+expect_error 2 'orient: --orientation 0: want 1, 2*' orient rgb.ppm made.png --as 0
 
 # Sheets: places, gaps, what images have in common, and what does not fit.
 printf 'P5\n2 2\n255\n\001\002\003\004' >a.pgm

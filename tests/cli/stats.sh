@@ -101,11 +101,11 @@ expect_error 2 'stats: made.png: want a name that ends in .csv, .json, .npy or .
 expect_error 2 'stats: --percentiles 101: want *' stats six.pgm --percentiles 101
 expect_error 1 'stats: table.csv: exists, and --no-clobber was given' stats six.pgm table.csv --no-clobber
 expect_error 2 'stats: six.pgm: would be written over the input six.pgm, want another file' stats six.pgm six.pgm --format csv
-expect_error 2 'stats: --by rows: want row, column or the size of a tile, WxH' stats none.png --by rows
-expect_error 2 'stats: --by 0x4: want row, column or *' stats six.pgm --by 0x4
+expect_error 2 'stats: --group-by rows: want row, column or the size of a tile, WxH' stats none.png --by rows
+expect_error 2 'stats: --group-by 0x4: want row, column or *' stats six.pgm --by 0x4
 head -c 600000 /dev/zero | cat <(printf 'P5 1000 600 255\n') - >large.pgm
-expect_error 1 'stats: --by 1x1: 600000 parts: want at most 262144' stats large.pgm --by 1x1
-expect_error 2 'stats: --by and --labels: want one of them' stats six.pgm --by row --labels labels.pgm
+expect_error 1 'stats: --group-by 1x1: 600000 parts: want at most 262144' stats large.pgm --by 1x1
+expect_error 2 'stats: --group-by and --labels: want one of them' stats six.pgm --by row --labels labels.pgm
 expect_error 1 'stats: --labels: 2 x 1 pixels: want 3 x 2, as the input has' stats six.pgm --labels low.pgm
 expect_error 1 'stats: --labels: odd.pfm: label nan at 0,0: want whole numbers from 0 to 16777215' stats low.pgm --labels odd.pfm
 expect_error 1 'stats: --labels: gone.pgm: *' stats six.pgm --labels gone.pgm

@@ -53,7 +53,7 @@ expect_error 2 'gaussian: --sigma nan: want 0.1 to 250 px' gaussian in.pgm made.
 expect_error 2 'blur: --border round: want clamp, border, wrap, mirror or reflect101' blur in.pgm made.pgm --border round
 expect_error 2 'blur: --quality 101: want 1 to 100' blur in.pgm made.jpg --quality 101
 expect_error 2 'blur: --max-pixels 3Q: want *' blur in.pgm made.pgm --max-pixels 3Q
-expect_error 2 'threshold: --at 101%: want *' threshold in.pgm made.pgm --at 101%
+expect_error 2 'threshold: --threshold 101%: want *' threshold in.pgm made.pgm --at 101%
 for words in '--sigma 0.05:want 0.1 to 84 px' '--sigma 85:want 0.1 to 84 px' '--range 0:want more than 0' \
     '--range otsu:want a sample value or 0% to 100% of full scale' '--k 8:want odd, 1 to 255 px' '--k 257:want odd, 1 to 255 px' '--border round:want clamp, *'; do
     # shellcheck disable=SC2086 # words
