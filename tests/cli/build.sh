@@ -81,7 +81,10 @@ if [[ ${MAKELEVEL-} ]] && make -C "$top" -q "${GPUIMG#"$top"/}" >/dev/null 2>&1;
     sanitized || check "install: the program is below 30 MB" test "$(wc -c <root/usr/bin/gpuimg)" -lt 30000000
     site=$("${PYTHON:-$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)}" -c 'import sysconfig; print(sysconfig.get_path("purelib", "posix_prefix", {"base": "/usr"}))')
     check "install: the module for Ray" test -s "root$site/gpuimg_ray.py" -o -s root/usr/lib/python3/dist-packages/gpuimg_ray.py
-    check "install: a page a command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1 -a -s root/usr/share/man/man1/gpuimg-batch.1
+    check "install: a page a command" test -s root/usr/share/man/man1/gpuimg-blur.1 -a -s root/usr/share/man/man1/gpuimg.1
+    for topic in $(gpuimg list --topics); do
+        check "install: a page for the topic $topic" test -s "root/usr/share/man/man1/gpuimg-$topic.1"
+    done
     expect 0 make -s -C "$top" uninstall DESTDIR="$work/root" PREFIX=/usr
     check "uninstall: nothing is left" test -z "$(find root -type f)"
 else

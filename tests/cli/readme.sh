@@ -21,10 +21,26 @@ while read -r _ command rest; do
     done
 done <examples
 
-# Limits and their defaults.
+check "README has at most 250 lines" test "$(wc -l <"$readme")" -le 250
+
+# Limits and their defaults, as their options have them.
 for option in max-pixels max-bytes; do
-    default=$(gpuimg help blur | sed -nE "/--$option/,/default/s/.*default ([0-9]+)([GM]i).*/\1 \2/p" | head -1)
-    check "README has the default of --$option, $default" grep -qE "\`--$option\`.*default $default" <(tr -s ' \n' ' ' <"$readme")
+    default=$(gpuimg help common | sed -nE "/^  --$option/,/default/s/.*default ([0-9]+[GM]i).*/\1/p" | head -1)
+    check "help common has a default of --$option" test -n "$default"
+    check "help limits has the default of --$option, $default" grep -qF -- "--$option (default $default)" <(gpuimg help limits | tr -s ' \n' ' ')
+done
+
+# Pages that README and the index of results link.
+top=$tests/../..
+for page in README.md tests/bench/results/README.md; do
+    (cd "$top/$(dirname $page)" && grep -oE '\]\([^)#]+\)' "$(basename $page)" | tr -d '])(' | while read -r link; do
+        [[ $link == http* || -e $link ]] || echo "$link"
+    done) >missing
+    check "$page: its links exist" test ! -s missing
+done
+for page in "$top"/tests/bench/results/*.md; do
+    page=$(basename "$page")
+    [[ $page == README.md ]] || check "the index of results has $page" grep -qF "($page)" "$top/tests/bench/results/README.md"
 done
 
 # Figures stand in README as they stand in the results they come from.
