@@ -1,12 +1,19 @@
 #!/bin/bash
-# CONTRIBUTING's worked examples, as they stand there: put into a copy of the tree, compiled with the objects of the build
-# under test, and run.
+# CONTRIBUTING's worked examples, exactly as written there and in tests/examples: put into a copy of the tree, compiled with the
+# objects of the build under test, and run.
 . "$(dirname "$0")/lib.sh"
 top=$(readlink -f "$tests/../..")
 page=$top/CONTRIBUTING.md
 build=$(dirname "$GPUIMG")
 name=${build#"$top"/}
 folder=$work/tree
+
+# Its length, its own words, and pages that it names.
+check "CONTRIBUTING has at most 380 lines" test "$(wc -l <"$page")" -le 380
+check "CONTRIBUTING: at most 20 words of our own" \
+    test "$(sed -n '/^## Our own words/,/^## The promise/p' "$page" | grep '^| ' | sed 1d | cut -d'|' -f2 | tr ',' '\n' | wc -l)" -le 20
+grep -oE '\]\([^)#]+\)' "$page" | tr -d '])(' | while read -r link; do [[ $link == http* || -e $top/$link ]] || echo "$link"; done >missing
+check "CONTRIBUTING: its links exist" test ! -s missing
 
 # make must agree that the build is as the tree says: its objects serve again.
 config=()
@@ -52,12 +59,14 @@ mkdir -p "$folder/$name"
 cp -rp "$build"/. "$folder/$name"
 rm -rf "$folder/$name/test-logs"
 
-# Whole files; that of the operation stands in the tree too, word for word.
-for file in filters/tone/invert.c kernels/cpu/point/upside_down.c kernels/cuda/point/upside_down.cu imgio/digits.c cli/borders.c; do
-    file_block $file >block
-    check "CONTRIBUTING: a block for $file" test -s block
-    [[ $file == filters/* ]] && check "CONTRIBUTING: $file is the one of the tree" cmp block "$top/$file"
-    cp block "$folder/$file"
+# Whole files; that of the operation is in the tree too, word for word.
+file_block filters/tone/invert.c >block
+check "CONTRIBUTING: a block for invert" test -s block
+check "CONTRIBUTING: invert is the one of the tree" cmp block "$top/filters/tone/invert.c"
+cp block "$folder/filters/tone/invert.c"
+for file in kernels/cpu/point/upside_down.c kernels/cuda/point/upside_down.cu imgio/digits.c cli/borders.c; do
+    check "CONTRIBUTING: a link to $file" grep -qF "[\`$file\`](tests/examples/$file)" "$page"
+    cp "$top/tests/examples/$file" "$folder/$file"
     if command -v clang-format >/dev/null; then
         check "CONTRIBUTING: $file is formatted" clang-format --dry-run --Werror "$folder/$file"
     fi

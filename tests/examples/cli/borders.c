@@ -1,0 +1,51 @@
+/* gpuimg borders: which pixels stand beside a row of them.
+ * SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+#include "cli/process.h"
+
+struct params {
+    int width, border;
+};
+
+static const struct gi_option options[] = {
+    {.name = "width",
+     .type = GI_OPT_INT,
+     .offset = offsetof(struct params, width),
+     .default_text = "4",
+     .min = 1,
+     .max = 100,
+     .unit = "px",
+     .help = "Pixels of the row"},
+    {.name = "border",
+     .type = GI_OPT_CHOICE,
+     .offset = offsetof(struct params, border),
+     .default_text = "clamp",
+     .choices = gi_border_choices,
+     .help = "What stands outside it"},
+    {.name = NULL},
+};
+
+static enum gi_status run(const struct gi_command *self, void *const *params, char **operands,
+                          int noperands, struct gi_err *err)
+{
+    const struct params *p = params[0];
+    (void)self;
+    (void)operands;
+    (void)noperands;
+    for (int i = -p->width; i < 2 * p->width; i++) {
+        int index = gi_border_index(i, p->width, (enum gi_border)p->border);
+        printf(index < 0 ? "%sv" : "%s%d", i == 0 || i == p->width ? " | " : " ", index);
+    }
+    printf("\n");
+    return gi_cli_flush(err);
+}
+
+const struct gi_command gi_command_borders = {
+    .name = "borders",
+    .operands = "",
+    .summary = "Show which pixels a border puts beside a row",
+    .manual = "The row of pixels 0, 1, 2 and on, with as many on either side; v: the border value.",
+    .examples = "gpuimg borders --border mirror",
+    .sets = {{"Options", options, sizeof(struct params)}},
+    .run = run,
+};
