@@ -202,8 +202,8 @@ static void print_set(FILE *out, const char *title, const struct gi_option *rows
 static void print_shared(FILE *out, const struct gi_command *command, bool many)
 {
     char text[1024];
-    const char *page = many ? "Of many images also, as gpuimg help batch tells:"
-                            : "Also, as gpuimg help common tells:";
+    const char *page = many ? "Options for many images (see gpuimg help batch):"
+                            : "Common options (see gpuimg help common):";
     size_t n = (size_t)snprintf(text, sizeof text, "%s", page), none = n;
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++) {
         const struct gi_option *row = command->sets[s].rows;

@@ -122,12 +122,12 @@ extern const struct gi_choice gi_border_choices[];
      .offset = offsetof(params, edge.border),                                                      \
      .default_text = "clamp",                                                                      \
      .choices = gi_border_choices,                                                                 \
-     .help = "What stands outside the image"},                                                     \
+     .help = "Border mode: the pixels outside the image"},                                         \
     {                                                                                              \
         .name = "border-value", .type = GI_OPT_COLOUR, .offset = offsetof(params, edge.value),     \
         .default_text = "0",                                                                       \
-        .help = "What stands outside the image under --border border: a colour, or a "             \
-                "sample value for all channels or one a channel, alpha last"                       \
+        .help = "Pixels outside the image with --border border: a colour, or a sample value "      \
+                "for all channels or one per channel, alpha last"                                  \
     }
 
 /* The row of --border-value for operations that add pixels, named by `what`: there --background is
@@ -136,7 +136,8 @@ extern const struct gi_choice gi_border_choices[];
     {                                                                                              \
         .name = "border-value", .also = "background", .type = GI_OPT_COLOUR,                       \
         .offset = offsetof(params, member.value), .default_text = "0",                             \
-        .help = what ": a colour, or a sample value for all channels or one a channel, alpha last" \
+        .help =                                                                                    \
+            what ": a colour, or a sample value for all channels or one per channel, alpha last"   \
     }
 
 /* Returns the border specification for an image of `src`'s type and channels (gi_colour_pixel()).

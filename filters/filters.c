@@ -126,9 +126,9 @@ int gi_filter_others(const struct gi_filter *filter, const void *params)
 const struct gi_choice gi_border_choices[] = {
     {"clamp", NULL, "the nearest pixel of the image"},
     {"border", NULL, "the value of --border-value"},
-    {"wrap", NULL, "the image again, as if tiled"},
-    {"mirror", NULL, "the image mirrored, its edge pixel twice"},
-    {"reflect101", NULL, "the image mirrored, its edge pixel once"},
+    {"wrap", NULL, "the image repeated, as if tiled"},
+    {"mirror", NULL, "the image mirrored, with the edge pixel twice"},
+    {"reflect101", NULL, "the image mirrored, with the edge pixel once"},
     {"edge", "clamp", NULL},
     {"replicate", "clamp", NULL},
     {"nearest", "clamp", NULL},

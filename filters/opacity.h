@@ -23,10 +23,10 @@ bool gi_opacity_hides(const struct gi_plan *plan, const struct gi_work *work,
 
 /* For manuals of operations with the option --alpha. */
 #define GI_OPACITY_MANUAL                                                                          \
-    "Alpha stays as it is. Fully transparent pixels have no colour and do not count: the sample "  \
-    "is one of those that are left, and where none is, the pixel stays. What is partly "           \
-    "transparent counts as any other. So it is with --border-value: 0 for all channels is "        \
-    "transparent, black counts."
+    "Alpha stays as it is. Fully transparent pixels have no colour and are ignored: "              \
+    "the result is computed from the other pixels, and if there are none, the pixel "              \
+    "stays as it is. Partly transparent pixels count like opaque ones. The same holds "            \
+    "for --border-value: 0 for all channels is transparent, black counts."
 #define GI_OPACITY_ALPHA_MANUAL                                                                    \
     GI_OPACITY_MANUAL " With --alpha all count, and alpha is a channel like the others"
 

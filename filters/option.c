@@ -282,9 +282,9 @@ static void add_range(struct line *line, const struct gi_option *row, const char
 static void add_reals(struct line *line, const struct gi_option *row)
 {
     if (row->least == reals_most(row))
-        add(line, "%d numbers parted by %s", row->least, row->least > 2 ? "commas" : "a comma");
+        add(line, "%d numbers separated by %s", row->least, row->least > 2 ? "commas" : "a comma");
     else
-        add(line, "%d to %d numbers parted by commas", row->least > 1 ? row->least : 1,
+        add(line, "%d to %d numbers separated by commas", row->least > 1 ? row->least : 1,
             reals_most(row));
     if (has_range(row) || row->unit) {
         add(line, ", each ");
@@ -333,7 +333,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_COLOUR:
         add(&line,
-            "1 to %d sample values parted by commas, a name such as white or transparent, #rgb, "
+            "1 to %d sample values separated by commas, a name such as white or transparent, #rgb, "
             "#rgba, #rrggbb or #rrggbbaa",
             GI_MAX_CHANNELS);
         break;

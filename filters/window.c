@@ -7,9 +7,9 @@
 #include "filters/convolution/kernel_text.h"
 
 const struct gi_choice gi_window_shapes[] = {
-    {"rect", NULL, "all of it, or of --size"},
-    {"disk", NULL, "what is within (k - 1) / 2 of its middle"},
-    {"diamond", NULL, "what is so many steps from it"},
+    {"rect", NULL, "all of the square, or the rectangle of --size"},
+    {"disk", NULL, "pixels within (k - 1) / 2 of the middle"},
+    {"diamond", NULL, "pixels within (k - 1) / 2 horizontal and vertical steps"},
     {0},
 };
 

@@ -26,12 +26,12 @@ extern const struct gi_choice gi_window_shapes[];
      .min = 1,                                                                                     \
      .max = most,                                                                                  \
      .unit = "px",                                                                                 \
-     .help = "Side of a square with the pixel in its middle; 3 where --size says nothing else"},   \
+     .help = "Side of a square around the pixel; 3 without --size"},                               \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(struct gi_window_params, size),  \
         .form = "WIDTHxHEIGHT or 50%",                                                             \
         .help = "Width and height of a rectangle, odd or even, at most " most_text                 \
-                " px each, or per cent of the image"                                               \
+                " px each, or a percentage of the image"                                           \
     }
 
 /* Rows of --shape and --mask, for operations with structuring elements of any shape. */
@@ -41,22 +41,23 @@ extern const struct gi_choice gi_window_shapes[];
      .offset = offsetof(struct gi_window_params, shape),                                           \
      .default_text = "rect",                                                                       \
      .choices = gi_window_shapes,                                                                  \
-     .help = "What of the square counts"},                                                         \
+     .help = "Shape of the structuring element"},                                                  \
     {                                                                                              \
         .name = "mask", .type = GI_OPT_CONTENT, .offset = offsetof(struct gi_window_params, mask), \
         .drawn = true, .metavar = "ROWS|FILE",                                                     \
-        .help = "Any shape instead: rows of 1, what counts, and 0, or a file that holds them, or " \
-                "an image of one channel, of which all counts that is not black"                   \
+        .help = "Structuring element of any shape: rows of 1 (inside) and 0, or a file that "      \
+                "holds them, or an image of one channel, whose black is outside"                   \
     }
 
 /* A paragraph on them for manuals. */
 #define GI_SHAPE_MANUAL                                                                            \
-    "With --shape disk a pixel of the square counts where its distance to the middle is at most "  \
-    "(k - 1) / 2, as in scikit-image's disk(r), with diamond where the two distances add up to "   \
-    "that. --mask draws any shape, of up to 4001 runs of pixels: a row of 1 and 0 a line, or "     \
-    "parted by ';', \"0 1 0; 1 1 1\", "                                                            \
-    "or an image such as mask.png; its middle is that of its rectangle, of an even side the "      \
-    "later one."
+    "The structuring element is a rectangle (--k or --size), a disk or a diamond in "              \
+    "the square of --k (--shape), or any set of pixels (--mask). A disk has the pixels "           \
+    "whose distance to the middle is at most (k - 1) / 2, like scikit-image's disk(r); "           \
+    "a diamond those whose horizontal and vertical distances add up to at most that. "             \
+    "--mask has a row of 1 and 0 per line, or rows separated by ';' (\"0 1 0; 1 1 "                \
+    "1\"), or is an image such as mask.png, with at most 4001 runs of pixels. Its "                \
+    "middle is that of its rectangle; on an even side it is the later one of the two."
 
 /* gi_filter.check for parameters that begin with a struct gi_window_params. */
 enum gi_status gi_window_check(void *params, struct gi_err *err);

@@ -66,7 +66,7 @@ static const struct gi_option options[] = {
      .default_text = "0",
      .min = 0,
      .max = 1000000000,
-     .help = "How many of the most frequent ones to report; 0: all"},
+     .help = "Number of colours to report; 0: all"},
     {0},
 };
 
@@ -74,9 +74,10 @@ const struct gi_filter gi_filter_palette = {
     .name = "palette",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Count the distinct colours, the most frequent first",
-    .manual = "All channels of a pixel are its colour, alpha too. For each colour that occurs: its "
-              "samples, how many pixels have it and their share of the image; those that as many "
-              "pixels have stand in the order of their samples. It takes 8 and 16 bits.",
+    .manual = "Lists each colour that occurs, with its samples, the number of its pixels and "
+              "their share of the image, the most frequent first; on a tie colours are in the "
+              "order of their samples. All channels of a pixel, alpha too, are its colour. It "
+              "takes 8 and 16 bits.",
     .options = options,
     .params_nbytes = sizeof(struct gi_palette_params),
     .plan = plan,

@@ -19,7 +19,7 @@ static const struct gi_option options[] = {
      .default_text = "256",
      .min = 2,
      .max = GI_RECOLOUR_MOST,
-     .help = "How many there may be"},
+     .help = "Largest number of colours"},
     {0},
 };
 
@@ -146,16 +146,15 @@ const struct gi_filter gi_filter_quantize = {
     .examples = "gpuimg quantize in.png few.png --colors 16\n"
                 "gpuimg quantize photo.jpg 256.png\n"
                 "gpuimg quantize --colors 8 --out-dir few *.png",
-    .manual =
-        "The colours of the image are counted, and parted in boxes by median cut (P. Heckbert, "
-        "\"Color image quantization for frame buffer display\", SIGGRAPH 1982): again and again "
-        "the "
-        "box with the largest sum of squared distances from its mean along one channel is cut "
-        "across that channel, with half of its pixels on either side. The mean of a box, rounded, "
-        "is one of the new colours, and every pixel takes the nearest of them (by the sum of "
-        "squared differences, of equals the first). An image that has no more colours than asked "
-        "for stays as it is. Nothing is dithered; alpha does not count and stays.\n\n"
-        "It takes 8 bits.",
+    .manual = "The colours of the image are counted and divided into boxes by median cut: the "
+              "box with the largest sum of squared distances from its mean along one channel is "
+              "cut across that channel, with half of its pixels on either side, until there are "
+              "enough boxes. The mean of a box, rounded, is one of the new colours, and every "
+              "pixel takes the nearest of them (by the sum of squared differences, the first on "
+              "a tie). An image that has no more colours than asked for stays as it is. There is "
+              "no dithering; alpha does not count and stays as it is. It takes 8 bits.\n\n"
+              "Source: P. Heckbert, \"Color image quantization for frame buffer display\", "
+              "SIGGRAPH 1982.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -17,7 +17,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the square whose mean each pixel becomes"},
+     .help = "Side of the square"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -60,13 +60,12 @@ const struct gi_filter gi_filter_blur = {
     .examples = "gpuimg blur in.png out.png\n"
                 "gpuimg blur in.jpg out.png --k 31 --border mirror\n"
                 "gpuimg blur scan.tif out.png --k 9 --gray",
-    .manual =
-        "Each pixel becomes the mean of the k x k pixels around it:\n"
-        "out(y, x) = sum of in(y + j, x + i) / k^2, for i and j from -(k - 1) / 2 to (k - 1) / 2. "
-        "For 8- and 16-bit images the mean is exact and rounded to the nearest, as OpenCV's blur() "
-        "gives it; the time it takes does not depend on k.\n\n"
-        "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
-        "does not bleed.",
+    .manual = "Each pixel becomes the mean of the k x k pixels around it (a box filter):\n"
+              "out(y, x) = sum of in(y + j, x + i) / k^2, for i and j from -(k - 1) / 2 to (k - "
+              "1) / 2. The time does not depend on k.\n\n"
+              "Colour is weighted by alpha, so that transparent pixels do not bleed.\n\n"
+              "For 8- and 16-bit images the mean is exact and rounded to the nearest value, like "
+              "OpenCV's blur().",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -15,15 +15,15 @@ static const struct gi_choice operators[] = {
     {"sobel", NULL, "smoothed across by 1 2 1"},
     {"scharr", NULL, "smoothed across by 3 10 3"},
     {"prewitt", NULL, "smoothed across by 1 1 1"},
-    {"laplacian", NULL, "the four neighbours less four times the pixel"},
+    {"laplacian", NULL, "the four neighbours minus four times the pixel"},
     {"laplace", "laplacian", NULL},
     {NULL, NULL, NULL},
 };
 
 static const struct gi_choice parts[] = {
-    {"magnitude", NULL, "how steep, in whatever direction"},
-    {"x", NULL, "how steep from left to right"},
-    {"y", NULL, "how steep from top to bottom"},
+    {"magnitude", NULL, "the length of the gradient, in any direction"},
+    {"x", NULL, "the derivative from left to right"},
+    {"y", NULL, "the derivative from top to bottom"},
     {NULL, NULL, NULL},
 };
 
@@ -33,21 +33,21 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, operator_name),
      .default_text = "sobel",
      .choices = operators,
-     .help = "The weights to find edges with"},
+     .help = "The weights of the gradient, or the Laplacian"},
     {.name = "component",
      .also = "of",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, of),
      .default_text = "magnitude",
      .choices = parts,
-     .help = "What to show of the gradient"},
+     .help = "The part of the gradient to output"},
     {.name = "scale",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, scale),
      .default_text = "1",
      .min = 0,
      .max = 1000,
-     .help = "A factor on the weights, so on the result"},
+     .help = "Factor of the weights, and so of the result"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -142,17 +142,18 @@ const struct gi_filter gi_filter_edges = {
     .examples = "gpuimg edges in.png out.png\n"
                 "gpuimg edges in.png out.png --operator scharr --gray\n"
                 "gpuimg edges in.png out.png --operator laplace --scale 4",
-    .manual =
-        "Sobel, Scharr and Prewitt take the difference of the two neighbours of a pixel, smoothed "
-        "across: gx = S(y) D(x) with D = (-1, 0, 1), gy the same turned, S = (1, 2, 1) for Sobel, "
-        "(3, 10, 3) for Scharr, (1, 1, 1) for Prewitt. The magnitude is sqrt(gx^2 + gy^2). The "
-        "Laplacian is the sum of the four neighbours less four times the pixel. The weights are "
-        "those of OpenCV and scipy.ndimage, not divided by their sum: use --scale for that (0.25 "
-        "makes Sobel the difference of means).\n\n"
-        "In 8 and 16 bits the result saturates, and of --of x, --of y and the Laplacian it is the "
-        "absolute value, since integers hold no sign; float images keep the sign (with white on "
-        "the right, or below, x or y is positive).\n\n"
-        "Alpha stays as it is; colour counts as much as its pixel is opaque.",
+    .manual = "Sobel, Scharr and Prewitt are difference filters: gx = S(y) D(x) with D = (-1, 0, "
+              "1) and S = (1, 2, 1) for Sobel, (3, 10, 3) for Scharr and (1, 1, 1) for Prewitt; "
+              "gy is the same for columns. The gradient magnitude is sqrt(gx^2 + gy^2). The "
+              "Laplacian is the sum of the four neighbours minus four times the pixel. The "
+              "weights are not divided by their sum: --scale 0.25 makes Sobel a difference of "
+              "means.\n\n"
+              "In 8 and 16 bits the result saturates; --component x, --component y and the "
+              "Laplacian give the absolute value, because integers hold no sign. Float images "
+              "keep the sign: x is positive if the right side is brighter, y if the lower side "
+              "is.\n\n"
+              "Alpha stays as it is; colour is weighted by alpha.\n\n"
+              "The weights are those of OpenCV and scipy.ndimage.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -19,8 +19,8 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 250,
      .unit = "px",
-     .help = "Standard deviation; left out, it follows from --k by sigma = 0.3 ((k - 1) / 2 - 1) + "
-             "0.8, or is one pixel without --k"},
+     .help = "Standard deviation; without it sigma = 0.3 ((k - 1) / 2 - 1) + 0.8, or 1 "
+             "px without --k"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -28,7 +28,8 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the kernel; left out, it reaches four sigma: k = 2 ceil(4 sigma) + 1"},
+     .help = "Side of the kernel; without it k = 2 ceil(4 sigma) + 1, which reaches "
+             "four sigma"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -61,17 +62,14 @@ const struct gi_filter gi_filter_gaussian = {
     .examples = "gpuimg gaussian in.png out.png --sigma 2.5\n"
                 "gpuimg gaussian in.png out.png --k 5\n"
                 "djpeg photo.jpg | gpuimg gaussian - - --sigma 4 | cjpeg >soft.jpg",
-    .manual =
-        "Each pixel becomes the mean of its neighbours weighted by exp(-(x^2 + y^2) / (2 "
-        "sigma^2)), "
-        "the weights taken at whole pixels and divided by their sum, rows first and then "
-        "columns.\n\n"
-        "--sigma and --k follow from each other. With --sigma alone the kernel reaches four sigma: "
-        "k = 2 ceil(4 sigma) + 1. With --k alone sigma = 0.3 ((k - 1) / 2 - 1) + 0.8, which is "
-        "OpenCV's formula (getGaussianKernel). With both, the Gaussian is cut off at k and divided "
-        "by the sum of what is left. With neither, sigma is one pixel.\n\n"
-        "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
-        "does not bleed.",
+    .manual = "Each pixel becomes the mean of its neighbours, weighted by exp(-(x^2 + y^2) / (2 "
+              "sigma^2)). The weights are taken at whole pixels and divided by their sum; rows "
+              "are filtered first, then columns.\n\n"
+              "--sigma and --k follow from each other. With --sigma alone the kernel reaches "
+              "four sigma: k = 2 ceil(4 sigma) + 1. With --k alone sigma = 0.3 ((k - 1) / 2 - 1) "
+              "+ 0.8, OpenCV's formula (getGaussianKernel). With both, the Gaussian is truncated "
+              "to k and divided by the sum of its weights. With neither, sigma is 1 px.\n\n"
+              "Colour is weighted by alpha, so that transparent pixels do not bleed.",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

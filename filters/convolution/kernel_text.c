@@ -120,7 +120,7 @@ static enum gi_status check_shape(struct gi_kernel *kernel, size_t n, const unsi
     if (kernel->height == 1 && side >= 3 && side % 2 && (size_t)side * (size_t)side == n)
         return gi_fail(
             err, GI_E_USAGE,
-            "one row of %zu weights: want \"%dx%d: ...\" or rows parted by ; for %d x %d, "
+            "one row of %zu weights: want \"%dx%d: ...\" or rows separated by ; for %d x %d, "
             "\"%zux1: ...\" for a row",
             n, side, side, side, side, n);
     return GI_OK;

@@ -19,7 +19,7 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 250,
      .unit = "px",
-     .help = "Standard deviation of the Gaussian whose blur is taken away"},
+     .help = "Standard deviation of the Gaussian blur"},
     {.name = "amount",
      .letter = 'a',
      .type = GI_OPT_REAL,
@@ -27,7 +27,7 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0,
      .max = 100,
-     .help = "How many times the difference to the blurred image is added"},
+     .help = "Factor of the difference between the image and its blur"},
     {.name = "threshold",
      .letter = 't',
      .type = GI_OPT_REAL,
@@ -36,7 +36,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "Differences that are not larger leave a sample as it is"},
+     .help = "Smaller and equal differences leave a sample unchanged"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -64,14 +64,13 @@ const struct gi_filter gi_filter_sharpen = {
     .examples = "gpuimg sharpen in.png out.png\n"
                 "gpuimg sharpen in.jpg out.jpg --sigma 2 --amount 0.8\n"
                 "gpuimg sharpen noisy.png out.png --threshold 2",
-    .manual =
-        "Takes a Gaussian blur away: out = in + amount (in - blurred), wherever the difference "
-        "|in - blurred| is larger than the threshold; elsewhere out = in. The Gaussian is the one "
-        "of the command gaussian with the same --sigma.\n\n"
-        "The threshold is a per cent of full scale, so that it means the same in 8 bits, in 16 "
-        "bits "
-        "and in float; it keeps noise in even areas from being sharpened.\n\n"
-        "Alpha stays as it is; colour counts in the blur as much as its pixel is opaque.",
+    .manual = "An unsharp mask adds the difference between the image and its Gaussian blur: out "
+              "= in + amount (in - blurred) where |in - blurred| is larger than the threshold, "
+              "and out = in elsewhere. The blur is that of gpuimg gaussian with the same "
+              "--sigma. The threshold keeps noise in smooth areas from being sharpened; it is a "
+              "percentage of full scale, so that it means the same in 8 bits, 16 bits and "
+              "float.\n\n"
+              "Alpha stays as it is; in the blur colour is weighted by alpha.",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -37,9 +37,8 @@ extern const struct gi_choice gi_interpolation_choices[];
          .offset = offsetof(params, warp.edge.border),                                             \
          .default_text = "border",                                                                 \
          .choices = gi_border_choices,                                                             \
-         .help = "What stands outside the image"},                                                 \
-        GI_ADDED_VALUE_OPTION(params, warp.edge,                                                   \
-                              "What stands outside the image under --border border")
+         .help = "Border mode: the pixels outside the image"},                                     \
+        GI_ADDED_VALUE_OPTION(params, warp.edge, "Pixels outside the image with --border border")
 
 /* The row of an operation that has its result's size as struct gi_extent size. */
 #define GI_WARP_SIZE_OPTION(params)                                                                \

@@ -21,17 +21,17 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_BALL_MAX,
      .unit = "px",
-     .help = "Radius of the ball: more than half of what is no background"},
+     .help = "Radius of the ball: more than half of the width of the objects"},
     {.name = "height",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, height),
      .amount = true,
-     .help = "How high the ball is, from its middle up: a sample value, or a per cent of full "
-             "scale; as many 255ths of that as --radius has pixels unless given"},
+     .help = "Height of the ball from its middle up; without it as many 255ths of full "
+             "scale as --radius has pixels"},
     {.name = "keep",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, keep),
-     .help = "Make the background itself, rather than the image without it"},
+     .help = "Output the background itself"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -90,18 +90,20 @@ const struct gi_filter gi_filter_background = {
     .examples = "gpuimg background gel.png flat.png --radius 30\n"
                 "gpuimg background cells.tif light.tif --radius 80 --keep\n"
                 "gpuimg background plate.png even.png --radius 100 --height 20%",
-    .manual =
-        "A ball rolls below the image, whose samples are heights; how high it comes at each pixel "
-        "is the background, which is taken off, so that what is bright and narrower than the ball "
-        "stands on black. The background is\n"
-        "b(y, x) = the least of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2)), i^2 + j^2 "
-        "<= r^2, in float32: an erosion by a ball, as scikit-image's "
-        "rolling_ball() has it (S. R. Sternberg, Biomedical image processing, Computer 16(1), "
-        "1983), which cuts 8-bit results off where the nearest value is taken here. Its ball in "
-        "other types is that of --height with the number that --radius has.\n\n"
-        "With --border clamp it comes to only what is in the image. What is dark on bright wants "
-        "the chain 'invert | background | invert'. The time grows with the square of "
-        "the radius. Each channel by itself; alpha stays as it is; NaN is no background.",
+    .manual = "A ball rolls below the image, whose samples are taken as heights. Its highest "
+              "position at each pixel is the background, which is subtracted, so that bright "
+              "objects narrower than the ball remain on black. The background is\n"
+              "b(y, x) = min of in(y + j, x + i) + h (1 - sqrt(1 - (i^2 + j^2) / r^2)), i^2 + "
+              "j^2 <= r^2,\n"
+              "in float32: an erosion by a ball. The time grows with the square of the "
+              "radius.\n\n"
+              "For dark objects on a bright background use the chain 'invert | background | "
+              "invert'. --border clamp considers only pixels inside the image. Channels are "
+              "processed separately, alpha stays as it is, and NaN never is the background.\n\n"
+              "The algorithm is that of S. R. Sternberg (Biomedical image processing, Computer "
+              "16(1), 1983). The results are those of scikit-image's rolling_ball(), which "
+              "truncates 8-bit results that are rounded here, and whose ball in other types is "
+              "that of --height with the number of --radius.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -17,13 +17,15 @@ const struct gi_filter gi_filter_blackhat = {
     .examples = "gpuimg blackhat in.png out.png --k 15\n"
                 "gpuimg blackhat text.png ink.png --k 31\n"
                 "gpuimg blackhat scan.png out.png --size 51x51 --border mirror",
-    .manual = "blackhat = close(in) - in: what is dark and smaller than the rectangle, as scipy's "
-              "black_tophat() and OpenCV's MORPH_BLACKHAT have it (F. Meyer, Iterative image "
-              "transformations for an automatic screening of cervical smears, 1979).\n\n"
-              "The rectangle and what it does to NaN and borders are those of erode and "
-              "dilate. " GI_FLAT_PEERS " " GI_FLAT_DIFFERENCE_ALPHA
-              " In 8 and 16 bits what is less than 0, as --border border can "
-              "make it, is 0; floats keep the sign.",
+    .manual = "blackhat = close(in) - in, also called bottom-hat: dark spots that are smaller "
+              "than the structuring element, without the background.\n\n"
+              "The structuring element, NaN and borders are those of erode and dilate; see "
+              "gpuimg help erode. " GI_FLAT_DIFFERENCE_ALPHA
+              " In 8 and 16 bits a negative result, which --border border can cause, is 0; "
+              "floats keep the sign.\n\n"
+              "The results are those of scipy's black_tophat() and OpenCV's MORPH_BLACKHAT (F. "
+              "Meyer, Iterative image transformations for an automatic screening of cervical "
+              "smears, 1979). " GI_FLAT_PEERS,
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,

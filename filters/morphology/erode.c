@@ -16,17 +16,16 @@ const struct gi_filter gi_filter_erode = {
     .examples = "gpuimg erode in.png out.png\n"
                 "gpuimg erode mask.png smaller.png --k 15 --shape disk\n"
                 "gpuimg erode text.png out.png --size 9x1 --border border --border-value white",
-    .manual =
-        "Each sample becomes the least of those in a rectangle around it, each channel by "
-        "itself:\n"
-        "out(y, x) = min of in(y + j, x + i), for i from -(w / 2) to (w - 1) / 2 and j from -(h / "
-        "2) to (h - 1) / 2, halves cut off, as scipy's grey_erosion() and OpenCV's erode() have "
-        "it. The "
-        "time it takes does not depend on the rectangle. Outside the image --border clamp comes "
-        "to what OpenCV does by default, but for a --mask: only what is in the image "
-        "counts.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
-        ", so that a cut-out shrinks. In float images NaN spreads: a rectangle that "
-        "has one gives NaN; -0 is less than 0.",
+    .manual = "Each sample becomes the minimum of the samples under the structuring element, "
+              "channel by channel:\n"
+              "out(y, x) = min of in(y + j, x + i), for i from -(w / 2) to (w - 1) / 2 and j "
+              "from -(h / 2) to (h - 1) / 2 in integer division. The time does not depend on the "
+              "size of a rectangle.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL
+              ", so that a cut-out shrinks.\n\n"
+              "The results are those of scipy's grey_erosion() and OpenCV's erode(). Outside the "
+              "image --border clamp is what OpenCV does by default, except with --mask: only "
+              "pixels inside the image count. In float images a structuring element that covers "
+              "a NaN gives NaN; -0 is less than 0.",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,

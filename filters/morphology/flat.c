@@ -10,7 +10,7 @@ const struct gi_option gi_flat_options[] = {
     {.name = "alpha",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_flat_params, alpha),
-     .help = "Alpha too: what is opaque shrinks or grows"},
+     .help = "Process alpha too: opaque areas shrink or grow"},
     GI_BORDER_OPTIONS(struct gi_flat_params),
     {.name = NULL},
 };

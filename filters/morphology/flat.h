@@ -17,8 +17,9 @@ extern const struct gi_option gi_flat_options[], gi_flat_difference_options[];
 
 /* For the manuals of operations that dilate. */
 #define GI_FLAT_PEERS                                                                              \
-    "Where a side is even, or a --mask another one turned by half a turn, scipy is followed: "     \
-    "what dilates is turned so; OpenCV does not turn it."
+    "If a side is even, or a --mask is not symmetric under a half turn, the dilation "             \
+    "follows scipy: its structuring element is turned by 180 degrees. OpenCV does not "            \
+    "turn it."
 
 /* The two halves: eroding by `erode` and dilating the result by `dilate` is the opening. */
 struct gi_flat {
@@ -28,7 +29,7 @@ struct gi_flat {
 
 /* For the manuals of differences. */
 #define GI_FLAT_DIFFERENCE_ALPHA                                                                   \
-    "Alpha stays as it is; fully transparent pixels do not count, as in erode."
+    "Alpha stays as it is; fully transparent pixels are ignored, as in erode."
 
 /* The filters' `plan`, for one of the halves and for both in turn: plan->tables becomes a struct
  * gi_flat. Their `measure` is gi_opacity_measure(). Errors: GI_E_MEMORY; GI_E_USAGE for a

@@ -17,13 +17,15 @@ const struct gi_filter gi_filter_gradient = {
     .examples = "gpuimg gradient in.png out.png\n"
                 "gpuimg gradient in.png out.png --k 5 --gray\n"
                 "gpuimg gradient mask.png outline.png --size 3x3",
-    .manual = "gradient = dilate(in) - erode(in): the range of the samples in the rectangle, as "
-              "scipy's morphological_gradient() and OpenCV's MORPH_GRADIENT have it (J. Rivest, P. "
-              "Soille, S. Beucher, Morphological gradients, 1993).\n\n"
-              "The rectangle and what it does to NaN and borders are those of erode and "
-              "dilate. " GI_FLAT_PEERS " " GI_FLAT_DIFFERENCE_ALPHA
-              " In 8 and 16 bits what is less than 0, as --border border can "
-              "make it, is 0; floats keep the sign.",
+    .manual = "gradient = dilate(in) - erode(in): the range of the samples under the structuring "
+              "element, which is large at edges.\n\n"
+              "The structuring element, NaN and borders are those of erode and dilate; see "
+              "gpuimg help erode. " GI_FLAT_DIFFERENCE_ALPHA
+              " In 8 and 16 bits a negative result, which --border border can cause, is 0; "
+              "floats keep the sign.\n\n"
+              "The results are those of scipy's morphological_gradient() and OpenCV's "
+              "MORPH_GRADIENT (J. Rivest, P. Soille, S. Beucher, Morphological gradients, "
+              "1993). " GI_FLAT_PEERS,
     .options = gi_flat_difference_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,

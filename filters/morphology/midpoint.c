@@ -26,14 +26,13 @@ const struct gi_filter gi_filter_midpoint = {
     .examples = "gpuimg midpoint in.png out.png\n"
                 "gpuimg midpoint scan.png level.png --k 15\n"
                 "gpuimg midpoint frame.tif out.tif --size 9x3 --border mirror",
-    .manual =
-        "Half the sum of the least and the greatest sample in a rectangle, rounded once, half to "
-        "even: the middle of "
-        "their range, each channel by itself, which is the best "
-        "guess where noise is uniform (R. C. Gonzalez, R. E. Woods, Digital Image Processing, "
-        "5.3).\n\n"
-        "The rectangle and what it does to NaN, borders and alpha are those of erode and "
-        "dilate.",
+    .manual = "Each sample becomes half the sum of the minimum and the maximum under the "
+              "structuring element, channel by channel. This is the best estimate under uniform "
+              "noise.\n\n"
+              "The structuring element, NaN, borders and alpha are those of erode and dilate; "
+              "see gpuimg help erode.\n\n"
+              "The result is rounded once, half to even (R. C. Gonzalez, R. E. Woods, Digital "
+              "Image Processing, 5.3).",
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,

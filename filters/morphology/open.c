@@ -16,13 +16,13 @@ const struct gi_filter gi_filter_open = {
     .examples = "gpuimg open in.png out.png\n"
                 "gpuimg open mask.png clean.png --k 7\n"
                 "gpuimg open scan.png out.png --size 25x1",
-    .manual = "open = dilate(erode(in)): what is bright and holds no rectangle of this size goes, "
-              "all else keeps its shape, as scipy's grey_opening() and OpenCV's MORPH_OPEN have it "
-              "(J. Serra, Image Analysis and Mathematical Morphology, 1982).\n\n"
-              "The rectangle and what it does to alpha, NaN and borders are those of erode and "
-              "dilate: help of those says which. " GI_FLAT_PEERS
-              " Each of the two sees beside the image what "
-              "--border makes of the image that it gets, as in scipy.",
+    .manual = "open = dilate(erode(in)): bright spots in which the structuring element does not "
+              "fit are removed, and everything else keeps its shape.\n\n"
+              "The structuring element, alpha, NaN and borders are those of erode and dilate; "
+              "see gpuimg help erode. Both steps see beside the image what --border makes of the "
+              "image that they get, as in scipy.\n\n"
+              "The results are those of scipy's grey_opening() and OpenCV's MORPH_OPEN (J. "
+              "Serra, Image Analysis and Mathematical Morphology, 1982). " GI_FLAT_PEERS,
     .options = gi_flat_options,
     .params_nbytes = sizeof(struct gi_flat_params),
     .check = gi_window_check,

@@ -29,7 +29,7 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = SIGMA_MAX,
      .unit = "px",
-     .help = "Standard deviation of the weights of places"},
+     .help = "Standard deviation of the weights of distances"},
     {.name = "range",
      .also = "sigma-range",
      .letter = 'r',
@@ -37,8 +37,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, range),
      .amount = true,
      .default_text = "10%",
-     .help = "Standard deviation of the weights of differences: a number of sample values, or a "
-             "per cent of full scale"},
+     .help = "Standard deviation of the weights of differences"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -46,13 +45,13 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_BILATERAL_MAX,
      .unit = "px",
-     .help = "Diameter of the disk of neighbours; without it three sigma, as OpenCV has it"},
+     .help = "Diameter of the disk of neighbours; without it three sigma, as in OpenCV"},
     {.name = "guide",
      .letter = 'g',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, guide),
      .metavar = "IMAGE",
-     .help = "Judge differences by this image, of the same size (joint or cross bilateral)"},
+     .help = "Take differences from this image of the same size"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -154,26 +153,26 @@ const struct gi_filter gi_filter_bilateral = {
     .examples = "gpuimg bilateral in.png out.png\n"
                 "gpuimg bilateral depth.png out.png --guide photo.png\n"
                 "gpuimg bilateral scan.tif out.tif --k 9 --sigma 75 --range 75 --border reflect101",
-    .manual =
-        "Each pixel becomes a mean of those around it, each of which counts by its distance r in "
-        "pixels and d in sample values as exp(-r^2 / (2 sigma^2)) * exp(-d^2 / (2 range^2)): noise "
-        "goes, edges higher than some --range stay (C. Tomasi, R. Manduchi, Bilateral filtering "
-        "for gray and color images, 1998). Neighbours are those within half of --k; d of colours "
-        "is "
-        "the sum of the differences of red, green and blue. Both are as in OpenCV's "
-        "bilateralFilter(), which calls --sigma sigmaSpace, --range sigmaColor and --k d: with "
-        "--border reflect101 the results of 8 bits differ by a step here and there, since OpenCV "
-        "sums in another order.\n\n"
-        "Weights of differences come from a table: of 8-bit images it has all of them; of others "
-        "1024 tangents, which are right to 7e-6. In float images NaN and infinity stay and count "
-        "nowhere. Alpha stays as it is, and colour counts as much as its pixel is opaque.\n\n"
-        "With --guide d is that of the guide's colours at the two places, so that the edges of the "
-        "guide stay: of a photograph for its depth, of a picture with flash for the one without "
-        "(G. Petschnigg and others, Digital photography with flash and no-flash image pairs, "
-        "2004). It may have another depth, --range being taken in proportion, and other "
-        "channels; its alpha is not looked at. What is not finite in the image counts nowhere and "
-        "gets the mean of what is "
-        "near.",
+    .manual = "Each pixel becomes a weighted mean of the pixels around it: a neighbour at a "
+              "distance of r pixels that differs by d sample values has the weight exp(-r^2 / (2 "
+              "sigma^2)) * exp(-d^2 / (2 range^2)). So noise is removed, and edges that are "
+              "higher than a few --range stay. Neighbours are the pixels within half of --k; the "
+              "d of two colours is the sum of the differences of red, green and blue.\n\n"
+              "With --guide, d is the difference of the guide's colours at the two places (joint "
+              "or cross bilateral filter), so that the edges of the guide stay: those of a "
+              "photograph in its depth map, or those of a picture with flash in the one without. "
+              "The guide may have another depth, to which --range is scaled, and other channels; "
+              "its alpha is ignored. Pixels of the image that are not finite have no weight and "
+              "become the mean of their neighbours.\n\n"
+              "In float images NaN and infinity stay and have no weight. Alpha stays as it is, "
+              "and colour is weighted by alpha.\n\n"
+              "Sources: C. Tomasi, R. Manduchi, Bilateral filtering for gray and color images, "
+              "1998; G. Petschnigg and others, Digital photography with flash and no-flash image "
+              "pairs, 2004. OpenCV's bilateralFilter() calls --sigma sigmaSpace, --range "
+              "sigmaColor and --k d; with --border reflect101 its results of 8 bits differ by "
+              "one step at few samples, because it sums in another order. The weights of "
+              "differences come from a table: complete for 8-bit images, otherwise of 1024 "
+              "tangents with an error of at most 7e-6.",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -23,8 +23,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, strength),
      .amount = true,
      .default_text = "4%",
-     .help = "How far apart patches may be that count, about the deviation of the noise: a number "
-             "of sample values, or a per cent of full scale"},
+     .help = "Distance up to which patches are alike, about the standard deviation of "
+             "the noise"},
     {.name = "patch",
      .letter = 'p',
      .type = GI_OPT_ODD,
@@ -33,7 +33,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_NLMEANS_PATCH_MAX,
      .unit = "px",
-     .help = "Side of the squares that are compared"},
+     .help = "Side of the patches that are compared"},
     {.name = "search",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -42,7 +42,7 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_NLMEANS_SEARCH_MAX,
      .unit = "px",
-     .help = "Side of the square in which like ones are looked for"},
+     .help = "Side of the square in which patches are searched"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -108,20 +108,20 @@ const struct gi_filter gi_filter_nlmeans = {
     .examples = "gpuimg nlmeans in.png out.png\n"
                 "gpuimg nlmeans night.jpg clean.jpg --strength 10\n"
                 "gpuimg nlmeans scan.tif out.tif --strength 2% --patch 5 --search 15",
-    .manual =
-        "Each pixel becomes a mean of those in the square of --search pixels around it, each of "
-        "which counts as exp(-d / h^2): d is the mean square of the differences between the patch "
-        "of --patch x --patch pixels about it and that about the pixel, over all colours together, "
-        "and h is --strength (A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
-        "denoising, 2005). So noise goes, and what comes again, as texture and edges do, stays. As "
-        "OpenCV's fastNlMeansDenoising(), whose h, templateWindowSize and searchWindowSize these "
-        "are; it has --border reflect101 and rounds distances more. Colours are taken as they are, "
-        "not in Lab; that is the chain color --to lab | nlmeans | color --from lab.\n\n"
-        "Distances of 8 bits are exact, those of more bits in steps of a 16th of the strength; "
-        "weights are whole numbers from a table of up to 4096 distances, sums of integers are "
-        "exact and rounded once. In float images pixels with NaN or infinity count nowhere and are "
-        "filled from those around. Alpha stays as it is, and colour counts as much as its pixel is "
-        "opaque.",
+    .manual = "Non-local means: each pixel becomes a weighted mean of the pixels in the square "
+              "of --search x --search pixels around it. A pixel has the weight exp(-d / h^2), "
+              "where d is the mean squared difference between the patch of --patch x --patch "
+              "pixels around it and the one around the pixel, over all colours, and h is "
+              "--strength. So noise is removed, and texture and edges, which repeat, stay.\n\n"
+              "In float images pixels with NaN or infinity have no weight and are filled from "
+              "their neighbours. Alpha stays as it is, and colour is weighted by alpha.\n\n"
+              "Source: A. Buades, B. Coll, J.-M. Morel, A non-local algorithm for image "
+              "denoising, 2005. OpenCV's fastNlMeansDenoising() calls the options h, "
+              "templateWindowSize and searchWindowSize, uses --border reflect101 and rounds "
+              "distances more. Colours are compared as they are, not in Lab; for that use the "
+              "chain color --to lab | nlmeans | color --from lab. Distances of 8 bits are exact, "
+              "others are in steps of a 16th of the strength. Weights are whole numbers from a "
+              "table of up to 4096 distances; sums of integers are exact and rounded once.",
     .mixes = true,
     .options = options,
     .params_nbytes = sizeof(struct params),

@@ -9,8 +9,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_rank_params, threshold),
      .amount = true,
-     .help = "Only samples that differ from the median by more become it: a number of sample "
-             "values, or a per cent of full scale"},
+     .help = "Change only samples that differ from the median by more than this"},
     GI_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
@@ -50,25 +49,25 @@ const struct gi_filter gi_filter_median = {
     .examples = "gpuimg median in.png out.png\n"
                 "gpuimg median scan.png clean.png --k 5 --threshold 10%\n"
                 "gpuimg median frame.tif background.tif --k 31 --shape disk --border mirror",
-    .manual =
-        "Each sample becomes the one in the middle of those in a rectangle around it in ascending "
-        "order, each channel by itself: specks smaller than half of it go, edges stay. Of an even "
-        "number it is the later one of the two in the middle, as in scipy. "
-        "It is one of the samples, nothing is rounded; the results are those of scipy's "
-        "median_filter() and, with --border clamp, of OpenCV's medianBlur().\n\n"
-        "With --threshold only specks change: a sample becomes the median where it differs from "
-        "that by more, and stays as it is everywhere else, where it is NaN too.\n\n" GI_SHAPE_MANUAL
-        "\n\n" GI_OPACITY_ALPHA_MANUAL
-        ". In float images NaN is above all numbers, so that the result is NaN where "
-        "more than half of the samples are; -0 is less than 0.\n\n"
-        "Squares of 3 and 5 are sorted in part by comparing pairs of vectors (A. Adams, Fast "
-        "median filters using separable sorting networks, 2021). For larger ones histograms "
-        "slide: in 8 bits of columns, which costs the same for any square to 255 (S. Perreault "
-        "and P. Hebert, Median filtering in constant time, 2007), else of the square (T. Huang, "
-        "1979). Windows of other shapes, and all windows of an image that has fully transparent "
-        "pixels, are taken row by row: a sample costs as much as the window has rows on a CPU, and "
-        "pixels on a GPU. --device auto chooses before it can know of such pixels, and reckons "
-        "without them: where there are some and the window is large, --device cpu may be sooner.",
+    .manual = "Each sample becomes the median of the samples in a neighbourhood around it, "
+              "channel by channel: specks smaller than half of the neighbourhood are removed, "
+              "and edges stay. If the number of samples is even, the median is the later one of "
+              "the two in the middle, as in scipy, so that it always is one of the samples.\n\n"
+              "With --threshold only specks change: a sample becomes the median if it differs "
+              "from it by more than that, and stays as it is otherwise, also if it is "
+              "NaN.\n\n" GI_SHAPE_MANUAL "\n\n" GI_OPACITY_ALPHA_MANUAL ".\n\n"
+              "The results are those of scipy's median_filter() and, with --border clamp, of "
+              "OpenCV's medianBlur(). In float images NaN is above all numbers, so that the "
+              "result is NaN if more than half of the samples are; -0 is less than 0.\n\n"
+              "Squares of 3 and 5 pixels are sorted in part by comparing pairs of vectors (A. "
+              "Adams, Fast median filters using separable sorting networks, 2021). Larger ones "
+              "use sliding histograms: in 8 bits of columns, with the same time for any square "
+              "up to 255 (S. Perreault and P. Hebert, Median filtering in constant time, 2007), "
+              "otherwise of the square (T. Huang, 1979). Neighbourhoods of other shapes, and all "
+              "of them in an image with fully transparent pixels, are processed row by row: the "
+              "time per sample grows with the rows of the neighbourhood on a CPU, and with its "
+              "pixels on a GPU. --device auto decides before it can know of such pixels; if "
+              "there are some and the neighbourhood is large, --device cpu may be faster.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = check,

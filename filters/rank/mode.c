@@ -31,14 +31,13 @@ const struct gi_filter gi_filter_mode = {
     .examples = "gpuimg mode labels.png smooth.png --k 5\n"
                 "gpuimg mode quantized.png out.png --k 7\n"
                 "gpuimg mode map.png out.png --k 9 --shape disk --border mirror",
-    .manual =
-        "Each sample becomes the one that occurs most often in a rectangle around it, of equals "
-        "the least, each channel by itself: it smooths what are names rather than amounts, such as "
-        "labels, classes and palettes, and makes no new values. The results are those of "
-        "scikit-image's rank.modal(), where the rectangle lies within the "
-        "image.\n\n" GI_SHAPE_MANUAL "\n\n"
-        "8 and 16 bits; floats hardly ever occur twice. A side that is even has one pixel more "
-        "before the one in the middle than after it. " GI_OPACITY_ALPHA_MANUAL ".",
+    .manual = "Each sample becomes the most frequent sample in a neighbourhood around it, the "
+              "smallest of them on a tie, channel by channel. This smooths labels, classes and "
+              "palettes, whose values are names rather than amounts, and makes no new values.\n\n"
+              "It takes 8 and 16 bits; floats hardly ever occur twice. An even side has one "
+              "pixel more before the middle than after it. " GI_OPACITY_ALPHA_MANUAL ".\n\n"
+              "The results are those of scikit-image's rank.modal(), if the neighbourhood is "
+              "inside the image.",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = gi_window_check,

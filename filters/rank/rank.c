@@ -11,7 +11,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "%",
-     .help = "How many of the samples are passed: none takes the least, all the greatest"},
+     .help = "The percentile to take: none is the minimum, all the maximum"},
     GI_SHAPE_OPTIONS,
     GI_RANK_OPTIONS,
 };
@@ -30,13 +30,14 @@ const struct gi_filter gi_filter_rank = {
                 "gpuimg rank page.png paper.png --percent 90 --k 31\n"
                 "gpuimg rank scan.png out.png --percent 10 --size 9x1 --border mirror",
     .manual =
-        "Each sample becomes the one at a place of those in a rectangle around it in ascending "
-        "order, each channel by itself: with n samples and --percent p the place n * p / 100, cut "
-        "off to a whole number, the first being 0; 100 takes the last. It is one of the samples, "
-        "nothing is rounded; the results are those of scipy's percentile_filter(). The minimum "
-        "and the maximum are sooner made by erode and dilate.\n\n" GI_SHAPE_MANUAL "\n\n"
-        "A side that is even has one pixel more before the one in the middle than after "
-        "it. " GI_OPACITY_ALPHA_MANUAL ". NaN and what it costs are those of median.",
+        "A rank filter sorts the samples in a neighbourhood of each pixel, channel by "
+        "channel, and takes the one at a given rank: of n samples that at index n * p / "
+        "100, rounded down, for --percent p, where index 0 is the minimum; 100 takes the "
+        "maximum. The result always is one of the samples. For the minimum and the maximum "
+        "erode and dilate are faster.\n\n"
+        "An even side has one pixel more before the middle than after it. " GI_OPACITY_ALPHA_MANUAL
+        ". NaN and the time are those of median.\n\n"
+        "The results are those of scipy's percentile_filter().",
     .options = options,
     .params_nbytes = sizeof(struct gi_rank_params),
     .check = gi_window_check,

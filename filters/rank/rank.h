@@ -21,7 +21,7 @@ struct gi_rank_params {
         {.name = "alpha",                                                                          \
          .type = GI_OPT_FLAG,                                                                      \
          .offset = offsetof(struct gi_rank_params, alpha),                                         \
-         .help = "Alpha too: what is opaque loses its specks"},                                    \
+         .help = "Process alpha too: opaque areas lose their specks"},                             \
         GI_BORDER_OPTIONS(struct gi_rank_params),                                                  \
     {                                                                                              \
         .name = NULL                                                                               \

@@ -16,7 +16,7 @@ struct gi_choose_params {
     {                                                                                              \
         .name = "threshold", .also = "at", .letter = 't', .type = GI_OPT_LEVEL,                    \
         .offset = offsetof(struct gi_choose_params, at), .default_text = "0",                      \
-        .help = "Foreground is what is brighter than this; colour images are judged by their luma" \
+        .help = "Foreground is brighter than this; of colour images the luma is compared"          \
     }
 
 /* `standard`: "4" or "8". */
@@ -24,7 +24,8 @@ struct gi_choose_params {
     {                                                                                              \
         .name = "connectivity", .type = GI_OPT_CHOICE,                                             \
         .offset = offsetof(struct gi_choose_params, connectivity), .default_text = standard,       \
-        .choices = gi_connectivity_choices, .help = "Which pixels are neighbours"                  \
+        .choices = gi_connectivity_choices,                                                        \
+        .help = "Which pixels are neighbours in a connected component"                             \
     }
 
 extern const struct gi_choice gi_connectivity_choices[];

@@ -21,10 +21,11 @@ const struct gi_filter gi_filter_clear_border = {
     .examples = "gpuimg clear-border mask.png out.png\n"
                 "gpuimg clear-border cells.tif whole.tif --threshold otsu\n"
                 "gpuimg clear-border plate.png out.png --threshold 40% --connectivity 4",
-    .manual = "Regions of the foreground that reach a side of the image become black, and "
-              "everything else stays as it is, as scikit-image's clear_border() has it. Foreground "
-              "is what is brighter than --threshold: 0 says everything but black.\n\n"
-              "Alpha stays as it is. NaN is background.",
+    .manual = "Connected components of the foreground that touch the border of the image become "
+              "black, and everything else stays as it is. Foreground is brighter than "
+              "--threshold; with 0 everything except black is foreground.\n\n"
+              "Alpha stays as it is. NaN is background.\n\n"
+              "The result is that of scikit-image's clear_border().",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .plan = gi_choose_by_side_plan,

@@ -21,14 +21,13 @@ const struct gi_filter gi_filter_fill_holes = {
     .examples = "gpuimg fill-holes mask.png out.png\n"
                 "gpuimg fill-holes cells.tif out.tif --threshold otsu\n"
                 "gpuimg fill-holes scan.png out.png --threshold 50% --connectivity 8",
-    .manual =
-        "A hole is a region of the background that does not reach a side of the image; it becomes "
-        "white, and everything else stays as it is. Background is what is not brighter than "
-        "--threshold: "
-        "0 says that everything but black is foreground. With --connectivity 4 a corner between "
-        "two pixels of the background does not connect them, as scipy's binary_fill_holes() has "
-        "it; 8 is its structure of ones.\n\n"
-        "Alpha stays as it is. NaN is background.",
+    .manual = "A hole is a connected component of the background that does not touch the border "
+              "of the image; it becomes white, and everything else stays as it is. Background is "
+              "everything that is not brighter than --threshold; with 0 everything except black "
+              "is foreground.\n\n"
+              "Alpha stays as it is. NaN is background.\n\n"
+              "With --connectivity 4 background pixels that share only a corner are not "
+              "connected, as in scipy's binary_fill_holes(); 8 is its structure of ones.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .plan = gi_choose_by_side_plan,

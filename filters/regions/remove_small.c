@@ -11,14 +11,14 @@ static const struct gi_option options[] = {
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_choose_params, area),
      .unit = "px",
-     .help = "Remove regions of fewer pixels; 64 where --keep-largest says nothing else"},
+     .help = "Remove regions of fewer pixels; 64 without --keep-largest"},
     {.name = "keep-largest",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_choose_params, keep_largest),
      .min = 1,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Remove all but this many, the largest (of equals the first)"},
+     .help = "Remove all regions except this many, the largest (on a tie the first)"},
     GI_CHOOSE_AT_OPTION,
     GI_CHOOSE_CONNECTIVITY_OPTION("8"),
     {.name = NULL},
@@ -80,13 +80,13 @@ const struct gi_filter gi_filter_remove_small = {
     .examples = "gpuimg remove-small mask.png out.png --area 200\n"
                 "gpuimg remove-small mask.png largest.png --keep-largest 1\n"
                 "gpuimg remove-small cells.tif out.tif --threshold otsu --area 50",
-    .manual =
-        "Regions of the foreground of fewer than --area pixels become black, and everything "
-        "else stays as it is, as scikit-image's remove_small_objects() has it, whose own "
-        "connectivity is 4 where none is given. Foreground is what is brighter than --threshold: 0 "
-        "says everything but black. With both --area and --keep-largest regions must pass "
-        "both.\n\n"
-        "Alpha stays as it is. NaN is background.",
+    .manual = "Connected components of the foreground with fewer than --area pixels become "
+              "black, and everything else stays as it is. Foreground is brighter than "
+              "--threshold; with 0 everything except black is foreground. With both --area and "
+              "--keep-largest a region must pass both.\n\n"
+              "Alpha stays as it is. NaN is background.\n\n"
+              "The result is that of scikit-image's remove_small_objects(), whose default "
+              "connectivity is 4.",
     .options = options,
     .params_nbytes = sizeof(struct gi_choose_params),
     .check = check,

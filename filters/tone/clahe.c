@@ -24,18 +24,18 @@ static const struct gi_option options[] = {
      .default_text = "2",
      .min = 0,
      .max = 1000000,
-     .help = "How often a tone counts at most, times the mean; 0: no limit"},
+     .help = "How often a tone counts at most, as a multiple of the mean; 0: no limit"},
     {.name = "tiles",
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, tiles),
      .default_text = "8x8",
      .form = "ACROSSxDOWN",
      .metavar = "AxD",
-     .help = "How many tiles across and down, 1 to 256 each"},
+     .help = "Number of tiles across and down, 1 to 256 each"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Equalize each channel of a colour image by itself"},
+     .help = "Equalize each channel of a colour image alone"},
     {.name = NULL},
 };
 
@@ -274,21 +274,21 @@ const struct gi_filter gi_filter_clahe = {
     .examples = "gpuimg clahe in.png out.png\n"
                 "gpuimg clahe xray.png out.png --clip-limit 4 --tiles 16x16\n"
                 "gpuimg clahe photo.jpg out.jpg --clip-limit 1.5",
-    .manual =
-        "Contrast-limited adaptive histogram equalization (K. Zuiderveld, Graphics Gems IV, 1994): "
-        "each tile of the image has an equalizing curve of its own, and a pixel goes by the curves "
-        "of the four tiles about it, on a plane between their centres. Counts above --clip-limit "
-        "times the mean are spread over all tones before the curve is made, so that flat tiles "
-        "don't become noise. Equal to the byte to OpenCV's createCLAHE(clipLimit, tileGridSize), "
-        "whose own limit is 40 where none is given, for 8 and 16 bits: where a side does not "
-        "divide, both are mirrored on by the missing pixels, or by one for each tile where none "
-        "are missing.\n\n"
-        "A colour image is judged by its luma, and at each pixel one curve serves all its "
-        "channels; with --per-channel each has its own. Transparent pixels count too, alpha stays "
-        "as it is.\n\n"
-        "Float images go by 65,536 bins from 0 to 1, as 16 bits do, but are not rounded at the "
-        "end; samples outside count as the nearer end, NaN as 0, and NaN stays NaN. normalize "
-        "brings other ranges to 0 and 1.",
+    .manual = "Contrast-limited adaptive histogram equalization: each tile of the image has an "
+              "equalizing curve of its own, and a pixel is interpolated between the curves of "
+              "the four tiles around it. Counts above --clip-limit times the mean are spread "
+              "over all tones before the curve is computed, so that smooth tiles do not become "
+              "noise.\n\n"
+              "In a colour image the luma is equalized, and at each pixel one curve is applied "
+              "to all channels; with --per-channel each channel has its own. Transparent pixels "
+              "count, and alpha stays as it is. Float images are counted in 65,536 bins from 0 "
+              "to 1, like 16 bits, but not rounded at the end; samples outside count as the "
+              "nearer end, NaN as 0, and NaN stays NaN. normalize brings other ranges to 0 to "
+              "1.\n\n"
+              "Source: K. Zuiderveld, Graphics Gems IV, 1994. For 8 and 16 bits the result "
+              "equals OpenCV's createCLAHE(clipLimit, tileGridSize) to the byte; its default "
+              "limit is 40. If a side is no multiple of the tiles, both sides are extended by "
+              "mirroring, by the missing pixels, or by one pixel per tile where none are missing.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

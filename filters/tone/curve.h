@@ -22,11 +22,10 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
 
 /* For manuals. */
 #define GI_CURVE_FLOATS                                                                            \
-    "Float images go by 65,536 bins from 0 to 1: all samples of a bin become one number, which "   \
-    "is "                                                                                          \
-    "not rounded, and bin i stands for i / 65535. "                                                \
-    "Samples outside do not count and become what those at the nearer end do; NaN stays NaN. "     \
-    "normalize brings other ranges to 0 and 1."
+    "Float images are counted in 65,536 bins from 0 to 1: all samples of a bin become "            \
+    "one number, which is not rounded, and bin i represents i / 65535. Samples outside "           \
+    "are not counted and become what those at the nearer end become; NaN stays NaN. "              \
+    "normalize brings other ranges to 0 to 1."
 
 struct gi_curve {
     /* What value v of that colour channel becomes: any number, rounded half to even and held within

@@ -14,7 +14,7 @@ static const struct gi_option options[] = {
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Equalize each channel of a colour image by itself"},
+     .help = "Equalize each channel of a colour image alone"},
     {.name = NULL},
 };
 
@@ -101,14 +101,15 @@ const struct gi_filter gi_filter_equalize = {
     .examples = "gpuimg equalize in.png out.png\n"
                 "gpuimg equalize xray.pgm out.png\n"
                 "gpuimg equalize in.png out.png --per-channel",
-    .manual =
-        "A sample v becomes full scale * (n(v) - n(least)) / (N - n(least)), rounded: n(v) counts "
-        "the samples up to v, least is the smallest value there is, N their number. That is "
-        "OpenCV's equalizeHist, in its single precision and to the byte; 16 bits go the same way. "
-        "scikit-image's equalize_hist() has n(v) / N instead. "
-        "Transparent pixels count too. A colour image is judged by its "
-        "luma, and one curve serves all its channels; with --per-channel each has its own. Alpha "
-        "stays as it is, and so does an image of one value.\n\n" GI_CURVE_FLOATS,
+    .manual = "A sample v becomes full scale * (n(v) - n(min)) / (N - n(min)), rounded, where "
+              "n(v) is the number of samples up to v (the cumulative histogram), min the "
+              "smallest value and N the number of samples. In a colour image the luma is "
+              "equalized, and one curve is applied to all channels; with --per-channel each "
+              "channel has its own. Alpha stays as it is, and so does an image of one value. "
+              "Transparent pixels count.\n\n" GI_CURVE_FLOATS "\n\n"
+              "The result is that of OpenCV's equalizeHist, in its single precision and to the "
+              "byte; 16 bits are computed in the same way. scikit-image's equalize_hist() uses "
+              "n(v) / N instead.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -17,7 +17,7 @@ static const struct gi_option options[] = {
      .example = "1.4",
      .min = 0.01,
      .max = 100,
-     .help = "Above 1 makes the middle tones lighter, below 1 darker"},
+     .help = "Above 1 brightens the midtones, below 1 darkens them"},
     {.name = NULL},
 };
 
@@ -60,9 +60,11 @@ const struct gi_filter gi_filter_gamma = {
     .examples = "gpuimg gamma in.png lighter.png --gamma 1.4\n"
                 "gpuimg gamma in.png darker.png --gamma 0.7\n"
                 "gpuimg gamma linear.png display.png --gamma 2.2",
-    .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / by), rounded, as "
-              "in ImageMagick (scikit-image's adjust_gamma goes the other way). Alpha stays as it "
-              "is. It takes 8 and 16 bits; levels moves black and white too.",
+    .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / gamma), rounded. "
+              "Alpha stays as it is. It takes 8 and 16 bits; gpuimg levels also sets black and "
+              "white.\n\n"
+              "The exponent is that of ImageMagick; scikit-image's adjust_gamma takes its "
+              "inverse.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -10,7 +10,7 @@ static const struct gi_option options[] = {
     {.name = "alpha",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, alpha),
-     .help = "Alpha too: what is opaque becomes transparent"},
+     .help = "Invert alpha too: opaque pixels become transparent"},
     {.name = NULL},
 };
 

@@ -30,17 +30,17 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0.01,
      .max = 100,
-     .help = "Above 1 lifts what is between black and white, below 1 lowers it"},
+     .help = "Above 1 brightens the midtones, below 1 darkens them"},
     {.name = "out-black",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, out_black),
      .default_text = "0",
-     .help = "What black is in the result"},
+     .help = "The level of black in the result"},
     {.name = "out-white",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, out_white),
      .default_text = "100%",
-     .help = "What white is in the result"},
+     .help = "The level of white in the result"},
     {.name = NULL},
 };
 
@@ -104,16 +104,14 @@ const struct gi_filter gi_filter_levels = {
     .examples = "gpuimg levels in.png out.png --black 5% --white 95%\n"
                 "gpuimg levels in.png brighter.png --gamma 1.4\n"
                 "gpuimg levels scan.png clean.png --white otsu",
-    .manual =
-        "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma), t being "
-        "(v - black) / (white - black), held between 0 and 1; all channels alike, alpha stays. "
-        "With white below black the image is turned into its negative; where they are one level, "
-        "what is above it becomes white.\n\n"
-        "A level is a sample value, a per cent of full scale (50%), or otsu: the threshold that "
-        "parts dark from light, as in threshold. Float images are scaled and moved, but not held "
-        "between the ends, stay as they are where black and white are one level or too near or far "
-        "for floats, and take no "
-        "--gamma.",
+    .manual = "A colour sample v becomes out-black + (out-white - out-black) * t^(1 / gamma) "
+              "with t = (v - black) / (white - black), limited to 0 to 1. All channels are "
+              "treated alike, and alpha stays. If white is below black, the image becomes a "
+              "negative; if both are one level, samples above it become white.\n\n"
+              "A level is a sample value, a percentage of full scale (50%), or otsu, the "
+              "threshold of Otsu's method between dark and bright pixels.\n\n"
+              "Float images are not limited to the range, take no --gamma, and stay as they are "
+              "if black and white are one level or too close or too distant for floats.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

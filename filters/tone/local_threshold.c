@@ -20,12 +20,12 @@ struct params {
 
 static const struct gi_choice methods[] = {
     {"mean", NULL, "m - offset"},
-    {"gaussian", NULL, "the mean by a Gaussian - offset"},
+    {"gaussian", NULL, "the mean weighted by a Gaussian - offset"},
     {"niblack", NULL, "m - factor * s - offset"},
     {"sauvola", NULL, "m * (1 + factor * (s / range - 1)) - offset"},
     {"phansalkar", NULL, "m * (1 + 2 * e^(-10 m) + factor * (s / range - 1)) - offset"},
     {"wolf", NULL, "m + factor * (s / S - 1) * (m - M) - offset"},
-    {"bernsen", NULL, "(least + greatest) / 2 - offset"},
+    {"bernsen", NULL, "(minimum + maximum) / 2 - offset"},
     {0},
 };
 
@@ -36,7 +36,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, method),
      .default_text = "mean",
      .choices = methods,
-     .help = "The level of a pixel, m being the mean and s the deviation of the samples around it"},
+     .help = "How the level of a pixel is computed from the mean m and the standard "
+             "deviation s of the samples around it"},
     {.name = "k",
      .letter = 'k',
      .type = GI_OPT_ODD,
@@ -45,29 +46,29 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = GI_TAPS_MAX,
      .unit = "px",
-     .help = "Side of the square with the pixel in its middle"},
+     .help = "Side of the square around the pixel"},
     {.name = "offset",
      .letter = 'c',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, offset),
      .default_text = "0",
-     .help = "What is taken off the level, a sample value"},
+     .help = "Subtracted from the level, a sample value"},
     {.name = "factor",
      .letter = 'f',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, factor),
      .min = -100,
      .max = 100,
-     .help = "How much the deviation counts; 0.2 unless given, for phansalkar 0.25, for wolf "
-             "0.5"},
+     .help = "Weight of the standard deviation; without it 0.2, for phansalkar 0.25, "
+             "for wolf 0.5"},
     {.name = "range",
      .letter = 'r',
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, range),
      .min = 1e-30,
      .max = 1e30,
-     .help = "For sauvola and phansalkar: the deviation that leaves the level at the mean, a "
-             "sample value; half of full scale unless given"},
+     .help = "For sauvola and phansalkar: the standard deviation at which the level is "
+             "the mean, a sample value; without it half of full scale"},
     {.name = "sigma",
      .letter = 's',
      .type = GI_OPT_REAL,
@@ -75,13 +76,14 @@ static const struct gi_option options[] = {
      .min = 0.1,
      .max = 1000,
      .unit = "px",
-     .help = "For gaussian: the standard deviation; 0.3 ((k - 1) / 2 - 1) + 0.8 unless given"},
+     .help = "For gaussian: the standard deviation of the Gaussian; without it 0.3 ((k "
+             "- 1) / 2 - 1) + 0.8"},
     {.name = "contrast",
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, contrast),
      .amount = true,
-     .help = "For bernsen: where the extremes differ by less, the level is half of full scale and "
-             "their middle is compared; a sample value or a per cent, 15 of 255 unless given"},
+     .help = "For bernsen: if local minimum and maximum differ by less, their mean is "
+             "compared with half of full scale; without it 15 of 255"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
@@ -346,43 +348,42 @@ const struct gi_filter gi_filter_local_threshold = {
     .examples = "gpuimg local-threshold page.jpg mask.png --offset 10\n"
                 "gpuimg local-threshold page.jpg mask.png --method sauvola --k 51\n"
                 "gpuimg local-threshold cells.tif mask.png --method niblack --factor -0.5 --k 101",
-    .manual =
-        "A sample above the level becomes full scale, any other zero, and the level follows the "
-        "mean m and the deviation s (of the population) of the k x k samples around it: uneven "
-        "light does not matter. A colour image is judged by its luma (0.2126 R + 0.7152 G + 0.0722 "
-        "B, ITU-R BT.709), and the mask has one channel; with --per-channel each channel is "
-        "compared by itself, and alpha stays as it is. The time it takes does not depend on k, but "
-        "for gaussian.\n\n"
-        "mean: m - offset.\n"
-        "gaussian: the mean weighted by a Gaussian over k x k, as that of the command gaussian "
-        "with "
-        "--k and --sigma, - offset.\n"
-        "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
-        "processing, 1986; he writes the factor with the other sign).\n"
-        "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
-        "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
-        "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - offset, for "
-        "faint and dark pictures (N. Phansalkar et al., Adaptive local thresholding for detection "
-        "of nuclei in diversity stained cytology images, ICCSP 2011).\n"
-        "wolf: m + factor * (s / S - 1) * (m - M) - offset, M being the least sample of the image "
-        "and S the greatest of the deviations around its pixels, of all channels (C. Wolf, J.-M. "
-        "Jolion, Extraction and recognition of artificial text in multimedia documents, Pattern "
-        "Analysis and Applications 6, 2003); where S is 0 so is s / S.\n"
-        "bernsen: half way between the least and the greatest sample, - offset; where these differ "
-        "by less than --contrast, that half way itself is compared with half of full scale, so "
-        "that "
-        "what is even is all of one colour (J. Bernsen, Dynamic thresholding of grey-level images, "
-        "ICPR 1986, as ImageJ has it).\n\n"
-        "Sums are exact, and no root is taken: squares are compared; the Gaussian's mean is of "
-        "float32, and a sample above it by less than 2^-20 of full scale is not. Results are those "
-        "of scikit-image's threshold_local (mean; gaussian with --sigma (K - 1) / 6 and --k to "
-        "four "
-        "of it), threshold_niblack and threshold_sauvola, whose borders are mirror for the first "
-        "and reflect101 for the others. OpenCV's adaptiveThreshold rounds the mean first: its C is "
-        "--offset C - 0.5 here, for both of its methods, its border "
-        "clamp, and its THRESH_BINARY_INV --invert. Samples of float images are taken in 1048575 "
-        "equal steps between the smallest and the largest finite one; NaN counts as "
-        "the smallest; for gaussian and bernsen nothing is above where the window has a NaN.",
+    .manual = "A sample above the level of its surroundings becomes full scale, any other "
+              "becomes zero (adaptive or local threshold): uneven light does not matter. The "
+              "level is computed from the mean m and the standard deviation s of the k x k "
+              "samples around the pixel. In a colour image the luma is compared (0.2126 R + "
+              "0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; with "
+              "--per-channel each channel is compared alone, and alpha stays as it is. The time "
+              "does not depend on k, except for gaussian.\n\n"
+              "mean: m - offset.\n"
+              "gaussian: the mean weighted by a Gaussian over k x k, as in gpuimg gaussian with "
+              "--k and --sigma, - offset.\n"
+              "niblack: m - factor * s - offset (W. Niblack, An introduction to digital image "
+              "processing, 1986; he writes the factor with the other sign).\n"
+              "sauvola: m * (1 + factor * (s / range - 1)) - offset (J. Sauvola, M. Pietikainen, "
+              "Adaptive document image binarization, Pattern Recognition 33(2), 2000).\n"
+              "phansalkar: m * (1 + 2 e^(-10 m / full scale) + factor * (s / range - 1)) - "
+              "offset, for faint and dark images (N. Phansalkar et al., Adaptive local "
+              "thresholding for detection of nuclei in diversity stained cytology images, ICCSP "
+              "2011).\n"
+              "wolf: m + factor * (s / S - 1) * (m - M) - offset, with the minimum M of the "
+              "image and the maximum S of all local deviations, over all channels (C. Wolf, "
+              "J.-M. Jolion, Extraction and recognition of artificial text in multimedia "
+              "documents, Pattern Analysis and Applications 6, 2003); s / S is 0 if S is 0.\n"
+              "bernsen: the mean of the local minimum and maximum, - offset; if these differ by "
+              "less than --contrast, that mean itself is compared with half of full scale, so "
+              "that smooth areas have one colour (J. Bernsen, Dynamic thresholding of grey-level "
+              "images, ICPR 1986, as in ImageJ).\n\n"
+              "Results are those of scikit-image's threshold_local (mean; gaussian with --sigma "
+              "(K - 1) / 6 and --k of four of it), threshold_niblack and threshold_sauvola, "
+              "whose border is mirror for the first and reflect101 for the others. OpenCV's "
+              "adaptiveThreshold rounds the mean first: its C is --offset C - 0.5 here, for both "
+              "of its methods, with --border clamp; its THRESH_BINARY_INV is --invert.\n\n"
+              "Sums are exact, and squares are compared instead of roots. The mean of gaussian "
+              "is float32, and a sample above it by less than 2^-20 of full scale is not above. "
+              "Samples of float images are rounded to 1048575 equal steps between the smallest "
+              "and the largest finite one; NaN counts as the smallest; for gaussian and bernsen "
+              "no sample is above if there is a NaN in its square.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

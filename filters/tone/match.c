@@ -22,13 +22,14 @@ static const struct gi_option options[] = {
      .picture = true,
      .offset = offsetof(struct params, reference),
      .example = "reference.png",
-     .help = "The image whose tones are wanted, of any size"},
+     .help = "The image whose histogram the result gets"},
     {.name = "histogram",
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, histogram),
      .metavar = "ROWS|FILE",
-     .help = "In its place how often each value is wanted: a row of whole numbers each, one for "
-             "all channels or one a channel, as histogram --bins 256 --format csv writes"},
+     .help = "Counts of the reference instead of an image: a row of whole numbers per "
+             "value, one for all channels or one per channel, as histogram --bins 256 "
+             "--format csv writes"},
     {.name = NULL},
 };
 
@@ -234,19 +235,20 @@ const struct gi_filter gi_filter_match = {
                 "gpuimg match frame2.tif out.tif -r frame1.tif\n"
                 "gpuimg match evening.jpg out.jpg --reference noon.jpg\n"
                 "gpuimg match in.png out.png --histogram counts.csv",
-    .manual =
-        "A sample v becomes the value at which the reference's cumulative distribution is that of "
-        "the image at v: S(v) is the share of samples up to v, and between the shares of the "
-        "values that occur in the reference it goes on straight lines, in double, rounded half to "
-        "even; below the first share it is the least of them. That is scikit-image's "
-        "match_histograms() with each channel by itself, which does not round. Transparent pixels "
-        "count too, alpha stays as it is. The reference has samples of the same kind, and as many "
-        "colours.\n\n" GI_CURVE_FLOATS
-        " Where the image or the reference has none between, nothing changes.\n\n"
-        "--histogram says the reference's counts: 256 rows for 8 bits, 65536 for others, the first "
-        "for 0, of numbers parted by blanks or commas. A line of names may stand before them; "
-        "where "
-        "it is that of gpuimg histogram, counts begin behind its column hi.",
+    .manual = "A sample v becomes the value at which the cumulative histogram of the reference "
+              "equals that of the image at v, so that the histograms match. Each channel is "
+              "matched alone, and alpha stays as it is; transparent pixels count. The reference "
+              "has samples of the same kind and as many colours as the image, and any size.\n\n"
+              "--histogram takes the counts of the reference instead: 256 rows for 8 bits, 65536 "
+              "for others, the first for 0, with numbers separated by blanks or commas. A line "
+              "of names may come first; if it is that of gpuimg histogram, counts begin after "
+              "its column hi.\n\n" GI_CURVE_FLOATS
+              " If the image or the reference has no samples between 0 and 1, nothing "
+              "changes.\n\n"
+              "The result is that of scikit-image's match_histograms() with each channel alone, "
+              "which does not round: between the values that occur in the reference its "
+              "cumulative histogram is interpolated linearly, in double, and the result is "
+              "rounded half to even; below the first it is the smallest of these values.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

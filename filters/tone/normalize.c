@@ -26,7 +26,7 @@ static const struct gi_option options[] = {
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Stretch each channel of a colour image by itself"},
+     .help = "Stretch each channel of a colour image alone"},
     {.name = NULL},
 };
 
@@ -201,15 +201,15 @@ const struct gi_filter gi_filter_normalize = {
     .examples = "gpuimg normalize in.png out.png\n"
                 "gpuimg normalize in.png out.png --percentiles 1,99\n"
                 "gpuimg normalize faded.jpg out.png --percentiles 0.5,99.5 --per-channel",
-    .manual =
-        "The percentiles become black and white: every colour sample v becomes full scale * (v - "
-        "lo) / (hi - lo), rounded, and what lies outside black or white; float samples are not "
-        "held between 0 and 1. A percentile p of n samples lies at rank (n - 1) * p / 100 of the "
-        "sorted samples, on a straight line between its neighbours (numpy's default). They are "
-        "those of the gray image or of the luma of a colour image, so that colours keep their "
-        "hue where nothing is clipped; with --per-channel of each channel. NaN and infinite "
-        "samples are left out, transparent pixels count too. Alpha stays as it is, and so does "
-        "an image whose two percentiles are one value.",
+    .manual = "The percentiles become black and white: every colour sample v becomes full scale "
+              "* (v - lo) / (hi - lo), rounded, and samples outside become black or white; float "
+              "samples are not limited to 0 to 1. The percentiles are those of the gray image or "
+              "of the luma of a colour image, so that colours keep their hue if nothing is "
+              "clipped; with --per-channel each channel has its own. Alpha stays as it is, and "
+              "so does an image whose two percentiles are one value.\n\n"
+              "NaN and infinite samples are left out of the percentiles; transparent pixels "
+              "count. A percentile p of n samples is at rank (n - 1) * p / 100 of the sorted "
+              "samples, with linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -16,16 +16,17 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, at),
      .default_text = "otsu",
-     .help = "The level: samples above it become full scale, the others zero"},
+     .help = "The level: samples above it become full scale, the others zero; otsu "
+             "finds it by Otsu's method"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "The other way round: samples above the level become zero"},
+     .help = "Samples above the level become zero, the others full scale"},
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Compare each channel of a colour image by itself, and keep alpha"},
+     .help = "Compare each channel of a colour image alone, and keep alpha"},
     {.name = NULL},
 };
 
@@ -72,20 +73,20 @@ const struct gi_filter gi_filter_threshold = {
     .examples = "gpuimg threshold in.png mask.png\n"
                 "gpuimg threshold in.png mask.png --threshold 50%\n"
                 "gpuimg threshold in.png mask.pgm --threshold 128 --invert",
-    .manual =
-        "A sample above the level becomes full scale, any other zero. A colour image is judged by "
-        "its luma (0.2126 R + 0.7152 G + 0.0722 B, ITU-R BT.709), and the mask has one channel; "
-        "with --per-channel each channel is compared by itself, and alpha stays as it is.\n\n"
-        "The level is a sample value (127, or 0.5 in a float image; of a file whose own samples "
-        "are "
-        "not 0 to 255 or 0 to 65535 the value as it is read), a per cent of full scale "
-        "(50%), or otsu: the value t that parts the image in two classes, v <= t and v > t, with "
-        "the largest variance between them (N. Otsu, A threshold selection method from gray-level "
-        "histograms, IEEE Trans. SMC 9(1), 1979); of equals the lowest. It is found from the gray "
-        "image, or from the luma of a colour image, also with --per-channel, "
-        "value by value in 8 and 16 bits; in float images from 256 bins between the smallest and "
-        "the largest finite value, as the centre of its bin. OpenCV and scikit-image find the "
-        "same. Where all samples are equal, none is above.",
+    .manual = "A sample above the level becomes full scale, any other becomes zero "
+              "(binarization). In a colour image the luma is compared (0.2126 R + 0.7152 G + "
+              "0.0722 B, ITU-R BT.709), and the mask has one channel; with --per-channel each "
+              "channel is compared alone, and alpha stays as it is.\n\n"
+              "The level is a sample value (127, or 0.5 in a float image; if the samples of the "
+              "file are not 0 to 255 or 0 to 65535, the value as it is read), a percentage of "
+              "full scale (50%), or otsu. Otsu's method separates the samples into v <= t and v "
+              "> t with the largest variance between the classes; on a tie it takes the lowest "
+              "t. It looks at the gray image or at the luma of a colour image, also with "
+              "--per-channel. If all samples are equal, none is above the level.\n\n"
+              "Source: N. Otsu, A threshold selection method from gray-level histograms, IEEE "
+              "Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values; in float "
+              "images it is the centre of one of 256 bins between the smallest and the largest "
+              "finite value. OpenCV and scikit-image find the same.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

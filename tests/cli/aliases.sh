@@ -29,7 +29,7 @@ remove-small:at:threshold:90:--area 9
 composite:at:position:3,4:--with other.pgm
 orient:as:orientation:3
 END
-# bilateral's name is the older one; --range is heeded by itself.
+# bilateral's name is the older one; --range is heeded alone.
 expect 0 gpuimg bilateral --range 40 in.pgm old.pgm
 expect 0 gpuimg bilateral --sigma-range 40 in.pgm new.pgm
 check "bilateral --range and --sigma-range" cmp old.pgm new.pgm

@@ -56,7 +56,7 @@ for f in 'a "quoted" \ name.pgm' $'bad\xff.pgm'; do
 done
 expect_error 2 'histogram: --bins 0: *' histogram two.pgm --bins 0
 expect_error 2 'histogram: --range 3,3: want LO below HI' histogram two.pgm --range 3,3
-expect_error 2 'histogram: --range 1,2.5,3: want 2 numbers parted by a comma' histogram two.pgm --range 1,2.5,3
+expect_error 2 'histogram: --range 1,2.5,3: want 2 numbers separated by a comma' histogram two.pgm --range 1,2.5,3
 expect_error 2 'histogram: --range -1e+308,1e+308: want ends less than *' histogram two.pgm --range=-1e308,1e308
 expect_error 2 'histogram: --plot made.gif: want a name that ends in .png or .svg' histogram two.pgm --plot made.gif
 if ldconfig -p 2>/dev/null | grep -q libcairo.so.2; then

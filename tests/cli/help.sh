@@ -109,7 +109,7 @@ expect 0 gpuimg help common
 cp out common.txt
 for option in --format --quality --depth --strict --device --timing; do
     check "help common: $option" grep -q -- "^  \(-., \)\?$option\b" common.txt
-    check "help blur names $option" grep -qE -- "(^| )$option\b" <(gpuimg help blur | sed -n '/^Also, as gpuimg help common tells:/,$p')
+    check "help blur names $option" grep -qE -- "(^| )$option\b" <(gpuimg help blur | sed -n '/^Common options (see gpuimg help common):/,$p')
     check "help blur does not explain $option" test "$(gpuimg help blur | grep -c -- "^  \(-., \)\?$option\b")" = 0
 done
 check "help common is no command" test "$(grep -cx common commands)" = 0
@@ -124,7 +124,7 @@ for word in INPUTS OUTPUTS TABLES FAILURES 'EXIT STATUS' REPORTS SHARDS STREAMS 
     check "help batch: $word" grep -q "^$word\. " batch.txt
 done
 for status in 0 1 2 75 130; do check "help batch: exit status $status" grep -qE "(^| )$status(:| and )" batch.txt; done
-check "help blur names them" grep -q -- '--tar' <(gpuimg help blur | sed -n '/^Of many images also, as gpuimg help batch tells:/,$p')
+check "help blur names them" grep -q -- '--tar' <(gpuimg help blur | sed -n '/^Options for many images (see gpuimg help batch):/,$p')
 check "help batch: 80 columns but for examples" test "$(grep -v '^  [a-z]' batch.txt | awk 'length > 80' | wc -l)" = 0
 for topic in $(<topics); do
     expect 0 gpuimg help --man "$topic"
@@ -136,9 +136,9 @@ expect_error 2 'batch: no such command, did you mean help batch? *' batch
 for command in histogram extract compare bench; do
     check "help $command: --json" grep -q -- '-j and --json are short' <(gpuimg help $command | tr '\n' ' ' | tr -s ' ')
 done
-check "how many numbers: just two" grep -q '2 numbers parted by a comma' <(gpuimg help convolve | tr '\n' ' ' | tr -s ' ')
-check "how many numbers: one a channel" grep -q '1 to 4 sample values parted by commas' <(gpuimg help blur | tr '\n' ' ' | tr -s ' ')
-check "how many numbers: percentiles" grep -q '1 to 32 numbers parted by commas, each 0 to 100' <(gpuimg help histogram | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: just two" grep -q '2 numbers separated by a comma' <(gpuimg help convolve | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: one per channel" grep -q '1 to 4 sample values separated by commas' <(gpuimg help blur | tr '\n' ' ' | tr -s ' ')
+check "how many numbers: percentiles" grep -q '1 to 32 numbers separated by commas, each 0 to 100' <(gpuimg help histogram | tr '\n' ' ' | tr -s ' ')
 
 expect 0 gpuimg help gaussian
 check "a range" grep -q '0.1 to 250 px' out

@@ -100,7 +100,7 @@ expect_stdout "$(gpuimg list --json)" gpuimg list -j
 expect_error 2 'histogram: --json takes no argument (--json=1)' histogram in.pgm --json=1
 expect_error 2 'blur: --json: no such option*' blur in.pgm made.pgm --json
 expect_error 2 'blur: -j: no such option*' blur in.pgm made.pgm -j
-expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 sample values parted by commas, *' blur in.pgm made.pgm --border-value 1,2,3,4,5
+expect_error 2 'blur: --border-value 1,2,3,4,5: want 1 to 4 sample values separated by commas, *' blur in.pgm made.pgm --border-value 1,2,3,4,5
 
 # Every way to write an option gives the same.
 expect 0 gpuimg blur in.pgm want.pgm --k 3 --border wrap
@@ -143,7 +143,7 @@ expect 0 gpuimg convolve in.pgm b.pgm -n --kernel '1x9:1 2 3 4 5 4 3 2 1'
 check "a shape of one column" cmp a.pgm b.pgm
 expect 0 gpuimg convolve in.pgm a.pgm -n --kernel '9x1:1 2 3 4 5 4 3 2 1'
 check "a shape of one row" test "$(cmp -l a.pgm b.pgm | wc -l)" -gt 9
-expect_error 2 'convolve: --kernel: one row of 9 weights: want "3x3: ..." or rows parted by ; for 3 x 3, "9x1: ..." for a row' convolve in.pgm made.pgm --kernel 0,-1,0,-1,5,-1,0,-1,0
+expect_error 2 'convolve: --kernel: one row of 9 weights: want "3x3: ..." or rows separated by ; for 3 x 3, "9x1: ..." for a row' convolve in.pgm made.pgm --kernel 0,-1,0,-1,5,-1,0,-1,0
 expect_error 2 'convolve: --kernel: one row of 25 weights: want "5x5: ..." *' convolve in.pgm made.pgm --kernel "$(yes 1 | head -25 | tr '\n' ' ')"
 expect_error 2 'convolve: --kernel: 8 weights: want 9 for 3x3' convolve in.pgm made.pgm --kernel '3x3:1 1 1 1 1 1 1 1'
 expect_error 2 'convolve: --kernel: row 1: 0x3:: want *' convolve in.pgm made.pgm --kernel '0x3: 1'

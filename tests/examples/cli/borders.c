@@ -1,4 +1,4 @@
-/* gpuimg borders: which pixels stand beside a row of them.
+/* gpuimg borders: the pixels that a border mode puts beside a row of them.
  * SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
 #include "cli/process.h"
@@ -15,13 +15,13 @@ static const struct gi_option options[] = {
      .min = 1,
      .max = 100,
      .unit = "px",
-     .help = "Pixels of the row"},
+     .help = "Number of pixels in the row"},
     {.name = "border",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, border),
      .default_text = "clamp",
      .choices = gi_border_choices,
-     .help = "What stands outside it"},
+     .help = "Border mode: the pixels outside the row"},
     {.name = NULL},
 };
 
@@ -43,8 +43,10 @@ static enum gi_status run(const struct gi_command *self, void *const *params, ch
 const struct gi_command gi_command_borders = {
     .name = "borders",
     .operands = "",
-    .summary = "Show which pixels a border puts beside a row",
-    .manual = "The row of pixels 0, 1, 2 and on, with as many on either side; v: the border value.",
+    .summary = "Print the pixels that a border mode puts beside a row",
+    .manual =
+        "Prints the row of pixels 0, 1, 2 and so on with as many pixels on either side; v is the "
+        "border value.",
     .examples = "gpuimg borders --border mirror",
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run,

@@ -1,4 +1,4 @@
-/* Gray pictures in hexadecimal digits: "digits WIDTH HEIGHT", then a line a row, f for white.
+/* Gray pictures in hexadecimal digits: "digits WIDTH HEIGHT", then a line per row, f for white.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 
