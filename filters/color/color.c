@@ -26,13 +26,13 @@ union found {
 
 /* In the order of enum gi_space. */
 static const struct gi_choice spaces[] = {
-    {"rgb", NULL, "sRGB, as files have it"},
-    {"linear", NULL, "RGB in proportion to light"},
-    {"xyz", NULL, "CIE 1931, of white D65"},
+    {"rgb", NULL, "sRGB, as in files"},
+    {"linear", NULL, "RGB in linear light"},
+    {"xyz", NULL, "CIE 1931, with white D65"},
     {"lab", NULL, "CIE 1976 L*, a*, b*"},
     {"hsv", NULL, "hue, saturation, value"},
     {"hsl", NULL, "hue, saturation, lightness"},
-    {"ycbcr", NULL, "luma and two differences by ITU-R BT.601, as JPEG has them"},
+    {"ycbcr", NULL, "luma and two colour differences by ITU-R BT.601, as in JPEG"},
     {"ycbcr709", NULL, "the same by BT.709"},
     {"ycbcr2020", NULL, "the same by BT.2020"},
     {"srgb", "rgb", NULL},
@@ -46,30 +46,31 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, from),
      .default_text = "rgb",
      .choices = spaces,
-     .help = "What the channels of the image are"},
+     .help = "Colour space of the image"},
     {.name = "balance",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, balance_text),
      .metavar = "gray|X,Y|WxH+X+Y",
-     .help = "Make gray of the mean of all pixels, or of a pixel or rectangle that should be gray"},
+     .help = "White balance: make the mean of all pixels gray, or a pixel or rectangle "
+             "that should be gray"},
     {.name = "pca",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pca),
-     .help = "Turn colours so that most of what differs is in the first channel: principal "
-             "components"},
+     .help = "Principal components: rotate colours so that the first channel has the "
+             "largest variance"},
     {.name = "saturation",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, saturation),
      .min = 0,
      .max = 10,
-     .help = "Above 1 more colour, below 1 less, 0 none"},
+     .help = "Saturation factor: above 1 more colour, below 1 less, 0 gray"},
     {.name = "hue",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, hue),
      .min = -360,
      .max = 360,
      .unit = "degrees",
-     .help = "Turn all colours round the gray axis"},
+     .help = "Rotate all colours around the gray axis"},
     {.name = "sepia",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, sepia),
@@ -85,11 +86,12 @@ static const struct gi_option options[] = {
      .default_text = "rgb",
      .example = "lab",
      .choices = spaces,
-     .help = "What the channels of the result are"},
+     .help = "Colour space of the result"},
     {.name = "video",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, video),
-     .help = "YCbCr of video: 16 to 235 and 16 to 240 of 8 bits, in proportion of others"},
+     .help = "YCbCr with the range of video: 16 to 235 and 16 to 240 in 8 bits, scaled "
+             "for others"},
     {0},
 };
 
@@ -281,36 +283,34 @@ const struct gi_filter gi_filter_color = {
     .examples = "gpuimg color in.png vivid.png --saturation 1.5\n"
                 "gpuimg color in.jpg lab.tif --to lab --depth 16\n"
                 "gpuimg color photo.jpg white.png --balance 120,80",
-    .manual =
-        "What is asked for is done in the order of the options here, in one pass: from the space "
-        "of "
-        "the image to RGB, balance, saturation, hue, sepia, matrix, and to the space of the "
-        "result. "
-        "Results are rounded once and cut off at the ends of 8 and 16 bits. Alpha stays as it is, "
-        "but for a matrix of 4 rows. A gray image counts as red = green = blue, and the result has "
-        "three channels.\n\n"
-        "--matrix: R' = m11 R + m12 G + m13 B + o1 and so on, 1 being full scale, as in "
-        "ImageMagick's -color-matrix; 4 rows of 5 are red, green, blue, alpha and offset, as in "
-        "SVG's feColorMatrix. Rows are parted by ; or line ends. --saturation, --hue and --sepia "
-        "are the matrices of CSS (https://www.w3.org/TR/filter-effects-1/), on values as they are "
-        "stored.\n\n"
-        "--balance: with m the mean of a channel (of all pixels, but fully transparent ones) each "
-        "channel is multiplied by (mR + mG + mB) / 3 / m: gray world; of a pixel X,Y or a "
-        "rectangle WxH+X+Y that should be gray m is the mean of that.\n\n"
-        "--pca: with v1, v2, v3 the eigenvectors of the covariance matrix of red, green and blue, "
-        "by "
-        "falling eigenvalues, each with its farthest number above 0: channel k of a float image "
-        "becomes vk (c - mean); of 8 and 16 bits vk c, in proportion such that the least and the "
-        "greatest that any colour can have are 0 and full scale: nothing is cut off. Covariances "
-        "are of exact sums, in float images of differences rounded to float; fully transparent "
-        "pixels, and such as are not finite, do not count.\n\n"
-        "linear, xyz: sRGB's curve (IEC 61966-2-1), then the matrix of BT.709's primaries and "
-        "D65; white is Y = 1. lab: CIE 15, white D65; 8 and 16 bits hold L* of 0 to 100 as 0 to "
-        "full scale and a*, b* of -128 to 127 as ICC profiles do, float images the numbers "
-        "themselves. hsv, hsl: hue 0 to 360 degrees, saturation and value or lightness are 0 to "
-        "full scale. ycbcr: by ITU-R BT.601, BT.709 or BT.2020, differences about half of full "
-        "scale. In 8 and 16 bits what is beyond full scale is cut off: Z of white is 1.09. Values "
-        "are those of scikit-image and of OpenCV's float images but for these scales.",
+    .manual = "The options are applied in this order, in one pass: from the colour space of the "
+              "image to RGB, white balance, saturation, hue, sepia, matrix, and to the colour "
+              "space of the result. A gray image counts as red = green = blue, and the result "
+              "has three channels. Alpha stays as it is, except under a matrix of 4 rows. "
+              "Results are rounded once and limited to the range of 8 and 16 bits.\n\n"
+              "--matrix: R' = m11 R + m12 G + m13 B + o1 and so on, where 1 is full scale, like "
+              "ImageMagick's -color-matrix; 4 rows of 5 are red, green, blue, alpha and offset, "
+              "like SVG's feColorMatrix. Rows are separated by ; or line ends. --saturation, "
+              "--hue and --sepia are the matrices of CSS "
+              "(https://www.w3.org/TR/filter-effects-1/), on values as they are stored.\n\n"
+              "--balance: each channel is multiplied by (mR + mG + mB) / 3 / m, where m is its "
+              "mean over all pixels that are not fully transparent (gray world), or over the "
+              "pixel X,Y or the rectangle WxH+X+Y that should be gray.\n\n"
+              "--pca: v1, v2, v3 are the eigenvectors of the covariance matrix of red, green and "
+              "blue, in the order of falling eigenvalues, each with the sign that makes its "
+              "largest number positive. Channel k of a float image becomes vk (c - mean); in 8 "
+              "and 16 bits vk c, scaled so that the smallest and the largest possible value of "
+              "any colour are 0 and full scale and nothing is cut off. Covariances are computed "
+              "from exact sums, in float images of differences rounded to float; pixels that are "
+              "fully transparent or not finite are left out.\n\n"
+              "linear, xyz: the curve of sRGB (IEC 61966-2-1), then the matrix of BT.709's "
+              "primaries and D65; white is Y = 1. lab: CIE 15, white D65; 8 and 16 bits hold L* "
+              "of 0 to 100 as 0 to full scale and a*, b* of -128 to 127 like ICC profiles, float "
+              "images the numbers themselves. hsv, hsl: hue is 0 to 360 degrees, saturation and "
+              "value or lightness are 0 to full scale. ycbcr: ITU-R BT.601, BT.709 or BT.2020, "
+              "with differences around half of full scale. In 8 and 16 bits values above full "
+              "scale are cut off: Z of white is 1.09. Except for these scales the values are "
+              "those of scikit-image and of OpenCV's float images.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

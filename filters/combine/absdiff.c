@@ -14,11 +14,11 @@ const struct gi_filter gi_filter_absdiff = {
     .examples = "gpuimg absdiff frame1.png moved.png --with frame2.png\n"
                 "gpuimg absdiff a.png out.png --with b.png --scale 10\n"
                 "gpuimg absdiff in.png out.png --value 128",
-    .manual =
-        "out = |a - b| * scale + offset, rounded once, half to even, and held between 0 and full "
-        "scale in an integer image: a is a sample of the input, b that of the second image, or of "
-        "--value. Equals OpenCV's absdiff() and Pillow's ImageChops.difference().\n\n"
-        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .manual = "out = |a - b| * scale + offset, where a is a sample of the input and b one of the "
+              "second image or of --value.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
+              "result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's absdiff() and Pillow's ImageChops.difference().",
     .options = gi_arithmetic_options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

@@ -14,15 +14,16 @@ const struct gi_filter gi_filter_add = {
     .examples = "gpuimg add a.png sum.png --with b.png\n"
                 "gpuimg add a.png mean.png --with b.png --scale 0.5\n"
                 "gpuimg add in.png brighter.png --value 20",
-    .manual =
-        "out = (a + b) * scale + offset, rounded once, half to even, and held between 0 and full "
-        "scale in an integer image: a is a sample of the input, b that of the second image, or of "
-        "--value. Equals OpenCV's add(), and without --scale and --offset Pillow's "
-        "ImageChops.add().\n\n"
-        "A second image of another depth is taken to the input's scale first, 255 of 8 bits being "
-        "65535 of 16 and 1 of floats, without rounding. A gray one is added to all colours. The "
-        "result has the alpha of the input, unless --alpha says so. Samples below 0 and above "
-        "full scale pass through a chain of --depth float.",
+    .manual = "out = (a + b) * scale + offset, where a is a sample of the input and b one of the "
+              "second image or of --value.\n\n"
+              "The samples of a second image of another depth are scaled to the input's first, "
+              "without rounding: 255 in 8 bits is 65535 in 16 bits and 1 in floats. A gray one "
+              "is added to all colours. The result has the alpha of the input, except with "
+              "--alpha. In a chain with --depth float samples below 0 and above full scale are "
+              "kept.\n\n"
+              "The result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's add(), and without --scale and --offset "
+              "Pillow's ImageChops.add().",
     .options = gi_arithmetic_options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

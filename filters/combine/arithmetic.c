@@ -12,14 +12,14 @@
      .default_text = "1",                                                                          \
      .min = -1e6,                                                                                  \
      .max = 1e6,                                                                                   \
-     .help = "A factor for the result"},                                                           \
+     .help = "Factor of the result"},                                                              \
         {.name = "offset",                                                                         \
          .type = GI_OPT_REAL,                                                                      \
          .offset = offsetof(struct gi_arithmetic_params, offset),                                  \
          .default_text = "0",                                                                      \
          .min = -1e6,                                                                              \
          .max = 1e6,                                                                               \
-         .help = "A sample value that is added to it then"},                                       \
+         .help = "Sample value that is added to the scaled result"},                               \
         GI_OPERAND_ALPHA_OPTION,                                                                   \
     {                                                                                              \
         .name = NULL                                                                               \
@@ -27,13 +27,13 @@
 
 const struct gi_option gi_arithmetic_options[] = {
     GI_OPERAND_OPTIONS(
-        "In its place a colour, or a sample value for all channels or one a channel"),
+        "In place of an image a colour, or a sample value for all channels or one per channel"),
     FURTHER_OPTIONS,
 };
 
 const struct gi_option gi_ratio_options[] = {
-    GI_OPERAND_OPTIONS("In its place a number for all channels or one a channel, by which samples "
-                       "are taken as they are, or a colour, white being 1"),
+    GI_OPERAND_OPTIONS("In place of an image a factor for all channels or one per channel, "
+                       "or a colour, in which white is 1"),
     FURTHER_OPTIONS,
 };
 

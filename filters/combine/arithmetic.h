@@ -22,7 +22,7 @@ struct gi_arithmetic_params {
      .picture = true,                                                                              \
      .example = "other.png",                                                                       \
      .metavar = "IMAGE",                                                                           \
-     .help = "The second image, of the first one's size; a gray one serves all colours"},          \
+     .help = "The second image, of the input's size; a gray one serves all colours"},              \
     {                                                                                              \
         .name = "value", .type = GI_OPT_COLOUR,                                                    \
         .offset = offsetof(struct gi_arithmetic_params, value), .help = what                       \
@@ -32,7 +32,7 @@ struct gi_arithmetic_params {
     {                                                                                              \
         .name = "alpha", .type = GI_OPT_FLAG,                                                      \
         .offset = offsetof(struct gi_arithmetic_params, alpha),                                    \
-        .help = "Alpha too; without it the result has the first image's"                           \
+        .help = "Process alpha too; without it the result has the alpha of the input"              \
     }
 
 /* The same with --scale, --offset and --alpha behind it: those of add, subtract and absdiff; those

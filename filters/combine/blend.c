@@ -4,15 +4,14 @@
 
 static const struct gi_option options[] = {
     GI_OPERAND_OPTIONS(
-        "In its place a colour, or a sample value for all channels or one a channel"),
+        "In place of an image a colour, or a sample value for all channels or one per channel"),
     {.name = "amount",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct gi_arithmetic_params, amount),
      .default_text = "0.5",
      .min = 0,
      .max = 1,
-     .help =
-         "How much of the second image there is in the result, from none of it to nothing else"},
+     .help = "Weight of the second image, from none of it to nothing else"},
     GI_OPERAND_ALPHA_OPTION,
     {.name = NULL},
 };
@@ -36,13 +35,13 @@ const struct gi_filter gi_filter_blend = {
     .examples = "gpuimg blend a.png out.png --with b.png\n"
                 "gpuimg blend photo.png faded.png --value white --amount 0.7\n"
                 "gpuimg blend a.png out.png --with b.png --amount 0.25 --alpha",
-    .manual =
-        "out = a + amount * (b - a), rounded once, half to even: a is a sample of the input, b "
-        "that "
-        "of the second image, or of --value; at 0 all is a, at 1 all is b, to the bit. As Pillow's "
-        "Image.blend(), which cuts off where this rounds, and OpenCV's addWeighted(). It does not "
-        "look at alpha: for layers see gpuimg composite.\n\n"
-        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .manual = "A weighted mean: out = a + amount * (b - a), where a is a sample of the input and "
+              "b one of the second image or of --value. An amount of 0 gives the input, 1 the "
+              "second image, to the bit. Alpha does not weight the colours: for layers see "
+              "gpuimg composite.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
+              "result is rounded once, half to even, like OpenCV's addWeighted(); Pillow's "
+              "Image.blend() truncates.",
     .options = options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

@@ -15,16 +15,16 @@ struct params {
 static const struct gi_choice mode_choices[] = {
     {"over", NULL, "the image over the input"},
     {"under", NULL, "the input over the image"},
-    {"in", NULL, "the image where the input is"},
-    {"out", NULL, "the image where the input is not"},
-    {"atop", NULL, "the image over the input, where that is"},
-    {"xor", NULL, "either, where the other one is not"},
+    {"in", NULL, "the image inside the input"},
+    {"out", NULL, "the image outside the input"},
+    {"atop", NULL, "the image over the input, inside the input"},
+    {"xor", NULL, "each image where the other one is not"},
     {"plus", NULL, "their sum"},
-    {"multiply", NULL, "over, and darker by what is below"},
-    {"screen", NULL, "over, and lighter by what is below"},
-    {"darken", NULL, "over, the darker of both"},
-    {"lighten", NULL, "over, the lighter of both"},
-    {"difference", NULL, "over, how far both are apart"},
+    {"multiply", NULL, "product, laid over"},
+    {"screen", NULL, "inverted product of the inverted images, laid over"},
+    {"darken", NULL, "the darker of both, laid over"},
+    {"lighten", NULL, "the lighter of both, laid over"},
+    {"difference", NULL, "absolute difference, laid over"},
     {"add", "plus", NULL},
     {"lighter", "plus", NULL},
     {"source-over", "over", NULL},
@@ -54,14 +54,14 @@ static const struct gi_option options[] = {
      .picture = true,
      .example = "logo.png",
      .metavar = "IMAGE",
-     .help = "The image that is laid over the input, of any size"},
+     .help = "The image to lay over the input, of any size"},
     {.name = "mode",
      .letter = 'm',
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, mode),
      .default_text = "over",
      .choices = mode_choices,
-     .help = "How both become one"},
+     .help = "How the two images are combined"},
     {.name = "position",
      .also = "at",
      .type = GI_OPT_REALS,
@@ -72,12 +72,12 @@ static const struct gi_option options[] = {
      .max = GI_PIXELS_MAX,
      .unit = "px",
      .metavar = "X,Y",
-     .help = "How far it stands inwards of the place that --gravity names, in whole pixels"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Where the image stands"),
+     .help = "Offset inwards from the place of --gravity, in whole pixels"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Place of the image"),
     {.name = "tile",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, tile),
-     .help = "Lay it down again and again, until the input is covered"},
+     .help = "Repeat the image until it covers the input"},
     {.name = "opacity",
      .letter = 'o',
      .type = GI_OPT_REAL,
@@ -85,7 +85,7 @@ static const struct gi_option options[] = {
      .default_text = "1",
      .min = 0,
      .max = 1,
-     .help = "What the image's alpha is multiplied by"},
+     .help = "Factor of the image's alpha"},
     {.name = NULL},
 };
 
@@ -162,15 +162,16 @@ const struct gi_filter gi_filter_composite = {
         "gpuimg composite photo.png out.png --with logo.png --gravity southeast --position 20,20\n"
         "gpuimg composite photo.png out.png --with mark.png --tile --opacity 0.2\n"
         "gpuimg composite photo.png warm.png --with paper.png --mode multiply",
-    .manual =
-        "The modes are those of W3C's Compositing and Blending Level 1, the image of --with being "
-        "the source and the input the backdrop, in straight alpha as files hold it: over to plus "
-        "after Porter and Duff, multiply to difference blended where both are, and over. Each is "
-        "computed in float and rounded once, half to even; over equals Pillow's "
-        "Image.alpha_composite() to 1 step. What is fully transparent becomes black.\n\n"
-        "The result has the input's size and depth, colour where either one has, and alpha where "
-        "the input has it or the mode takes away from it: in, out and xor. Outside of it the image "
-        "of --with is transparent.",
+    .manual = "The image of --with is the source and the input the backdrop, both with straight "
+              "alpha as in files. The modes are those of W3C's Compositing and Blending Level 1: "
+              "over to plus are those of Porter and Duff; multiply to difference blend where "
+              "both images are, and lay the result over the backdrop. Fully transparent pixels "
+              "become black.\n\n"
+              "The result has the size and depth of the input, colour if either image has it, "
+              "and alpha if the input has it or the mode removes opacity: in, out and xor. "
+              "Outside its area the image of --with is transparent.\n\n"
+              "Each mode is computed in float and rounded once, half to even; over equals "
+              "Pillow's Image.alpha_composite() to 1 step.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,

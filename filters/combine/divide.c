@@ -14,16 +14,14 @@ const struct gi_filter gi_filter_divide = {
     .examples = "gpuimg divide page.png even.png --with paper.png\n"
                 "gpuimg divide a.png ratio.png --with b.png --scale 0.5\n"
                 "gpuimg divide in.png out.png --value 2",
-    .manual =
-        "By an image: out = a / b * full scale * scale + offset, so that white changes nothing, as "
-        "OpenCV's divide() with scale=255 has it. By --value: out = a / value * scale + offset, "
-        "the "
-        "value being a number, or of a colour its parts of white. Rounded once, half to even, and "
-        "held between 0 and full scale in an integer image. What is divided by 0 is full scale, "
-        "and 0 / 0 is 0, where OpenCV makes both 0; in a float image they are infinite and NaN."
-        "\n\n"
-        "Depth, gray and alpha of the second image as in gpuimg add. For frames of a camera see "
-        "gpuimg flat-field.",
+    .manual = "By an image: out = a / b * full scale * scale + offset, so that white changes "
+              "nothing. By --value: out = a / value * scale + offset, where the value is a "
+              "number, or a colour as a fraction of white. A division by 0 gives full scale, and "
+              "0 / 0 gives 0; in a float image they give infinity and NaN.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. For "
+              "frames of a camera see gpuimg flat-field. The result is rounded once, half to "
+              "even, and limited to 0 to full scale in an integer image. It equals OpenCV's "
+              "divide() with scale=255, which makes both divisions by 0 zero.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

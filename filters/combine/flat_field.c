@@ -15,14 +15,14 @@ static const struct gi_option options[] = {
      .picture = true,
      .example = "flat.png",
      .metavar = "IMAGE",
-     .help = "A frame of something evenly lit, of the input's size"},
+     .help = "A frame of an evenly lit surface, of the input's size"},
     {.name = "dark",
      .letter = 'd',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, dark),
      .picture = true,
      .metavar = "IMAGE",
-     .help = "A frame without light, of the input's size; without it all of it is 0"},
+     .help = "A frame without light, of the input's size; without it 0"},
     {.name = NULL},
 };
 
@@ -95,14 +95,15 @@ const struct gi_filter gi_filter_flat_field = {
     .examples = "gpuimg flat-field frame.tif out.tif --flat flat.tif --dark dark.tif\n"
                 "gpuimg flat-field page.png out.png --flat paper.png\n"
                 "gpuimg flat-field *.tif --flat flat.tif --dark dark.tif --out-dir even",
-    .manual =
-        "out = (a - dark) / (flat - dark) * mean(flat - dark), channel by channel, in float and "
-        "rounded once at the end, half to even: a is a sample of the input, and nothing on the way "
-        "is cut off. The mean is exact; as it is each channel's own, colours stay as the camera "
-        "saw them. A pixel of the flat frame no brighter than the dark one becomes 0 or full "
-        "scale, infinite or NaN in a float image.\n\n"
-        "Frames may have another depth than the input; gray ones serve all colours. Alpha stays. "
-        "Frames are best means or medians of many: gpuimg stack.",
+    .manual = "Corrects uneven illumination, vignetting and the sensor's offset: out = (a - "
+              "dark) / (flat - dark) * mean(flat - dark), channel by channel, where a is a "
+              "sample of the input. The mean is that of each channel, so that colours stay as "
+              "the camera saw them. A pixel of the flat frame that is not brighter than the dark "
+              "frame becomes 0 or full scale, in a float image infinite or NaN.\n\n"
+              "Frames may have another depth than the input; gray ones serve all colours. Alpha "
+              "stays. The best frames are means or medians of many: see gpuimg stack.\n\n"
+              "The mean is exact; everything else is computed in float and rounded once at the "
+              "end, half to even, without limits in between.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,

@@ -20,8 +20,8 @@ static const struct gi_option options[] = {
      .example = "mask.png",
      .labels = true,
      .metavar = "IMAGE",
-     .help = "The mask, of the input's size: white stays, black goes, gray weighs; of colour the "
-             "luma"},
+     .help = "The mask, of the input's size: white keeps the image, black removes it, "
+             "gray weights it; of colour the luma is taken"},
     {.name = "label",
      .letter = 'l',
      .type = GI_OPT_REALS,
@@ -29,23 +29,24 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = GI_LABEL_MAX,
      .metavar = "L[,L...]",
-     .help = "The mask is an image of labels, as extract --labels writes it: these are white"},
+     .help = "The mask is a label image, as extract --labels writes it; the regions of "
+             "these labels are white"},
     {.name = "fill",
      .letter = 'f',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct params, fill),
-     .help = "What stands where the mask is black, in place of transparency: a colour, or a sample "
-             "value for all channels or one a channel, alpha last"},
+     .help = "Colour where the mask is black, in place of transparency: a colour, or a "
+             "sample value for all channels or one per channel, alpha last"},
     {.name = "set",
      .letter = 's',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, set),
-     .help = "Make the mask the image's alpha, whatever that was"},
+     .help = "Replace the image's alpha by the mask"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, invert),
-     .help = "The image stays where the mask is black"},
+     .help = "Keep the image where the mask is black"},
     {.name = NULL},
 };
 
@@ -125,16 +126,15 @@ const struct gi_filter gi_filter_mask = {
                 "gpuimg mask photo.png out.jpg --with mask.png --fill white\n"
                 "gpuimg mask photo.png out.png --with alpha.png --set\n"
                 "gpuimg mask photo.png out.png --with labels.png --label 3,7 --invert --fill black",
-    .manual =
-        "With m the mask from 0, black, to 1, white, its own alpha multiplied in: alpha becomes "
-        "alpha * m, and an image without alpha gets one; with --set alpha becomes m; with --fill "
-        "the pixel becomes m of the image and 1 - m of the colour, each weighed by its alpha. "
-        "Computed in float and rounded once, half to even. What is fully transparent becomes "
-        "black.\n\n"
-        "The mask may have another depth than the image, and may be what gpuimg threshold or "
-        "extract made. With --label it is an image of labels (PNG, PGM and "
-        "PFM, or .npy of up to 32 bits) and the regions of those numbers are what is white: they "
-        "are kept, with --invert taken out, with --fill and --invert filled.",
+    .manual = "With m the mask from 0 (black) to 1 (white), multiplied by its own alpha: alpha "
+              "becomes alpha * m, and an image without alpha gets one. With --set alpha becomes "
+              "m. With --fill the pixel becomes m of the image and 1 - m of the colour, each "
+              "weighted by its alpha. Fully transparent pixels become black.\n\n"
+              "The mask may have another depth than the image, and may be the output of gpuimg "
+              "threshold or extract. With --label it is a label image (PNG, PGM and PFM, or .npy "
+              "of up to 32 bits), and the regions with those labels are white: they are kept, "
+              "with --invert removed, with --fill and --invert filled.\n\n"
+              "The result is computed in float and rounded once, half to even.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,

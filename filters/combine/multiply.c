@@ -14,15 +14,13 @@ const struct gi_filter gi_filter_multiply = {
     .examples = "gpuimg multiply photo.png out.png --with shade.png\n"
                 "gpuimg multiply in.png warm.png --value 1.1,1,0.9\n"
                 "gpuimg multiply in.png out.png --value '#ffe0c0'",
-    .manual =
-        "By an image: out = a * b / full scale * scale + offset, so that white changes nothing, as "
-        "OpenCV's multiply() with scale=1/255 has it; Pillow's ImageChops.multiply() cuts off "
-        "where "
-        "this rounds. By --value: out = a * value * scale + offset, the value being a number, or "
-        "of a colour its "
-        "parts of white. Rounded once, half to even, and held between 0 and full scale in an "
-        "integer image.\n\n"
-        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .manual = "By an image: out = a * b / full scale * scale + offset, so that white changes "
+              "nothing. By --value: out = a * value * scale + offset, where the value is a "
+              "number, or a colour as a fraction of white.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
+              "result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's multiply() with scale=1/255; Pillow's "
+              "ImageChops.multiply() truncates.",
     .options = gi_ratio_options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

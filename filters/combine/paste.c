@@ -13,27 +13,29 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct gi_paste_params, points),
      .example = "points.csv",
      .metavar = "FILE",
-     .help = "Points as extract --points writes them, .csv or .npy: x, y and a sample value"},
+     .help = "Points as extract --points writes them, .csv or .npy: x, y and a sample "
+             "value"},
     {.name = "color",
      .also = "colour",
      .letter = 'c',
      .type = GI_OPT_COLOUR,
      .offset = offsetof(struct gi_paste_params, color),
-     .help =
-         "Of all points, in place of their values: a colour, or a sample value for all channels "
-         "or one a channel, alpha last"},
+     .help = "Colour of all points, in place of their values: a colour, or a sample "
+             "value for all channels or one per channel, alpha last"},
     {.name = "table",
      .letter = 't',
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, table),
      .metavar = "FILE",
-     .help = "Regions as extract writes them, .csv, .json or .jsonl: where their crops belong"},
+     .help = "Regions as extract writes them, .csv, .json or .jsonl: the bounding boxes "
+             "of the crops"},
     {.name = "crops",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_paste_params, crops),
      .picture = true,
      .metavar = "DIR",
-     .help = "The folder that extract --crops wrote: a crop for each row of --table, by its label"},
+     .help = "The folder that extract --crops wrote: a crop for each row of --table, by "
+             "its label"},
     {.name = "crop-margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_paste_params, crop_margin),
@@ -41,7 +43,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 1000000,
      .unit = "px",
-     .help = "What extract was told: crops are that much wider on each side"},
+     .help = "The --crop-margin of extract: crops are wider by this on each side"},
     {.name = "crop-format",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_paste_params, crop_format),
@@ -157,19 +159,18 @@ const struct gi_filter gi_filter_paste = {
     .examples = "gpuimg paste in.png out.png --crops crops/ --table regions.csv\n"
                 "gpuimg paste in.png marked.png --points points.csv --color red\n"
                 "gpuimg paste black.png out.png --points points.npy",
-    .manual =
-        "A point becomes its value, or the colour of --color; a crop lies where the bounding box "
-        "of its row is, with extract's --crop-margin about it, and replaces what is there, alpha "
-        "too. Later rows of the table lie over earlier ones. Points and parts of crops that are "
-        "outside the image are left out.\n\n"
-        "Crops may have been changed, but for their sizes: by gpuimg clahe crops/*.png --out-dir "
-        "changed, say. Rows that are taken out of the table are not pasted. Tables may have been "
-        "made by others: columns of CSV are found by their names, x, y, value of points, and "
-        "label, "
-        "bbox_x, bbox_y, bbox_width, bbox_height of regions.\n\n"
-        "The value of a point is a sample of the image's own scale and stands for all colours. "
-        "Crops of another depth are taken in proportion. The result has colour where the image or "
-        "the crops have it, and alpha where either has it.",
+    .manual = "A point gets its value, or the colour of --color. A crop replaces the pixels, "
+              "alpha too, at the bounding box of its row in the table, widened by the "
+              "--crop-margin of extract. Later rows of the table replace earlier ones. Points "
+              "and parts of crops outside the image are left out.\n\n"
+              "Crops may be changed before, except for their sizes, for example by gpuimg clahe "
+              "crops/*.png --out-dir changed. Rows that are deleted from the table are not "
+              "pasted. Tables may come from other programs: columns of CSV are found by their "
+              "names, x, y, value of points, and label, bbox_x, bbox_y, bbox_width, bbox_height "
+              "of regions.\n\n"
+              "The value of a point is a sample in the scale of the image, for all colours. "
+              "Crops of another depth are scaled. The result has colour if the image or the "
+              "crops have it, and alpha if either has it.",
     .options = options,
     .params_nbytes = sizeof(struct gi_paste_params),
     .check = check,

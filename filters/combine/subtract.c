@@ -14,12 +14,12 @@ const struct gi_filter gi_filter_subtract = {
     .examples = "gpuimg subtract light.png out.png --with dark.png\n"
                 "gpuimg subtract a.png signed.png --with b.png --scale 0.5 --offset 128\n"
                 "gpuimg subtract in.png darker.png --value 10,20,30",
-    .manual =
-        "out = (a - b) * scale + offset, rounded once, half to even, and held between 0 and full "
-        "scale in an integer image: a is a sample of the input, b that of the second image, or of "
-        "--value. What is below 0 is lost in integers: keep it by --offset, by --depth float, or "
-        "take absdiff. Equals OpenCV's subtract().\n\n"
-        "Depth, gray and alpha of the second image as in gpuimg add.",
+    .manual = "out = (a - b) * scale + offset, where a is a sample of the input and b one of the "
+              "second image or of --value. Integer images hold no values below 0: keep them by "
+              "--offset or --depth float, or use gpuimg absdiff.\n\n"
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
+              "result is rounded once, half to even, and limited to 0 to full scale in an "
+              "integer image. It equals OpenCV's subtract().",
     .options = gi_arithmetic_options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

@@ -16,11 +16,12 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, matrix),
      .example = "0.9 0.3 -2.5; -0.2 1.1 1.25",
      .metavar = "ROWS|FILE",
-     .help = "From the input's pixels to the result's: \"a b c; d e f\", or a file that holds it"},
+     .help = "From the pixels of the input to those of the result: \"a b c; d e f\", or "
+             "a file that holds it"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
-     .help = "The matrix says where the result's pixels come from"},
+     .help = "The matrix maps the result to the input"},
     GI_WARP_SIZE_OPTION(struct params),
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
@@ -53,14 +54,12 @@ const struct gi_filter gi_filter_affine = {
     .examples = "gpuimg affine in.png out.png --matrix \"1 0.2 0; 0 1 0\"\n"
                 "gpuimg affine in.png half.png --matrix \"0.5 0 0; 0 0.5 0\" --size 640x480\n"
                 "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
-    .manual =
-        "--matrix \"a b c; d e f\" takes pixel (x, y) of the input to (a x + b y + c, d x + e y + "
-        "f), as OpenCV's warpAffine; with --inverse it says where pixel (x, y) of the result comes "
-        "from, as Pillow and scipy have it. Coordinates are in pixels from the centre of the top "
-        "left one. A third row 0 0 1 may stand below.\n"
-        "\n"
-        "Nothing is averaged: an image that is made much smaller wants resize, or a blur before. "
-        "Colour is weighed by alpha.",
+    .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
+              "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
+              "input, like Pillow and scipy. Coordinates are in pixels from the centre of the "
+              "top left one. A third row 0 0 1 is allowed.\n\n"
+              "The neighbours are interpolated and not averaged: to make an image much smaller "
+              "use gpuimg resize, or blur it first. Colour is weighted by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -17,20 +17,21 @@ static const struct gi_option options[] = {
      .type = GI_OPT_RECT,
      .offset = offsetof(struct params, size),
      .example = "60%x80%+5%+10%",
-     .help = "What stays: width and height in pixels or per cent of the image, an open one being "
-             "all of it, and its offsets from the place that --gravity names, inwards"},
-    GI_GRAVITY_OPTION(struct params, "northwest", "Where the rectangle stands"),
+     .help = "Width and height of the rectangle in pixels or as a percentage of the "
+             "image, all of a side that is left open, and its offset from the place of "
+             "--gravity, inwards"},
+    GI_GRAVITY_OPTION(struct params, "northwest", "Place of the rectangle"),
     {.name = "clip",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, clip),
-     .help =
-         "Of a rectangle that reaches out of the image take what is in it, instead of refusing"},
+     .help = "Take the part of the rectangle that is inside the image, instead of "
+             "refusing"},
     {.name = "trim",
      .letter = 't',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, trim),
-     .help = "First cut off the rows and columns at the ends that have the colour of the upper "
-             "left pixel; --size then is of the rest"},
+     .help = "First cut off the rows and columns at the ends that have the colour of "
+             "the upper left pixel; --size then applies to the rest"},
     {.name = "tolerance",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, tolerance),
@@ -38,7 +39,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 100,
      .unit = "% of full scale",
-     .help = "How far a sample may be from that colour and still count as it, for --trim"},
+     .help = "Largest difference to that colour, for --trim"},
     {.name = NULL},
 };
 
@@ -192,16 +193,16 @@ const struct gi_filter gi_filter_crop = {
     .examples = "gpuimg crop photo.jpg part.png --size 400x300+120+80\n"
                 "gpuimg crop photo.jpg middle.png --size 50% --gravity center\n"
                 "gpuimg crop scan.png text.png --trim --tolerance 5",
-    .manual =
-        "Pixels stay as they are. --size 400x300+120+80 takes 400 pixels of 300 rows, 120 pixels "
-        "from the left and 80 from the top; 50%, 50%x and x300 are sizes too, and offsets may be "
-        "per cent. With --gravity the rectangle stands in another corner, at a side or in the "
-        "middle, and offsets count inwards from there: --size 100x50+10+10 --gravity southeast "
-        "leaves 10 pixels on its right and below it.\n\n"
-        "--trim looks for the smallest rectangle outside of which no sample is further than "
-        "--tolerance from that of the upper left pixel. Where there is alpha, colours count times "
-        "their alpha, so that all that is transparent is one colour. An image of one colour stays "
-        "as it is.",
+    .manual = "Samples stay as they are. --size 400x300+120+80 takes 400 x 300 pixels at an "
+              "offset of 120 pixels from the left and 80 from the top; 50%, 50%x and x300 are "
+              "sizes too, and offsets may be percentages. --gravity places the rectangle in "
+              "another corner, at a side or in the middle, and offsets then count inwards: "
+              "--size 100x50+10+10 --gravity southeast leaves 10 pixels on its right and below "
+              "it.\n\n"
+              "--trim takes the smallest rectangle outside of which no sample differs by more "
+              "than --tolerance from that of the upper left pixel. With alpha, colours are "
+              "multiplied by it first, so that all fully transparent pixels are one colour. An "
+              "image of one colour stays as it is.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

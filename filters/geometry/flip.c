@@ -12,12 +12,12 @@ static const struct gi_option options[] = {
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, h),
      .example = "",
-     .help = "What is on the left comes to the right, as in a mirror on the wall"},
+     .help = "Swap left and right, like a mirror"},
     {.name = "v",
      .also = "vertical",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, v),
-     .help = "What is at the top comes to the bottom, as in a lake"},
+     .help = "Swap top and bottom"},
     {.name = NULL},
 };
 
@@ -40,8 +40,9 @@ const struct gi_filter gi_filter_flip = {
     .examples = "gpuimg flip photo.jpg mirrored.jpg --h\n"
                 "gpuimg flip texture.png texture-gl.png --v\n"
                 "gpuimg flip photo.jpg upside-down.jpg --h --v",
-    .manual = "Pixels stay as they are and change places: pixel x of a row goes to width - 1 - x "
-              "under --h, row y goes to height - 1 - y under --v. Both are a half turn.",
+    .manual = "Samples change places and stay as they are: --h moves pixel x of a row to width - "
+              "1 - x, --v moves row y to height - 1 - y. Both together turn the image by 180 "
+              "degrees.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -22,21 +22,21 @@ static const struct gi_option options[] = {
      .unit = "px",
      .example = "3,2,1,5",
      .metavar = "N[,N...]",
-     .help = "Pixels to add: one number for all sides, two for the sides and for top and bottom, "
-             "or four for left, top, right and bottom"},
+     .help = "Pixels to add: one number for all sides, two for the sides and for top "
+             "and bottom, or four for left, top, right and bottom"},
     {.name = "size",
      .letter = 's',
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
      .help = "Width and height of the result, instead of --margins"},
-    GI_GRAVITY_OPTION(struct params, "center", "Where the image stands in a result of --size"),
+    GI_GRAVITY_OPTION(struct params, "center", "Place of the image in a result of --size"),
     {.name = "border",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, edge.border),
      .default_text = "border",
      .choices = gi_border_choices,
-     .help = "What is added"},
-    GI_ADDED_VALUE_OPTION(struct params, edge, "What is added under --border border"),
+     .help = "Border mode: how the added pixels are made"},
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Added pixels with --border border"),
     {.name = NULL},
 };
 
@@ -163,14 +163,13 @@ const struct gi_filter gi_filter_pad = {
     .examples = "gpuimg pad photo.jpg framed.png --margins 20 --background white\n"
                 "gpuimg pad photo.jpg square.png --size 800x800 --border mirror\n"
                 "gpuimg pad tile.png wall.png --margins 0,0,1024,1024 --border wrap",
-    .manual =
-        "The image stays as it is, and what is added is a colour or, by --border, made of "
-        "the image: its outermost pixels again, the image mirrored, or again as if tiled. "
-        "--background red is the same in any image, gray too, where it is its luma; so are #f00 "
-        "and, "
-        "with alpha, #ff000080. --background 255,0,0 are sample values, red in an 8-bit image; a "
-        "fourth number is alpha, and a single one is for all channels, alpha too, so that 0 is "
-        "transparent.",
+    .manual = "Samples of the image stay as they are. The added pixels are a colour or, with "
+              "another --border mode, made from the image: its outermost pixels repeated, or the "
+              "image mirrored or tiled.\n\n"
+              "--background red is the same colour in any image; a gray image gets its luma. So "
+              "are #f00 and, with alpha, #ff000080. --background 255,0,0 are sample values, red "
+              "in an 8-bit image; a fourth number is alpha, and a single number is for all "
+              "channels, alpha too, so that 0 is transparent.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

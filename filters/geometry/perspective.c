@@ -20,8 +20,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct params, matrix),
      .metavar = "ROWS|FILE",
-     .help = "From the input's pixels to the result's: \"a b c; d e f; g h i\", or a file that "
-             "holds it"},
+     .help = "From the pixels of the input to those of the result: \"a b c; d e f; g h "
+             "i\", or a file that holds it"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
@@ -34,7 +34,8 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "Four points of the input; left out, its corners from the top left clockwise"},
+     .help = "Four points of the input; without it its corners from the top left "
+             "clockwise"},
     {.name = "to",
      .letter = 't',
      .type = GI_OPT_REALS,
@@ -42,7 +43,7 @@ static const struct gi_option options[] = {
      .least = 2 * CORNERS,
      .most = 2 * CORNERS,
      .metavar = "X,Y,X,Y,X,Y,X,Y",
-     .help = "Where they go in the result; left out, to its corners"},
+     .help = "Their places in the result; without it its corners"},
     GI_WARP_SIZE_OPTION(struct params),
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
@@ -148,19 +149,17 @@ const struct gi_filter gi_filter_perspective = {
         "1240x1754\n"
         "gpuimg perspective in.png out.png --to 40,0,600,20,639,479,0,460\n"
         "gpuimg perspective in.png out.png --matrix \"1 0.1 0; 0 1 0; 0.0005 0 1\"",
-    .manual =
-        "The points of --from go to those of --to, and straight lines stay straight; either side "
-        "left out are the outer corners of the input or of the result, half a pixel from the "
-        "centres of its corner pixels. "
-        "Or --matrix takes (x, y) of the input to ((a x + b y + c) / (g x + h y + i), (d x + e y + "
-        "f) / (g x + h y + i)), as OpenCV's warpPerspective; with --inverse it says where pixel "
-        "(x, "
-        "y) of the result comes from. Coordinates are in pixels from the centre of the top left "
-        "one.\n"
-        "\n"
-        "Places are computed in double precision. Behind the horizon, where g x + h y + i changes "
-        "its sign, stands what the formula says, the plane seen from below. Nothing is averaged: "
-        "what is made much smaller wants a blur before. Colour is weighed by alpha.",
+    .manual = "A perspective transform (homography) maps the points of --from to those of --to, "
+              "and straight lines stay straight. The default of either option is the outer "
+              "corners of the input or of the result, half a pixel from the centres of its "
+              "corner pixels. Instead, --matrix maps (x, y) of the input to ((a x + b y + c) / "
+              "(g x + h y + i), (d x + e y + f) / (g x + h y + i)), like OpenCV's "
+              "warpPerspective; with --inverse it maps the result to the input. Coordinates are "
+              "in pixels from the centre of the top left one.\n\n"
+              "The neighbours are interpolated and not averaged: an image that is made much "
+              "smaller should be blurred first. Colour is weighted by alpha. Coordinates are "
+              "computed in double precision. Behind the horizon, where g x + h y + i changes its "
+              "sign, the formula is applied as it is, and shows the plane from below.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -14,8 +14,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map),
      .example = "map.npy",
-     .help = "Floats of two channels, X and Y: .npy of height x width x 2, or the first two of a "
-             "PFM; with --map-y of one channel, X"},
+     .help = "Floats of two channels, X and Y: .npy of height x width x 2, or the first "
+             "two of a PFM; with --map-y of one channel, X"},
     {.name = "map-y",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct params, map_y),
@@ -24,7 +24,7 @@ static const struct gi_option options[] = {
      .letter = 'r',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, relative),
-     .help = "The map says how far to the right and down of its own place a pixel comes from"},
+     .help = "The map holds displacements to the right and down"},
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -85,12 +85,12 @@ const struct gi_filter gi_filter_remap = {
     .name = "remap",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Remap pixels with a coordinate map",
-    .manual = "Pixel (x, y) of the result is what stands at the place (X, Y) of the input that the "
-              "map holds at (x, y), in pixels from the centre of the top left one, as OpenCV's "
-              "remap has it; with --relative at (x + X, y + Y), as optical flow has it. The result "
-              "has the map's size. A place that is no number, or far away, is outside.\n"
-              "\n"
-              "Colour is weighed by alpha. Nothing is averaged where the map makes things smaller.",
+    .manual = "Pixel (x, y) of the result is interpolated in the input at (X, Y), the value of "
+              "the map at (x, y), in pixels from the centre of the top left one, like OpenCV's "
+              "remap; with --relative at (x + X, y + Y), as for optical flow. The result has the "
+              "size of the map. Coordinates that are NaN or very large are outside the image.\n\n"
+              "The neighbours are interpolated and not averaged where the map makes the image "
+              "smaller. Colour is weighted by alpha.",
     .examples = "gpuimg remap in.png out.png --map map.npy\n"
                 "gpuimg remap left.png rectified.png --map x.pfm --map-y y.pfm --border border\n"
                 "gpuimg remap frame2.png frame1.png --map flow.npy --relative --border clamp",

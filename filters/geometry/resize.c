@@ -14,15 +14,15 @@ struct params {
 };
 
 static const struct gi_choice filters[] = {
-    [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the pixel that lies there"},
-    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the pixels whose middles lie there"},
-    [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear between pixels, reaching one"},
-    [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc under Hamming's window, reaching one"},
-    [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "a smooth step, reaching one"},
-    [GI_RESAMPLE_MITCHELL] = {"mitchell", NULL, "Mitchell's and Netravali's cubic, reaching two"},
-    [GI_RESAMPLE_CATROM] = {"catrom", NULL, "Catmull's and Rom's cubic, reaching two"},
-    [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a sinc under its own window, reaching two"},
-    [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a sinc under its own window, reaching three"},
+    [GI_RESAMPLE_NEAREST] = {"nearest", NULL, "the nearest pixel"},
+    [GI_RESAMPLE_BOX] = {"box", NULL, "the mean of the source pixels in the area of a pixel"},
+    [GI_RESAMPLE_TRIANGLE] = {"triangle", NULL, "linear interpolation, radius 1"},
+    [GI_RESAMPLE_HAMMING] = {"hamming", NULL, "a sinc with Hamming's window, radius 1"},
+    [GI_RESAMPLE_HERMITE] = {"hermite", NULL, "a smooth step, radius 1"},
+    [GI_RESAMPLE_MITCHELL] = {"mitchell", NULL, "the cubic of Mitchell and Netravali, radius 2"},
+    [GI_RESAMPLE_CATROM] = {"catrom", NULL, "the cubic of Catmull and Rom, radius 2"},
+    [GI_RESAMPLE_LANCZOS2] = {"lanczos2", NULL, "a windowed sinc, radius 2"},
+    [GI_RESAMPLE_LANCZOS3] = {"lanczos3", NULL, "a windowed sinc, radius 3"},
     {"point", "nearest", NULL},
     {"area", "box", NULL},
     {"bilinear", "triangle", NULL},
@@ -45,7 +45,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, size),
      .example = "75%x60%",
-     .help = "Width and height, or one of them, in pixels or in per cent of the image"},
+     .help = "Width and height, or one of them, in pixels or as a percentage of the "
+             "image"},
     {.name = "fit",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fit),
@@ -54,28 +55,29 @@ static const struct gi_option options[] = {
     {.name = "fill",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fill),
-     .help = "Keep the aspect and fill the size; what hangs over is cut off"},
+     .help = "Keep the aspect ratio and fill the size; cut off the rest"},
     {.name = "pad",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, pad),
-     .help = "Keep the aspect, and fill up to the size with --background"},
+     .help = "Keep the aspect ratio, and pad to the size with --background"},
     {.name = "stretch",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, stretch),
-     .help = "Give up the aspect: just this width and height"},
+     .help = "Change the aspect ratio: exactly this width and height"},
     {.name = "no-enlarge",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
-     .help = "Only make smaller"},
-    GI_GRAVITY_OPTION(struct params, "center", "What --fill keeps, and where --pad puts it"),
-    GI_ADDED_VALUE_OPTION(struct params, edge, "Of what --pad adds"),
+     .help = "Only make images smaller"},
+    GI_GRAVITY_OPTION(struct params, "center",
+                      "The part that --fill keeps, and the place where --pad puts the image"),
+    GI_ADDED_VALUE_OPTION(struct params, edge, "Pixels that --pad adds"),
     {.name = "filter",
      .letter = 'f',
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, filter),
      .default_text = "lanczos3",
      .choices = filters,
-     .help = "What weighs the pixels"},
+     .help = "The resampling filter"},
     {.name = "like",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, like),
@@ -85,7 +87,8 @@ static const struct gi_option options[] = {
     {.name = "fast",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fast),
-     .help = "Decode a JPEG smaller, to no less than twice the result: nearly the same picture"},
+     .help = "Decode a JPEG at a reduced size, at least twice the result: nearly the "
+             "same image"},
     {.name = NULL},
 };
 
@@ -348,22 +351,24 @@ const struct gi_filter gi_filter_resize = {
         "gpuimg resize photo.png square.png --size 512x512 --fill --gravity north\n"
         "gpuimg resize in.png train.png --size 224x224 --stretch --filter bicubic --like pillow",
     .manual =
-        "Each pixel of the result is a weighted mean of the pixels of the source about the place "
-        "where it lies, with the middles of pixels at halves: the middle of result i is at (i + "
-        "0.5) n / m, of n pixels made m. Along either side the weights are those of --filter at "
-        "the pixels' middles, divided by their sum; where the result is smaller, the filter is as "
-        "much wider, so that nothing is left out (antialiasing). Pixels outside the image have no "
-        "weight. A side that keeps its length stays as it is.\n\n"
-        "--fast has libjpeg-turbo make 2, 4 or 8 pixels of a JPEG one while it decodes, where that "
-        "leaves twice the result or more, as vipsthumbnail does; then the filter does the rest. "
-        "The size is the same, the samples differ a little. For the first step of a chain; not "
-        "with --linear.\n\n"
-        "The size is one to stay within, by the smaller ratio, the other side rounded to whole "
-        "pixels. --fill goes by the larger ratio and resamples just the part of the image that is "
-        "seen, to parts of a pixel; --pad stays within and fills up; --stretch takes both sides as "
-        "they are. A side left open follows from the aspect, under --stretch it stays.\n\n"
-        "With alpha, colour counts as much as its pixel is opaque, so that what is transparent "
-        "does not bleed; --filter nearest takes pixels as they are.\n\n"
+        "The result stays within --size and keeps the aspect ratio: it is scaled by the "
+        "smaller ratio, and the other side is rounded to whole pixels. --fill scales by "
+        "the larger ratio and resamples only the visible part of the image, to fractions "
+        "of a pixel; --pad stays within the size and pads; --stretch takes both sides as "
+        "they are. A side left open follows from the aspect ratio; under --stretch it "
+        "stays.\n\n"
+        "Each pixel of the result is a weighted mean of source pixels. The middle of "
+        "result pixel i is at (i + 0.5) n / m in the source when n pixels become m. Along "
+        "either side the weights are those of --filter at the middles of the source "
+        "pixels, divided by their sum; if the result is smaller, the filter is widened by "
+        "the ratio (antialiasing). Pixels outside the image have no weight. A side that "
+        "keeps its length stays as it is.\n\n"
+        "Colour is weighted by alpha, so that transparent pixels do not bleed; --filter "
+        "nearest takes pixels as they are.\n\n"
+        "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, if that "
+        "leaves at least twice the result, like vipsthumbnail; the filter does the rest. "
+        "The size is the same, the samples differ a little. It works for the first step of "
+        "a chain and not with --linear.\n\n"
         "--like pillow gives, of 8-bit images, the very bytes of Pillow's Image.resize (9.4) with "
         "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: weights of 22 bits, "
         "rows first, 8 bits between rows and columns, colour premultiplied to 8 bits.",

@@ -21,21 +21,20 @@ static const struct gi_option options[] = {
      .min = -100000,
      .max = 100000,
      .unit = "degrees",
-     .help = "Counterclockwise; below zero clockwise"},
+     .help = "Counterclockwise; negative angles are clockwise"},
     {.name = "expand",
      .letter = 'e',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, expand),
-     .help = "A result so large that the whole image stands in it"},
+     .help = "Make the result large enough for the whole rotated image"},
     {.name = "center",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct params, center),
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help =
-         "The point that stays where it is, in pixels from the centre of the top left one; left "
-         "out, the middle"},
+     .help = "The fixed point, in pixels from the centre of the top left one; without "
+             "it the middle of the image"},
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -114,17 +113,16 @@ const struct gi_filter gi_filter_rotate = {
     .examples = "gpuimg rotate in.jpg out.jpg --angle 90\n"
                 "gpuimg rotate scan.png straight.png --angle -1.3 --background white\n"
                 "gpuimg rotate in.png out.png --angle 45 --expand --interpolation bicubic",
-    .manual =
-        "The image is turned about its middle, or about --center, counterclockwise as Pillow, "
-        "OpenCV and scipy do (ImageMagick and libvips turn the other way). Multiples of 90 degrees "
-        "move pixels and change none; without --center the result then has the shape of the turned "
-        "image. At other angles it keeps the input's size, or with --expand has room for all of "
-        "it, around its middle, whatever --center says.\n"
-        "\n"
-        "Pixel (x, y) of the result is what stands at X = a x + b y + c, Y = d x + e y + f in the "
-        "input, the numbers with 40 bits of fraction. Outside the image stands --border; by "
-        "default the value of --background, 0: black, or transparent where there is alpha. Colour "
-        "is weighed by alpha.",
+    .manual = "The image is rotated counterclockwise around its middle, or around --center. "
+              "Multiples of 90 degrees move pixels and change none; without --center the result "
+              "then has the shape of the rotated image. At other angles it keeps the size of the "
+              "input, or with --expand gets the size that holds all of the image around its "
+              "middle, whatever --center is.\n\n"
+              "Pixels outside the image have --border; by default the value of --background, 0: "
+              "black, or transparent with alpha. Colour is weighted by alpha.\n\n"
+              "Pixel (x, y) of the result is interpolated at X = a x + b y + c, Y = d x + e y + "
+              "f of the input, with 40 bits of fraction. Pillow, OpenCV and scipy rotate in the "
+              "same direction, ImageMagick and libvips in the other one.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -17,7 +17,7 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "Pixels to the right and down; below zero to the left and up"},
+     .help = "Pixels to the right and down; negative ones to the left and up"},
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -47,9 +47,9 @@ const struct gi_filter gi_filter_shift = {
     .examples = "gpuimg shift in.png out.png --offset 10,-4\n"
                 "gpuimg shift texture.png middle.png --offset 256,256 --border wrap\n"
                 "gpuimg shift frame.tif aligned.tif --offset 0.37,-1.62 --interpolation bicubic",
-    .manual = "Moves the image within its frame. By whole pixels no sample changes; --border wrap "
-              "then brings back on one side what leaves on the other. By parts of a pixel samples "
-              "are made by --interpolation, colour weighed by alpha.",
+    .manual = "Translates the image within its frame. By whole pixels samples stay as they are, "
+              "and --border wrap inserts on one side the pixels that leave on the other. By "
+              "fractions of a pixel samples are interpolated, with colour weighted by alpha.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

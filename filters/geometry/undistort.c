@@ -16,7 +16,7 @@ static const struct gi_option options[] = {
      .example = "{\"camera_matrix\": [[40, 0, 15], [0, 42, 17], [0, 0, 1]], "
                 "\"distortion_coefficients\": [-0.3, 0.1, 0.01, -0.02, 0.05]}",
      .metavar = "FILE|TEXT",
-     .help = "Its calibration, JSON or YAML as OpenCV writes it"},
+     .help = "The calibration, JSON or YAML as OpenCV writes it"},
     GI_WARP_OPTIONS(struct params),
     {.name = NULL},
 };
@@ -69,14 +69,15 @@ const struct gi_filter gi_filter_undistort = {
     .examples = "gpuimg undistort frame.png straight.png --camera camera.yml\n"
                 "gpuimg undistort frame.jpg straight.jpg --camera camera.json -i bicubic\n"
                 "gpuimg undistort frame.png out.png --camera camera.yml --border clamp",
-    .manual =
-        "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
-        "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, dist, D): "
-        "k1 k2 p1 p2, with k3, with k4 k5 k6. The result has the same camera without its lens, as "
-        "OpenCV's undistort: with x and y in focal lengths from the principal point and r2 = x^2 + "
-        "y^2, it is what the input has at x k + 2 p1 x y + p2 (r2 + 2 x^2) and y k + p1 (r2 + 2 "
-        "y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / (1 + k4 r2 + k5 r2^2 + k6 r2^3). "
-        "Colour is weighed by alpha.",
+    .manual = "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
+              "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, "
+              "dist, D): k1 k2 p1 p2, with k3, with k4 k5 k6. The result is the image of the "
+              "same camera without distortion, as of OpenCV's undistort. Colour is weighted by "
+              "alpha.\n\n"
+              "With x and y in focal lengths from the principal point and r2 = x^2 + y^2, a "
+              "pixel of the result is interpolated in the input at x k + 2 p1 x y + p2 (r2 + 2 "
+              "x^2) and y k + p1 (r2 + 2 y^2) + 2 p2 x y, k = (1 + k1 r2 + k2 r2^2 + k3 r2^3) / "
+              "(1 + k4 r2 + k5 r2^2 + k6 r2^3).",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -19,7 +19,8 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "X,Y",
-     .help = "Of the circles, in pixels from the centre of the top left one; left out, the middle"},
+     .help = "Centre of the circles, in pixels from the centre of the top left pixel; "
+             "without it the middle of the image"},
     {.name = "radius",
      .letter = 'r',
      .type = GI_OPT_REAL,
@@ -27,12 +28,12 @@ static const struct gi_option options[] = {
      .min = 1.5,
      .max = 100000,
      .unit = "px",
-     .help = "That of the right side of the polar image; left out, as far as the farthest corner, "
-             "or with --inverse its width"},
+     .help = "Radius at the right side of the polar image; without it the distance of "
+             "the farthest corner, or with --inverse its width"},
     {.name = "log",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, log),
-     .help = "Columns by the logarithm of the radius"},
+     .help = "Use the logarithm of the radius (log-polar)"},
     {.name = "inverse",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, inverse),
@@ -114,13 +115,14 @@ const struct gi_filter gi_filter_warp_polar = {
                 "--center 320,240\n"
                 "gpuimg warp-polar in.png log.png --log --size 256x360",
     .manual =
-        "Pixel (x, y) of the result is what stands at radius x R / width and angle 2 pi y / height "
-        "of the input, with --log at radius R^(x / width) - 1; angles begin to the right and go on "
-        "downwards, as in OpenCV's warpPolar. Without --size the result is R wide and pi R high, "
-        "but not beyond the corners. --inverse makes an image of 2 R x 2 R, or --size, of such a "
-        "one, whose last row its first "
-        "follows again. The logarithm, the root and the angle are computed in double precision by "
-        "formulas that are the same everywhere. Colour is weighed by alpha.",
+        "Unrolls circles around --center into columns: pixel (x, y) of the result is "
+        "interpolated at radius x R / width and angle 2 pi y / height of the input, with "
+        "--log at radius R^(x / width) - 1, where R is --radius. Angles begin on the right "
+        "and go downwards, as in OpenCV's warpPolar. Without --size the result is R wide "
+        "and pi R high, where R is at most the distance of the farthest corner.\n\n"
+        "--inverse makes an image of 2 R x 2 R, or --size, from a polar image; its last "
+        "row is followed by its first. Colour is weighted by alpha. Logarithm, root and "
+        "angle are computed in double precision by formulas that give the same on every machine.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

@@ -8,8 +8,8 @@
 /* In the order of enum gi_interpolation. */
 const struct gi_choice gi_interpolation_choices[] = {
     {"nearest", NULL, "the nearest pixel"},
-    {"bilinear", NULL, "the four around, each by how near it is"},
-    {"bicubic", NULL, "the sixteen around, by Keys' cubic"},
+    {"bilinear", NULL, "linear between the 4 pixels around"},
+    {"bicubic", NULL, "Keys' cubic of the 16 pixels around"},
     {"linear", "bilinear", NULL},
     {"cubic", "bicubic", NULL},
     {NULL, NULL, NULL},

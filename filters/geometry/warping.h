@@ -23,7 +23,7 @@ extern const struct gi_choice gi_interpolation_choices[];
      .offset = offsetof(params, warp.interpolation),                                               \
      .default_text = "bilinear",                                                                   \
      .choices = gi_interpolation_choices,                                                          \
-     .help = "How a pixel is made from those around the place that it comes from"},                \
+     .help = "How a pixel is interpolated from its neighbours in the input"},                      \
         {.name = "cubic",                                                                          \
          .type = GI_OPT_REAL,                                                                      \
          .offset = offsetof(params, warp.cubic),                                                   \
@@ -31,7 +31,7 @@ extern const struct gi_choice gi_interpolation_choices[];
          .min = -1,                                                                                \
          .max = 0,                                                                                 \
          .metavar = "A",                                                                           \
-         .help = "Keys' parameter of bicubic interpolation; OpenCV takes -0.75"},                  \
+         .help = "Parameter a of Keys' bicubic interpolation; OpenCV uses -0.75"},                 \
         {.name = "border",                                                                         \
          .type = GI_OPT_CHOICE,                                                                    \
          .offset = offsetof(params, warp.edge.border),                                             \
@@ -44,7 +44,8 @@ extern const struct gi_choice gi_interpolation_choices[];
 #define GI_WARP_SIZE_OPTION(params)                                                                \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
-        .help = "Size of the result, in pixels or per cent; a side left out is the input's"        \
+        .help = "Size of the result, in pixels or as a percentage; a side left out is that "       \
+                "of the input"                                                                     \
     }
 
 /* Fills plan->tables with a struct gi_warp, all but its map, and `more` bytes behind it; for

@@ -16,8 +16,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct params, at),
      .default_text = "otsu",
-     .help = "The level: samples above it become full scale, the others zero; otsu "
-             "finds it by Otsu's method"},
+     .help = "The level: samples above it become full scale, the others zero; without "
+             "it Otsu's method finds it"},
     {.name = "invert",
      .letter = 'i',
      .type = GI_OPT_FLAG,
