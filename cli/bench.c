@@ -413,8 +413,8 @@ static const struct gi_option options[] = {
     {.name = "save",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, save),
-     .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json of "
-             "XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
+     .help = "Store the rates of these devices for --device auto, in gpuimg/rates.json "
+             "of XDG_CACHE_HOME or ~/.cache, or in the file that GPUIMG_RATES names"},
     {.name = "size",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, size),
@@ -427,14 +427,14 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "What stands beside the CPU: auto is the first CUDA device if there is one, cuda one "
-             "that must be there, cpu none"},
+     .help = "The device beside the CPU: auto is the first CUDA device if there is one, "
+             "cuda one that must exist, cpu none"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads on the CPU; without it as many as there are CPUs"},
+     .help = "Threads on the CPU; without it one per CPU"},
     {.name = "format",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, format),
@@ -448,17 +448,17 @@ const struct gi_command gi_command_bench = {
     .name = "bench",
     .operands = "[OPERATION...]",
     .summary = "Benchmark each operation on this machine, beside its roofline",
-    .manual =
-        "First the ceilings: how many bytes a second the CPU (and the CUDA device) copies, those "
-        "read and those written both counted, and how many fused multiply-adds of float32 it does. "
-        "Then the kernels of each operation on a gray image of 8 bits that is in memory (or on the "
-        "device) already: milliseconds of the best try, the bytes that it must at least read and "
-        "write over that time, and its part of the roofline, which is the longer of those bytes "
-        "over the copy rate and its multiply-adds over theirs. Several "
-        "images take turns, so that caches do not help where the image is of some size.\n\n"
-        "Decoding, copies to and from the device and its start are no part of the times. They are "
-        "part of the estimate that --device auto goes by; the last column says from which size on "
-        "that gives a square image to CUDA, up to 65536 x 65536.",
+    .manual = "First measures the peaks: the bytes per second that the CPU (and the CUDA device) "
+              "copies, counting reads and writes, and its fused multiply-adds of float32 per "
+              "second. Then runs the kernels of each operation on a gray 8-bit image that is in "
+              "memory (or on the device) already. It prints the milliseconds of the best run, "
+              "the minimum of bytes to read and write over that time, and the fraction of the "
+              "roofline, which is the longer of the time of those bytes at the copy rate and of "
+              "the multiply-adds at theirs. Several images are used in turn, so that caches do "
+              "not help unless the image is small.\n\n"
+              "Decoding, copies to and from the device and its start are not part of these "
+              "times. They are part of the estimate of --device auto; the last column has the "
+              "side of a square image from which that chooses CUDA, up to 65536 x 65536.",
     .examples = "gpuimg bench\n"
                 "gpuimg bench gaussian convolve --size 8192\n"
                 "gpuimg bench --device cpu --threads 1 --format json",

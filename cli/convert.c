@@ -20,7 +20,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads that decode and encode; without it as many as there are CPUs"},
+     .help = "Threads that decode and encode; without it one per CPU"},
     {0},
 };
 
@@ -79,11 +79,9 @@ const struct gi_command gi_command_convert = {
     .name = "convert",
     .operands = "INPUT OUTPUT",
     .summary = "Convert to another format, depth or to gray",
-    .manual =
-        "The pixels stay as they are but for what the options ask: --depth, --gray (with --linear "
-        "of amounts of light), and --background, which lays alpha over a colour. The output's "
-        "format is told by its "
-        "suffix, --format or a prefix as in png:-.",
+    .manual = "Samples stay as they are, except for the options: --depth, --gray (with --linear "
+              "in linear light), and --background, which composites alpha over a colour. The "
+              "output's format follows from its suffix, --format or a prefix as in png:-.",
     .examples = "gpuimg convert photo.jpg photo.png\n"
                 "gpuimg convert scan.png scan.pgm --gray --depth 16\n"
                 "gpuimg convert logo.png logo.jpg --background white --quality 95 --strip",

@@ -12,31 +12,32 @@ const struct gi_option gi_device_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_device_params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help = "Where to compute; auto estimates both and takes the quicker. Many images may go to "
-             "cuda:all or a list as cuda:0,2. Without it the environment variable GPUIMG_DEVICE "
-             "says, then auto"},
+     .help = "Where to compute; auto estimates the time on both and takes the quicker. Many "
+             "images may use cuda:all or a list such as cuda:0,2. Without it the environment "
+             "variable GPUIMG_DEVICE decides, then auto"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_device_params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads on the CPU; without it as many as there are CPUs"},
+     .help = "Threads on the CPU; without it one per CPU"},
     {.name = "max-device-bytes",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_device_params, max_device_bytes),
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Device memory to use at most; a larger image goes in bands. Without it what is free"},
+     .help = "Limit of the device memory; a larger image is processed in bands. Without it "
+             "all free memory"},
     {.name = "timing",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_device_params, timing),
-     .help = "Print the milliseconds of each stage on standard error"},
+     .help = "Print the time of each stage in milliseconds on standard error"},
     {.name = "verbose",
      .letter = 'v',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_device_params, verbose),
-     .help = "Say on standard error which device was taken and why"},
+     .help = "Print the chosen device and the reason on standard error"},
     {0},
 };
 

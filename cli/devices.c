@@ -93,8 +93,8 @@ const struct gi_command gi_command_devices = {
     .name = "devices",
     .operands = "",
     .summary = "List the CPU and the CUDA devices",
-    .manual = "The CPU with the instruction level that was picked (GPUIMG_CPU caps it) and the "
-              "threads it runs, and every CUDA device, or why there is none.",
+    .manual = "Prints the CPU with its instruction level (GPUIMG_CPU limits it) and the number "
+              "of threads, and every CUDA device, or the reason why there is none.",
     .examples = "gpuimg devices",
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_devices,

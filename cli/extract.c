@@ -16,9 +16,9 @@
 
 static const struct gi_choice formats[] = {
     {"auto", NULL, "by the table's suffix; CSV on standard output"},
-    {"csv", NULL, "a line for each region under a line of names"},
+    {"csv", NULL, "a line per region below a line of names"},
     {"json", NULL, "one object"},
-    {"jsonl", NULL, "an object on a line for each region"},
+    {"jsonl", NULL, "an object per line and region"},
     {0},
 };
 
@@ -39,12 +39,12 @@ static const struct gi_option output_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, labels_picture),
      .metavar = "FILE",
-     .help = "Write each region in a colour of its own on black, for people"},
+     .help = "Write a picture with each region in a colour of its own on black"},
     {.name = "mask",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, mask),
      .metavar = "FILE",
-     .help = "Write white where a region is, black elsewhere"},
+     .help = "Write a mask: white inside regions, black outside"},
     {.name = "overlay",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_extract_output, overlay),

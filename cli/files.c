@@ -35,10 +35,10 @@ static const float gray_weights[][3] = {
 
 /* In the order of enum gi_strip. */
 static const struct gi_choice strip_choices[] = {
-    {"no", NULL, "all travels that the format holds"},
+    {"no", NULL, "everything that the format holds is kept"},
     {"all", NULL, "ICC profile, EXIF, XMP, texts, colour chunks and resolution"},
     {"exif", NULL, "EXIF, and XMP, which repeats it"},
-    {"gps", NULL, "the place: its tags in EXIF; XMP and texts that name one"},
+    {"gps", NULL, "location: its tags in EXIF, and XMP and texts that name one"},
     {0},
 };
 
@@ -46,13 +46,14 @@ static const struct gi_choice strip_choices[] = {
     {.name = "allow-partial",                                                                      \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_io_params, allow_partial),                                       \
-     .help = "Take what can be read of a damaged file, with a warning; missing samples are 0"},    \
+     .help = "Accept the readable part of a damaged file, with a warning; missing "                \
+             "samples are 0"},                                                                     \
         {.name = "depth",                                                                          \
          .type = GI_OPT_CHOICE,                                                                    \
          .offset = offsetof(struct gi_io_params, depth),                                           \
          .default_text = "same",                                                                   \
          .choices = depth_choices,                                                                 \
-         .help = "Convert the input to these samples before anything else"},                       \
+         .help = "Sample type: convert the input to it before anything else"},                     \
         {.name = "gray",                                                                           \
          .also = "grey",                                                                           \
          .type = GI_OPT_CHOICE,                                                                    \
@@ -60,8 +61,8 @@ static const struct gi_choice strip_choices[] = {
          .bare = "bt709",                                                                          \
          .default_text = "no",                                                                     \
          .choices = gray_choices,                                                                  \
-         .help = "Make colour gray before anything else; --gray alone is --gray=bt709. A profile " \
-                 "for colour is dropped"},                                                         \
+         .help = "Convert colour to gray before anything else; --gray alone is "                   \
+                 "--gray=bt709. A profile for colour is dropped"},                                 \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GI_OPT_FLAG,                                                                      \
@@ -74,14 +75,16 @@ static const struct gi_choice strip_choices[] = {
          .min = 1,                                                                                 \
          .max = 4294967294.0,                                                                      \
          .unit = "pixels",                                                                         \
-         .help = "Refuse an image of more, unless its file is at least half as long as its "       \
-                 "samples, and a result of more, unless the input has as many"},                   \
+         .help =                                                                                   \
+             "Refuse an image of more pixels, unless its file is at least half as long as its "    \
+             "samples, and a result of more pixels, unless the input has as many"},                \
     {                                                                                              \
         .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
         .offset = offsetof(struct gi_io_params, max_bytes), .default_text = "64Gi", .min = 1,      \
         .max = 1e15, .unit = "bytes",                                                              \
-        .help = "Refuse an image or a result whose samples take more, and input through a pipe "   \
-                "that is longer"                                                                   \
+        .help =                                                                                    \
+            "Refuse an image or a result of more bytes of samples, and a longer input through a "  \
+            "pipe"                                                                                 \
     }
 
 const struct gi_option gi_input_options[] = {IO_INPUT, {0}};
@@ -91,37 +94,38 @@ const struct gi_option gi_io_options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, format),
      .metavar = "NAME",
-     .help = "Format of the output, where neither its suffix nor a prefix as in png:- shall say; "
-             "gpuimg list names them"},
+     .help = "Format of the output, if neither its suffix nor a prefix as in png:- names it; "
+             "see gpuimg list"},
     {.name = "quality",
      .type = GI_OPT_INT,
      .offset = offsetof(struct gi_io_params, quality),
      .default_text = "90",
      .min = 1,
      .max = 100,
-     .help = "Quality of JPEG and WebP. From 90 on JPEG's colour keeps its full resolution; at 100 "
-             "WebP is lossless"},
+     .help = "Quality of JPEG and WebP; from 90 on JPEG's colour keeps its full resolution, "
+             "at 100 WebP is lossless"},
     GI_COMPRESSION_OPTION(struct gi_io_params),
     {.name = "background",
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct gi_io_params, background),
      .metavar = "COLOUR",
-     .help = "Lay what is transparent over white, #rgb or #rrggbb, say, and drop alpha; without it "
-             "alpha stays, or where the format holds none goes over black"},
+     .help = "Composite transparent pixels over this colour (white, #rgb or #rrggbb, for "
+             "example) and drop alpha; without it alpha stays, or is composited over black if "
+             "the format has none"},
     {.name = "strip",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_io_params, strip),
      .bare = "all",
      .default_text = "no",
      .choices = strip_choices,
-     .help = "Leave out what the input says besides its samples; --strip alone is --strip=all"},
+     .help = "Drop metadata of the input; --strip alone is --strip=all"},
     {.name = "linear",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, linear),
-     .help =
-         "Work on amounts of light: samples are decoded by the curves of the file's profile, or "
-         "sRGB's, before anything else, and encoded again at the end. For operations that mix "
-         "pixels, chains and --gray; what their options say of samples is then 0 to 1"},
+     .help = "Work in linear light: samples are decoded by the curves of the file's profile, "
+             "or by sRGB's, before anything else, and encoded again at the end. For "
+             "operations that mix pixels, chains and --gray; sample values in their options "
+             "are then 0 to 1"},
     {.name = "no-clobber",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, no_clobber),
@@ -129,11 +133,12 @@ const struct gi_option gi_io_options[] = {
     {.name = "durable",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, durable),
-     .help = "Wait until the output is on the disk before it gets its name"},
+     .help = "Wait until the output is on the disk before it gets its name (fsync)"},
     {.name = "strict",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_io_params, strict),
-     .help = "Fail where the output format can't hold all that the input has, rather than warn"},
+     .help = "Fail instead of warning if the output format cannot hold everything that the "
+             "input has"},
     IO_INPUT,
     {0},
 };

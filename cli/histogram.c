@@ -27,7 +27,7 @@ struct output_params {
 
 static const struct gi_choice formats[] = {
     {"text", NULL, "a table for people, with bars on a terminal, in colour unless NO_COLOR is set"},
-    {"csv", NULL, "a line for each bin"},
+    {"csv", NULL, "a line per bin"},
     {"json", NULL, "an object with everything"},
     {0},
 };
@@ -38,7 +38,7 @@ static const struct gi_option output_options[] = {
      .offset = offsetof(struct output_params, format),
      .default_text = "text",
      .choices = formats,
-     .help = "What to print"},
+     .help = "Format of the output"},
     {.name = "cumulative",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, cumulative),
@@ -50,7 +50,7 @@ static const struct gi_option output_options[] = {
     {.name = "bars",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct output_params, bars),
-     .help = "Print bars in place of counts also where the output is no terminal"},
+     .help = "Print bars in place of counts even if the output is no terminal"},
     {.name = "plot",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct output_params, plot),

@@ -24,11 +24,11 @@ static const struct gi_option options[] = {
      .letter = 'j',
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, json),
-     .help = "Print one JSON object a line"},
+     .help = "Print one JSON object per line"},
     {.name = "check",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, check),
-     .help = "Decode the whole file, so that a damaged one is found out"},
+     .help = "Decode the whole file to detect damage"},
     {0},
 };
 
@@ -286,12 +286,11 @@ const struct gi_command gi_command_info = {
     .group = GI_GROUP_MEASUREMENT,
     .operands = "FILE...",
     .summary = "Print format, size, depth and metadata of image files",
-    .manual =
-        "Format, size, channels, depth, resolution and profiles, as the header says: no pixels are "
-        "read and no limit holds. --check decodes the whole file within the limits, so that a "
-        "damaged one is found out. The size is that after the orientation was applied. Of a TIFF "
-        "of "
-        "several pages the first is told; scan.tif[3] is the fourth.",
+    .manual = "Prints format, size, channels, depth, resolution and profiles from the header of "
+              "each file: no pixels are read and no limit applies. --check decodes the whole "
+              "file within the limits, so that a damaged one is detected. The size is that after "
+              "the EXIF orientation is applied. For a TIFF of several pages the first page is "
+              "described; scan.tif[3] is the fourth.",
     .examples = "gpuimg info photo.jpg\n"
                 "gpuimg info --json *.png\n"
                 "gpuimg info --recursive photos --table photos.csv",

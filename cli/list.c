@@ -237,11 +237,11 @@ const struct gi_command gi_command_list = {
     .name = "list",
     .operands = "",
     .summary = "List operations, formats and border modes",
-    .manual =
-        "With --json every option of every operation is there too: name, type, default, range, "
-        "unit and choices. With --ways come the ways that each primitive of the kernels can go, a "
-        "line each: backend, primitive, way, the work it is for. The first that takes the work "
-        "runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... says another.",
+    .manual = "--json also has every option of every operation: name, alias, type, default, "
+              "range, unit and choices.\n\n"
+              "--ways prints the implementations (ways) of each primitive of the kernels, one "
+              "per line: backend, primitive, way, and the work it is for. The first that takes "
+              "the work runs, unless GPUIMG_WAY=[BACKEND/]PRIMITIVE:WAY,... forces another.",
     .examples = "gpuimg list\ngpuimg list --json",
     .sets = {{"Options", options, sizeof(struct params)}},
     .run = run_list,

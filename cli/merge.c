@@ -158,13 +158,13 @@ const struct gi_command gi_command_merge = {
     .group = GI_GROUP_IMAGES,
     .operands = "LAYER... OUTPUT",
     .summary = "Merge layers into one image by alpha",
-    .manual =
-        "Layers are images of one size; each is laid over those before it by its alpha, as gpuimg "
-        "composite does. What gpuimg split parted becomes whole again where there were labels. The "
-        "result has the depth of the first layer, colour where one has it, and alpha where the "
-        "first has it.\n\n"
-        "One image is made of all, so no batch fits here. --report has a line a layer and behind "
-        "them one of the whole, with inputs, how many.",
+    .manual = "Layers are images of one size, the first one at the bottom; each is composited by "
+              "its alpha over those before it, as gpuimg composite does. The layers of gpuimg "
+              "split become the image again where there were labels. The result has the depth of "
+              "the first layer, colour if one has it, and alpha if the first has it.\n\n"
+              "merge makes one image of all its inputs, so options for many images do not apply. "
+              "--report has a line per layer and then one of the whole, with inputs, their "
+              "number.",
     .examples = "gpuimg merge layers/*.png whole.png\n"
                 "gpuimg merge photo.jpg marks.png legend.png out.png\n"
                 "gpuimg merge back.png front.png out.jpg --background white",

@@ -34,33 +34,34 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, columns),
      .min = 1,
      .max = 10000,
-     .help = "Images in a row; without it as many as make the sheet about as many rows high"},
+     .help = "Images per row; without it such a number that the sheet is about as many "
+             "rows high"},
     {.name = "rows",
      .letter = 'r',
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, rows),
      .min = 1,
      .max = 10000,
-     .help = "Rows of images; without it as many as there are images for"},
+     .help = "Rows of images; without it as many as are needed"},
     {.name = "cell",
      .letter = 's',
      .type = GI_OPT_EXTENT,
      .offset = offsetof(struct params, cell),
      .default_text = "256x256",
      .metavar = "WxH",
-     .help = "Width and height of an image's place in pixels"},
+     .help = "Width and height of a cell in pixels"},
     {.name = "fill",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, fill),
-     .help = "Fill the places; what hangs over is cut off"},
+     .help = "Fill the cells; cut off the rest"},
     {.name = "stretch",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, stretch),
-     .help = "Fill the places and give up the aspect"},
+     .help = "Fill the cells and change the aspect ratio"},
     {.name = "no-enlarge",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, no_enlarge),
-     .help = "Leave images that are smaller than their place as they are"},
+     .help = "Leave images that are smaller than their cell as they are"},
     {.name = "gap",
      .letter = 'g',
      .type = GI_OPT_INT,
@@ -69,7 +70,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 10000,
      .unit = "px",
-     .help = "Between one place and the next"},
+     .help = "Pixels between cells"},
     {.name = "margin",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, margin),
@@ -77,7 +78,7 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 10000,
      .unit = "px",
-     .help = "Around all of them"},
+     .help = "Pixels around all cells"},
     GI_GRAVITY_OPTION(struct params, "center", "Place of an image in its cell"),
     GI_ADDED_VALUE_OPTION(struct params, edge, "Background of the sheet"),
     GI_JOINT_OPTION(struct params, report),
@@ -366,13 +367,14 @@ const struct gi_command gi_command_montage = {
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Montage: many images on one contact sheet",
-    .manual =
-        "A contact sheet: each image is made to fit its place by resize, and stands there by "
-        "--gravity; places come row by row. The sheet has the deepest type among the images, "
-        "colour and alpha where one of them has these, and their ICC profile where all have the "
-        "same; a gray image becomes gray in colour, and one without alpha is opaque. Images are "
-        "read one after the other, and only what goes on the sheet stays in memory.\n\n"
-        "--report has a line an input and behind them one of the sheet, with inputs, how many.",
+    .manual = "A contact sheet: each image is resized to fit its cell, and placed there by "
+              "--gravity; cells are filled row by row. The sheet has the deepest type among the "
+              "images, colour and alpha if one of them has these, and their ICC profile if all "
+              "have the same; gray images become gray in colour, and images without alpha are "
+              "opaque. Images are read one after the other, and only the sheet stays in "
+              "memory.\n\n"
+              "--report has a line per input and then one of the sheet, with inputs, their "
+              "number.",
     .examples = "gpuimg montage *.jpg sheet.jpg\n"
                 "gpuimg montage *.png sheet.png --columns 4 --gap 16 --cell 320x240\n"
                 "gpuimg montage a.png b.png strip.png --rows 1 --fill --background 255",

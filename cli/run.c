@@ -27,7 +27,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_CONTENT,
      .offset = offsetof(struct run_params, file),
      .metavar = "FILE",
-     .help = "Read the chain from this file, in place of the first operand; # begins a comment"},
+     .help = "Read the chain from this file, in place of the first operand; # begins a "
+             "comment"},
     {0},
 };
 
@@ -318,32 +319,28 @@ const struct gi_command gi_command_run = {
     .name = "run",
     .operands = "CHAIN INPUT [OUTPUT]",
     .summary = "Run a chain of operations on each image",
-    .manual =
-        "CHAIN is one word of the shell: operations with their options, parted by |. Each takes "
-        "what the one before it gives; the result has the bytes that the single commands give "
-        "through a lossless file of each step's type. The image is read once, stays on its device "
-        "between the steps, and is written once. An image that does not fit on the device goes in "
-        "bands, all steps at a time.\n\n"
-        "stats, histogram, integral, cumulative, palette and extract may stand anywhere: they "
-        "write "
-        "their table or array to --to FILE, or to standard output, and pass the image on as it is. "
-        "Where the last step is one of them "
-        "OUTPUT may be left out. All options of the single commands' results may stand in the "
-        "step: --format, --plot, --overlay and so on.\n\n"
-        "Words with blanks, | or # in them go in quotes, single or double, inside the chain. With "
-        "--file the chain comes from a file, in as many lines as you like.\n\n"
-        "Of an input that holds several PNM or PAM images all go through, one behind the other, "
-        "into an output of these formats; - to - keeps each image's own. A Y4M video goes into "
-        "another one, plane by plane, each a gray image. With --tar INPUT and OUTPUT are tars, "
-        "brace lists of them, or -.\n\n"
-        "Of many images a chain that ends in integral or cumulative gives an array each, .npy or "
-        "with --suffix .pfm, with --tar too; one that ends in stats, histogram, palette or extract "
-        "gives their "
-        "tables: one "
-        "of all "
-        "by --table, or one each by --out-dir or --out. With --table the only INPUT may be - or a "
-        "file of several images or a video, whose images or planes are named by their place; with "
-        "--tar the inputs are tars.",
+    .manual = "CHAIN is one word of the shell: operations with their options, separated by |. "
+              "Each takes the result of the one before it; the output has the bytes of the "
+              "single commands with a lossless file of each step's type in between. The image is "
+              "read once, stays on its device between the steps, and is written once. An image "
+              "that does not fit on the device is processed in bands, all steps at a time.\n\n"
+              "stats, histogram, integral, cumulative, palette and extract may be any step: they "
+              "write their table or array to --to FILE, or to standard output, and pass the "
+              "image on unchanged. If the last step is one of them, OUTPUT may be left out. "
+              "Their output options are allowed in the step: --format, --plot, --overlay and so "
+              "on.\n\n"
+              "Words with blanks, | or # need quotes, single or double, inside the chain. With "
+              "--file the chain comes from a file, in any number of lines.\n\n"
+              "An input of several PNM or PAM images gives as many, in a row, in an output of "
+              "these formats; - to - keeps the format of each. A Y4M video gives another one, "
+              "and each plane is a gray image. With --tar INPUT and OUTPUT are tars, brace lists "
+              "of tars, or -.\n\n"
+              "For many images a chain that ends in integral or cumulative writes an array each, "
+              ".npy or with --suffix .pfm, with --tar too. One that ends in stats, histogram, "
+              "palette or extract writes tables: one of all with --table, or one each with "
+              "--out-dir or --out. With --table the only INPUT may be - or a file of several "
+              "images or a video, whose images or planes are named by their number; with --tar "
+              "the inputs are tars.",
     .examples =
         "gpuimg run 'gaussian --sigma 2 | edges | threshold' in.png out.png\n"
         "gpuimg run 'sharpen | convolve --kernel \"0 -1 0; -1 5 -1; 0 -1 0\"' in.jpg out.png\n"

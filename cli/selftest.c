@@ -384,9 +384,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, device),
      .metavar = "auto|cpu|cuda[:N]",
-     .help =
-         "What takes part: auto is the CPU and every CUDA device, cuda one device, which must be "
-         "there, cpu no device"},
+     .help = "The devices: auto is the CPU and every CUDA device, cuda one device, which must "
+             "exist, cpu no device"},
     {.name = "quick",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, quick),
@@ -399,16 +398,15 @@ const struct gi_command gi_command_selftest = {
     .name = "selftest",
     .operands = "[OPERATION...]",
     .summary = "Check that all backends of this machine give the same bytes",
-    .manual =
-        "Runs every operation over sample types, channels, borders, sizes and options, on the CPU "
-        "at "
-        "every instruction level that it has, with one thread and with several, and on every CUDA "
-        "device, whole and in bands. The reference is plain C on one thread. Prints a line per "
-        "operation; the first difference is named, and the exit status is 1.\n\n"
-        "At the end comes a mixed batch: different operations, options, radii, sizes, sample types "
-        "and channels at once, on eight queues of each device and of the CPU at each instruction "
-        "level, a thread per queue. Its results must be those that the reference makes one after "
-        "the other.",
+    .manual = "Runs every operation over sample types, channels, borders, sizes and options, on "
+              "the CPU at every instruction level that it has, with one thread and with several, "
+              "and on every CUDA device, whole and in bands. The reference is plain C on one "
+              "thread. Prints a line per operation; the first difference is printed, and the "
+              "exit status is then 1.\n\n"
+              "At the end comes a mixed batch: different operations, options, radii, sizes, sample "
+              "types and channels at once, on eight queues of each device and of the CPU at each "
+              "instruction level, a thread per queue. Its results must be those that the "
+              "reference computes one after the other.",
     .examples =
         "gpuimg selftest\ngpuimg selftest --quick\ngpuimg selftest gaussian --device cuda:1",
     .max_operands = -1,

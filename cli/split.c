@@ -30,9 +30,8 @@ static const struct gi_option options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, labels),
      .metavar = "IMAGE",
-     .help =
-         "The label of each pixel, as extract --labels writes it; 0 is no layer. Of many images "
-         "one for all, or a template as --out"},
+     .help = "Label image, as extract --labels writes it; 0 is no layer. For many images one "
+             "for all, or a template as in --out"},
     {.name = "out-dir",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, out_dir),
@@ -43,7 +42,7 @@ static const struct gi_option options[] = {
      .type = GI_OPT_TEXT,
      .offset = offsetof(struct params, fill),
      .metavar = "COLOUR",
-     .help = "What stands where a layer is not, in place of transparency"},
+     .help = "Colour outside a layer, in place of transparency"},
     {.name = "force",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, force),
@@ -420,19 +419,17 @@ const struct gi_command gi_command_split = {
     .group = GI_GROUP_REGIONS,
     .operands = "INPUT",
     .summary = "Split an image into layers, one per label",
-    .manual =
-        "A layer is as large as the image, and is the image where its label is, elsewhere "
-        "transparent (or of the colour of --fill), as gpuimg mask makes it. Labels are whole "
-        "numbers, such as extract --labels writes; those that do not occur make no "
-        "layer. All layers are written or none. --format is the suffix of the layers, png without "
-        "it.\n\n"
-        "Of many images --out names the folder of each one's layers, as 'layers/{stem}', with the "
-        "fields that gpuimg help batch tells, and --labels is one image for all or a template too, "
-        "as 'labels/{stem}.png'. --resume replaces folders of layers that the earlier run has left "
-        "and "
-        "that are not as it noted.\n\n"
-        "gpuimg merge lays them over each other again; gpuimg extract --crops writes the bounding "
-        "boxes alone, and gpuimg paste puts these back.",
+    .manual = "A layer has the size of the image and shows it where its label is; elsewhere it "
+              "is transparent (or has the colour of --fill), as gpuimg mask makes it. Labels are "
+              "whole numbers, as extract --labels writes them; labels that do not occur make no "
+              "layer. All layers are written or none. --format is the suffix of the layers, png "
+              "without it.\n\n"
+              "For many images --out names the folder of the layers of each, as 'layers/{stem}', "
+              "with the fields of gpuimg help batch, and --labels is one image for all or a "
+              "template, as 'labels/{stem}.png'. --resume replaces folders of layers that the "
+              "earlier run left and that have changed since.\n\n"
+              "gpuimg merge joins the layers again; gpuimg extract --crops writes only the "
+              "bounding boxes, and gpuimg paste pastes these back.",
     .examples = "gpuimg split photo.jpg --labels labels.png --out-dir layers/\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --fill black\n"
                 "gpuimg split photo.jpg --labels labels.png --out-dir layers/ --format tif\n"

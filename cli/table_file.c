@@ -13,7 +13,7 @@
 static const struct gi_choice formats[] = {
     {"auto", NULL, "by the table's suffix; text on standard output"},
     {"text", NULL, "a table for people"},
-    {"csv", NULL, "a line for each row under a line of names"},
+    {"csv", NULL, "a line per row below a line of names"},
     {"json", NULL, "one object"},
     {"npy", NULL, "a structured array of NumPy's"},
     {0},

@@ -10,63 +10,71 @@
 /* The manuals, a string per paragraph: compilers need not accept longer literals than 4095 bytes.
  */
 static const char *const batch_paragraphs[] = {
-    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any number of inputs "
-    "and no OUTPUT; info and stack always do. --files-from LIST adds names, one a line, or with -0 "
-    "as find -print0 writes them; --recursive takes the image files in folders and below, by their "
-    "suffixes.",
-    "OUTPUTS. --out-dir puts each result under its input's name into a folder; what was found in a "
-    "tree keeps its place there. --suffix gives another suffix, and by it another format. --out is "
-    "a template: '{dir}/{stem}_small.{ext}'. Two inputs that would have one output, and outputs "
-    "over inputs, are errors before any work. A file appears whole or not at all, and those of "
-    "one input, as channels split and split write them, all or none.",
-    "TABLES. stats, histogram, palette, extract and chains that end in one of them write one table "
-    "of all by --table, with a column for the file (.csv, .jsonl, an object a file, or .npy, a "
-    "structured array), or a table each by --out-dir or --out. integral and cumulative write an "
-    "array each, .npy or with --suffix .pfm. info has a table too; compare takes two folders, by "
-    "the names in both, or --pairs. stack makes one image of many.",
-    "SPEED. Decoding, computing and encoding of different images go on at once, on all CPUs and on "
-    "the GPUs of --device cuda:all, or cuda:0,2. The results are the bytes of one by one, and "
-    "tables are in the order of the inputs. --memory bounds what is under way; on a terminal a "
-    "line tells the rates and what bounds them, --progress prints it elsewhere.",
-    "FAILURES. A bad file is named on standard error and counted, and the others are done; "
-    "--fail-fast ends after the first.",
-    "EXIT STATUS. 0: all is done. 1: a file failed; of compare a limit did not hold, or without "
-    "limits a pair differs. 2: the command line is wrong, and nothing was done; of compare any "
-    "failure. 75: the machine failed, not a file (disk full, I/O error, out of memory, device "
-    "lost): try again. 130 and 143: SIGINT or SIGTERM came; what was being written is finished.",
-    "REPORTS. --report FILE has a JSON object a line: first gpuimg (the version), chain (what is "
-    "done), with (the hash of further images and files that it names), list (the hash of all "
-    "inputs' "
-    "names), files (how many) and shard; then each file as it "
-    "is finished: input, output, status (done, failed, passed), error, width, height, channels, "
-    "type, sizes and times of both files, and ms, the milliseconds of each stage. Of compare a "
-    "line has other in place of output, and differs. Behind the inputs of stack, montage "
-    "and merge stands a line of the whole, with inputs, how many. An input with several results "
-    "has outputs, one that goes with another image, as a mask, beside. Names that are no UTF-8 "
-    "stand "
-    "there as input_hex and output_hex too. --resume reads it and leaves out what is done, where "
-    "size and time of input and output are still so.",
-    "SHARDS. --shard 3/8 takes the third of eight shares, every eighth input of the sorted list; "
-    "with auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU parallel takes that of its number. "
-    "gpuimg report merge joins the tasks' reports, refuses those of other lists, and says what is "
-    "missing, as files or as an array of Slurm.",
-    "STREAMS. Images of PNM or PAM one behind the other, in a pipe or a file, go on so into any of "
-    "these formats, - to - each into its own. Y4M video (8 to 16 bits) goes into Y4M: each plane "
-    "is a gray image. A stream that breaks off delivers what came before and ends 1; a file then "
-    "does not appear, save with --allow-partial. With --table the only input may be a stream, "
-    "whose images or planes are named by their place. A report has a line an image or frame, with "
-    "stream, and one of the stream behind them; with --report a single PNM image is a stream too.",
-    "TARS. With --tar INPUT and OUTPUT are tars, - or brace lists of them, from as many to as many "
-    "or into one; ustar, pax and GNU's are read, also packed by gzip, bzip2, xz or zstd, and pax "
-    "is written, packed as the suffix says. Members that are images by their content are worked on "
-    "and keep their format and name (--format, --suffix), all else passes, in order. A tar appears "
-    "whole or not at all. A bad member is named and left out; where the machine failed one its tar "
-    "does not appear. A report has a line a member, named TAR:MEMBER, with tar, and behind them "
-    "one of the tar, by which --resume goes; without a report that leaves out the tars that are "
-    "there. Of integral and cumulative images become their arrays, NAME.npy. Commands that write "
-    "tables take any number of tars, with a column for the tar in front of that for the file, its "
-    "member; "
-    "compare takes two, or as many in either brace list, and pairs members by name.",
+    "INPUTS. With --out-dir, --out, --table or --files-from a command takes any "
+    "number of inputs and no OUTPUT; info and stack always do. --files-from LIST "
+    "adds names, one per line, or with -0 as find -print0 writes them. --recursive "
+    "takes the image files in folders and below, by their suffixes.",
+    "OUTPUTS. --out-dir writes each result into a folder under its input's name; "
+    "files found in a folder tree keep their place in it. --suffix gives another "
+    "suffix, and with it another format. --out is a template: "
+    "'{dir}/{stem}_small.{ext}'. Two inputs with one output, and outputs that would "
+    "replace inputs, are errors before any work. A file appears whole or not at all, "
+    "and the files of one input, as of channels split and split, appear all or none.",
+    "TABLES. stats, histogram, palette, extract and chains that end in one of them "
+    "write one table of all inputs with --table, with a column for the file (.csv, "
+    ".jsonl with an object per file, or .npy, a structured array), or a table per "
+    "input with --out-dir or --out. integral and cumulative write an array per "
+    "input, .npy or with --suffix .pfm. info has a table too. compare takes two "
+    "folders, paired by the names in both, or --pairs. stack makes one image of many.",
+    "SPEED. Different images are decoded, computed and encoded at the same time, on "
+    "all CPUs and on the GPUs of --device cuda:all, or cuda:0,2. The results are the "
+    "bytes of one command per image, and tables are in the order of the inputs. "
+    "--memory bounds the images in progress. On a terminal a line shows the rates "
+    "and the stage that limits them; --progress prints it elsewhere.",
+    "FAILURES. A bad file is named on standard error and counted, and the others are "
+    "processed; --fail-fast stops at the first.",
+    "EXIT STATUS. 0: all is done. 1: a file failed; for compare a limit does not "
+    "hold, or without limits a pair differs. 2: the command line is wrong, and "
+    "nothing was done; for compare any failure. 75: the machine failed, not a file "
+    "(disk full, I/O error, out of memory, device lost): try again. 130 and 143: "
+    "SIGINT or SIGTERM came; files in progress were finished.",
+    "REPORTS. --report FILE writes a JSON object per line. The first has gpuimg (the "
+    "version), chain (the operations), with (the hash of further images and files "
+    "that the chain names), list (the hash of the names of all inputs), files (their "
+    "number) and shard. Then each file has a line when it is finished: input, "
+    "output, status (done, failed, passed), error, width, height, channels, type, "
+    "sizes and times of both files, and ms, the milliseconds of each stage. For "
+    "compare a line has other in place of output, and differs. For stack, montage "
+    "and merge a line of the whole follows those of the inputs, with inputs, their "
+    "number. An input with several results has outputs; one that needs another "
+    "image, such as a mask, has beside. Names that are not UTF-8 are also in "
+    "input_hex and output_hex. --resume reads the report and skips finished files if "
+    "the size and time of input and output have not changed.",
+    "SHARDS. --shard 3/8 takes the third of eight shares: every eighth input of the "
+    "sorted list. With auto/8 a task of Slurm, Kubernetes, AWS Batch or GNU parallel "
+    "takes the share of its number. gpuimg report merge joins the reports of the "
+    "tasks, refuses those of other lists, and prints what is missing, as files or as "
+    "a job array of Slurm. See gpuimg help cluster.",
+    "STREAMS. Several PNM or PAM images in a row, in a pipe or a file, are written "
+    "in a row in any of these formats; - to - keeps the format of each. Y4M video (8 "
+    "to 16 bits) is written as Y4M: each plane is a gray image. If a stream breaks "
+    "off, the images before are delivered and the exit status is 1; an output file "
+    "then does not appear, except with --allow-partial. With --table the only input "
+    "may be a stream, whose images or planes are named by their number. A report has "
+    "a line per image or frame, with stream, and then one of the stream; with "
+    "--report a single PNM image is a stream too.",
+    "TARS. With --tar INPUT and OUTPUT are tars, - or brace lists of tars, with as "
+    "many outputs as inputs or one. ustar, pax and GNU tars are read, also "
+    "compressed by gzip, bzip2, xz or zstd; pax is written, compressed by the "
+    "suffix. Members that are images by content are processed and keep their format "
+    "and name (--format, --suffix); all others are copied, in order. A tar appears "
+    "whole or not at all. A bad member is named and left out; if the machine failed "
+    "on one, its tar does not appear. A report has a line per member, named "
+    "TAR:MEMBER, with tar, and then one of the tar, which --resume uses; without a "
+    "report --resume skips the tars that exist. integral and cumulative turn images "
+    "into arrays, NAME.npy. Commands that write tables take any number of tars, with "
+    "a column for the tar before that of the member. compare takes two tars or two "
+    "brace lists of the same length, and pairs members by name.",
     NULL,
 };
 

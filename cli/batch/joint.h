@@ -12,8 +12,8 @@
     {                                                                                              \
         .name = "report", .type = GI_OPT_PATH, .offset = offsetof(params, member),                 \
         .metavar = "FILE",                                                                         \
-        .help = "Write a JSON object a line: what is done, then each input as it was read, and "   \
-                "behind them the whole"                                                            \
+        .help = "Write a JSON object per line: first the work, then each input when it is "        \
+                "read, and last the whole"                                                         \
     }
 
 /* Starts as {0}; without a report all below do nothing. */

@@ -19,8 +19,8 @@ struct params {
 };
 
 static const struct gi_choice missing_choices[] = {
-    {"no", NULL, "nothing: the joined report is what is printed"},
-    {"files", NULL, "the inputs' names, a line each, as --files-from takes them"},
+    {"no", NULL, "nothing: the joined report is printed"},
+    {"files", NULL, "the names of the inputs, one per line, as --files-from takes them"},
     {"array", NULL, "the shards, as sbatch --array takes them"},
     {0},
 };
@@ -30,8 +30,8 @@ static const struct gi_option options[] = {
      .letter = 'o',
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, output),
-     .help = "Where the joined report goes, whole or not at all; standard output unless --missing "
-             "is given"},
+     .help = "File of the joined report, written whole or not at all; standard output unless "
+             "--missing is given"},
     {.name = "missing",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct params, missing),
@@ -104,17 +104,16 @@ const struct gi_command gi_command_report = {
     .name = "report",
     .operands = "merge REPORT...",
     .summary = "Merge the reports of a batch's tasks and list what is missing",
-    .manual =
-        "Reports are what --report writes: of the shards of one list, of tasks that ran again, "
-        "several in one file. The joined report has a line an input, in the order of names. Where "
-        "there are several lines for one, the last that says it is done counts. A line that was "
-        "cut short by a task's end or is damaged is warned of and left out. Reports of another "
-        "list of files or "
-        "of another chain are refused.\n\n"
-        "--missing array prints the shards that are not whole as sbatch takes them: a task with "
-        "--shard auto/N has the same shard in any array.\n\n"
-        "Exit status: 0 where every file of the list is done, 1 where some failed or never ran, 75 "
-        "where the machine failed, as of a full disk, 2 for other trouble.",
+    .manual = "Joins what --report of several runs wrote: of the shards of one list, of tasks "
+              "that ran again, several in one file. The joined report has a line per input, in "
+              "the order of names. If there are several lines for one input, the last that says "
+              "it is done counts. A line that is cut off by the end of a task, or damaged, is "
+              "left out with a warning. Reports of another list of files or of another chain are "
+              "refused.\n\n"
+              "--missing array prints the shards that are not complete as sbatch takes them: a "
+              "task with --shard auto/N has the same shard in any array.\n\n"
+              "Exit status: 0 if every file of the list is done, 1 if some failed or never ran, "
+              "75 if the machine failed, for example by a full disk, 2 for other trouble.",
     .examples = "gpuimg report merge shard-*.jsonl -o all.jsonl\n"
                 "gpuimg report merge shard-*.jsonl --missing files --files-from photos.txt\n"
                 "sbatch --array=$(gpuimg report merge shard-*.jsonl --missing array) job.sh",

@@ -14,26 +14,25 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(struct gi_batch_params, out_dir),                                          \
      .metavar = "DIR",                                                                             \
-     .help =                                                                                       \
-         "Take any number of inputs and write each result into this folder, under the input's "    \
-         "name; what stands in trees keeps its place there"},                                      \
+     .help = "Take any number of inputs and write each result into this folder under "             \
+             "the input's name; files found in a folder tree keep their place in the "             \
+             "tree"},                                                                              \
     {                                                                                              \
         .name = "out", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, out),       \
         .metavar = "TEMPLATE",                                                                     \
-        .help =                                                                                    \
-            "Name of each result, below --out-dir where that is given: {dir} the input's folder, " \
-            "{tree} its folder below that of --recursive, {stem} its name without suffix, {ext} "  \
-            "the suffix, {name} the whole name, {index} its place in the list, with --shard "      \
-            "in the sorted one"                                                                    \
+        .help = "Name of each result, below --out-dir if that is given: {dir} the input's "        \
+                "folder, {tree} its folder below that of --recursive, {stem} its name "            \
+                "without suffix, {ext} the suffix, {name} the whole name, {index} its "            \
+                "place in the list, with --shard in the sorted list"                               \
     }
 
 #define TABLE                                                                                      \
     {                                                                                              \
         .name = "table", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, table),   \
         .metavar = "FILE",                                                                         \
-        .help = "Take any number of inputs and write one table of all, with a column for the "     \
-                "file: .csv, .jsonl, an object a file, or .npy, a structured array; - is "         \
-                "standard output, as CSV"                                                          \
+        .help = "Take any number of inputs and write one table of all, with a column for "         \
+                "the file: .csv, .jsonl (an object per file) or .npy (a structured array); "       \
+                "- is standard output, as CSV"                                                     \
     }
 
 #define NULL_NAMES(help_text)                                                                      \
@@ -47,78 +46,74 @@
      .type = GI_OPT_PATH,                                                                          \
      .offset = offsetof(struct gi_batch_params, files_from),                                       \
      .metavar = "LIST",                                                                            \
-     .help = "Take inputs from this file too, one a line; - is standard input"},                   \
+     .help = "Take inputs from this file too, one per line; - is standard input"},                 \
         NULL_NAMES("Names in --files-from end with a zero byte, as find -print0 writes them"),     \
     {                                                                                              \
         .name = "recursive", .type = GI_OPT_FLAG,                                                  \
         .offset = offsetof(struct gi_batch_params, recursive),                                     \
-        .help = "Of an input that is a folder take the image files in it and below, by their "     \
-                "suffixes"                                                                         \
+        .help = "Take the image files in input folders and below, by their suffixes"               \
     }
 
 #define SHARD                                                                                      \
     {                                                                                              \
         .name = "shard", .type = GI_OPT_TEXT, .offset = offsetof(struct gi_batch_params, shard),   \
         .metavar = "K/N",                                                                          \
-        .help =                                                                                    \
-            "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. auto/N "      \
-            "takes K from the task of Slurm, Kubernetes, AWS Batch or GNU parallel: its number "   \
-            "modulo N; auto takes N from there too"                                                \
+        .help = "Take every N-th input of the sorted list, from the K-th on, K = 1 to N. "         \
+                "auto/N takes K from the task number of Slurm, Kubernetes, AWS Batch or "          \
+                "GNU parallel, modulo N; auto takes N from there too"                              \
     }
 
 #define REPORT                                                                                     \
     {                                                                                              \
         .name = "report", .type = GI_OPT_PATH, .offset = offsetof(struct gi_batch_params, report), \
         .metavar = "FILE",                                                                         \
-        .help =                                                                                    \
-            "Write a JSON object a line: what the batch is, then each file as it is finished; "    \
-            "with --tar each member, TAR:MEMBER, and behind its members the tar; of a stream "     \
-            "each image or frame, and behind them the stream"                                      \
+        .help = "Write a JSON object per line: first the batch, then each file as it is "          \
+                "finished; with --tar each member as TAR:MEMBER, followed by the tar; for "        \
+                "a stream each image or frame, followed by the stream"                             \
     }
 
 #define RESUME                                                                                     \
     {                                                                                              \
         .name = "resume", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, resume), \
-        .help = "Leave out what an earlier run finished, by its --report and size and time of "    \
-                "input and output, and continue that report; with --tar and no --report leave "    \
-                "out the tars that are there"                                                      \
+        .help = "Skip inputs that an earlier run finished, by its --report and the size "          \
+                "and time of input and output, and continue that report; with --tar and "          \
+                "without --report skip the tars that exist"                                        \
     }
 
 #define TAR                                                                                        \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help = "Inputs are tars, brace lists of them, as 'x-{000..999}.tar', or -: one table of " \
-                "their members that are images by their content, with a column for the tar"        \
+        .help = "Inputs are tars, brace lists of tars such as 'x-{000..999}.tar', or -: "          \
+                "one table of their members that are images by content, with a column for "        \
+                "the tar"                                                                          \
     }
 
 #define RUNNING                                                                                    \
     {.name = "fail-fast",                                                                          \
      .type = GI_OPT_FLAG,                                                                          \
      .offset = offsetof(struct gi_batch_params, fail_fast),                                        \
-     .help = "End after the first file that fails; without it the others are done"},               \
+     .help = "Stop at the first file that fails; without it the others are processed"},            \
         {.name = "memory",                                                                         \
          .type = GI_OPT_SIZE,                                                                      \
          .offset = offsetof(struct gi_batch_params, memory),                                       \
          .min = 1,                                                                                 \
          .max = 1e15,                                                                              \
          .unit = "bytes",                                                                          \
-         .help =                                                                                   \
-             "Memory for images under way; a larger image goes alone. Without it half of what is " \
-             "free"},                                                                              \
+         .help = "Memory for the images in progress; a larger image is processed alone. "          \
+                 "Without it half of the free memory"},                                            \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG,                                                   \
         .offset = offsetof(struct gi_batch_params, progress),                                      \
-        .help =                                                                                    \
-            "Print a line of progress every few seconds also where standard error is no terminal"  \
+        .help = "Print a line of progress every few seconds even if standard error is no "         \
+                "terminal"                                                                         \
     }
 
 #define TARS                                                                                       \
     {                                                                                              \
         .name = "tar", .type = GI_OPT_FLAG, .offset = offsetof(struct gi_batch_params, tar),       \
-        .help =                                                                                    \
-            "INPUT and OUTPUT are tars: members that are images by their content are worked on, "  \
-            "the others pass, in their order and under their names. Brace lists go from as many "  \
-            "to as many: 'x-{000..999}.tar'"                                                       \
+        .help = "INPUT and OUTPUT are tars: members that are images by content are "               \
+                "processed, the others are copied, in their order and under their names. "         \
+                "Brace lists map as many tars to as many: 'x-{000..999}.tar'"                      \
     }
 
 #define IMAGES                                                                                     \
@@ -127,7 +122,8 @@
          .type = GI_OPT_TEXT,                                                                      \
          .offset = offsetof(struct gi_batch_params, suffix),                                       \
          .metavar = ".EXT",                                                                        \
-         .help = "Suffix of the results, which says their format; without it each input's"},       \
+         .help = "Suffix of the results, which chooses their format; without it that of "          \
+                 "each input"},                                                                    \
         FROM, SHARD, REPORT, RESUME, RUNNING, TARS
 
 const struct gi_option gi_batch_options[] = {
@@ -149,7 +145,7 @@ const struct gi_option gi_table_options[] = {
      .offset = offsetof(struct gi_batch_params, suffix),
      .metavar = ".EXT",
      .default_text = ".csv",
-     .help = "Suffix of a table each, .csv or .json"},
+     .help = "Suffix of the tables, .csv or .json"},
     FROM,
     SHARD,
     REPORT,
@@ -181,8 +177,8 @@ const struct gi_option gi_layers_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, out),
      .metavar = "TEMPLATE",
-     .help =
-         "Take any number of inputs, and this as the folder of each one's results: 'out/{stem}'"},
+     .help = "Take any number of inputs, and write the results of each into this folder: "
+             "'out/{stem}'"},
     FROM,
     SHARD,
     REPORT,
@@ -205,28 +201,28 @@ const struct gi_option gi_pairs_options[] = {
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, files_from),
      .metavar = "LIST",
-     .help = "Compare the pairs in this file, one a line, a tab between the names; - is standard "
-             "input"},
+     .help = "Compare the pairs in this file, one per line, with a tab between the names; - "
+             "is standard input"},
     NULL_NAMES("Names in --pairs end with a zero byte, both of a pair"),
     {.name = "table",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, table),
      .metavar = "FILE",
-     .help = "Where the table of many pairs goes: .csv, .jsonl, an object a pair, or .npy, a "
-             "structured array; without it, or for -, standard output, as CSV"},
+     .help = "File for the table of many pairs: .csv, .jsonl (an object per pair) or .npy (a "
+             "structured array); without it, or for -, standard output, as CSV"},
     {.name = "report",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct gi_batch_params, report),
      .metavar = "FILE",
-     .help = "Write a JSON object a line: what the batch is, then each pair as it is finished"},
+     .help = "Write a JSON object per line: first the batch, then each pair as it is finished"},
     SHARD,
     RUNNING,
     {.name = "tar",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_batch_params, tar),
-     .help = "A and B are tars, brace lists of as many, as 'x-{000..999}.tar', or one of them -: "
-             "pairs are their members that are images by their content, by name, with a column for "
-             "the tar"},
+     .help = "A and B are tars, brace lists of as many tars such as 'x-{000..999}.tar', or "
+             "one of them is -: their members that are images by content are paired by name, "
+             "with a column for the tar"},
     {0},
 };
 

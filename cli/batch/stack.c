@@ -35,12 +35,12 @@ struct params {
 };
 
 static const struct gi_choice ways[] = {
-    {"mean", NULL, "exact of whole samples, halves up"},
-    {"median", NULL, "of an even number the mean of the two in the middle"},
-    {"min", NULL, NULL},
-    {"max", NULL, NULL},
+    {"mean", NULL, "exact for integers, ties rounded up"},
+    {"median", NULL, "for an even number the mean of the two in the middle"},
+    {"min", NULL, "the minimum"},
+    {"max", NULL, "the maximum"},
     {"sum", NULL, "as float: 1 is full scale"},
-    {"sigma-clip", NULL, "mean of what stands within --kappa standard deviations of the median"},
+    {"sigma-clip", NULL, "mean of the samples within --kappa standard deviations of the median"},
     {0},
 };
 
@@ -51,19 +51,19 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, by),
      .default_text = "mean",
      .choices = ways,
-     .help = "What the samples at one place come to"},
+     .help = "How the samples at one place are combined"},
     {.name = "kappa",
      .type = GI_OPT_REAL,
      .offset = offsetof(struct params, kappa),
      .default_text = "3",
      .min = 0.1,
      .max = 100,
-     .help = "Standard deviations that sigma-clip keeps, five times over"},
+     .help = "Standard deviations that sigma-clip keeps, in five passes"},
     {.name = "files-from",
      .type = GI_OPT_PATH,
      .offset = offsetof(struct params, files_from),
      .metavar = "LIST",
-     .help = "Take inputs from this file too, one a line; - is standard input"},
+     .help = "Take inputs from this file too, one per line; - is standard input"},
     {.name = "null",
      .letter = '0',
      .type = GI_OPT_FLAG,
@@ -72,21 +72,21 @@ static const struct gi_option options[] = {
     {.name = "recursive",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, recursive),
-     .help = "Of an input that is a folder take the image files in it and below"},
+     .help = "Take the image files in input folders and below"},
     {.name = "threads",
      .type = GI_OPT_INT,
      .offset = offsetof(struct params, threads),
      .min = 1,
      .max = 1024,
-     .help = "Threads; without it as many as there are CPUs"},
+     .help = "Threads; without it one per CPU"},
     {.name = "memory",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct params, memory),
      .min = 1,
      .max = 1e15,
      .unit = "bytes",
-     .help = "Memory for images under way; what median and sigma-clip can't hold in it waits in a "
-             "temporary file. Without it half of what is free"},
+     .help = "Memory for the images in progress; median and sigma-clip store the rest in a "
+             "temporary file. Without it half of the free memory"},
     GI_JOINT_OPTION(struct params, report),
     GI_PROGRESS_OPTION(struct params, progress),
     {0},
@@ -408,14 +408,16 @@ const struct gi_command gi_command_stack = {
     .group = GI_GROUP_IMAGES,
     .operands = "INPUT... OUTPUT",
     .summary = "Stack images into one: mean, median, sum, sigma clipping",
-    .manual =
-        "Each sample of the output comes from the samples at its place in all inputs, alpha as "
-        "any other; NaN where one of them is NaN. Every file is read once. mean, min, max and "
-        "sum hold one image of sums; median and sigma-clip need all images, and where these take "
-        "more than --memory they wait, decoded, in a temporary file in $TMPDIR, or else in "
-        "/var/tmp, and are read from it part by part. The bytes are the same. "
-        "An image that can't be read, or of another shape, ends it.\n\n"
-        "--report has a line an input and behind them one of the whole, with inputs, how many.",
+    .manual = "Each sample of the output is computed from the samples at its place in all "
+              "inputs, alpha like any other channel; it is NaN if one of them is NaN. The inputs "
+              "have the same size, channels and type. Every file is read once.\n\n"
+              "mean, min, max and sum hold one image of sums. median and sigma-clip need all "
+              "images; if these take more than --memory, they are stored, decoded, in a "
+              "temporary file in $TMPDIR, or else in /var/tmp, and read from it part by part. "
+              "The bytes are the same. An image that cannot be read, or of another shape, ends "
+              "the command.\n\n"
+              "--report has a line per input and then one of the whole, with inputs, their "
+              "number.",
     .examples = "gpuimg stack night/*.tif mean.tif\n"
                 "gpuimg stack --method sigma-clip --kappa 2.5 frames/*.png clean.png\n"
                 "gpuimg stack --method sum --recursive darks sum.pfm",

@@ -34,8 +34,8 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, as),
      .default_text = "1",
      .choices = orientations,
-     .help = "The EXIF orientation that the pixels have, where the file says none or a wrong one: "
-             "they are shown"},
+     .help = "The EXIF orientation of the pixels, if that of the file is missing or "
+             "wrong; they are turned upright"},
     {.name = NULL},
 };
 
@@ -49,15 +49,15 @@ const struct gi_filter gi_filter_orient = {
     .name = "orient",
     .group = GI_GROUP_GEOMETRY,
     .summary = "Turn upright by the EXIF orientation, or write one",
-    .manual =
-        "What a camera says of how it was held, EXIF's orientation, is heeded by every operation "
-        "when it reads a file, and files that are written are upright and say so: without options "
-        "this does just that.\n\n"
-        "--orientation N is for files that say nothing, or something wrong: their pixels, as they "
-        "come "
-        "after what the file itself says, are shown as that orientation means.\n\n"
-        "--tag N has the output say that orientation, in formats that hold EXIF: pixels are stored "
-        "turned the other way, and the picture is seen the same by all that heed it.",
+    .manual = "Every operation applies the EXIF orientation of a file when it reads it, and the "
+              "files that it writes are upright and say so. Without options gpuimg orient does "
+              "just that.\n\n"
+              "--orientation N is for files whose orientation is missing or wrong: their pixels, "
+              "after the orientation of the file itself is applied, are turned as that EXIF "
+              "orientation means.\n\n"
+              "--tag N writes that orientation in formats that hold EXIF: the pixels are stored "
+              "turned in the opposite direction, so that programs that apply the orientation "
+              "show the same picture.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,

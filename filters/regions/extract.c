@@ -277,23 +277,23 @@ static const struct gi_option options[] = {
      .type = GI_OPT_LEVEL,
      .offset = offsetof(struct gi_extract_params, at),
      .default_text = "otsu",
-     .help = "Foreground is what is brighter than this; colour images are judged by their luma"},
+     .help = "Foreground is brighter than this; of colour images the luma is compared"},
     {.name = "mask-image",
      .type = GI_OPT_IMAGE,
      .offset = offsetof(struct gi_extract_params, mask_image),
      .metavar = "IMAGE",
-     .help = "Take what is not 0 in this image of the same size as foreground, in place of "
-             "--threshold"},
+     .help = "Foreground is everything that is not 0 in this image of the same size, in "
+             "place of --threshold"},
     {.name = "invert",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct gi_extract_params, invert),
-     .help = "Take everything else as foreground"},
+     .help = "Swap foreground and background"},
     {.name = "connectivity",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_params, connectivity),
      .default_text = "8",
      .choices = gi_connectivity_choices,
-     .help = "Which pixels are neighbours"},
+     .help = "Which pixels are neighbours in a connected component"},
     {.name = "min-area",
      .type = GI_OPT_SIZE,
      .offset = offsetof(struct gi_extract_params, min_area),
@@ -311,13 +311,14 @@ static const struct gi_option options[] = {
      .min = 0,
      .max = 2147483647,
      .unit = "regions",
-     .help = "Keep only this many, the largest by area (of equals the first); 0 keeps all"},
+     .help = "Keep only this many regions, the largest by area (on a tie the first); 0 "
+             "keeps all"},
     {.name = "sort",
      .type = GI_OPT_CHOICE,
      .offset = offsetof(struct gi_extract_params, sort),
      .default_text = "label",
      .choices = orders,
-     .help = "Order of the rows of the table; equals stand in raster order"},
+     .help = "Order of the rows of the table; equal ones are in raster order"},
     {0},
 };
 
@@ -325,16 +326,16 @@ const struct gi_filter gi_filter_extract = {
     .name = "extract",
     .group = GI_GROUP_REGIONS,
     .summary = "Connected components: label, measure and cut out regions",
-    .manual =
-        "Parts the image in foreground and background by a threshold (foreground is value > "
-        "threshold, as in OpenCV and scikit-image) or by a mask image, and finds the connected "
-        "regions of the foreground, any number of them.\n\n"
-        "Labels count from 1 in raster order of each region's first pixel, after the choice by "
-        "area. "
-        "Of every region: area in pixels, bounding box, centroid (centres of pixels at whole "
-        "numbers), perimeter (Benkrid and Crookes, as scikit-image counts it), and mean, deviation "
-        "(of the population), minimum and maximum of the intensity: the gray value, or the luma of "
-        "ITU-R BT.709.",
+    .manual = "Separates the image into foreground and background by a threshold (foreground is "
+              "value > threshold, as in OpenCV and scikit-image) or by a mask image, and finds "
+              "the connected components of the foreground, any number of them. Labels count from "
+              "1 in raster order of the first pixel of each region, after the selection by "
+              "area.\n\n"
+              "The table has for each region: area in pixels, bounding box, centroid (centres of "
+              "pixels are whole numbers), perimeter, and mean, standard deviation (of the "
+              "population), minimum and maximum of the intensity, which is the gray value or the "
+              "luma of ITU-R BT.709.\n\n"
+              "The perimeter is that of Benkrid and Crookes, as scikit-image computes it.",
     .options = options,
     .params_nbytes = sizeof(struct gi_extract_params),
     .check = check,

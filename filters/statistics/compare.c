@@ -350,22 +350,23 @@ const struct gi_filter gi_filter_compare = {
     .name = "compare",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Compare two images: PSNR, SSIM, largest difference",
-    .manual =
-        "Says how many samples differ, the largest absolute difference, the mean squared error "
-        "(mse), the peak signal-to-noise ratio (psnr = 10 log10(full scale^2 / mse), infinite for "
-        "equal images, null in JSON) and the mean structural similarity (ssim), of everything and "
-        "of each channel. The images must have the same size and channels; where their depths "
-        "differ the shallower one is converted to the other first.\n\n"
-        "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 x 11 "
-        "pixels with sigma 1.5 that lie wholly inside the image, K1 = 0.01, K2 = 0.03, population "
-        "covariance. Along a side shorter than 11 pixels the window has the largest odd length "
-        "that fits.\n\n"
-        "The exit status is 0, or 1 where a limit was given and does not hold, and 2 where a file "
-        "can't be read or the images can't be compared. Of many pairs, those of --pairs or of two "
-        "folders by their names in them and below, a table tells each; without a limit they have "
-        "to be the same. With --tar they are the images in two tars, by their names there "
-        "without a ./ in front, in whatever order: one waits in memory for the other, as far as "
-        "--memory allows.",
+    .manual = "Prints the number of samples that differ, the largest absolute difference, the "
+              "mean squared error (mse), the peak signal-to-noise ratio (psnr = 10 log10(full "
+              "scale^2 / mse), infinite for equal images, null in JSON) and the mean structural "
+              "similarity (ssim), for the whole image and for each channel. The images must have "
+              "the same size and channels; if their depths differ, the shallower one is "
+              "converted to the other first.\n\n"
+              "The exit status is 0, or 1 if a limit is given and does not hold, and 2 if a file "
+              "cannot be read or the images cannot be compared. For many pairs, those of --pairs "
+              "or those of two folders by their names in them and below, a table has a line per "
+              "pair; without a limit they have to be the same. With --tar the pairs are the "
+              "images in two tars, by their names there without a leading ./, in any order: one "
+              "waits in memory for the other, as far as --memory allows. gpuimg compare does not "
+              "search a folder for duplicates (dedupe); it compares the pairs that are given.\n\n"
+              "SSIM is that of Wang, Bovik, Sheikh and Simoncelli, 2004: Gaussian windows of 11 "
+              "x 11 pixels with sigma 1.5 that are wholly inside the image, K1 = 0.01, K2 = "
+              "0.03, population covariance. Along a side shorter than 11 pixels the window has "
+              "the largest odd length that fits.",
     .options = options,
     .params_nbytes = 1,
     .min_sources = 2,

@@ -392,8 +392,8 @@ static const struct gi_option options[] = {
      .least = 2,
      .most = 2,
      .metavar = "LO,HI",
-     .help = "Ends of the bins in sample units, both included; when left out full scale, or for "
-             "float images the smallest and largest finite sample"},
+     .help = "Ends of the bins in sample units, both included; without it full scale, "
+             "or for float images the smallest and largest finite sample"},
     {.name = "percentiles",
      .type = GI_OPT_REALS,
      .offset = offsetof(struct gi_histogram_params, percentiles),
@@ -412,20 +412,16 @@ const struct gi_filter gi_filter_histogram = {
     .name = "histogram",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Histogram and statistics of each channel",
-    .manual =
-        "Counts how often each sample value occurs, exactly, in every channel or in the luma. Bin "
-        "i "
-        "of n holds lo + i * w <= v < lo + (i + 1) * w with w = (hi - lo) / n; the last one holds "
-        "hi "
-        "too. So 256 bins of an 8-bit image count each value, and 65536 bins those of a 16-bit "
-        "image.\n\n"
-        "Mean, deviation (of the population), minimum, maximum, median, percentiles and entropy "
-        "are "
-        "of all samples, also of those that --range leaves out of the bins. A percentile p of n "
-        "samples lies at rank (n - 1) * p / 100 of the sorted samples, on a straight line between "
-        "its neighbours (numpy's default). Entropy is in bits a sample: of the values of 8- and "
-        "16-bit images, of the bins of float images. NaN is counted apart and left out of "
-        "everything.",
+    .manual = "Counts how often each sample value occurs, in every channel or in the luma. Bin i "
+              "of n holds lo + i * w <= v < lo + (i + 1) * w with w = (hi - lo) / n; the last "
+              "one holds hi too. So 256 bins of an 8-bit image count each value, and 65536 bins "
+              "those of a 16-bit image.\n\n"
+              "Mean, standard deviation (of the population), minimum, maximum, median, "
+              "percentiles and entropy are those of all samples, also of those outside --range. "
+              "Entropy is in bits per sample: of the values of 8- and 16-bit images, of the bins "
+              "of float images. NaN is counted separately and left out of everything.\n\n"
+              "Counts are exact. A percentile p of n samples is at rank (n - 1) * p / 100 of the "
+              "sorted samples, with linear interpolation (numpy's default).",
     .options = options,
     .params_nbytes = sizeof(struct gi_histogram_params),
     .check = check,

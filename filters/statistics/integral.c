@@ -105,15 +105,15 @@ static bool result_equal(const void *a, const void *b)
 }
 
 #define SUMS_MANUAL                                                                                \
-    "Each channel by itself, alpha too; sums have the shape of the image. They are exact: of 8 "   \
-    "and 16 bits whole numbers, of 32 bits where the largest possible sum fits and else of 64. "   \
-    "Samples of float images, or their squares, are rounded to multiples of a power of two so "    \
-    "small that 62 bits just hold any sum, and added up as whole numbers, so that the result is "  \
-    "the same on every device; NaN and infinities count as 0, and sums are doubles.\n\n"           \
-    "A .npy file holds what is computed. A .pfm file has the nearest floats, of images of one or " \
-    "three channels; of many images each has an array of its name, .npy or with --suffix .pfm, "   \
-    "also "                                                                                        \
-    "in tars, from tar to tar."
+    "Each channel is summed alone, alpha too, and the sums have the shape of the "                 \
+    "image. Sums of 8 and 16 bits are whole numbers, of 32 bits if the largest "                   \
+    "possible sum fits and otherwise of 64. Samples of float images, or their squares, "           \
+    "are rounded to multiples of a power of two that is so small that 62 bits just "               \
+    "hold any sum, and added as whole numbers, so that the result is the same on every "           \
+    "device; NaN and infinities count as 0, and sums are doubles.\n\n"                             \
+    "A .npy file holds exactly these sums. A .pfm file has the nearest floats, of "                \
+    "images of one or three channels. For many images each has an array of its name, "             \
+    ".npy or with --suffix .pfm, also from tar to tar."
 
 #define SQUARES_OPTION                                                                             \
     {                                                                                              \
@@ -146,9 +146,11 @@ const struct gi_filter gi_filter_integral = {
     .name = "integral",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Integral image (summed-area table), exact",
-    .manual = "out(y, x) = the sum of in(j, i) for j up to y and i up to x: the sum of any "
-              "rectangle then is that of four sums. scikit-image's integral_image gives the same; "
-              "OpenCV's integral has a row and a column of zeros before.\n\n" SUMS_MANUAL,
+    .manual = "The integral image (summed-area table): out(y, x) = the sum of in(j, i) for j up "
+              "to y and i up to x. The sum of any rectangle then follows from four of these "
+              "sums.\n\n" SUMS_MANUAL "\n\n"
+              "scikit-image's integral_image gives the same; OpenCV's integral has an additional "
+              "row and column of zeros in front.",
     .options = integral_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,
@@ -162,8 +164,8 @@ const struct gi_filter gi_filter_cumulative = {
     .name = "cumulative",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Cumulative sums along rows or columns, exact",
-    .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for j "
-              "up to y, as numpy's cumsum.\n\n" SUMS_MANUAL,
+    .manual = "out(y, x) = the sum of in(y, i) for i up to x or, along columns, of in(j, x) for "
+              "j up to y, like numpy's cumsum.\n\n" SUMS_MANUAL,
     .options = cumulative_options,
     .params_nbytes = sizeof(struct gi_integral_params),
     .plan = plan,

@@ -336,24 +336,22 @@ const struct gi_filter gi_filter_stats = {
     .name = "stats",
     .group = GI_GROUP_MEASUREMENT,
     .summary = "Exact statistics of each channel: mean, deviation, percentiles",
-    .manual =
-        "For each channel: how many samples there are, their sum, mean, variance and deviation (of "
-        "the population: divided by n, as numpy does unless told), the smallest and largest one "
-        "with the place of the first of them in raster order, counted from 0, their range, L1 (sum "
-        "of |v|), L2 (root of the sum of v * v), root mean square, median, percentiles, entropy in "
-        "bits a sample and how many different values occur; the last two not of float images. A "
-        "percentile p of n samples lies at rank (n - 1) * p / 100 of the sorted samples, on a "
-        "straight line between its neighbours (numpy's default).\n\n"
-        "NaN and infinities of float images are counted and left out of everything else; -0 is "
-        "0.\n\n"
-        "--group-by row, column or WxH gives the same of each row, column or tile (those at "
-        "the "
-        "right and at the bottom may be smaller), --labels of the pixels of each label (zonal "
-        "statistics), 262144 at most; places count in the whole image.\n\n"
-        "Sums of samples and of their squares are exact whatever the order, in integers, those of "
-        "floats in whole numbers of 640 bits (after R. Neal, \"Fast exact summation using small "
-        "and large superaccumulators\", arXiv:1505.05571, 2015). What is printed of them is "
-        "rounded once: sum, mean and variance are the nearest double.",
+    .manual = "Prints for each channel: number of samples, sum, mean, variance and standard "
+              "deviation (of the population: divided by n, the default of numpy), minimum and "
+              "maximum with the place of their first occurrence in raster order, counted from 0, "
+              "range, L1 (sum of |v|), L2 (root of the sum of v * v), root mean square, median, "
+              "percentiles, entropy in bits per sample and number of distinct values; float "
+              "images have no entropy and no distinct values.\n\n"
+              "--group-by row, column or WxH prints the same for each row, column or tile (those "
+              "at the right and at the bottom may be smaller), --labels for the pixels of each "
+              "label (zonal statistics), at most 262144; places count in the whole image.\n\n"
+              "NaN and infinities of float images are counted and left out of everything else; "
+              "-0 is 0. A percentile p of n samples is at rank (n - 1) * p / 100 of the sorted "
+              "samples, with linear interpolation (numpy's default).\n\n"
+              "Sums of samples and of their squares are exact in any order: they are integers, "
+              "for floats of 640 bits (after R. Neal, \"Fast exact summation using small and "
+              "large superaccumulators\", arXiv:1505.05571, 2015). Printed values are rounded "
+              "once: sum, mean and variance are the nearest double.",
     .options = options,
     .params_nbytes = sizeof(struct gi_stats_params),
     .plan = plan,

@@ -92,7 +92,7 @@ static const struct gi_option options[] = {
     {.name = "per-channel",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, per_channel),
-     .help = "Compare each channel of a colour image by itself, and keep alpha"},
+     .help = "Compare each channel of a colour image alone, and keep alpha"},
     GI_BORDER_OPTIONS(struct params),
     {.name = NULL},
 };

@@ -14,7 +14,7 @@ check 'stack: a line an input, and one of the whole' test "$(lines r.jsonl)" = \
 s2.pgm null null done 9x5 $(size s2.pgm) 0
 s3.pgm null null done 9x5 $(size s3.pgm) 0
 null mid.pgm 3 done 9x5 $((3 * $(size s1.pgm))) $(size mid.pgm)"
-check 'stack: what is done' test "$(head -1 r.jsonl | jq -r '"\(.chain) \(.files)"')" = 'stack --by median 3'
+check 'stack: what is done' test "$(head -1 r.jsonl | jq -r '"\(.chain) \(.files)"')" = 'stack --method median 3'
 check 'stack: times of the files' grep -q "\"s1.pgm\".*\"input_mtime_ns\": $(date -r s1.pgm +%s%N)," r.jsonl
 check 'stack: times of stages' jq -se '[.[] | select(.inputs)][0].ms | .decode > 0 and .kernels > 0 and .encode > 0' r.jsonl
 gpuimg stack --by median s1.pgm s2.pgm s3.pgm mid2.pgm
