@@ -120,12 +120,11 @@ static void more(FILE *out, const struct gi_command *command)
 static void exit_status(FILE *out, const struct gi_command *command)
 {
     bool judges = command && command->trouble == GI_EXIT_USAGE;
-    fprintf(
-        out,
-        ".SH EXIT STATUS\n0 where all went well, 1 where %s, 2 where %sthe command line was "
-        "wrong, 75 where the machine failed (disk full, I/O error, out of memory, device lost).\n",
-        judges ? "a limit does not hold" : "a file or an operation failed",
-        judges ? "a file or the operation failed or " : "");
+    fprintf(out,
+            ".SH EXIT STATUS\n0 on success, 1 if %s, 2 if %sthe command line was wrong, 75 if the "
+            "machine failed (disk full, I/O error, out of memory, device lost).\n",
+            judges ? "a limit does not hold" : "a file or an operation failed",
+            judges ? "a file or the operation failed or " : "");
 }
 
 static void options(FILE *out, const struct gi_command *command)
@@ -188,12 +187,15 @@ void gi_man_topic(FILE *out, const struct gi_command *topic)
 
 static const char environment[] =
     ".SH ENVIRONMENT\n"
-    ".TP\n\\fBGPUIMG_DEVICE\\fR\nWhere to compute when there is no \\fB\\-\\-device\\fR: auto, "
-    "cpu, "
-    "cuda or cuda:N.\n"
-    ".TP\n\\fBGPUIMG_CPU\\fR\nThe highest instruction level that the CPU backend may use: scalar, "
-    "avx2 or avx512, on Arm scalar or neon.\n"
-    ".TP\n\\fBGPUIMG_WAY\\fR\nWhich ways the primitives go: "
+    ".TP\n\\fBGPUIMG_DEVICE\\fR\n"
+    "The device without \\fB\\-\\-device\\fR: auto, cpu, cuda or cuda:N.\n"
+    ".TP\n\\fBGPUIMG_CPU\\fR\n"
+    "The highest instruction level of the CPU backend: scalar, avx2 or avx512, on Arm scalar or "
+    "neon.\n"
+    ".TP\n\\fBGPUIMG_RATES\\fR\n"
+    "The file with the rates that \\fBgpuimg bench \\-\\-save\\fR measured.\n"
+    ".TP\n\\fBGPUIMG_WAY\\fR\n"
+    "Forces implementations of primitives: "
     "[\\fIbackend\\fR/]\\fIprimitive\\fR:\\fIway\\fR,... (for tests and measurements).\n";
 
 static void formats(FILE *out)
@@ -226,12 +228,12 @@ void gi_man_all(FILE *out)
     fputs(".SH SYNOPSIS\n\\fBgpuimg\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIOPERAND\\fR...]\n"
           ".SH DESCRIPTION\n",
           out);
-    paragraphs(out, "Images are read by content, whatever their names are. They are written in "
-                    "the format of the output's suffix, of --format, or of a prefix as in png:-. "
-                    "An operand - is standard input or output. An output file is either whole or "
-                    "not there.\n\n"
+    paragraphs(out, "Images are read by content, whatever their names are. They are written in the "
+                    "format of the output's suffix, of --format, or of a prefix as in png:-. An "
+                    "operand - is standard input or output. An output file is written whole or not "
+                    "at all.\n\n"
                     "An operation gives the same bytes on the CPU and on CUDA, at every number of "
-                    "threads and every instruction level; gpuimg selftest proves it.");
+                    "threads and every instruction level; gpuimg selftest checks it.");
     fputs(".SH COMMANDS\n", out);
     for (int g = 1; g <= GI_GROUPS; g++) { /* group 0, the tools, comes last */
         fprintf(out, ".SS \"%s\"\n", gi_group_titles[g % GI_GROUPS]);
