@@ -119,7 +119,7 @@ static enum gi_status find_operation(const struct gi_filter **filter, const char
     if (*filter && gi_chain_command(&command, *filter))
         return GI_OK;
     if (*filter || gi_command_find(&command, name))
-        return gi_fail(err, GI_E_USAGE, "%s: can't stand in a chain (gpuimg help run)", name);
+        return gi_fail(err, GI_E_USAGE, "%s: can't be a step of a chain (gpuimg help run)", name);
     const char *nearest = gi_command_nearest(name);
     bool fits = nearest && gi_filter_find(nearest);
     return gi_fail(err, GI_E_USAGE, "%s: no such operation%s%s%s", name,

@@ -94,7 +94,7 @@ static enum gi_status check_outputs(char **operands, int noperands, const struct
             status = gi_output_check_inputs(outputs, inputs, err);
         for (int j = 2; j < i && !status; j++)
             if (gi_output_same(gi_output_file(operands[j]), gi_output_file(operands[i])))
-                status = gi_fail(err, GI_E_USAGE, "%s: is given twice: want a file a channel",
+                status = gi_fail(err, GI_E_USAGE, "%s: is given twice: want a file per channel",
                                  operands[i]);
         if (status)
             return status;

@@ -176,7 +176,7 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
             continue;
         status = ours ? gi_fail(err, GI_E_IO,
                                 "%s %s: holds %s, which is none of the %s, and --force replaces "
-                                "nothing but %s",
+                                "only %s",
                                 option, path, name, what, what)
                       : gi_fail(err, GI_E_IO,
                                 "%s %s: holds %s: want a new or an empty folder, or --force "
@@ -213,7 +213,7 @@ enum gi_status gi_output_check_inside(const char *option, const char *path,
         if (strcmp(inputs[i], "-") != 0)
             status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, inputs[i], err);
     if (!status && gi_claims_clash(&claims, false, &a, &b))
-        status = gi_fail(err, GI_E_USAGE, "%s %s: the input %s stands in it, want another folder",
+        status = gi_fail(err, GI_E_USAGE, "%s %s: the input %s is in it, want another folder",
                          option, path, inputs[b.index]);
     gi_claims_free(&claims);
     free(inside);

@@ -212,7 +212,7 @@ static enum gi_status check_folders(const struct gi_args *args, const struct gi_
         return GI_OK;
     if (is_folder(args->operands[n - 2]))
         return gi_fail(err, GI_E_USAGE,
-                       "%s: is a folder, want an image; all in a folder go by --recursive and "
+                       "%s: is a folder, want an image; for all in a folder use --recursive and "
                        "--out-dir",
                        args->operands[n - 2]);
     if (is_folder(args->operands[n - 1]))
@@ -237,8 +237,8 @@ static enum gi_status check_operands(const struct gi_args *args, const struct gi
         return gi_fail(
             err, GI_E_USAGE, "%s: one operand too many (usage: gpuimg %s%s%s)%s",
             args->operands[max], command->name, *command->operands ? " " : "", command->operands,
-            gi_batch_writes_files(command)                    ? "; many images go by --out-dir"
-            : gi_command_set(command, gi_layers_options) >= 0 ? "; many images go by --out"
+            gi_batch_writes_files(command)                    ? "; for many images use --out-dir"
+            : gi_command_set(command, gi_layers_options) >= 0 ? "; for many images use --out"
                                                               : "");
     if (args->noperands < min)
         return gi_fail(err, GI_E_USAGE, "want %s, got %s (usage: gpuimg %s [OPTION...] %s)",

@@ -46,7 +46,7 @@ static const struct gi_option options[] = {
     {.name = "force",
      .type = GI_OPT_FLAG,
      .offset = offsetof(struct params, force),
-     .help = "Let the folder replace one that holds nothing but layers"},
+     .help = "Let the folder replace one that holds only layers"},
     {0},
 };
 

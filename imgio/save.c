@@ -50,7 +50,7 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
     if (format)
         return gi_fail(err, GI_E_USAGE, "--format %s: want one of %s", format, names);
     return gi_fail(err, GI_E_USAGE,
-                   "%s: no image format goes by this name; want a suffix, --format or a prefix "
+                   "%s: no image format has this name; want a suffix, --format or a prefix "
                    "\"png:\" of %s",
                    path, names);
 }
@@ -156,7 +156,7 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     if (metadata->ntexts && (!format->texts || long_text))
         losses[n++] = format->texts ? "a text so long" : "texts";
     if (!format->colour && !metadata->icc && !gi_metadata_is_srgb(metadata))
-        losses[n++] = "what it says of colour (gAMA, cHRM, cICP)";
+        losses[n++] = "its colour (gAMA, cHRM, cICP)";
     if (metadata->dpi_x > 0 && (!format->metadata || format->no_resolution))
         losses[n++] = "the resolution";
     return n;

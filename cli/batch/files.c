@@ -251,7 +251,7 @@ static enum gi_status check_nested(const struct gi_batch_files *files, struct gi
     enum gi_status status = claim_folders(files, &claims, true, err);
     if (!status && gi_claims_clash(&claims, false, &a, &b) && b.kind == GI_CLAIM_INPUT)
         status = gi_fail(err, GI_E_USAGE,
-                         "the folder of %s would stand in that of %s, want another --out",
+                         "the folder of %s would be inside that of %s, want another --out",
                          input_of(files, b.index), input_of(files, a.index));
     gi_claims_free(&claims);
     return status;

@@ -179,7 +179,7 @@ static enum gi_status check_head(const char *text, const char *path,
                          chain, head->chain);
     else if (strcmp(with ? with : "", want_with) != 0)
         status = gi_fail(err, GI_E_USAGE,
-                         "--resume: the report %s is of other images, or other files, than stand "
+                         "--resume: the report %s is of other images, or other files, than are "
                          "now under the names in \"%s\"",
                          path, chain);
     else if (strcmp(shard ? shard : "", want) != 0)
@@ -211,8 +211,8 @@ static enum gi_status add_line(struct gi_journal *journal, struct lines *lines, 
     json_t *line = NULL;
     lines->keys[lines->n] = 0;
     if (whole && !gi_json_read(&line, text, err) && !line)
-        gi_cli_warn("--report %s: line %zu is damaged: what it says is done again", journal->path,
-                    lines->n + 2);
+        gi_cli_warn("--report %s: line %zu is damaged: its inputs are processed again",
+                    journal->path, lines->n + 2);
     if (line)
         lines->keys[lines->n] = key_of_line(journal, line, err);
     json_decref(line);

@@ -43,7 +43,7 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
         channel |= field == CHANNEL;
     }
     return channel ? GI_OK
-                   : gi_fail(err, GI_E_USAGE, "%s %s: want {channel} in it, for a file a channel",
+                   : gi_fail(err, GI_E_USAGE, "%s %s: want {channel} in it, for a file per channel",
                              option, naming->template);
 }
 

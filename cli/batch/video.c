@@ -73,7 +73,7 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
         if (result.width != want.width || result.height != want.height)
             status = gi_fail(err, GI_E_UNSUPPORTED,
                              "makes %d x %d chroma beside %d x %d luma, and this video has to have "
-                             "%d x %d: want a size that goes by parts, or C444",
+                             "%d x %d: want a multiple of the chroma subsampling, or C444",
                              result.width, result.height, stream->made.width, stream->made.height,
                              want.width, want.height);
     }

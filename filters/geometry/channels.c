@@ -14,7 +14,7 @@ static const struct gi_option options[] = {
      .offset = offsetof(struct params, order),
      .example = "bgr",
      .metavar = "LETTERS",
-     .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all but alpha), o "
+     .help = "The channels of the result: r, g, b, a (alpha), k (gray), c (all except alpha), o "
              "(opaque, full scale) and z (zero), of a second image 2r and so on; or one by name: "
              "red, green, blue, alpha, gray, colour"},
     {.name = NULL},

@@ -96,7 +96,7 @@ static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *wit
                        "it within, or --clip",
                        width, height, x, y, whole_width, whole_height);
     if (!clip_side(&x, &width, whole_width) || !clip_side(&y, &height, whole_height))
-        return gi_fail(err, GI_E_USAGE, "--size: lies outside the %d x %d pixels that there are",
+        return gi_fail(err, GI_E_USAGE, "--size: is outside the image of %d x %d pixels",
                        whole_width, whole_height);
     place->left = within->left + x;
     place->top = within->top + y;

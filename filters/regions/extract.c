@@ -13,8 +13,8 @@ static enum gi_status check(void *params, struct gi_err *err)
 {
     const struct gi_extract_params *p = params;
     if (p->mask_image && p->at.kind != GI_LEVEL_OTSU)
-        return gi_fail(err, GI_E_USAGE,
-                       "--mask-image %s: stands in place of --at, want one of them", p->mask_image);
+        return gi_fail(err, GI_E_USAGE, "--mask-image %s and --threshold: want one of them",
+                       p->mask_image);
     if (p->max_area && p->max_area < p->min_area)
         return gi_fail(err, GI_E_USAGE, "--max-area %llu: want --min-area, %llu px, or more",
                        (unsigned long long)p->max_area, (unsigned long long)p->min_area);

@@ -156,8 +156,8 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
         return unsupported(err, "colours of kind", r->photometric);
     }
     if (r->samples < colours)
-        return gi_fail(err, GI_E_FORMAT, "is damaged: %u samples a pixel of %d colours", r->samples,
-                       colours);
+        return gi_fail(err, GI_E_FORMAT, "is damaged: %u samples per pixel of %d colours",
+                       r->samples, colours);
     map_samples(r, colours);
     if (r->indexed) {
         if (r->bits > 8 || r->samples != 1)
@@ -224,7 +224,7 @@ static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
     if (!gi_tiff.TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &r->photometric))
         r->photometric = r->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     if (!r->samples || r->samples > GI_TIFF_SAMPLES_MAX)
-        return unsupported(err, "samples a pixel:", r->samples);
+        return unsupported(err, "samples per pixel:", r->samples);
     bool is_float = r->format == SAMPLEFORMAT_IEEEFP;
     if (!is_float && r->format != SAMPLEFORMAT_UINT && r->format != SAMPLEFORMAT_VOID)
         return unsupported(err, "samples of kind", r->format);

@@ -188,7 +188,7 @@ expect_error 1 'extract: --crops nowhere/in/: No such *' extract nothere.pgm mad
 expect_error 1 'extract: --crops two.pgm: Not a *' extract nothere.pgm made.csv --crops two.pgm
 expect_error 2 'extract: --crop-format gif: *' extract nothere.pgm made.csv --crops made --crop-format gif
 expect_error 2 'extract: --overlay made.pgm: want a format that holds colour' extract nothere.pgm made.csv --overlay made.pgm
-expect_error 2 'extract: --mask-image mask.pgm: *--at*' extract nothere.pgm made.csv --mask-image mask.pgm --at 20
+expect_error 2 'extract: --mask-image mask.pgm and --threshold: want one of them' extract nothere.pgm made.csv --mask-image mask.pgm --at 20
 if ((EUID != 0)); then
     mkdir closed
     chmod a-w closed

@@ -59,7 +59,7 @@ expect_error 2 'invert: in/b.png: the output of in/b.png would be written over t
     invert in/b.png --out-dir in
 expect_error 2 'invert: in: is a folder, want --recursive or files' invert in --out-dir made
 expect_error 2 'invert: --out made/{x}: {x}: want {dir}, {tree}*' invert in/a.png --out 'made/{x}'
-expect_error 2 'invert: made/a.xyz: no image format goes by this name*' invert in/a.png --out-dir made --suffix xyz
+expect_error 2 'invert: made/a.xyz: no image format has this name*' invert in/a.png --out-dir made --suffix xyz
 mkdir empty
 expect_error 2 'invert: no images among the inputs' invert --recursive empty --out-dir made
 expect_error 2 'invert: no images among the inputs' invert --files-from /dev/null --out-dir made
@@ -69,7 +69,7 @@ for option in --report=made.jsonl --resume --shard=1/2 --recursive --fail-fast -
     expect_error 2 'invert: --*: is for many images: want --out-dir, --out or --tar too*' invert in/a.png made.png $option
 done
 expect_error 2 'histogram: --shard: is for many images: want --table*' histogram in/a.png --shard 1/2
-expect_error 2 'invert: made: one operand too many (usage: *); many images go by --out-dir' invert in/a.png in/b.png made
+expect_error 2 'invert: made: one operand too many (usage: *); for many images use --out-dir' invert in/a.png in/b.png made
 expect 0 gpuimg invert in/a.png one.png --memory 9M --progress
 
 # The report on standard output, which may be a file.

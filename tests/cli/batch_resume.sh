@@ -282,9 +282,9 @@ expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl
 sed -i '3s/.*/xx/; 4s/.*/\x00\x00/; 5s/}.*//' damaged.jsonl
 expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl --resume
 check 'damaged lines are named' cmp err - <<'END'
-gpuimg: warning: flip: --report damaged.jsonl: line 3 is damaged: what it says is done again
-gpuimg: warning: flip: --report damaged.jsonl: line 4 is damaged: what it says is done again
-gpuimg: warning: flip: --report damaged.jsonl: line 5 is damaged: what it says is done again
+gpuimg: warning: flip: --report damaged.jsonl: line 3 is damaged: its inputs are processed again
+gpuimg: warning: flip: --report damaged.jsonl: line 4 is damaged: its inputs are processed again
+gpuimg: warning: flip: --report damaged.jsonl: line 5 is damaged: its inputs are processed again
 END
 expect 0 gpuimg report merge damaged.jsonl
 check 'and are whole again' test "$(grep -c '"done"' damaged.jsonl)" = 10

@@ -77,7 +77,7 @@ expect_error 2 'run: made/other.pgm: want a name that ends in .npy or .pfm' run 
 expect 0 gpuimg integral in.pgm --out 'own/{stem}.PFM'
 check "a suffix of --out's own" cmp own/in.PFM out.pfm
 expect_error 2 'integral: --report: is for many images: want --out-dir, --out or --tar too' integral in.pgm made.npy --report made.jsonl
-expect_error 2 'integral: other.pgm: one operand too many*; many images go by --out-dir' integral in.pgm made.npy other.pgm
+expect_error 2 'integral: other.pgm: one operand too many*; for many images use --out-dir' integral in.pgm made.npy other.pgm
 
 # From tar to tar: images become arrays, in their order, and what is none passes.
 echo text >note.txt

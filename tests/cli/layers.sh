@@ -43,14 +43,14 @@ rm -r theirs
 mkdir theirs
 cp a.pgm theirs/layer-1.pgm
 cp labels.pgm theirs/layer-2.pgm
-expect_error 2 'split: --out-dir theirs: the input theirs/layer-1.pgm stands in it, want another folder' \
+expect_error 2 'split: --out-dir theirs: the input theirs/layer-1.pgm is in it, want another folder' \
     split theirs/layer-1.pgm --labels labels.pgm --out-dir theirs --force
-expect_error 2 'split: --out-dir ./theirs/: the input theirs/layer-2.pgm stands in it, *' \
+expect_error 2 'split: --out-dir ./theirs/: the input theirs/layer-2.pgm is in it, *' \
     split a.pgm --labels theirs/layer-2.pgm --out-dir ./theirs/ --force
 check 'both stay' test "$(ls theirs)" = $'layer-1.pgm\nlayer-2.pgm'
 mv theirs/layer-1.pgm theirs/region-1.pgm
 rm theirs/layer-2.pgm
-expect_error 2 'extract: --crops theirs: the input theirs/region-1.pgm stands in it, *' extract theirs/region-1.pgm --crops theirs --force
+expect_error 2 'extract: --crops theirs: the input theirs/region-1.pgm is in it, *' extract theirs/region-1.pgm --crops theirs --force
 rm -r theirs
 expect 0 gpuimg split a.pgm --labels <(printf 'P5\n3 1\n255\n\000\000\000') --out-dir none
 check 'no label, no layer' test -d none -a -z "$(ls none)"

@@ -11,7 +11,7 @@ expect_error 2 'crop: --size 10x5+0+0: reaches out of the 9 x 7 pixels that ther
 expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3+7+0
 expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3-1+0
 expect_error 2 '*reaches out of the 9 x 7*' crop in.pgm out.pgm --size 3x3+1000000000+1000000000
-expect_error 2 'crop: --size: lies outside the 9 x 7 pixels*' crop in.pgm out.pgm --size 3x3+50+0 --clip
+expect_error 2 'crop: --size: is outside the image of 9 x 7 pixels*' crop in.pgm out.pgm --size 3x3+50+0 --clip
 expect_error 2 'crop: --gravity up: want northwest, north*' crop in.pgm out.pgm --size 3x3 --gravity up
 expect_error 2 'crop: --tolerance 101: want 0 to 100*' crop in.pgm out.pgm --trim --tolerance 101
 check "nothing was written" test ! -e out.pgm

@@ -70,7 +70,7 @@ expect_error 2 'channels: in/rgb_{channel}.ppm: the output of in/rgb.ppm would b
 rm in/rgb_k.ppm
 expect_error 2 'channels: made/rgb_{channel}.png: would be the output of in/rgb.ppm and of ./in/rgb.ppm, want --out *' \
     channels split in/rgb.ppm ./in/rgb.ppm --out-dir made --suffix png
-expect_error 2 'channels: --out made/{stem}.png: want {channel} in it, for a file a channel' channels split "${all[@]}" --out 'made/{stem}.png'
+expect_error 2 'channels: --out made/{stem}.png: want {channel} in it, for a file per channel' channels split "${all[@]}" --out 'made/{stem}.png'
 expect_error 2 'channels: --out made/{channel}.ppm: {channel}.ppm: want *' channels "${all[@]}" --order k --out 'made/{channel}.ppm'
 expect_error 2 'channels: made/rgb_{channel}.xyz: no image format*' channels split in/rgb.ppm --out-dir made --suffix xyz
 expect_error 2 'channels: --tar: not of channels split, want files and --out-dir or --out' channels split --tar in.tar made.tar
@@ -192,7 +192,7 @@ check 'made again' test "$(find killed -mindepth 1 -maxdepth 1 | wc -l) $(jq -r 
 mkdir -p nest/a
 cp scans/1.ppm nest/a.ppm
 cp scans/1.ppm nest/a/b.ppm
-expect_error 2 'split: the folder of nest/a/b.ppm would stand in that of nest/a.ppm, want another --out' \
+expect_error 2 'split: the folder of nest/a/b.ppm would be inside that of nest/a.ppm, want another --out' \
     split nest --recursive --labels labels/1.pgm --out 'made/{tree}/{stem}'
 expect_error 2 'split: --report one/1/layer-0.jsonl: is the output of scans/1.ppm, want another file' \
     split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --force --report one/1/layer-0.jsonl
@@ -202,7 +202,7 @@ expect_error 2 'split: scans: the output of scans/1.ppm would be written over th
 expect_error 2 'split: labels: the output of scans/1.ppm would be written over the input labels/1.pgm, *' split scans/1.ppm --labels labels/1.pgm --out labels
 expect_error 2 'split: of many images want --out, and no --out-dir: *' split scans/1.ppm --labels labels/1.pgm --out 'made/{stem}' --out-dir made
 expect_error 2 'split: of many images want --out, and no --out-dir: *' split --files-from names --labels labels/1.pgm
-expect_error 2 'split: scans/2.ppm: one operand too many *; many images go by --out' split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out-dir made
+expect_error 2 'split: scans/2.ppm: one operand too many *; for many images use --out' split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out-dir made
 expect_error 2 'split: --shard: is for many images: want --out too' split scans/1.ppm --labels labels/1.pgm --out-dir made --shard 1/2
 expect_error 2 'split: --labels labels/{n}.pgm: {n}.pgm: want {dir}, *' split scans/1.ppm --labels 'labels/{n}.pgm' --out 'made/{stem}'
 expect_error 2 'split: --format nothing: want the suffix *' split scans/1.ppm --labels labels/1.pgm --out 'made/{stem}' --format nothing

@@ -74,7 +74,7 @@ expect_error 2 'run: step 2: is empty, want an operation' run 'blur | | edges' i
 expect_error 2 'run: step 1: is empty, want an operation' run ' ' in.pgm made.pgm
 expect_error 2 'run: step 3: is empty, want an operation' run 'blur | edges |' in.pgm made.pgm
 expect_error 2 'run: step 1: "0 1: a quote is not closed' run 'convolve --kernel "0 1' in.pgm made.pgm
-expect_error 2 "run: step 1: compare: can't stand in a chain*" run 'compare' in.pgm made.pgm
+expect_error 2 "run: step 1: compare: can't be a step of a chain*" run 'compare' in.pgm made.pgm
 expect_error 2 'run: step 1: gaussian: in.pgm: one operand too many*' run 'gaussian in.pgm' in.pgm made.pgm
 expect_error 2 'run: want OUTPUT for the image that edges makes' run 'blur | edges' in.pgm
 expect_error 2 'run: step 1, histogram: its table and the image both go to standard output: want --to FILE' run 'histogram | edges' in.pgm pgm:-

@@ -30,7 +30,7 @@ for guess in -j:threads -r:recursive --outdir:out-dir '-o:out-dir (of one image 
     expect_error 2 "blur: ${guess%%:*}: no such option, did you mean --${guess#*:}? (try gpuimg help blur)" blur in.pgm "${guess%%:*}" made.pgm
 done
 expect_error 2 'blur: -Q: no such option (try gpuimg help blur)' blur in.pgm made.pgm -Q
-expect_error 2 'blur: folder: is a folder, want an image; all in a folder go by --recursive and --out-dir' blur folder made.pgm
+expect_error 2 'blur: folder: is a folder, want an image; for all in a folder use --recursive and --out-dir' blur folder made.pgm
 expect_error 2 'run: folder: is a folder, want an image; *' run blur folder made.pgm
 mkdir extract
 expect 0 gpuimg run extract in.pgm
@@ -77,7 +77,7 @@ expect_error 2 '?\[31m: no such command*' $'\e[31m'
 # Operands.
 expect_error 2 'blur: want INPUT OUTPUT, got nothing (usage: gpuimg blur \[OPTION...\] INPUT OUTPUT)' blur
 expect_error 2 'blur: want INPUT OUTPUT, got in.pgm (*' blur in.pgm
-expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); many images go by --out-dir' blur in.pgm made.pgm more.pgm
+expect_error 2 'blur: more.pgm: one operand too many (usage: gpuimg blur INPUT OUTPUT); for many images use --out-dir' blur in.pgm made.pgm more.pgm
 expect_error 2 'blur: operand 2 is empty, want INPUT OUTPUT' blur in.pgm ''
 expect_error 2 'list: x: one operand too many (usage: gpuimg list)' list x
 expect_error 2 'completion: tcsh: want bash|zsh|fish' completion tcsh
