@@ -166,19 +166,20 @@ static const char *const cluster_paragraphs[] = {
 };
 
 static const char *const limits_paragraphs[] = {
-    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image. It applies to "
-    "files that are much smaller than their samples, as a decompression bomb is; a "
-    "file of at least half as many bytes as its samples has shown its size. "
-    "--max-bytes (default 64Gi) bounds the bytes of the samples of an image, and of an "
-    "input from a pipe, always. Both are checked before memory is taken. The "
-    "coefficients of a JPEG count as bytes, and its scans as work. --allow-partial "
-    "accepts a damaged image of more than 16 MiB only if at least a sixteenth of its "
-    "rows can be read.",
+    "IMAGES. --max-pixels (default 256Mi) bounds the pixels of an image and of every "
+    "result. It applies to files that are much smaller than their samples, as a "
+    "decompression bomb is; a file of at least half as many bytes as its samples has "
+    "shown its size, and a result may always have as many pixels as the input. "
+    "--max-bytes (default 64Gi) bounds the bytes of samples of an image and of a "
+    "result, and of an input from a pipe, always. All are checked before memory is "
+    "taken. The coefficients of a JPEG count as bytes, and its scans as work. "
+    "--allow-partial accepts a damaged image of more than 16 MiB only if at least a "
+    "sixteenth of its rows can be read.",
     "MEMORY. --memory bounds the images that a batch processes at the same time; "
     "without it the bound is half of the free memory, within the limit of the cgroup. "
     "--max-device-bytes bounds the memory on the GPU. An image that does not fit there "
     "is processed in bands, with the same result.",
-    "LARGE FILES. A PGM, PPM or PAM file is mapped and not copied: a gray PGM of 60000 "
+    "LARGE FILES. An input file is mapped into memory and not copied: a gray PGM of 60000 "
     "x 60000 pixels (3.6 GB) is blurred on a machine with 8 GB of free memory with the "
     "default options.",
     "KERNELS. Separable kernels, box filters and rectangles of morphology have at most "

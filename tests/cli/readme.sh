@@ -25,7 +25,7 @@ check "README has at most 250 lines" test "$(wc -l <"$readme")" -le 250
 
 # Limits and their defaults, as their options have them.
 for option in max-pixels max-bytes; do
-    default=$(gpuimg help common | sed -nE "/^  --$option/,/default/s/.*default ([0-9]+[GM]i).*/\1/p" | head -1)
+    default=$(gpuimg help common | tr -s ' \n' ' ' | sed -nE "s/.* --$option SIZE [^(]*\([^)]*default ([0-9]+[GM]i)\).*/\1/p")
     check "help common has a default of --$option" test -n "$default"
     check "help limits has the default of --$option, $default" grep -qF -- "--$option (default $default)" <(gpuimg help limits | tr -s ' \n' ' ')
 done
