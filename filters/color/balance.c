@@ -1,4 +1,4 @@
-/* White balance by exact means.
+/* White balance from exact means.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/balance.h"
 
@@ -8,7 +8,7 @@
 
 #include "filters/statistics/exact.h"
 
-/* "X,Y" as a rectangle of one pixel. */
+/* Reads "X,Y" as a rectangle of one pixel. */
 static bool read_point(struct gi_balance *balance, const char *text)
 {
     double at[2];
@@ -68,7 +68,7 @@ enum gi_status gi_balance_plan(const struct gi_balance *balance, struct gi_plan 
     return GI_OK;
 }
 
-/* The part of the rectangle that lies in the band's rows, from row `y` of the image on. */
+/* Measures the part of the rectangle that is in the band, which begins at row `y` of the image. */
 static enum gi_status measure_rect(const struct gi_balance *balance, struct gi_queue *queue,
                                    struct gi_balance_state *state, const struct gi_image *band,
                                    struct gi_err *err)

@@ -1,4 +1,4 @@
-/* White balance: what is to be gray, and what makes it so.
+/* White balance: what should be gray, and the matrix that makes it so.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_BALANCE_H
 #define GI_FILTERS_BALANCE_H
@@ -12,7 +12,7 @@ struct gi_balance {
 };
 
 struct gi_balance_state {
-    int rows; /* of the image that have been seen */
+    int rows; /* rows of the image measured so far */
     struct gi_reduction found[GI_MAX_CHANNELS];
     enum gi_type type;
 };
@@ -20,14 +20,14 @@ struct gi_balance_state {
 /* Reads "gray", "X,Y" or "WxH+X+Y". Errors: GI_E_USAGE. */
 enum gi_status gi_balance_read(struct gi_balance *balance, const char *text, struct gi_err *err);
 
-/* One look at the image. Errors: GI_E_USAGE for a place outside it, GI_E_UNSUPPORTED. */
+/* Plans one measuring pass. Errors: GI_E_USAGE for a place outside the image, GI_E_UNSUPPORTED. */
 enum gi_status gi_balance_plan(const struct gi_balance *balance, struct gi_plan *plan,
                                struct gi_err *err);
 enum gi_status gi_balance_measure(const struct gi_balance *balance, struct gi_queue *queue,
                                   struct gi_balance_state *state, const struct gi_image *band,
                                   struct gi_err *err);
 
-/* A factor for each channel; 1 where none makes it gray. */
+/* Returns a factor per channel; 1 if no factor makes the channel gray. */
 struct gi_matrix4 gi_balance_matrix(const struct gi_balance_state *state);
 
 #endif

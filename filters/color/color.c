@@ -1,4 +1,4 @@
-/* Color: pixels by matrices, from one colour space to another, and white made white.
+/* Colour transforms: matrices, conversion between colour spaces, white balance.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@ struct params {
     double saturation, hue;
     int from, to;
     bool pca, sepia, video;
-    struct gi_matrix4 matrix; /* what check() reads of `text`, and of `balance_text` */
+    struct gi_matrix4 matrix; /* made by check() from `text` and `balance_text` */
     struct gi_balance balance;
 };
 
-/* What a look at the image has found, where there is one. */
+/* The result of the measuring pass, if there is one. */
 union found {
     struct gi_balance_state balance;
     struct gi_pca_state pca;
@@ -150,9 +150,9 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* ---- what is done ---- */
+/* ---- the steps ---- */
 
-/* Those of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
+/* The matrices of CSS: https://www.w3.org/TR/filter-effects-1/, feColorMatrix and sepia(). */
 static struct gi_matrix4 sepia(void)
 {
     return (struct gi_matrix4){{{0.393, 0.769, 0.189, 0, 0},
@@ -184,7 +184,7 @@ static struct gi_matrix4 hue(double degrees)
     return matrix;
 }
 
-/* All steps for images of the source's type and channels. */
+/* Puts all steps together for images of the source's type and channels. */
 static void put_together(struct gi_mixing *mixing, const struct params *p,
                          const struct gi_image *src, const union found *found)
 {

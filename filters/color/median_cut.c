@@ -1,13 +1,14 @@
-/* Median cut: boxes are ranges of one list of colours, parted in place. The nearest of the new
- * colours is looked for among those that can be nearest in a cell of 8 x 8 x 8 colours: P.
- * Heckbert's "locally sorted search", 1982. SPDX-License-Identifier: MIT */
+/* Median cut: boxes are ranges of one list of colours, which is partitioned in place. The nearest
+ * new colour is searched among those that can be nearest in a cell of 8 x 8 x 8 colours: P.
+ * Heckbert's "locally sorted search", 1982.
+ * SPDX-License-Identifier: MIT */
 #include "filters/color/median_cut.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct entry {
-    uint8_t v[4]; /* the fourth stays 0 */
+    uint8_t v[4]; /* the fourth is always 0 */
     uint32_t count;
 };
 
@@ -15,12 +16,13 @@ struct box {
     struct entry *entries;
     size_t n;
     int axis;
-    double spread; /* the sum of squared distances from the mean along it; 0: not to be cut */
+    double spread; /* sum of squared distances from the mean along this axis; 0: cannot be cut */
 };
 
 /* ---- boxes ---- */
 
-/* Sums of counts, values and squares along one channel are whole numbers below 2^63. */
+/* Finds the axis of maximum spread. Sums of counts, values and squares along one channel are
+ * integers below 2^63. */
 static void find_axis(struct box *box, int channels)
 {
     box->spread = 0;
@@ -46,7 +48,7 @@ static void find_axis(struct box *box, int channels)
     }
 }
 
-/* The largest value of the lower part: half of the pixels, but not all values. */
+/* Returns the maximum value of the lower part: half of the pixels, but not all values. */
 static uint8_t find_cut(const struct box *box)
 {
     uint64_t at[256] = {0}, all = 0, below = 0;
@@ -67,7 +69,7 @@ static uint8_t find_cut(const struct box *box)
     return (uint8_t)cut;
 }
 
-/* Both parts keep the order of the list as far as that goes; it does not matter. */
+/* Cuts a box in two. The order of the list within the parts does not matter. */
 static void cut_box(struct box *low, struct box *high, int channels)
 {
     uint8_t cut = find_cut(low);
@@ -84,7 +86,7 @@ static void cut_box(struct box *low, struct box *high, int channels)
     find_axis(high, channels);
 }
 
-/* Returns how many boxes there are, `most` at most. */
+/* Returns the number of boxes, at most `most`. */
 static int cut_all(struct box *boxes, int most, struct entry *entries, size_t n, int channels)
 {
     int nboxes = 1;
@@ -113,12 +115,12 @@ static void mean_of(uint8_t mean[4], const struct box *box)
         mean[c] = (uint8_t)((2 * sums[c] + n) / (2 * n));
 }
 
-/* ---- the nearest ---- */
+/* ---- search for the nearest colour ---- */
 
 enum { CELL_BITS = 5, CELLS = 1 << 3 * CELL_BITS, CELL_SIDE = 8 };
 
 struct cell {
-    int n; /* 0: not looked at yet */
+    int n; /* 0: not filled yet */
     uint8_t candidates[GI_RECOLOUR_MOST];
 };
 
@@ -132,8 +134,8 @@ static int distance(const uint8_t *a, const uint8_t *b)
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-/* The colours that are nearest to some colour of the cell that begins at `corner`: no farther away
- * at their best than the closest one is at its worst. */
+/* Finds the colours that are nearest to some colour of the cell that begins at `corner`: those
+ * whose minimum distance to the cell does not exceed the smallest maximum distance. */
 static void fill_cell(struct cell *cell, const uint8_t corner[3], uint8_t (*colours)[4], int n)
 {
     int near[GI_RECOLOUR_MOST], bound = INT32_MAX;
@@ -167,7 +169,7 @@ static uint8_t nearest(struct cell *cells, const uint8_t v[4], uint8_t (*colours
     return best;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static void split_number(uint8_t v[4], size_t colour, int channels)
 {

@@ -5,9 +5,9 @@
 
 #include "kernels/kernels.h"
 
-/* `counts` says how often each of `n` colours occurs, one a number: 256 grays, or 2^24 with red
- * highest. Fills `most` colours at most and, for colours that occur, which one is nearest; others
- * have entry 0. Errors: GI_E_MEMORY. */
+/* `counts` has the number of pixels of each of `n` colours, indexed by colour number: 256 grays, or
+ * 2^24 colours with red in the highest bits. Fills at most `most` colours, and for every colour
+ * that occurs the index of the nearest one; other entries are 0. Errors: GI_E_MEMORY. */
 enum gi_status gi_median_cut(uint8_t colours[GI_RECOLOUR_MOST][4], uint8_t *entries, int most,
                              const uint32_t *counts, size_t n, int channels, struct gi_err *err);
 

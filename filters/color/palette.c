@@ -1,4 +1,4 @@
-/* Palette: counted by the backend, sorted here.
+/* Palette: colours are counted on the backend and sorted here.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/palette.h"
 

@@ -1,4 +1,4 @@
-/* The colours of an image, counted.
+/* The colours of an image with their counts.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_PALETTE_H
 #define GI_FILTERS_PALETTE_H
@@ -10,9 +10,9 @@ struct gi_palette_params {
 };
 
 struct gi_palette {
-    uint64_t pixels, unique;      /* of the image; different colours in it */
-    size_t n;                     /* of `each`: the first of them */
-    struct gi_colour_count *each; /* the most frequent first, of equals by their number */
+    uint64_t pixels, unique;      /* pixels of the image; number of different colours */
+    size_t n;                     /* length of `each`, which may be shorter than `unique` */
+    struct gi_colour_count *each; /* in order of descending count, ties in order of colour number */
 };
 
 /* Result: struct gi_palette. */

@@ -1,12 +1,13 @@
-/* Principal components: covariances by exact sums of squares, for 2 x y = x^2 + y^2 - (x - y)^2,
- * and eigenvectors by rotations. SPDX-License-Identifier: MIT */
+/* Principal components: covariances from exact sums of squares, because 2 x y = x^2 + y^2 - (x -
+ * y)^2, and eigenvectors by Jacobi rotations.
+ * SPDX-License-Identifier: MIT */
 #include "filters/color/pca.h"
 
 #include <math.h>
 
 #include "filters/statistics/exact.h"
 
-enum { SWEEPS = 32 /* a handful serve: they converge quadratically */ };
+enum { SWEEPS = 32 /* a few suffice, because convergence is quadratic */ };
 
 enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err)
 {
@@ -33,8 +34,8 @@ static enum gi_status turn_colours(struct gi_queue *queue, struct gi_image *dst,
     return queue->k->shuffle(queue, dst, src, &spec, err);
 }
 
-/* half: the halves of float samples, whose differences are never infinite; NaN in all colours of a
- * pixel that has one which is not finite. `spare` is overwritten. */
+/* half: the halves of float samples, whose differences never overflow; NaN in all colours of a
+ * pixel that has a colour that is not finite. `spare` is overwritten. */
 static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struct gi_image *spare,
                             const struct gi_image *band, struct gi_err *err)
 {
@@ -58,7 +59,7 @@ static enum gi_status halve(struct gi_queue *queue, struct gi_image *half, struc
     return status;
 }
 
-/* Sums of `colours`, and of their differences by way of `spare`. */
+/* Adds the sums of `colours` and of their differences, which are computed in `spare`. */
 static enum gi_status add_sums(struct gi_queue *queue, struct gi_pca_state *state,
                                const struct gi_image *colours, struct gi_image *spare,
                                struct gi_err *err)
@@ -104,8 +105,8 @@ struct eigen {
     double value, vector[3];
 };
 
-/* Makes a[p][q] 0 by a rotation, which goes into `v` too. C. Jacobi, 1846; G. Golub and C. Van
- * Loan, "Matrix Computations", 8.5.2. */
+/* Makes a[p][q] zero by a rotation, which is applied to `v`, too. C. Jacobi, 1846; G. Golub and C.
+ * Van Loan, "Matrix Computations", 8.5.2. */
 static void rotate(double a[3][3], double v[3][3], int p, int q)
 {
     double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
@@ -126,7 +127,8 @@ static void rotate(double a[3][3], double v[3][3], int p, int q)
     }
 }
 
-/* By value, the greatest first; the number of a vector that is farthest from 0 is above it. */
+/* Sorts by eigenvalue in descending order; the component of a vector with the largest magnitude is
+ * made positive. */
 static void eigenvectors(struct eigen found[3], double a[3][3])
 {
     double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -159,7 +161,7 @@ struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state)
     for (int c = 0; c < 3 && state->found[c].n; c++) {
         int next = (c + 1) % 3;
         const struct gi_reduction *x = &state->found[c], *y = &state->found[next];
-        if (!whole) /* these are halves */
+        if (!whole) /* the sums are of halves */
             mean[c] = 2 * gi_exact_quotient(&x->sum, GI_EXACT_SUM, x->n);
         struct gi_exact spread = gi_exact_spread(x);
         struct gi_exact both = gi_exact_spread_of_two(x, y, &state->apart[c]);

@@ -6,21 +6,21 @@
 #include "filters/color/spaces.h"
 #include "filters/filter.h"
 
-/* Of the three colours, and of how far each is from the next one. */
+/* Sums of the three colours, and of the differences between neighbouring colours. */
 struct gi_pca_state {
-    int rows; /* of the image that have been seen */
+    int rows; /* rows of the image measured so far */
     struct gi_reduction found[GI_MAX_CHANNELS], apart[GI_MAX_CHANNELS];
     enum gi_type type;
 };
 
-/* One look at an image of three colours. Errors: GI_E_UNSUPPORTED. */
+/* Plans one measuring pass over an image of three colours. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_pca_plan(struct gi_plan *plan, struct gi_err *err);
 enum gi_status gi_pca_measure(struct gi_queue *queue, struct gi_pca_state *state,
                               const struct gi_image *band, struct gi_err *err);
 
-/* From colours to components, the one of the greatest variance first: of integers such that 0 and 1
- * are the least and the greatest that any colour can have, of floats the numbers themselves, their
- * means 0. */
+/* Returns the matrix from colours to components, in order of descending variance: for integer
+ * samples scaled so that 0 and 1 are the minimum and maximum over all possible colours, for floats
+ * unscaled with mean 0. */
 struct gi_matrix4 gi_pca_matrix(const struct gi_pca_state *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* Quantize: few colours in the place of many.
+/* Colour quantization: reduces the number of colours.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum { COLOURS = GI_RECOLOUR_SIDE * GI_RECOLOUR_SIDE };
 
 struct tables {
     uint8_t colours[GI_RECOLOUR_MOST][4];
-    uint8_t entries[]; /* one for each colour there may be; [256] of gray */
+    uint8_t entries[]; /* an entry per possible colour; 256 for gray */
 };
 
 static int channels_of(const struct gi_image *src)
@@ -56,7 +56,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Makes the colour alone of a band with alpha; else `colour` is the band. */
+/* Copies the colours of a band with alpha; for a band without alpha `colour` is the band itself. */
 static enum gi_status drop_alpha(struct gi_queue *queue, struct gi_image *colour,
                                  const struct gi_image *band, struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* Colour spaces: matrices in double, curves by their standards.
+/* Colour spaces: matrices in double precision, and the transfer curves of their standards.
  * SPDX-License-Identifier: MIT */
 #include "filters/color/spaces.h"
 
@@ -6,7 +6,7 @@ enum { DECODE, ENCODE, ROOT };
 static const double exponents[GI_POWERS_MAX] = {
     [DECODE] = 2.4, [ENCODE] = 1 / 2.4, [ROOT] = 1 / 3.};
 
-/* sRGB, IEC 61966-2-1: of negative values the negative of what the positive one becomes. */
+/* sRGB, IEC 61966-2-1; extended to negative values as an odd function. */
 static const struct gi_bend decode = {.cut = 0.04045f,
                                       .slope = (float)(1 / 12.92),
                                       .in_scale = (float)(1 / 1.055),
@@ -22,7 +22,7 @@ static const struct gi_bend encode = {.cut = 0.0031308f,
                                       .power = ENCODE,
                                       .odd = true};
 
-/* CIE 1976 L*a*b*, CIE 15: the cube root and its straight end, and back. */
+/* CIE 1976 L*a*b*, CIE 15: the cube root with its linear part, and the inverse. */
 static const struct gi_bend root = {.cut = (float)(216. / 24389),
                                     .slope = (float)(841. / 108),
                                     .low = (float)(4. / 29),
@@ -36,8 +36,8 @@ static const struct gi_bend cube = {.cut = (float)(6. / 29),
                                     .scale = 1,
                                     .power = -1};
 
-/* Linear light of BT.709's primaries and D65 to XYZ, in the digits of OpenCV and scikit-image;
- * white is the sum of its rows, so that gray has no colour. */
+/* Linear light of BT.709's primaries and D65 to XYZ, with the digits of OpenCV and scikit-image;
+ * white is the sum of its rows, so that gray has no chroma. */
 static const struct gi_matrix4 to_xyz = {{{0.412453, 0.357580, 0.180423, 0, 0},
                                           {0.212671, 0.715160, 0.072169, 0, 0},
                                           {0.019334, 0.119193, 0.950227, 0, 0},
@@ -52,7 +52,7 @@ struct gi_matrix4 gi_matrix4_identity(void)
         {{1, 0, 0, 0, 0}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}}};
 }
 
-/* First b, then a. */
+/* The matrix that applies b first, then a. */
 static struct gi_matrix4 product(const struct gi_matrix4 *a, const struct gi_matrix4 *b)
 {
     struct gi_matrix4 c = {{{0}}};
@@ -102,7 +102,7 @@ static bool is_identity(const struct gi_matrix4 *matrix)
     return true;
 }
 
-/* What is left of scaling there and back is no step, but for a first one `anyway`. */
+/* Adds the pending matrix as a step. An identity is dropped, except as a first step if `anyway`. */
 static void flush(struct gi_mixing *mixing, bool anyway)
 {
     if (!mixing->pending || (is_identity(&mixing->matrix) && !anyway)) {
@@ -146,7 +146,7 @@ static void scale_all(struct gi_mixing *mixing, double by)
         gi_mixing_matrix(mixing, &scale);
 }
 
-/* Hues and what goes with them, on samples as they are: of these they are exact. */
+/* Adds HSV and HSL conversions, which work on samples as they are and are exact for hues. */
 static void add_hues(struct gi_mixing *mixing, enum gi_mix_kind kind)
 {
     double full = (double)gi_type_full_scale(mixing->type);
@@ -182,8 +182,8 @@ void gi_power_fill(struct gi_power *power, int i)
 
 /* ---- spaces ---- */
 
-/* Linear light to XYZ by white, then the cube root's part to L*, a*, b*: integers hold L* of 0 to
- * 100 and a*, b* of -128 to 127 (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
+/* Linear light to XYZ relative to white, then from the cube roots to L*, a*, b*: integers hold L*
+ * of 0 to 100 and a*, b* of -128 to 127 (ICC.1:2022, 6.3.4.2), floats the numbers themselves. */
 static struct gi_matrix4 over_white(void)
 {
     struct gi_matrix4 scale = diagonal(1 / white[0], 1 / white[1], 1 / white[2], 1);
@@ -199,13 +199,13 @@ static struct gi_matrix4 to_lab(enum gi_type type)
     return type == GI_F32 ? lab : product(&hold, &lab);
 }
 
-/* ITU-R BT.601-7, BT.709-6, BT.2020-2, each with BT.2100's or JFIF's full range. */
+/* ITU-R BT.601-7, BT.709-6, BT.2020-2, each with the full range of BT.2100 or JFIF. */
 static struct gi_matrix4 to_ycbcr(enum gi_space space, enum gi_type type, bool video)
 {
     static const double weights[][2] = {{0.299, 0.114}, {0.2126, 0.0722}, {0.2627, 0.0593}};
     double r = weights[space - GI_SPACE_YCBCR_601][0], b = weights[space - GI_SPACE_YCBCR_601][1];
     double g = 1 - r - b, full = (double)gi_type_full_scale(type);
-    /* what 8 bits count in, and the middle of the range */
+    /* the unit of 8-bit codes, and the middle of the range */
     double unit = type == GI_U16 ? 256 / full : 1. / 255,
            middle = type == GI_F32 ? 0.5 : 128 * unit;
     struct gi_matrix4 m = {{{r, g, b, 0, 0},

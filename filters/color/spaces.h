@@ -1,4 +1,4 @@
-/* Colour spaces, and the steps of kernels/colour.h from one to another.
+/* Colour spaces, and the steps of kernels/colour.h that convert between them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_SPACES_H
 #define GI_FILTERS_SPACES_H
@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 
 enum gi_space {
-    GI_SPACE_RGB, /* sRGB, as files have it */
+    GI_SPACE_RGB, /* sRGB, as in files */
     GI_SPACE_LINEAR,
     GI_SPACE_XYZ,
     GI_SPACE_LAB,
@@ -17,35 +17,38 @@ enum gi_space {
     GI_SPACE_YCBCR_2020,
 };
 
-/* v' = m v + the last column, of red, green, blue and alpha; 1 is full scale. */
+/* v' = m v + the last column, for red, green, blue and alpha; 1 is full scale. */
 struct gi_matrix4 {
     double m[4][5];
 };
 
-/* Steps that are being put together. Matrices that follow each other become one. */
+/* A colour transform under construction. Consecutive matrices are multiplied into one. */
 struct gi_mixing {
     struct gi_mix mix;
-    enum gi_type type; /* of the samples */
-    bool pending;      /* `matrix` has yet to become a step */
+    enum gi_type type; /* sample type */
+    bool pending;      /* `matrix` has not become a step yet */
     struct gi_matrix4 matrix;
-    bool asks[GI_POWERS_MAX]; /* powers that steps look up, in the order of gi_mixing_powers() */
+    bool asks[GI_POWERS_MAX]; /* power functions that steps look up, in the order of
+                                 gi_mixing_powers() */
 };
 
 struct gi_matrix4 gi_matrix4_identity(void);
 
-/* Samples of `type` come in; the steps are to come. */
+/* Begins with samples of `type`; steps are then added. */
 void gi_mixing_begin(struct gi_mixing *mixing, enum gi_type type);
 void gi_mixing_matrix(struct gi_mixing *mixing, const struct gi_matrix4 *matrix);
 /* `video`: YCbCr of 16 to 235 and 16 to 240. */
 void gi_mixing_to_rgb(struct gi_mixing *mixing, enum gi_space from, bool video);
 void gi_mixing_from_rgb(struct gi_mixing *mixing, enum gi_space to, bool video);
-/* Samples come out: mixing->mix has at least one step. Its powers are to be filled in. */
+/* Ends the construction: mixing->mix has at least one step. Its power functions are then filled in
+ * by the caller. */
 void gi_mixing_end(struct gi_mixing *mixing);
 
-/* Fills the power that asks[i] is about. */
+/* Fills the power function that asks[i] refers to. */
 void gi_power_fill(struct gi_power *power, int i);
 
-/* The inverse of the upper left 3 x 3 and of the last column's first three; alpha stays. */
+/* Returns the inverse of the upper left 3 x 3 part and of the first three entries of the last
+ * column; alpha is unchanged. */
 struct gi_matrix4 gi_matrix4_inverse(const struct gi_matrix4 *matrix);
 
 #endif

@@ -1,4 +1,4 @@
-/* Absdiff: how far two images are apart.
+/* Absolute difference of two images.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 

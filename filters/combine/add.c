@@ -1,4 +1,4 @@
-/* Add: the sum of two images.
+/* Sum of two images.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 

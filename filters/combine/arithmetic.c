@@ -1,4 +1,4 @@
-/* What arithmetic on two images has in common.
+/* Shared by the binary arithmetic operations.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 
@@ -93,7 +93,7 @@ enum gi_status gi_arithmetic_plan(struct gi_plan *plan, enum gi_combine_op op, s
         .op = op, .offset = (float)p->offset, .t = (float)p->amount, .alpha_too = p->alpha};
     for (int c = 0; c < GI_MAX_CHANNELS; c++)
         spec->factor[c] = (float)factor;
-    if (is_ratio(op)) /* named colours become parts of 1 */
+    if (is_ratio(op)) /* named colours become fractions of 1 */
         shape.type = GI_F32;
     if (!p->with)
         gi_combine_value(spec->value, &p->value, &shape);
@@ -101,8 +101,8 @@ enum gi_status gi_arithmetic_plan(struct gi_plan *plan, enum gi_combine_op op, s
     return GI_OK;
 }
 
-/* Samples that nothing is to be done for but the operation have a quicker primitive, which rounds
- * exactly. False where there is none. */
+/* Uses a faster pointwise primitive, which rounds exactly, if nothing else has to be done to the
+ * samples. Returns false if there is none. */
 static bool pointwise_of(struct gi_point *point, const struct gi_plan *plan)
 {
     static const int points[] = {[GI_COMBINE_ADD] = GI_POINT_ADD,

@@ -1,4 +1,4 @@
-/* What arithmetic on two images has in common.
+/* Shared by the binary arithmetic operations.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_ARITHMETIC_H
 #define GI_FILTERS_ARITHMETIC_H
@@ -13,7 +13,7 @@ struct gi_arithmetic_params {
     bool alpha;
 };
 
-/* Of a struct gi_arithmetic_params: the second operand. */
+/* The options of a struct gi_arithmetic_params for the second operand. */
 #define GI_OPERAND_OPTIONS(what)                                                                   \
     {.name = "with",                                                                               \
      .letter = 'w',                                                                                \
@@ -35,22 +35,22 @@ struct gi_arithmetic_params {
         .help = "Process alpha too; without it the result has the alpha of the input"              \
     }
 
-/* The same with --scale, --offset and --alpha behind it: those of add, subtract and absdiff; those
- * of multiply and divide. */
+/* The same followed by --scale, --offset and --alpha: for add, subtract and absdiff, and for
+ * multiply and divide. */
 extern const struct gi_option gi_arithmetic_options[], gi_ratio_options[];
 
-/* Their check, plan and run; the operation stands in the filter's row by its plan. */
+/* Their check, plan and run; a filter's row selects the operation by its plan. */
 enum gi_status gi_arithmetic_check(void *params, struct gi_err *err);
 enum gi_status gi_arithmetic_plan(struct gi_plan *plan, enum gi_combine_op op, struct gi_err *err);
 enum gi_status gi_arithmetic_run(const struct gi_plan *plan, struct gi_queue *queue,
                                  const struct gi_work *work, struct gi_err *err);
 
-/* Whether source j has the first one's size, and its colours or gray. `name` is the option that
- * names it. Errors: GI_E_UNSUPPORTED. */
+/* Checks that source j has the size of the first source, and its colours or gray. `name` is the
+ * option that names it. Errors: GI_E_UNSUPPORTED. */
 enum gi_status gi_combine_check_alike(const struct gi_plan *plan, int j, const char *name,
                                       struct gi_err *err);
 
-/* A pixel as gi_colour_pixel() has it, in the order of struct gi_combine. */
+/* Converts a colour as gi_colour_pixel() does, in the channel order of struct gi_combine. */
 void gi_combine_value(float value[GI_MAX_CHANNELS], const struct gi_colour *colour,
                       const struct gi_image *image);
 

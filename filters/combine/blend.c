@@ -1,4 +1,4 @@
-/* Blend: some of two images each.
+/* Weighted mean of two images.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 

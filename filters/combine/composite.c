@@ -1,4 +1,4 @@
-/* Composite: an image laid over the input, by its alpha.
+/* Alpha compositing of an image over the input (Porter-Duff modes and blend modes).
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -32,7 +32,7 @@ static const struct gi_choice mode_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Of each mode. */
+/* Coefficients of each mode. */
 static const struct mode {
     float above[2], below[2];
     enum gi_combine_blend blend;
@@ -122,7 +122,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         spec->x += gi_gravity_right_is(gravity) * (int64_t)p->at.v[0];
         spec->y += gi_gravity_down_is(gravity) * (int64_t)p->at.v[1];
     }
-    /* An opaque input stays so: A is 1 where `as` is 0 and where it is 1. */
+    /* An opaque input stays opaque if A is 1 for `as` = 0 and for `as` = 1. */
     float least = mode->below[0], most = mode->above[0] + mode->above[1] + least + mode->below[1];
     bool opaque = least >= 1 && most >= 1;
     bool colour = gi_colour_channels(src) == 3 || gi_colour_channels(other) == 3;
@@ -131,7 +131,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows of the image that lie beside those of the input. */
+/* The rows of the overlay that are needed with rows of the input. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     const struct gi_combine *spec = plan->tables;

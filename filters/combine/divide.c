@@ -1,4 +1,4 @@
-/* Divide: the ratio of two images.
+/* Quotient of two images.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 

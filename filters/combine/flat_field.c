@@ -1,4 +1,4 @@
-/* Flat field: what the lens and the sensor do to an even light is divided out.
+/* Flat-field correction: divides out the response of lens and sensor to uniform light.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 #include "filters/statistics/exact.h"
@@ -26,9 +26,9 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* What the look at the frames finds. */
+/* The result of the measuring pass over the frames. */
 struct found {
-    int rows; /* seen so far */
+    int rows; /* rows measured so far */
     struct gi_reduction frames[2][GI_MAX_CHANNELS];
 };
 
@@ -63,7 +63,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* The mean of a frame's channel, 1 being full scale; of a gray one for all. */
+/* Returns the mean of a frame's channel as a fraction of full scale; a gray frame serves all
+ * channels. */
 static double mean_of(const struct gi_plan *plan, const struct found *found, int j, int channel)
 {
     const struct gi_image *frame = &plan->sources[j];

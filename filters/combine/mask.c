@@ -1,4 +1,4 @@
-/* Mask: the image stays where another one is white.
+/* Masking: keeps the image where another image is white.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -63,7 +63,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Labels become a mask. */
+/* Converts labels to a mask. */
 static enum gi_status admit(const void *params, int j, struct gi_image *other, struct gi_err *err)
 {
     const struct params *p = params;
@@ -101,7 +101,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (p->fill.n) {
         bool of_colour = !gi_has_alpha(src) && p->fill.n <= gi_colour_channels(src);
         gi_combine_value(spec->value, &p->fill, src);
-        if (of_colour && !p->fill.named) /* a single value is not for the alpha that is not there */
+        if (of_colour && !p->fill.named) /* a single value does not apply to the missing alpha */
             spec->value[3] = gi_type_full_scale(src->type);
     }
     bool opaque = spec->value[3] >= gi_type_full_scale(src->type);

@@ -1,4 +1,4 @@
-/* Multiply: the product of two images.
+/* Product of two images.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/arithmetic.h"
 

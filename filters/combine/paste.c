@@ -1,4 +1,4 @@
-/* Paste: points and crops put back where they were.
+/* Pastes points and crops back at their positions.
  * SPDX-License-Identifier: MIT */
 #include "filters/combine/paste.h"
 
@@ -110,7 +110,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* All of them, wherever a band is. */
+/* Every band needs all of them. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     (void)y0;
@@ -118,7 +118,7 @@ static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
     return (struct gi_span){0, plan->sources[j].height};
 }
 
-/* The source with the result's channels: gray in all colours, opaque. */
+/* Converts the source to the result's channels: gray in all colours, opaque. */
 static enum gi_status widen(struct gi_queue *queue, struct gi_image *dst,
                             const struct gi_image *src, struct gi_err *err)
 {
