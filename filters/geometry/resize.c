@@ -1,4 +1,4 @@
-/* Resize: as many pixels as are asked for.
+/* Resizing by resampling filters, to fit, fill, pad or stretch.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -121,19 +121,20 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* Of a side there are tables, some tens of bytes a pixel; as many pixels as may be read. */
+/* The tables of a side take some tens of bytes per pixel. RESULT_MAX: as many pixels as may be
+ * read. */
 enum { SIDE_MAX = 1 << 24 };
 static const int64_t RESULT_MAX = 4294967294;
 
-/* What follows from parameters and the source's shape. */
+/* Everything that follows from the parameters and the source's shape. */
 struct layout {
-    int frame_width, frame_height; /* the result */
-    int width, height;             /* of the image in it */
-    int left, top;                 /* its place there */
+    int frame_width, frame_height; /* size of the result */
+    int width, height;             /* size of the image within it */
+    int left, top;                 /* position of the image within it */
     struct gi_resample_places row, col;
 };
 
-/* side * to / from, rounded half up, 1 or more. */
+/* side * to / from, rounded half up, at least 1. */
 static int scaled(int side, int to, int from)
 {
     int64_t n = (2 * (int64_t)side * to + from) / (2 * (int64_t)from);
@@ -145,7 +146,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The image within the frame, by the smaller ratio; an open side follows the other one. */
+/* Fits the image into the frame by the smaller ratio; an open side follows the other one. */
 static void fit(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     bool by_height = gi_length_is_open(&p->size.width);
@@ -164,8 +165,7 @@ static void fit(struct layout *l, const struct params *p, const struct gi_image 
     }
 }
 
-/* The part of the source that fills the frame: one side whole, of the other what is kept by
- * gravity. */
+/* Fills the frame with a part of the source: one side whole, the other side cut as gravity says. */
 static void fill(struct layout *l, const struct params *p, const struct gi_image *src)
 {
     int64_t to_width = l->frame_width, to_height = l->frame_height;
@@ -178,7 +178,7 @@ static void fill(struct layout *l, const struct params *p, const struct gi_image
     }
     l->width = l->frame_width = (int)to_width;
     l->height = l->frame_height = (int)to_height;
-    int64_t across = src->width * unit - to_width * step; /* spare, in parts of a pixel */
+    int64_t across = src->width * unit - to_width * step; /* excess, in fractions of a pixel */
     int64_t above = src->height * unit - to_height * step;
     l->row =
         (struct gi_resample_places){src->width, l->width, across * (p->gravity % 3), step, unit};
@@ -213,8 +213,8 @@ static struct layout layout_of_whole(const struct params *p, const struct gi_ima
     return l;
 }
 
-/* Places in a picture become those in what a decoder made of it, `source` of whose pixels begin
- * `before` the picture's edge and have the side `by`. */
+/* Converts positions in an image to positions in its reduced decoding, which has `source` pixels
+ * with sides of `by` pixels and begins `before` pixels outside the image. */
 static void shrink_places(struct gi_resample_places *places, int source, int before, int by)
 {
     places->source = source;
@@ -238,13 +238,13 @@ static struct layout layout_of(const struct params *p, const struct gi_image *sr
     return l;
 }
 
-/* As vipsthumbnail does it: what is left to the filter reduces to a half at least, so that it, and
- * not the decoder's means of squares, makes the picture. */
+/* As in vipsthumbnail, the filter still reduces by at least a factor of two, so that it, and not
+ * the decoder's averages, determines the result. */
 static int shrink(const void *arg, const struct gi_image *source)
 {
     const struct params *p = arg;
     struct layout l = layout_of_whole(p, source);
-    int n = p->fast ? 8 : 1; /* of a block of 8 x 8 pixels libjpeg makes at least one */
+    int n = p->fast ? 8 : 1; /* libjpeg makes at least one pixel of a block of 8 x 8 */
     while (n > 1 && (l.row.step < 2 * n * l.row.unit || l.col.step < 2 * n * l.col.unit))
         n /= 2;
     return n;
@@ -280,7 +280,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The rows of the image that stand in rows y0 <= y < y1 of the frame; bottom <= top: none. */
+/* Returns the rows of the image that are in rows y0 <= y < y1 of the frame; bottom <= top: none. */
 static struct gi_span rows_within(const struct layout *l, int y0, int y1)
 {
     int top = y0 - l->top, bottom = y1 - l->top;
@@ -292,12 +292,12 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
     const struct gi_resample_side *col = &((const struct gi_resample *)plan->tables)->col;
     struct layout l = layout_of(plan->params, &plan->sources[0]);
     struct gi_span in = rows_within(&l, y0, y1);
-    if (in.bottom <= in.top) /* nothing, and one row is the least there is */
+    if (in.bottom <= in.top) /* none are needed, but one row is the minimum */
         return (struct gi_span){0, 1};
     return (struct gi_span){col->first[in.top], col->first[in.bottom - 1] + col->taps};
 }
 
-/* Rows `in` of the image, without its frame. */
+/* Resamples rows `in` of the image, without its frame. */
 static enum gi_status resample(const struct gi_plan *plan, struct gi_queue *queue,
                                struct gi_image *dst, const struct gi_work *work, struct gi_span in,
                                struct gi_err *err)

@@ -1,4 +1,4 @@
-/* Rotate: by any angle about any point; quarter turns move pixels and change none.
+/* Rotation by any angle about any point; quarter turns move pixels without changing them.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -47,7 +47,8 @@ static enum gi_status check(void *arg, struct gi_err *err)
     return GI_OK;
 }
 
-/* Whether the angle is a whole number of quarter turns; then *quarters of them, 0 to 3. */
+/* Returns whether the angle is a multiple of a quarter turn, and the number of quarter turns, 0 to
+ * 3. */
 static bool quarters_of(const struct params *p, int *quarters)
 {
     double n = fmod(p->angle_deg, 360) / 90;
@@ -55,7 +56,7 @@ static bool quarters_of(const struct params *p, int *quarters)
     return n == rint(n);
 }
 
-/* Whether pixels change places and nothing is asked for that a turn about the middle is not. */
+/* Returns whether the rotation only moves whole pixels, about the centre of the image. */
 static bool turns(const struct params *p)
 {
     int quarters;
@@ -75,10 +76,10 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     double angle = fmod(p->angle_deg, 360) * (acos(-1) / 180);
     double c = exact ? (quarters == 0) - (quarters == 2) : cos(angle);
     double s = exact ? (quarters == 1) - (quarters == 3) : sin(angle);
-    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* where a point comes from */
-    double to_x = x, to_y = y;                            /* and goes to */
+    double x = (width - 1) / 2.0, y = (height - 1) / 2.0; /* the source of a point */
+    double to_x = x, to_y = y;                            /* its position in the result */
     if (p->expand) {
-        /* A hair less, so that rounding adds no row. */
+        /* Slightly less, so that rounding adds no row. */
         plan->result.width = (int)ceil(width * fabs(c) + height * fabs(s) - 1e-6);
         plan->result.height = (int)ceil(width * fabs(s) + height * fabs(c) - 1e-6);
         to_x = (plan->result.width - 1) / 2.0;

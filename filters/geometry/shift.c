@@ -1,4 +1,4 @@
-/* Shift: by whole or part pixels.
+/* Translation by whole or fractional pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/warping.h"
 

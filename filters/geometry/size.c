@@ -1,4 +1,4 @@
-/* Reading sizes and places.
+/* Reads sizes and positions.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/size.h"
 
@@ -12,12 +12,12 @@ static bool starts_number(const char *text)
     return (*text >= '0' && *text <= '9') || *text == '.';
 }
 
-/* "800" or "12.5%" without a sign; *text moves behind it. */
+/* Reads "800" or "12.5%" without a sign and moves *text after it. */
 static bool read_length(struct gi_length *length, const char **text)
 {
     const char *at = *text, *end = at + strspn(at, "0123456789.");
     if (!starts_number(at) || !gi_number_read(&length->value, at, text) || *text != end)
-        return false; /* no exponents: 1e3x5 is a slip */
+        return false; /* no exponents: 1e3x5 is probably a mistake */
     length->percent = **text == '%';
     *text += length->percent;
     return length->value <= GI_PIXELS_MAX &&
@@ -29,7 +29,7 @@ static bool read_side(struct gi_length *length, const char **text)
     return read_length(length, text) && length->value > 0;
 }
 
-/* "+10" or "-5%" */
+/* Reads "+10" or "-5%". */
 static bool read_offset(struct gi_length *length, const char **text)
 {
     bool minus = **text == '-';

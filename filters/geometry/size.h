@@ -1,13 +1,13 @@
-/* Sizes and places as text: "800x600", "800x", "x600", "50%", "40%x30%", "400x300+10-20".
+/* Sizes and positions as text: "800x600", "800x", "x600", "50%", "40%x30%", "400x300+10-20".
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_SIZE_H
 #define GI_FILTERS_SIZE_H
 
 #include <stdbool.h>
 
-enum { GI_PIXELS_MAX = 1000000000 }; /* of a side, and of an offset either way */
+enum { GI_PIXELS_MAX = 1000000000 }; /* maximum of a side, and of an offset in either direction */
 
-/* Pixels, or per cent of something. */
+/* A length in pixels, or as a percentage of another length. */
 struct gi_length {
     double value; /* NAN: left open */
     bool percent;
@@ -19,7 +19,7 @@ struct gi_extent {
 
 struct gi_rect {
     struct gi_extent extent;
-    bool placed;           /* x and y were given; else they are 0 */
+    bool placed;           /* x and y were given; otherwise they are 0 */
     struct gi_length x, y; /* of the upper left corner; either sign */
 };
 
@@ -35,18 +35,18 @@ static inline bool gi_extent_is_set(const struct gi_extent *extent)
     return !gi_length_is_open(&extent->width) || !gi_length_is_open(&extent->height);
 }
 
-/* Reads all of `text`; false where it is none, and then *extent or *rect is rubbish. "50%" alone is
- * both sides. */
+/* Reads all of `text`; false if it is not a size, and then *extent or *rect is undefined. A single
+ * "50%" sets both sides. */
 bool gi_extent_read(struct gi_extent *extent, const char *text);
-/* The same, with "+X+Y" behind it or not. */
+/* The same, optionally followed by "+X+Y". */
 bool gi_rect_read(struct gi_rect *rect, const char *text);
 
-/* The length in pixels, `whole` being 100%: rounded half up, within GI_PIXELS_MAX either way.
- * `length` is not open. */
+/* Returns the length in pixels, where `whole` is 100%: rounded half up, limited to GI_PIXELS_MAX in
+ * either direction. `length` is not open. */
 int gi_length_pixels(const struct gi_length *length, int whole);
-/* The same of a side: at least 1; `whole` where it is left open. */
+/* The same for a side: at least 1; `whole` if it is open. */
 int gi_side_pixels(const struct gi_length *length, int whole);
-/* Both sides of an image of *width x *height. */
+/* Replaces *width and *height of an image by the sides of the extent. */
 void gi_extent_pixels(const struct gi_extent *extent, int *width, int *height);
 
 #endif

@@ -1,4 +1,4 @@
-/* Transpose: rows become columns.
+/* Transposition: rows become columns.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/turning.h"
 

@@ -1,4 +1,5 @@
-/* Plans of turns: flips take the rows at the other end, what is transposed takes all.
+/* Plans of flips and transpositions: a flip depends on the mirrored rows, a transposition on all
+ * rows.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/turning.h"
 
@@ -26,7 +27,8 @@ struct gi_span gi_turn_needs(const struct gi_plan *plan, int y0, int y1)
                                    : (struct gi_span){y0, y1};
 }
 
-/* Rows of a transposed image are columns of the source: a band of them is a narrower source. */
+/* Rows of a transposed image are columns of the source, so a band of them is computed from a
+ * narrower view of the source. */
 enum gi_status gi_turn_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err)
 {

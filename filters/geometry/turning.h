@@ -1,14 +1,14 @@
-/* What operations that turn the image share.
+/* Shared by flips, transposition and quarter turns.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_TURNING_H
 #define GI_FILTERS_TURNING_H
 
 #include "filters/filter.h"
 
-/* The plan of a turn, bits of enum gi_turn (imgio/image.h). Errors: GI_E_MEMORY. */
+/* Plans the operation `turn`, bits of enum gi_turn (imgio/image.h). Errors: GI_E_MEMORY. */
 enum gi_status gi_turn_plan(struct gi_plan *plan, int turn, struct gi_err *err);
 
-/* Of such a plan, for its filter. */
+/* gi_filter.needs and gi_filter.run for such a plan. */
 struct gi_span gi_turn_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_turn_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);

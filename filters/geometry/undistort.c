@@ -1,4 +1,4 @@
-/* Undistort: what a lens has bent, straight again.
+/* Lens distortion correction.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/camera.h"
 #include "filters/geometry/warping.h"

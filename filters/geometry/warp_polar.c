@@ -1,4 +1,4 @@
-/* Warp-polar: circles about a point to columns, and back.
+/* Polar and log-polar transform about a point, and its inverse.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -43,7 +43,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The radius that is given or follows, and the shape of the result. */
+/* Sets the radius, given or derived, and the shape of the result. */
 static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y)
 {
     const struct params *p = plan->params;
@@ -55,7 +55,7 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
                        fmax(fabs(*y), fabs(src->height - 1 - *y)));
     double natural = fmax(p->inverse ? src->width : far, 1.5);
     *radius = isnan(p->radius) ? natural : p->radius;
-    double side = fmin(*radius, natural); /* no more columns than there is to see */
+    double side = fmin(*radius, natural); /* no more columns than the source has detail for */
     dst->width = (int)rint(p->inverse ? 2 * side : side);
     dst->height = (int)rint(p->inverse ? 2 * side : acos(-1) * side);
     gi_extent_pixels(&p->size, &dst->width, &dst->height);
@@ -65,7 +65,8 @@ static void set_shape(struct gi_plan *plan, double *radius, double *x, double *y
     }
 }
 
-/* Radii of the columns, cosines and sines of the rows, behind the warp. */
+/* Fills the radii of the columns and the cosines and sines of the rows, stored after the struct
+ * gi_warp. */
 static void fill_rays(struct gi_warp *warp, const struct gi_image *dst, double radius, double x,
                       double y, bool log_of)
 {

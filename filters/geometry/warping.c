@@ -1,4 +1,4 @@
-/* What operations that warp share.
+/* Shared by the geometric transforms.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/warping.h"
 
@@ -15,7 +15,7 @@ const struct gi_choice gi_interpolation_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Fused multiply-adds of a sample, and what finding its place is worth. */
+/* Sets the cost: fused multiply-adds per sample, and the equivalent of computing its position. */
 static void set_cost(struct gi_plan *plan, enum gi_interpolation how)
 {
     static const double fmas[] = {0, 3, 20}, others[] = {6, 12, 40};
@@ -75,11 +75,12 @@ void gi_warp_projective(struct gi_plan *plan, const double m[9])
     plan->reach = GI_REACH_MAPPED;
 }
 
-/* ---- the rows that rows of the result come from ---- */
+/* ---- the source rows that result rows depend on ---- */
 
-/* Rows of the source, also past its ends, which the image then has by its border; wide where the
- * horizon is near. An affine map is steepest at corners; so is a projective one, along either axis,
- * as long as its divisor keeps its sign. A row more on either side is for its rounding. */
+/* Finds the source rows, which may extend past the image into its border; the range is large near
+ * the horizon of a projective map. The row coordinate of an affine map is extreme at the corners;
+ * so is that of a projective map, along either axis, as long as its divisor keeps its sign. One row
+ * more on either side covers rounding. */
 static bool mapped_rows(const struct gi_plan *plan, int y0, int y1, int *low, int *high)
 {
     const struct gi_warp *warp = plan->tables;
@@ -123,7 +124,7 @@ struct gi_span gi_warp_needs(const struct gi_plan *plan, int y0, int y1)
     if (!mapped_rows(plan, y0, y1, &low, &high))
         return all;
     bool past = low < 0 || high >= height;
-    if (past && border == GI_BORDER_WRAP) { /* from a row of the image on */
+    if (past && border == GI_BORDER_WRAP) { /* counted from a row of the image */
         int top = gi_border_index(low, height, border), bottom = top + (high - low) + 1;
         return (long long)high - low + 1 < height ? (struct gi_span){top, bottom} : all;
     }

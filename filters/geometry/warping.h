@@ -1,4 +1,4 @@
-/* What operations that warp share: options, plans, matrices.
+/* Shared by the geometric transforms: options, plans, matrices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_WARPING_H
 #define GI_FILTERS_WARPING_H
@@ -6,16 +6,16 @@
 #include "filters/filter.h"
 #include "filters/geometry/size.h"
 
-/* How pixels are made from those around, and what stands outside. */
+/* Interpolation and border. */
 struct gi_warp_params {
     int interpolation; /* enum gi_interpolation */
-    double cubic;      /* Keys' a */
+    double cubic;      /* Keys' parameter a */
     struct gi_border_params edge;
 };
 
 extern const struct gi_choice gi_interpolation_choices[];
 
-/* The rows that set it; the macro's `params` is the struct that holds one as member `warp`. */
+/* The option rows for it; the macro's `params` is the struct that has one as its member `warp`. */
 #define GI_WARP_OPTIONS(params)                                                                    \
     {.name = "interpolation",                                                                      \
      .letter = 'i',                                                                                \
@@ -40,7 +40,7 @@ extern const struct gi_choice gi_interpolation_choices[];
          .help = "Border mode: the pixels outside the image"},                                     \
         GI_ADDED_VALUE_OPTION(params, warp.edge, "Pixels outside the image with --border border")
 
-/* The row of an operation that has its result's size as struct gi_extent size. */
+/* The row for operations that have the size of the result as struct gi_extent size. */
 #define GI_WARP_SIZE_OPTION(params)                                                                \
     {                                                                                              \
         .name = "size", .type = GI_OPT_EXTENT, .offset = offsetof(params, size),                   \
@@ -48,29 +48,30 @@ extern const struct gi_choice gi_interpolation_choices[];
                 "of the input"                                                                     \
     }
 
-/* Fills plan->tables with a struct gi_warp, all but its map, and `more` bytes behind it; for
- * plan->result as it is by then. NULL with `err` where memory runs out. */
+/* Sets plan->tables to a struct gi_warp, complete except for its map, followed by `more` bytes, for
+ * the current plan->result. Returns NULL with `err` if memory ran out. */
 struct gi_warp *gi_warp_plan(struct gi_plan *plan, const struct gi_warp_params *params, size_t more,
                              struct gi_err *err);
 
-/* Its map from pixels of the result to pixels of the source: a x + b y + c and d x + e y + f for a
- * to f; rows of a 3 x 3 matrix. Where every pixel comes from the centre of one, it is that. */
+/* Sets its map from result pixels to source pixels: (a x + b y + c, d x + e y + f) for the numbers
+ * a to f, or the rows of a 3 x 3 matrix. If every pixel comes from the centre of a source pixel, it
+ * is copied exactly. */
 void gi_warp_affine(struct gi_plan *plan, const double m[6]);
 void gi_warp_projective(struct gi_plan *plan, const double m[9]);
 
-/* Of such a plan, for its filter. */
+/* gi_filter.needs and gi_filter.run for such a plan. */
 struct gi_span gi_warp_needs(const struct gi_plan *plan, int y0, int y1);
 enum gi_status gi_warp_run(const struct gi_plan *plan, struct gi_queue *queue,
                            const struct gi_work *work, struct gi_err *err);
 
-/* Reads `text` ("a b c; d e f", rows parted by ; or line ends) as the value of `option`: 3 rows of
- * 3, or, unless `square`, 2 of 3, then 0 0 1. Without `inverse` m becomes the inverse. Errors:
- * GI_E_USAGE, GI_E_MEMORY. */
+/* Reads `text` ("a b c; d e f", rows separated by ; or line ends) as the value of `option`: 3 rows
+ * of 3, or, unless `square`, 2 rows of 3, completed by 0 0 1. Without `inverse`, m becomes the
+ * inverse matrix. Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_matrix_read(double m[9], const char *option, const char *text, bool square,
                               bool inverse, struct gi_err *err);
 
-/* Makes the inverse of m in place, so that its last number is 1 or all are about 1; false where
- * there is none. */
+/* Inverts m in place, scaled so that its last number is 1 or all numbers are about 1; false if it
+ * is singular. */
 bool gi_matrix_invert(double m[9]);
 
 #endif

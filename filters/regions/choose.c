@@ -1,4 +1,4 @@
-/* What is found, measured and painted over.
+/* Finds regions, measures them and paints over some of them.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 
@@ -33,7 +33,7 @@ enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err)
     return status;
 }
 
-/* Whether the region reaches a side of the image. */
+/* Returns whether the region touches a side of the image. */
 static bool reaches(const struct gi_region_sums *region, const struct gi_image *image)
 {
     return !region->min_x || !region->min_y || region->max_x + 1 == (uint32_t)image->width ||

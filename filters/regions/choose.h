@@ -1,4 +1,4 @@
-/* Operations that paint over some regions of an image.
+/* Shared by operations that paint over some connected components of an image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_CHOOSE_H
 #define GI_FILTERS_CHOOSE_H
@@ -30,19 +30,19 @@ struct gi_choose_params {
 
 extern const struct gi_choice gi_connectivity_choices[];
 
-/* The plan of them all, whose parameters are a struct gi_choose_params. Errors: as gi_plan_make().
- */
+/* The plan of these operations, whose parameters are a struct gi_choose_params. Errors: as
+ * gi_plan_make(). */
 enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err);
-/* The same of those that ask no more than which regions reach a side. */
+/* The same for operations that depend only on which regions touch a side. */
 enum gi_status gi_choose_by_side_plan(struct gi_plan *plan, struct gi_err *err);
 
-/* Fills marked[l - 1] for the n regions: not 0 where region l is painted over. */
+/* Sets marked[l - 1] for the n regions: nonzero if region l is painted over. */
 typedef enum gi_status gi_choose_fn(uint8_t *marked, const struct gi_region_sums *regions,
                                     uint32_t n, const struct gi_plan *plan, struct gi_err *err);
 
-/* For a filter's `run`: finds the regions of the foreground, or of the background where `holes`,
- * and paints those that `choose` marks black, or holes white. NULL: those that reach a side of the
- * image, or holes that do not. Errors: GI_E_MEMORY, the primitives'. */
+/* For a filter's `run`: finds the connected components of the foreground, or of the background if
+ * `holes`, and paints those that `choose` marks black, holes white. `choose` NULL: those that touch
+ * a side of the image, or holes that do not. Errors: GI_E_MEMORY, the primitives'. */
 enum gi_status gi_choose_run(const struct gi_plan *plan, struct gi_queue *queue,
                              const struct gi_work *work, bool holes, gi_choose_fn *choose,
                              struct gi_err *err);

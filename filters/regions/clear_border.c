@@ -1,4 +1,4 @@
-/* Clear border: regions that reach a side of the image become black.
+/* Removes connected components that touch a side of the image.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

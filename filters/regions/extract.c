@@ -1,4 +1,4 @@
-/* Extract: foreground by a threshold or a mask, connected regions, their measures and their pixels.
+/* Connected components: foreground by a threshold or a mask, labelling, measures, points.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
@@ -21,7 +21,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-#define MOST_PIXELS (UINT32_MAX - 1) /* as label() says */
+#define MOST_PIXELS (UINT32_MAX - 1) /* the limit of label() */
 
 enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err)
 {
@@ -31,9 +31,8 @@ enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err)
                    src->width, src->height, MOST_PIXELS);
 }
 
-/* Measured on two
- * threads with photographs: 2.2 ns a pixel, and 13 ns for floats, whose range and threshold take
- * several passes; 46 multiply-adds a nanosecond. */
+/* Measured on two threads with photographs: 2.2 ns per pixel, and 13 ns for floats, whose range and
+ * threshold take several passes; 46 multiply-adds per nanosecond. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0], *mask = &plan->sources[1];
@@ -55,7 +54,8 @@ static void ask_all(void *params)
     p->labels = p->points = true;
 }
 
-/* The threshold, unless there is a mask, and the ends that float intensities are quantised by. */
+/* Finds the threshold, unless there is a mask, and the range in which float intensities are
+ * quantised. */
 static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *extract,
                                   const struct gi_image *gray, const struct gi_extract_params *p,
                                   bool masked, struct gi_err *err)
@@ -69,7 +69,7 @@ static enum gi_status find_levels(struct gi_queue *queue, struct gi_extract *ext
     return status;
 }
 
-/* Labels follow the regions that were kept. */
+/* Renumbers the labels of the regions that were kept. */
 static void relabel(struct gi_image *labels, const uint32_t *renumber)
 {
     for (int y = 0; y < labels->height; y++) {
@@ -79,7 +79,7 @@ static void relabel(struct gi_image *labels, const uint32_t *renumber)
     }
 }
 
-/* Points follow too, by the labels under them. */
+/* Drops the points whose label was dropped. */
 static void drop_points(struct gi_points *points, const struct gi_image *labels)
 {
     uint64_t n = 0;
@@ -94,7 +94,7 @@ static void drop_points(struct gi_points *points, const struct gi_image *labels)
     points->n = n;
 }
 
-/* Everything that needs the label image on the backend; takes it. */
+/* Does everything that needs the label image on the backend, which it consumes. */
 static enum gi_status measure(struct gi_queue *queue, struct gi_extract *extract,
                               struct gi_image *labels, const struct gi_image *gray,
                               const struct gi_extract_params *p, struct gi_err *err)
@@ -140,7 +140,7 @@ static enum gi_status regions_of(struct gi_queue *queue, struct gi_extract *extr
     return status;
 }
 
-/* marked: full scale where channel c of the mask is above or below 0, which NaN is not. `spare` is
+/* marked: full scale where channel c of the mask is above or below 0; NaN is neither. `spare` is
  * overwritten. */
 static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *marked,
                                    struct gi_image *spare, const struct gi_image *mask, int c,
@@ -162,7 +162,8 @@ static enum gi_status mark_channel(struct gi_queue *queue, struct gi_image *mark
     return status;
 }
 
-/* Makes `marked`, to be released: above 0 where a colour sample of the mask is not 0. */
+/* Allocates `marked`, released by the caller: above 0 where a colour sample of the mask is not 0.
+ */
 static enum gi_status mark(struct gi_queue *queue, struct gi_image *marked,
                            const struct gi_image *mask, struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* The regions of an image: connected foreground pixels and what can be measured of them.
+/* Connected components of an image and their measures.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_EXTRACT_H
 #define GI_FILTERS_EXTRACT_H
@@ -6,7 +6,7 @@
 #include "filters/filter.h"
 
 enum gi_region_order {
-    GI_REGIONS_BY_LABEL, /* upwards */
+    GI_REGIONS_BY_LABEL, /* ascending */
     GI_REGIONS_BY_AREA,  /* largest first */
     GI_REGIONS_BY_X,     /* left edge of the bounding box, leftmost first */
     GI_REGIONS_BY_Y,     /* upper edge of the bounding box, topmost first */
@@ -19,26 +19,27 @@ struct gi_extract_params {
     int connectivity;            /* 0: 4, 1: 8 */
     uint64_t min_area, max_area; /* pixels; max 0: any */
     int keep_top;                /* 0: all */
-    int sort;                    /* enum gi_region_order; equals stand in order of label */
-    const char *mask_image;      /* NULL: by `at` */
-    /* Not options: parts of the result that the caller wants. */
+    int sort;                    /* enum gi_region_order; ties are in order of label */
+    const char *mask_image;      /* NULL: foreground by `at` */
+    /* Not options: the parts of the result that the caller wants. */
     bool labels, points;
 };
 
 /* Labels count from 1 in raster order of the first pixel of each region that was kept. */
 struct gi_extract {
     uint32_t n;                     /* regions kept */
-    uint32_t found;                 /* before the areas were looked at */
-    enum gi_type type;              /* of the intensity: the image's own */
-    float lo, hi;                   /* GI_F32: what the sums are quantised by */
+    uint32_t found;                 /* regions before the choice by area */
+    enum gi_type type;              /* sample type of the intensity, the image's own */
+    float lo, hi;                   /* GI_F32: the range in which sums are quantised */
     float threshold;                /* foreground is > threshold; unused with a mask */
     struct gi_region_sums *regions; /* n, by label */
-    uint32_t *order;                /* n indices into `regions`, as params.sort wants them */
-    struct gi_image labels;         /* host GI_U32 image, 0 where no kept region is; if asked for */
-    struct gi_points points;        /* pixels of the kept regions, with the intensity; likewise */
+    uint32_t *order;                /* n indices into `regions`, sorted as params.sort says */
+    struct gi_image
+        labels; /* if asked for: GI_U32 image in host memory, 0 outside all kept regions */
+    struct gi_points points; /* if asked for: pixels of the kept regions with their intensity */
 };
 
-/* A region's measures; intensities are in sample units, NAN where every pixel is NaN. */
+/* The measures of a region; intensities are in sample units, NAN if every pixel is NaN. */
 struct gi_region {
     uint32_t label;
     uint64_t area;
@@ -50,17 +51,17 @@ struct gi_region {
 
 struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t index);
 
-/* For a plan: GI_E_UNSUPPORTED where `src` has more pixels than labels can count. */
+/* For a plan: returns GI_E_UNSUPPORTED if `src` has more pixels than labels can count. */
 enum gi_status gi_regions_take(const struct gi_image *src, struct gi_err *err);
 
-/* Drops regions by area and puts the rest in order (filters/regions/regions.c): n, regions, order
- * are brought up to date; `renumber`, found + 1 entries, gets every old label's new one or 0. n is
- * `found` on entry. Errors: GI_E_MEMORY. */
+/* Drops regions by area and sorts the rest (filters/regions/regions.c): updates n, regions and
+ * order; `renumber`, found + 1 entries, receives the new label of every old one, or 0. n is `found`
+ * on entry. Errors: GI_E_MEMORY. */
 enum gi_status gi_regions_keep(struct gi_extract *extract, uint32_t *renumber,
                                const struct gi_extract_params *params, struct gi_err *err);
 
-/* Result: struct gi_extract. A second source is a mask of the first one's size: foreground, in
- * place of `at`, is where a colour sample of it is above or below 0. */
+/* Result: struct gi_extract. A second source is a mask of the same size: foreground, instead of
+ * `at`, is where one of its colour samples is above or below 0. */
 extern const struct gi_filter gi_filter_extract;
 
 #endif

@@ -1,4 +1,4 @@
-/* Fill holes: background that the foreground encloses becomes white.
+/* Fills holes: background enclosed by foreground becomes white.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/choose.h"
 

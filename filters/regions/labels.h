@@ -1,14 +1,15 @@
-/* Label images: one channel of whole numbers from 0 to GI_LABEL_MAX, in host memory, of any type of
- * samples or GI_U32; 0 is no region. SPDX-License-Identifier: MIT */
+/* Label images: one channel of integers from 0 to GI_LABEL_MAX, in host memory, of any sample type
+ * or GI_U32; 0 is background.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_LABELS_H
 #define GI_FILTERS_LABELS_H
 
 #include "filters/option.h"
 #include "imgio/image.h"
 
-enum { GI_LABEL_MAX = (1 << 24) - 1 }; /* floats hold them all */
+enum { GI_LABEL_MAX = (1 << 24) - 1 }; /* all of them are exact in floats */
 
-/* The label of a pixel of an image that gi_labels_check() passes. */
+/* Returns the label of a pixel of an image that gi_labels_check() accepts. */
 static inline uint32_t gi_label_at(const struct gi_image *labels, int x, int y)
 {
     const void *row = gi_row(labels, y);
@@ -16,16 +17,16 @@ static inline uint32_t gi_label_at(const struct gi_image *labels, int x, int y)
                                   : (uint32_t)gi_sample(row, (size_t)x, labels->type);
 }
 
-/* Whether it is a label image; *largest is the greatest of them. Errors: GI_E_UNSUPPORTED, without
+/* Checks that it is a label image; *largest becomes its maximum. Errors: GI_E_UNSUPPORTED, without
  * a name in front. */
 enum gi_status gi_labels_check(uint32_t *largest, const struct gi_image *labels,
                                struct gi_err *err);
 
-/* Whether the shape `labels` suits that of `src`. Errors: the same. */
+/* Checks that the shape of `labels` fits that of `src`. Errors: the same. */
 enum gi_status gi_labels_fit(const struct gi_image *labels, const struct gi_image *src,
                              struct gi_err *err);
 
-/* `mask`, GI_U8 of the shape of `labels`: 255 where the label is one of `wanted`, else 0. */
+/* Fills `mask`, GI_U8 of the shape of `labels`: 255 where the label is one of `wanted`, else 0. */
 void gi_labels_mask(const struct gi_image *mask, const struct gi_image *labels,
                     const struct gi_reals *wanted);
 

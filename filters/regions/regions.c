@@ -1,4 +1,4 @@
-/* Regions on the host: measures from integer sums, choice by area, order.
+/* Regions on the host: measures from integer sums, choice by area, sorting.
  * SPDX-License-Identifier: MIT */
 #include "filters/regions/extract.h"
 
@@ -18,8 +18,9 @@ static double key_value(uint32_t key, enum gi_type type)
     return value;
 }
 
-/* Straight steps count 1, diagonal ones sqrt(2), corners of both kinds half of each (K. Benkrid,
- * D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a perimeter estimator"). */
+/* Perimeter: straight steps count 1, diagonal ones sqrt(2), corners of both kinds half of each (K.
+ * Benkrid, D. Crookes and A. Benkrid, 2000, "Design and FPGA implementation of a perimeter
+ * estimator"). */
 static double perimeter(const struct gi_region_sums *sums)
 {
     double root = sqrt(2.0);
@@ -47,14 +48,15 @@ struct gi_region gi_extract_region(const struct gi_extract *extract, uint32_t in
     };
     gi_sums_stats(&region.mean, &region.stddev, &sums->value, extract->type, extract->lo,
                   extract->hi);
-    if (isinf(region.min) || isinf(region.max)) { /* in the sums they stand as finite values */
+    if (isinf(region.min) ||
+        isinf(region.max)) { /* in the sums they are counted as finite values */
         region.mean = (isinf(region.min) ? region.min : 0) + (isinf(region.max) ? region.max : 0);
         region.stddev = NAN;
     }
     return region;
 }
 
-/* What a region is sorted by; smaller comes first. */
+/* A region's sort key; smaller ones come first. */
 struct sort_key {
     uint64_t key;
     uint32_t index;
@@ -79,7 +81,7 @@ static double key_of(const struct gi_extract *extract, uint32_t index, enum gi_r
     }
 }
 
-/* Whole numbers in the order of doubles, -0 and 0 being one. */
+/* Converts doubles to integers of the same order; -0 and 0 become equal. */
 static uint64_t ordered(double v)
 {
     uint64_t bits, sign = 1ull << 63;
@@ -88,8 +90,8 @@ static uint64_t ordered(double v)
     return bits & sign ? ~bits : bits | sign;
 }
 
-/* to = from, ascending by that byte of the key, equal ones as they were; false, and nothing done,
- * where all have the same. */
+/* A pass of a stable radix sort: copies `from` to `to` in ascending order of that byte of the key;
+ * false, and nothing is done, if all have the same byte. */
 static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t n, int byte)
 {
     uint32_t counts[256] = {0}, at = 0;
@@ -107,7 +109,7 @@ static bool sort_byte(struct sort_key *to, const struct sort_key *from, uint32_t
     return true;
 }
 
-/* The regions in the order asked for, in either half of `keys`, 2n entries. */
+/* Sorts the regions as asked for; the result is in either half of `keys`, 2n entries. */
 static const struct sort_key *sort_regions(struct sort_key *keys, const struct gi_extract *extract,
                                            enum gi_region_order order)
 {
@@ -123,7 +125,7 @@ static const struct sort_key *sort_regions(struct sort_key *keys, const struct g
     return from;
 }
 
-/* Closes the gaps: regions whose `renumber` is not 0 move up and are numbered on. */
+/* Compacts the regions whose `renumber` is not 0 and numbers them consecutively. */
 static void compact(struct gi_extract *extract, uint32_t *renumber)
 {
     uint32_t n = 0;

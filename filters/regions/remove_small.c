@@ -1,4 +1,4 @@
-/* Remove small: small regions become black.
+/* Removes small connected components.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct size {
     uint32_t index;
 };
 
-/* The largest first, of equals the first. */
+/* Descending by area, ties in order of label. */
 static int compare(const void *a, const void *b)
 {
     const struct size *x = a, *y = b;

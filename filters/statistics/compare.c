@@ -1,6 +1,6 @@
-/* Compare: differences and structural similarity of two host images, in double, row by row on all
- * CPUs. Each row leaves its own sums, which are added from the top: any number of threads gives the
- * same numbers.
+/* Comparison of two host images: differences and structural similarity (SSIM), in double precision,
+ * row by row on all CPU threads. Each row has its own sums, which are added from the top, so that
+ * the result does not depend on the number of threads.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/compare.h"
 
@@ -12,8 +12,9 @@
 
 enum {
     WINDOW = 11,
-    BAND = 16,   /* rows a job */
-    PIECE = 256, /* samples of a row at once: loops of constant length vectorise */
+    BAND = 16, /* rows per job */
+    PIECE =
+        256, /* samples of a row that are processed at once: loops of constant length vectorise */
 };
 
 /* Sums of one channel of one row. */
@@ -25,7 +26,7 @@ struct row_sums {
 struct work {
     const struct gi_image *a, *b;
     struct row_sums *rows; /* height * channels */
-    int nx, ny;            /* size of the window, odd */
+    int nx, ny;            /* size of the SSIM window, odd */
     double wx[WINDOW], wy[WINDOW];
     double c1, c2; /* (K * full scale)^2 */
 };
@@ -73,7 +74,7 @@ static inline void load_samples(double *to, const struct gi_image *image, int y,
             to[i] = (double)((const float *)row)[at + i];
 }
 
-/* A piece of a row; past its end `to` stays as it is. */
+/* Loads a piece of a row; past the row's end `to` is unchanged. */
 static void load(double to[PIECE], const struct gi_image *image, int y, size_t at)
 {
     size_t left = gi_row_samples(image) - at;
@@ -83,8 +84,8 @@ static void load(double to[PIECE], const struct gi_image *image, int y, size_t a
         load_samples(to, image, y, at, left);
 }
 
-/* The window over the columns: for each sample of a row the weighted sums of x, y, x^2 + y^2 and x
- * * y over the rows y0 .. y0 + ny - 1. */
+/* Applies the window to the columns: for each sample of a row the weighted sums of x, y, x^2 + y^2
+ * and x * y over the rows y0 .. y0 + ny - 1. */
 static void weigh_columns(const struct work *work, int y0, double *const sums[4])
 {
     size_t samples = gi_row_samples(work->a);
@@ -106,7 +107,7 @@ static void weigh_columns(const struct work *work, int y0, double *const sums[4]
     }
 }
 
-/* The similarity of the windows that begin at sample `at` and on. */
+/* Computes the SSIM of the windows that begin at sample `at` and later. */
 static void similarities(double ssim[PIECE], const struct work *work, double *const sums[4],
                          size_t at)
 {
@@ -127,13 +128,13 @@ static void similarities(double ssim[PIECE], const struct work *work, double *co
     }
 }
 
-/* Samples of one sum of a row: the last piece may reach over the end. */
+/* Returns the length of a row of sums, in samples: the last piece may extend past the row's end. */
 static size_t scratch_samples(const struct gi_image *image)
 {
     return gi_row_samples(image) + PIECE;
 }
 
-/* The similarity of all windows whose first row is y0, summed by channel. */
+/* Adds up the SSIM of all windows whose first row is y0, per channel. */
 static void similarity_row(const struct work *work, int y0, double *scratch)
 {
     size_t samples = gi_row_samples(work->a), channels = (size_t)work->a->channels;
@@ -164,7 +165,8 @@ static void band_job(void *arg, int index, void *scratch)
     }
 }
 
-/* Weights of a Gaussian window of sigma 1.5 along a side of n pixels. Returns how many. */
+/* Computes the weights of a Gaussian window of sigma 1.5 along a side of n pixels and returns their
+ * number. */
 static int window(double *weights, int n)
 {
     int size = n >= WINDOW ? WINDOW : n - (n % 2 == 0);
@@ -186,7 +188,7 @@ static void finish(struct gi_difference *difference, double squares, double full
         difference->mse > 0 ? 10 * log10(full * full / difference->mse) : (double)INFINITY;
 }
 
-/* Adds the rows up. */
+/* Adds up the rows. */
 static void sum_up(struct gi_comparison *result, const struct work *work)
 {
     const struct gi_image *image = work->a;
@@ -234,7 +236,7 @@ static enum gi_status check_shapes(const struct gi_image *x, const struct gi_ima
                    y->channels == 1 ? "" : "s", type_name(y->type));
 }
 
-/* Makes the types equal: `converted` is freed by the caller. */
+/* Converts one image if the types differ: `converted` is freed by the caller. */
 static enum gi_status match(struct gi_image *converted, const struct gi_image **a,
                             const struct gi_image **b, struct gi_err *err)
 {
@@ -249,7 +251,7 @@ static enum gi_status match(struct gi_image *converted, const struct gi_image **
     return status;
 }
 
-/* Doubles on the host alone: 4 sums over 11 rows and over 11 columns a sample. */
+/* Double precision on the host only: 4 sums over 11 rows and over 11 columns per sample. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     plan->reach = GI_REACH_ALL;
@@ -284,7 +286,7 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* The same to the bit; NaN has one here. */
+/* Compares bits; there is only one NaN here. */
 static bool same(const struct gi_difference *a, const struct gi_difference *b)
 {
     return a->samples == b->samples && a->differing == b->differing &&
@@ -303,7 +305,7 @@ static bool result_equal(const void *a, const void *b)
     return equal;
 }
 
-/* Half to even, saturated, as everywhere. */
+/* Rounds half to even and saturates, as all primitives do. */
 static void store(const struct gi_image *image, void *row, size_t i, double value)
 {
     double full = gi_type_full_scale(image->type);

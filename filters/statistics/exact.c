@@ -1,11 +1,13 @@
-/* Long division and multiplication by words, and one rounding at the end.
+/* Exact integer arithmetic on several words: multiplication, long division, and one rounding at the
+ * end.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Two words below a dividend: a quotient by 64 bits then has 64 at least, unless it is 0. */
+/* Two words below the dividend: the quotient by a 64-bit divisor then has at least 64 significant
+ * bits, unless it is 0. */
 enum { BELOW = 2, QUOTIENT = GI_EXACT_WORDS + BELOW };
 
 __extension__ typedef unsigned __int128 wide;
@@ -26,8 +28,8 @@ static struct gi_exact negated(const struct gi_exact *a)
     return minus;
 }
 
-/* words * 2^unit, the lowest word first; `rest`: there is more than 0 below them, and 64 bits at
- * least are set or follow the first one. Half to even. */
+/* Returns words * 2^unit, the lowest word first, rounded half to even; `rest`: there is a nonzero
+ * remainder below them. At least 64 bits follow the first set bit or are available. */
 static double rounded(const uint64_t words[QUOTIENT], bool rest, int unit)
 {
     int top = QUOTIENT - 1;
@@ -62,7 +64,7 @@ double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor)
     return negative ? -value : value;
 }
 
-/* to += a * b * 2^(64 * at), or -= where `minus`. */
+/* to += a * b * 2^(64 * at), or -= if `minus`. */
 static void add_product(struct gi_exact *to, const struct gi_exact *a, uint64_t b, int at,
                         bool minus)
 {

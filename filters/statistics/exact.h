@@ -1,19 +1,19 @@
-/* What follows from exact sums, each rounded once.
+/* Quantities derived from exact sums, each rounded once.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_EXACT_H
 #define GI_FILTERS_EXACT_H
 
 #include "kernels/kernels.h"
 
-/* a * 2^unit / divisor, correctly rounded where that is a normal number; divisor > 0. */
+/* Returns a * 2^unit / divisor, correctly rounded if that is a normal number; divisor > 0. */
 double gi_exact_quotient(const struct gi_exact *a, int unit, uint64_t divisor);
 
-/* n * square - sum^2, n^2 times the variance of n samples: never negative, in the units of
- * `square`. */
+/* Returns n * square - sum^2, which is n^2 times the variance of n samples: never negative, in the
+ * units of `square`. */
 struct gi_exact gi_exact_spread(const struct gi_reduction *found);
 
-/* n * (x^2 + y^2 - d^2) - 2 * sum x * sum y of the sums of n samples of x and y and of their
- * differences d: 2 n^2 times the covariance. */
+/* Returns n * (x^2 + y^2 - d^2) - 2 * sum x * sum y from the sums of n samples of x and y and of
+ * their differences d: 2 n^2 times the covariance. */
 struct gi_exact gi_exact_spread_of_two(const struct gi_reduction *x, const struct gi_reduction *y,
                                        const struct gi_reduction *difference);
 

@@ -1,4 +1,4 @@
-/* The histogram of an image and what follows from it.
+/* The histogram of an image and statistics derived from it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_HISTOGRAM_H
 #define GI_FILTERS_HISTOGRAM_H
@@ -14,19 +14,19 @@ struct gi_histogram_params {
     bool luminance;
 };
 
-/* One channel. The statistics are of all its samples, whatever the range of the bins; NaN is no
- * sample. Where there is none they are NAN, and infinite samples make mean and deviation so. */
+/* One channel. The statistics include all samples, whatever the range of the bins; NaN is not a
+ * sample. Without samples they are NAN, and infinite samples make mean and deviation so. */
 struct gi_histogram_channel {
     const char *name; /* static: "gray", "red", "green", "blue", "alpha", "luminance" */
-    double lo, hi;    /* ends of the bins */
+    double lo, hi;    /* range of the bins */
     uint64_t *bins; /* nbins; bin i counts lo + i * w <= v < lo + (i + 1) * w, w = (hi - lo) / nbins
-                       in double, the last one v == hi too */
-    uint64_t total; /* samples, also those outside lo..hi */
-    uint64_t nan;   /* not among them */
+                       in double; the last bin includes v == hi */
+    uint64_t total; /* number of samples, including those outside lo..hi */
+    uint64_t nan;   /* not included in total */
     double mean, stddev; /* population deviation */
     double min, max, median;
-    double percentiles[GI_REALS_MAX]; /* between neighbours in rank by straight line: at p per cent
-                                         rank (total - 1) * p / 100, counted from 0 */
+    double percentiles[GI_REALS_MAX]; /* linear interpolation between neighbouring ranks: at p
+                                         percent rank (total - 1) * p / 100, counted from 0 */
     double entropy;                   /* bits: of the values for integers, of the bins for GI_F32 */
 };
 
@@ -35,7 +35,7 @@ struct gi_histogram {
     struct gi_histogram_channel channels[GI_MAX_CHANNELS];
 };
 
-/* "gray", "red", "green", "blue" or "alpha": what channel c of `image` holds. */
+/* Returns the content of channel c of `image`: "gray", "red", "green", "blue" or "alpha". */
 const char *gi_channel_name(const struct gi_image *image, int c);
 
 /* Result: struct gi_histogram. */

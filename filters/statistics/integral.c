@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SUM_BITS = 62 }; /* of sums of floats, less a sign and what rounding may add */
+enum { SUM_BITS = 62 }; /* bits of sums of floats, without the sign and the margin for rounding */
 
 static enum gi_scan_along along_of(const struct gi_plan *plan)
 {
@@ -15,7 +15,8 @@ static enum gi_scan_along along_of(const struct gi_plan *plan)
     return p->along ? GI_SCAN_COLUMNS : GI_SCAN_ROWS;
 }
 
-/* The samples of the longest sum, and the most that one sample of an integer type adds. */
+/* Returns the number of samples in the longest sum, and the maximum that a sample of an integer
+ * type adds. */
 static double longest(const struct gi_plan *plan)
 {
     enum gi_scan_along along = along_of(plan);
@@ -42,7 +43,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The power of two that floats are taken times, so that no sum needs more than SUM_BITS. */
+/* Finds the power of two by which floats are multiplied, so that no sum needs more than SUM_BITS.
+ */
 static enum gi_status find_shift(int *shift, const struct gi_plan *plan, struct gi_queue *queue,
                                  const struct gi_image *src, struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* Running sums of an image: integral images, and sums along rows or columns.
+/* Prefix sums of an image: integral images (summed-area tables), and sums along rows or columns.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_INTEGRAL_H
 #define GI_FILTERS_INTEGRAL_H
@@ -11,11 +11,11 @@ struct gi_integral_params {
 };
 
 struct gi_integral {
-    /* A host GI_U32 image whose rows hold the sums, channel by channel, pixel by pixel: uint32_t,
-     * or in twice as many columns uint64_t or, of floats, double. */
+    /* A host GI_U32 image whose rows hold the sums, pixel by pixel and channel by channel:
+     * uint32_t, or with twice as many columns uint64_t or, for floats, double. */
     struct gi_image sums;
-    int words;     /* of 32 bits that a sum takes: 1 or 2 */
-    bool is_float; /* they are doubles */
+    int words;     /* 32-bit words per sum: 1 or 2 */
+    bool is_float; /* the sums are doubles */
 };
 
 extern const struct gi_filter gi_filter_integral, gi_filter_cumulative;

@@ -1,5 +1,5 @@
-/* Statistics from exact integers. The 128-bit products lose nothing: n < 2^32 and q < 2^31, so
- * n * sum(q^2) and (sum q)^2 stay below 2^126, and their difference suffers no cancellation.
+/* Statistics from exact integers. 128-bit products are exact: n < 2^32 and q < 2^31, so n *
+ * sum(q^2) and (sum q)^2 stay below 2^126, and their difference has no cancellation error.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/order.h"
 
@@ -57,8 +57,8 @@ int gi_counts_value(const uint64_t *counts, uint64_t rank)
 
 struct gi_float_totals gi_float_totals(const uint64_t *high)
 {
-    /* Every other value whose key has the upper half of an infinity's is a NaN, which isn't there.
-     */
+    /* Every other value whose key has the upper half of an infinity's key is a NaN, and NaNs are
+     * not counted. */
     struct gi_float_totals totals = {.minus_infinite = high[MINUS_INFINITY_HIGH],
                                      .plus_infinite = high[PLUS_INFINITY_HIGH]};
     for (int i = 0; i < GI_KEY_HALF; i++)
@@ -76,8 +76,8 @@ void gi_ranks_of_extremes(struct gi_rank ends[2], int channel, const struct gi_f
                                .rank = none ? UINT64_MAX : totals->n - totals->plus_infinite - 1};
 }
 
-/* The bin in which the sample of that rank lies, -1 past the last; *rank becomes its rank inside.
- */
+/* Returns the bin that contains the sample of that rank, -1 past the last; *rank becomes its rank
+ * within the bin. */
 static int find_bin(uint64_t *rank, const uint64_t *counts)
 {
     for (int bin = 0; bin < GI_KEY_HALF; bin++) {
@@ -100,8 +100,8 @@ void gi_ranks_find(struct gi_rank *ranks, int n, const uint64_t *high)
     }
 }
 
-/* Notes in `spec` up to GI_PREFIXES_MAX upper halves that are asked for from question *next on, for
- * the first time in any channel; *next becomes the first question left. */
+/* Adds to `spec` up to GI_PREFIXES_MAX upper halves that questions from *next on need and that no
+ * earlier one needed, in any channel; *next becomes the first remaining question. */
 static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struct gi_rank *ranks,
                           int n)
 {
@@ -115,7 +115,7 @@ static void take_prefixes(struct gi_histogram_spec *spec, int *next, const struc
     }
 }
 
-/* Adds what was counted of each prefix to the questions that it answers. */
+/* Adds the counts of each prefix to the questions that it answers. */
 static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, const uint64_t *counts,
                          const struct gi_histogram_spec *spec, int channels)
 {
@@ -126,7 +126,7 @@ static void add_prefixes(uint64_t *low, const struct gi_rank *ranks, int n, cons
             const uint64_t *from = counts + (size_t)(p * channels + ranks[i].channel) * GI_KEY_HALF;
             uint64_t *to = low + (size_t)i * GI_KEY_HALF;
             for (int k = 0; k < GI_KEY_HALF; k++)
-                if (from[k]) /* most are 0, and memory that is not touched costs nothing */
+                if (from[k]) /* most are 0, and memory that is never written costs nothing */
                     to[k] += from[k];
         }
 }

@@ -1,5 +1,6 @@
-/* Stats: exact sums and extremes through the backend, order statistics from counts; of floats by
- * two looks at the image, as in the histogram. SPDX-License-Identifier: MIT */
+/* Statistics: exact sums and extremes on the backend, order statistics from counts; for floats in
+ * two passes, as in the histogram.
+ * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 
 #include <math.h>
@@ -10,13 +11,15 @@
 #include "filters/statistics/histogram.h"
 #include "filters/statistics/order.h"
 
-enum { RANKS_MAX = 2 * (1 + GI_REALS_MAX) }; /* the median and percentiles, two neighbours each */
+enum {
+    RANKS_MAX = 2 * (1 + GI_REALS_MAX)
+}; /* the median and percentiles, two neighbouring ranks each */
 
 struct state {
-    int pass, rows; /* the last one begun; rows that the first has seen */
+    int pass, rows; /* the last pass that was begun; rows that the first pass has measured */
     struct gi_reduction found[GI_MAX_CHANNELS];
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS_MAX]; /* GI_F32, from pass 1 on */
-    uint64_t counts[]; /* of pass 0 for each channel; then of pass 1 for each rank */
+    uint64_t counts[]; /* of pass 0 per channel; then of pass 1 per rank */
 };
 
 static int values_of(enum gi_type type)
@@ -45,8 +48,8 @@ static enum gi_status plan_zones(struct gi_plan *plan, struct gi_err *err)
     return status;
 }
 
-/* On two threads, 46 multiply-adds a nanosecond: 1.1 ns a sample of 8 bits, 2.8 of 16, and 10.6 of
- * floats, 0.76 of what their histogram takes. */
+/* On two threads, 46 multiply-adds per nanosecond: 1.1 ns per sample of 8 bits, 2.8 of 16, and 10.6
+ * of floats, 0.76 of the time of their histogram. */
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
@@ -67,8 +70,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 
 /* ---- measuring ---- */
 
-/* Makes `kept` (to be released) of a band with alpha: its samples, but where alpha is not above 0
- * something that can be told from them: 0 in integers, NaN in floats. */
+/* Makes `kept` (released by the caller) from a band with alpha: its samples, except that where
+ * alpha is not above 0 they are marked: 0 in integers, NaN in floats. */
 static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
                                   const struct gi_image *band, struct gi_err *err)
 {
@@ -76,7 +79,8 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     struct gi_image alpha;
     struct gi_shuffle to_alpha = {.from = {{0, band->channels - 1}}, .nsources = 1};
     struct gi_shuffle to_all = {.nsources = 1};
-    /* Floats: 1 becomes infinity, which is smaller than nothing, and 0 NaN. */
+    /* Floats: alpha > 0 becomes infinity, which any minimum replaces by the sample, and alpha 0
+     * becomes NaN. */
     struct gi_point infinite = {.op = GI_POINT_AFFINE, .scale = {INFINITY}};
     struct gi_point keep = {.op = band->type == GI_F32 ? GI_POINT_MINIMUM : GI_POINT_MULTIPLY,
                             .alpha_too = true};
@@ -102,7 +106,7 @@ static enum gi_status keep_opaque(struct gi_queue *queue, struct gi_image *kept,
     return status;
 }
 
-/* The median and percentiles of the finite samples as questions. */
+/* Asks for the median and the percentiles of the finite samples. */
 static void ask_ranks(struct state *state, int nchannels, const struct gi_stats_params *p)
 {
     int each = ranks_a_channel(p);
@@ -160,7 +164,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* ---- concluding ---- */
+/* ---- results ---- */
 
 static void from_counts(struct gi_stats_channel *channel, const uint64_t *counts, int nvalues,
                         const struct gi_stats_params *p)
@@ -192,7 +196,7 @@ static void from_ranks(struct gi_stats_channel *channel, const struct gi_rank *r
     }
 }
 
-/* The counts of a channel without what keep_opaque() made 0. */
+/* Removes from the counts of a channel the samples that keep_opaque() set to 0. */
 static void conclude_integers(struct gi_stats_channel *channel, const struct gi_reduction *found,
                               const struct gi_image *src, const uint64_t *counts,
                               const struct gi_stats_params *p)
@@ -233,7 +237,7 @@ static enum gi_status conclude(const struct gi_plan *plan, void *result, const v
     return GI_OK;
 }
 
-/* The parts of an image, without primitives: what is asked of so few samples is soon found. */
+/* Statistics of parts of the image, without primitives: each part has few samples. */
 static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue, void *result,
                               const struct gi_image *srcs, struct gi_err *err)
 {
@@ -265,7 +269,7 @@ static enum gi_status admit(const void *params, int j, struct gi_image *labels, 
     return gi_labels_check(&largest, labels, err);
 }
 
-/* The same to the bit; NaN has one here. */
+/* Compares bits; there is only one NaN here. */
 static bool same(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));

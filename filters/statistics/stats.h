@@ -8,46 +8,46 @@
 struct gi_stats_params {
     struct gi_reals percentiles;
     bool opaque;
-    const char *by;     /* "row", "column" or "WxH"; NULL: the image is not parted so */
-    const char *labels; /* an image of the label of each pixel; NULL: nor so */
+    const char *by;     /* "row", "column" or "WxH"; NULL: not grouped by rectangles */
+    const char *labels; /* an image with the label of each pixel; NULL: not grouped by labels */
 };
 
-/* One channel. All but the three last counts is of its finite samples; where there is none, sums
- * are 0 and all else is NAN. */
+/* One channel. Everything except the three last counts is of its finite samples; if there are none,
+ * sums are 0 and all else is NAN. */
 struct gi_stats_channel {
     const char *name; /* gi_channel_name() */
     uint64_t count;   /* finite samples */
     uint64_t nan, positive_infinity, negative_infinity;
-    double sum, mean, variance, deviation; /* of the population */
+    double sum, mean, variance, deviation; /* population variance and deviation */
     double min, max;
     int min_x, min_y, max_x, max_y; /* of the first in raster order; -1: there is none */
     double range;                   /* max - min */
-    double l1, l2, rms;             /* sum of |v|, root of the sum of v^2, root of its mean */
+    double l1, l2, rms; /* sum of |v|, root of the sum of v^2, root of the mean of v^2 */
     double median;
-    double percentiles[GI_REALS_MAX]; /* as gi_histogram_channel's */
-    double entropy;                   /* bits a sample, of the values; NAN for GI_F32 */
-    uint64_t unique;                  /* values that occur; 0 for GI_F32: not counted */
+    double percentiles[GI_REALS_MAX]; /* as in gi_histogram_channel */
+    double entropy;                   /* bits per sample, of the values; NAN for GI_F32 */
+    uint64_t unique; /* number of different values; 0 for GI_F32, where they are not counted */
 };
 
-/* A part of the image, in pixels: all of a rectangle, or those of one label within it. Places in
- * its statistics are counted in the image. */
+/* A part of the image, in pixels: a whole rectangle, or the pixels of one label within it.
+ * Positions in its statistics are relative to the image. */
 struct gi_stats_zone {
     uint32_t label; /* 0: none */
     int x, y, width, height;
 };
 
-/* What an image is parted by. */
+/* How the image is grouped. */
 enum gi_stats_by { GI_STATS_WHOLE, GI_STATS_ROW, GI_STATS_COLUMN, GI_STATS_TILE, GI_STATS_LABEL };
 
 enum { GI_STATS_ZONES_MAX = 1 << 18 };
 
 struct gi_stats {
     int nchannels, npercentiles;
-    struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, where it is not parted */
+    struct gi_stats_channel channels[GI_MAX_CHANNELS]; /* of the image, if it is not grouped */
     enum gi_stats_by by;
-    int nzones; /* in raster order, labels in their own; 0 where the image is not parted */
+    int nzones; /* in raster order, labels in ascending order; 0 if the image is not grouped */
     struct gi_stats_zone *zones;       /* owned */
-    struct gi_stats_channel *of_zones; /* nchannels of each zone; owned */
+    struct gi_stats_channel *of_zones; /* nchannels per zone; owned */
 };
 
 /* Result: struct gi_stats. */

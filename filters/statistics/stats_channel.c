@@ -1,4 +1,4 @@
-/* What follows from the sums of a channel.
+/* Statistics derived from the sums of a channel.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
 

@@ -1,4 +1,4 @@
-/* Statistics of each row, column, tile or label: samples are put together zone by zone and sorted
+/* Statistics of each row, column, tile or label: samples are gathered zone by zone and sorted
  * there.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/stats_channel.h"
@@ -39,13 +39,13 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
 
 /* ---- one channel of one zone ---- */
 
-/* A sample as a number that orders as it does. */
+/* Converts a sample to an integer of the same order. */
 static uint32_t key_of(float v, enum gi_type type)
 {
     uint32_t bits;
     if (type != GI_F32)
         return (uint32_t)v;
-    v += 0.0f; /* -0 is 0 */
+    v += 0.0f; /* -0 becomes 0 */
     memcpy(&bits, &v, sizeof bits);
     return gi_float_key(bits);
 }
@@ -65,13 +65,13 @@ static float sample_at(const struct gi_image *src, const char *row, size_t i)
                                  : ((const float *)row)[i];
 }
 
-/* Adds a finite float to the sums: mantissa and exponent as whole numbers of their units. */
+/* Adds a finite float to the sums, as an integer mantissa in units of a power of two. */
 static void add_float(struct gi_reduction *found, float v)
 {
     int exponent;
     uint64_t m = (uint64_t)ldexp(frexp(fabs((double)v), &exponent), 24);
     int shift = exponent - 24 - GI_EXACT_SUM;
-    if (shift < 0) { /* subnormal: the bits that go are zeros */
+    if (shift < 0) { /* subnormal: only zeros are shifted out */
         m >>= -shift;
         shift = 0;
     }
@@ -80,7 +80,7 @@ static void add_float(struct gi_reduction *found, float v)
     gi_exact_add(&found->square, m * m, 2 * (unsigned)shift, false);
 }
 
-/* Whole numbers, of up to 2^32 pixels. */
+/* Sums of integers over up to 2^32 pixels. */
 struct whole {
     uint64_t sum, square;
 };
@@ -105,8 +105,8 @@ static void add_sample(struct gi_reduction *found, struct whole *whole, float v,
     }
 }
 
-/* What is found of channel c in n pixels, y * width + x each, in raster order; and the keys of its
- * finite samples. */
+/* Measures channel c in n pixels, given as y * width + x in raster order, and collects the keys of
+ * its finite samples. */
 static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, int c,
                                   const uint32_t *pixels, size_t n, bool opaque)
 {
@@ -137,8 +137,8 @@ static struct gi_reduction reduce(uint32_t *keys, const struct gi_image *src, in
     return found;
 }
 
-/* Radix sort, a byte at a time; `other` is as large as `keys`. Returns where the sorted ones are.
- */
+/* LSD radix sort, a byte at a time; `other` is as large as `keys`. Returns the buffer that holds
+ * the sorted keys. */
 static uint32_t *sort(uint32_t *keys, uint32_t *other, size_t n, enum gi_type type)
 {
     for (unsigned shift = 0; shift < 8 * gi_type_nbytes(type); shift += 8) {
@@ -183,7 +183,7 @@ static void from_sorted(struct gi_stats_channel *channel, const uint32_t *keys, 
     }
 }
 
-/* ---- which pixels ---- */
+/* ---- the pixels of each zone ---- */
 
 /* Zone i has pixels[first[i]] to pixels[first[i + 1] - 1], in raster order. */
 struct members {
@@ -242,8 +242,8 @@ static void grow(struct gi_stats_zone *zone, int x, int y)
     zone->height = y + 1 - zone->y;
 }
 
-/* A counting sort of the pixels by their labels: counts[label], pixels of each up to `largest`,
- * becomes 1 + its zone. */
+/* Counting sort of the pixels by their labels: counts[label], the number of pixels per label up to
+ * `largest`, becomes 1 + its zone. */
 static enum gi_status sort_labels(struct gi_stats *stats, struct members *members, uint32_t *counts,
                                   uint32_t largest, const struct gi_image *labels,
                                   struct gi_err *err)
@@ -263,7 +263,7 @@ static enum gi_status sort_labels(struct gi_stats *stats, struct members *member
     for (uint32_t label = 1; label <= largest; label++)
         if (counts[label]) {
             stats->zones[n].label = label;
-            members->first[n++] = at; /* moves on to the next zone's below */
+            members->first[n++] = at; /* advances to the next zone's start below */
             at += counts[label];
             counts[label] = (uint32_t)n;
         }
@@ -303,7 +303,7 @@ static enum gi_status find_labels(struct gi_stats *stats, struct members *member
     return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all zones ---- */
 
 static enum gi_status measure(struct gi_stats *stats, const struct members *members,
                               const struct gi_image *src, const struct gi_stats_params *p,

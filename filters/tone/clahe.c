@@ -1,4 +1,4 @@
-/* Clahe: equalized tile by tile, with a limit to the contrast.
+/* CLAHE: contrast-limited adaptive histogram equalization, tile by tile.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "filters/tone/curve.h"
 #include "filters/tone/luma.h"
 
-/* Tables of 16 bits take 128 KiB a tile. */
+/* 16-bit tables take 128 KiB per tile. */
 enum { TILES_MAX_16 = 4096 };
 
 struct params {
@@ -59,13 +59,13 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
-/* What is found of the bands so far. */
+/* The counts of the bands measured so far. */
 struct state {
-    int rows;          /* looked at */
+    int rows;          /* rows measured */
     uint32_t counts[]; /* [set][tile][value] */
 };
 
-/* Tables of a tile: for all channels, or for each colour. */
+/* Returns the number of table sets: one for all channels, or one per colour. */
 static int sets_of(const struct gi_plan *plan)
 {
     return by_luma(plan) ? 1 : gi_colour_channels(&plan->sources[0]);
@@ -94,7 +94,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return GI_E_MEMORY;
     *spec = (struct gi_clahe){
         .across = (int)p->tiles.width.value, .down = (int)p->tiles.height.value, .clip = p->clip};
-    plan->reach = GI_REACH_MAPPED; /* a row is made by where it stands */
+    plan->reach = GI_REACH_MAPPED; /* a row depends on its position */
     plan->band_passes = 1;
     plan->state_nbytes = sizeof(struct state) + counts_of(plan) * sizeof(uint32_t);
     plan->scratch_nbytes =
@@ -110,18 +110,19 @@ static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
     return (struct gi_span){y0, y1};
 }
 
-/* A band as it is counted. */
+/* A band that is being counted. */
 struct count {
     const struct gi_plan *plan;
     struct gi_queue *queue;
     struct gi_clahe_shape shape;
     struct gi_image judge;
     uint32_t *counts;
-    uint64_t *found; /* of a piece: [channel][value] */
-    float *bins;     /* GI_F32: numbers that are well within the bins of the values */
+    uint64_t *found; /* of a part of a tile: [channel][value] */
+    float *bins;     /* GI_F32: numbers that are well inside the bins of the values */
 };
 
-/* Floats within the bins that they count in; NaN, which counts as 0, is what is missing then. */
+/* Replaces floats by numbers inside their bins; NaN becomes uncounted, and is added to bin 0 later.
+ */
 static enum gi_status settle_floats(const struct count *count, struct gi_image *piece,
                                     struct gi_err *err)
 {
@@ -131,7 +132,7 @@ static enum gi_status settle_floats(const struct count *count, struct gi_image *
     return count->queue->k->pointwise(count->queue, piece, piece, NULL, &spec, err);
 }
 
-/* What the piece holds of a tile, for all sets. */
+/* Counts a part of a tile, for all sets. */
 static enum gi_status count_piece(const struct count *count, struct gi_image *piece, int tile,
                                   struct gi_err *err)
 {
@@ -154,7 +155,7 @@ static enum gi_status count_piece(const struct count *count, struct gi_image *pi
     return status;
 }
 
-/* Rows top <= y < bottom of the band, which stand in row `ty` of tiles. */
+/* Counts rows top <= y < bottom of the band, which belong to row `ty` of tiles. */
 static enum gi_status count_rows(const struct count *count, int ty, int top, int bottom,
                                  struct gi_err *err)
 {
@@ -177,7 +178,8 @@ static enum gi_status count_rows(const struct count *count, int ty, int top, int
     return status;
 }
 
-/* The band begins at row `first` of the image, whose rows past its end are mirrored ones. */
+/* Counts a band that begins at row `first` of the image; rows past the image's end are mirrored
+ * ones. */
 static enum gi_status count_band(const struct count *count, int first, struct gi_err *err)
 {
     const struct gi_clahe_side *side = &count->shape.y;
@@ -236,7 +238,7 @@ static enum gi_status run_whole(const struct gi_plan *plan, struct gi_queue *que
     return status;
 }
 
-/* Every band makes the tables again, which takes less than looking it up. */
+/* Every band makes the tables again, which takes less time than applying them. */
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {

@@ -1,4 +1,4 @@
-/* Tables of curves.
+/* Look-up tables of tone curves.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/curve.h"
 
@@ -64,8 +64,8 @@ enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
     return status;
 }
 
-/* Where samples are large beside their span, one product and sum would cancel: `first` takes the
- * bulk away, exactly where it matters. Returns whether any channel wants that. */
+/* If samples are large compared with their span, one product and one sum would cancel: `first`
+ * subtracts the common part, exactly where it matters. Returns whether any channel needs that. */
 static bool fill_line(struct gi_point *first, struct gi_point *last, int c,
                       const struct gi_stretch *line)
 {

@@ -1,23 +1,23 @@
-/* Curves of tone: what every value of a sample becomes, looked up in a table.
+/* Tone curves: a look-up table with the result of every sample value.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_CURVE_H
 #define GI_FILTERS_CURVE_H
 
 #include "filters/filter.h"
 
-/* How many values a curve is of: those of the type; of GI_F32 the 65536 of gi_unit_bin(), value v
- * being the number v / 65535. */
+/* Returns the number of values of a curve: those of the type; for GI_F32 the 65536 of
+ * gi_unit_bin(), where value v is the number v / 65535. */
 static inline int gi_curve_values(enum gi_type type)
 {
     return type == GI_U8 ? 256 : 65536;
 }
 
-/* Counts them: counts[c * gi_curve_values() + v] += occurrences in channel c; floats only from 0 to
- * 1. Errors: histogram's. */
+/* Counts the values: counts[c * gi_curve_values() + v] += occurrences in channel c; floats only
+ * from 0 to 1. Errors: histogram's. */
 enum gi_status gi_curve_count(struct gi_queue *queue, uint64_t *counts, const struct gi_image *src,
                               struct gi_err *err);
 
-/* The sum of a channel's counts. */
+/* Returns the sum of a channel's counts. */
 uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
 
 /* For manuals. */
@@ -28,32 +28,32 @@ uint64_t gi_curve_total(const uint64_t *counts, enum gi_type type);
     "normalize brings other ranges to 0 to 1."
 
 struct gi_curve {
-    /* What value v of that colour channel becomes: any number, rounded half to even and held within
-     * the type; NaN: 0. Of GI_F32 a number, which / 65535 is the sample. */
+    /* Returns the result of value v of that colour channel: any number, rounded half to even and
+     * limited to the type; NaN: 0. For GI_F32 a number, which is divided by 65535. */
     double (*at)(const void *arg, int channel, double v);
     const void *arg;
-    bool each;      /* channels have curves of their own; else that of channel 0 is for all */
-    unsigned stays; /* GI_F32: the curves, a bit each, that change nothing and are not asked */
+    bool each;      /* each channel has its own curve; otherwise that of channel 0 is for all */
+    unsigned stays; /* GI_F32: a bit per curve that changes nothing and is not called */
 };
 
-/* Runs an image through the curve; alpha stays, and so does NaN. Errors: GI_E_MEMORY, pointwise's.
- */
+/* Applies the curve to an image; alpha and NaN are unchanged. Errors: GI_E_MEMORY, pointwise's. */
 enum gi_status gi_curve_run(struct gi_queue *queue, const struct gi_work *work,
                             const struct gi_curve *curve, struct gi_err *err);
 
-/* A straight line for floats: what `from` becomes 0, what `to` becomes 1, then out[0] + (out[1] -
- * out[0]) of that. Where that is no line among floats (from is to, or as good as), samples stay. */
+/* A linear function of floats that maps `from` to 0 and `to` to 1, followed by out[0] + (out[1] -
+ * out[0]) times that. If it is undefined (from nearly equals to), samples are unchanged. */
 struct gi_stretch {
     double from, to;
     double out[2];
 };
 
-/* Runs GI_F32 along the line of each colour channel; alpha stays. Errors: alloc's, pointwise's. */
+/* Applies the linear function of each colour channel to GI_F32; alpha is unchanged. Errors:
+ * alloc's, pointwise's. */
 enum gi_status gi_stretch_run(struct gi_queue *queue, const struct gi_work *work,
                               const struct gi_stretch *lines, struct gi_err *err);
 
-/* For a plan: GI_E_UNSUPPORTED where the source has samples that are not looked up, GI_F32; `what`
- * begins the message: "--gamma: " where an option asks for a table, else "". */
+/* For a plan: returns GI_E_UNSUPPORTED if the source has samples without tables, GI_F32; `what`
+ * begins the message: "--gamma: " if an option asks for a table, else "". */
 enum gi_status gi_curve_takes(const struct gi_image *src, const char *what, struct gi_err *err);
 
 #endif
