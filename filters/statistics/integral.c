@@ -1,4 +1,4 @@
-/* Integral images and cumulative sums.
+/* Integral images (summed-area tables) and cumulative sums.
  * SPDX-License-Identifier: MIT */
 #include "filters/statistics/integral.h"
 
