@@ -1,4 +1,4 @@
-/* Affine: turned, scaled, sheared and moved by a matrix.
+/* Affine transform by a matrix.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/warping.h"
 

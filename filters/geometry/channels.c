@@ -1,4 +1,4 @@
-/* Channels: put in another order, taken out, put together.
+/* Permutes, extracts and joins channels.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 
@@ -25,7 +25,8 @@ static const struct {
 } names[] = {{"red", "r"},  {"green", "g"},  {"blue", "b"},  {"alpha", "a"},
              {"gray", "k"}, {"colour", "c"}, {"color", "c"}, {"grey", "k"}};
 
-/* "bgr" of "bgr", "r" of "red"; NULL: as the images come. */
+/* Returns the letters of an order: "bgr" for "bgr", "r" for "red"; NULL: the channels in order of
+ * the images. */
 static const char *letters_of(const struct params *p)
 {
     for (size_t i = 0; p->order && i < sizeof names / sizeof *names; i++)
@@ -55,7 +56,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return at && (n < 1 || n > GI_MAX_CHANNELS) ? fail_order(p, err) : GI_OK;
 }
 
-/* Adds a channel to what is made of *n; too many are counted on. */
+/* Adds a channel to the result's *n channels; *n also counts those beyond the maximum. */
 static void add(struct gi_shuffle *spec, int *n, int source, int channel)
 {
     if (*n < GI_MAX_CHANNELS) {
@@ -65,7 +66,7 @@ static void add(struct gi_shuffle *spec, int *n, int source, int channel)
     ++*n;
 }
 
-/* The channel that a letter names; -1: this image has none. */
+/* Returns the channel that a letter names; -1: this image has none. */
 static int channel_of(char letter, const struct gi_image *image)
 {
     bool colour = gi_colour_channels(image) == 3;

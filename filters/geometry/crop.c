@@ -1,4 +1,4 @@
-/* Crop: a rectangle of the image, or what a border of one colour leaves of it.
+/* Cropping to a rectangle, or to the part inside a border of one colour (trim).
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -7,7 +7,7 @@ struct params {
     struct gi_rect size;
     int gravity;
     bool clip, trim;
-    double tolerance; /* per cent of full scale */
+    double tolerance; /* percent of full scale */
 };
 
 static const struct gi_option options[] = {
@@ -43,15 +43,15 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The plan's tables: what of the source becomes the result. */
+/* The plan's tables: the position of the result in the source. */
 struct place {
     int left, top;
 };
 
-/* What a look at the source finds for --trim. */
+/* The result of the measuring pass for --trim. */
 struct found {
     bool started;
-    int rows; /* seen so far */
+    int rows; /* rows measured so far */
     struct gi_bounds_spec spec;
     struct gi_bounds bounds;
 };
@@ -64,7 +64,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* n pixels from *first on, of which only those from 0 to whole - 1 are there; false: none is. */
+/* Clips n pixels from *first on to 0 .. whole - 1; false if none remain. */
 static bool clip_side(int *first, int *n, int whole)
 {
     int64_t end = (int64_t)*first + *n < whole ? (int64_t)*first + *n : whole;
@@ -73,7 +73,7 @@ static bool clip_side(int *first, int *n, int whole)
     return *n > 0;
 }
 
-/* Settles the plan for the rectangle of --size in `within`, a rectangle of the source. */
+/* Settles the plan for the rectangle of --size within `within`, a rectangle of the source. */
 static enum gi_status place_in(struct gi_plan *plan, const struct gi_bounds *within,
                                struct gi_err *err)
 {
@@ -121,7 +121,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The colour to be trimmed, from the first band. */
+/* Reads the colour to be trimmed from the first band. */
 static enum gi_status read_corner(const struct gi_plan *plan, struct gi_queue *queue,
                                   struct found *found, const struct gi_image *src,
                                   struct gi_err *err)
@@ -160,7 +160,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* An image of one colour stays as it is. */
+/* An image of one colour is not cropped. */
 static enum gi_status settle(struct gi_plan *plan, const void *state, struct gi_err *err)
 {
     struct gi_bounds bounds = ((const struct found *)state)->bounds;

@@ -1,4 +1,4 @@
-/* Flip: left and right, top and bottom change places.
+/* Horizontal and vertical flips.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/turning.h"
 

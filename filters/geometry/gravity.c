@@ -1,4 +1,4 @@
-/* The nine places.
+/* The nine positions of a smaller rectangle within a larger one.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/gravity.h"
 
@@ -25,7 +25,8 @@ const struct gi_choice gi_gravity_choices[] = {
     {NULL, NULL, NULL},
 };
 
-/* Of an axis: 0 its beginning, 1 its middle, 2 its end. */
+/* Returns the share of `spare` before the rectangle along an axis: at its beginning (0), middle (1)
+ * or end (2). */
 static int before(int third, int spare)
 {
     int half = spare / 2 - (spare < 0 && spare % 2 != 0);

@@ -1,11 +1,11 @@
-/* Where something smaller stands in something larger: one of nine places.
+/* The position of a smaller rectangle within a larger one: one of nine.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_GRAVITY_H
 #define GI_FILTERS_GRAVITY_H
 
 #include "filters/option.h"
 
-/* By rows, from the upper left on. */
+/* Row by row from the upper left. */
 enum gi_gravity {
     GI_NORTHWEST,
     GI_NORTH,
@@ -20,20 +20,21 @@ enum gi_gravity {
 
 extern const struct gi_choice gi_gravity_choices[]; /* in that order, then other names */
 
-/* The row of --gravity; `params` is the struct that holds it as `int gravity`. */
+/* The row of --gravity; `params` is the struct that has it as `int gravity`. */
 #define GI_GRAVITY_OPTION(params, by_default, what)                                                \
     {                                                                                              \
         .name = "gravity", .type = GI_OPT_CHOICE, .offset = offsetof(params, gravity),             \
         .default_text = by_default, .choices = gi_gravity_choices, .help = what                    \
     }
 
-/* Pixels to the left of it, and rows above it, of `spare` in all; of an odd number there is one
- * less on that side in the middle. `spare` below 0: the larger one stands in the smaller. */
+/* Returns the number of pixels to the left of the rectangle, and of rows above it, out of `spare`;
+ * an odd number in the middle leaves one less on that side. If `spare` is negative, the rectangle
+ * extends past both sides. */
 int gi_gravity_left(enum gi_gravity gravity, int spare);
 int gi_gravity_above(enum gi_gravity gravity, int spare);
 
-/* An offset inwards from such a place: +1 where it counts to the right (down), -1 where to the left
- * (up). */
+/* Returns the sign of an inward offset from such a position: +1 if it moves to the right (down), -1
+ * if to the left (up). */
 int gi_gravity_right_is(enum gi_gravity gravity);
 int gi_gravity_down_is(enum gi_gravity gravity);
 

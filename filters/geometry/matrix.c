@@ -1,4 +1,4 @@
-/* Matrices and sizes as people write them.
+/* Reads matrices and sizes.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/warping.h"
 

@@ -1,4 +1,4 @@
-/* Orient: pixels turned as an EXIF orientation says.
+/* Applies an EXIF orientation to the pixels.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/turning.h"
 

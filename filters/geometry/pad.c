@@ -1,4 +1,4 @@
-/* Pad: more pixels around the image, by any border.
+/* Padding: adds pixels around the image, in any border mode.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/geometry/gravity.h"
@@ -41,7 +41,7 @@ static const struct gi_option options[] = {
 };
 
 struct tables {
-    int left, top; /* pixels that are added there */
+    int left, top; /* pixels added there */
     struct gi_edge edge;
 };
 
@@ -62,7 +62,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* Pixels on the left, at the top, and of both in all. */
+/* Finds the pixels added on the left and at the top, and the size of the result. */
 static enum gi_status sides(struct gi_plan *plan, int *left, int *top, int64_t *width,
                             int64_t *height, struct gi_err *err)
 {
@@ -116,7 +116,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* Rows that wrap come put together, as many as are made, where that is not all of the image. */
+/* Rows that wrap around are requested contiguously, unless they span the whole image. */
 static struct gi_span needs(const struct gi_plan *plan, int y0, int y1)
 {
     const struct tables *t = plan->tables;
@@ -151,7 +151,7 @@ static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                                .image_height = height,
                                .edge = t->edge};
     struct gi_span have = {work->src_y, work->src_y + work->srcs->height};
-    if (have.bottom > height) /* the rows themselves */
+    if (have.bottom > height) /* the rows are contiguous already */
         window.top = window.src_y = window.image_height = 0;
     return queue->k->window(queue, work->dst, work->srcs, &window, err);
 }

@@ -1,4 +1,4 @@
-/* Perspective: by a 3 x 3 matrix or four pairs of points.
+/* Perspective transform by a 3 x 3 matrix or four pairs of points.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -57,7 +57,8 @@ static void corners_of(double *points, const struct gi_reals *given, const struc
         points[i] = given->n ? given->v[i] : corners[i];
 }
 
-/* Solves the rows of `a`, the right hand sides behind them, by Gauss with the largest pivot. */
+/* Solves the rows of `a`, whose last column is the right-hand side, by Gaussian elimination with
+ * partial pivoting. */
 static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
 {
     for (int i = 0; i < UNKNOWNS; i++) {
@@ -80,7 +81,8 @@ static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double *x)
     return true;
 }
 
-/* m that takes `to` to `from`: (a x + b y + c) - (g x + h y) u = u for each pair, and so with v. */
+/* Finds the matrix m that maps `to` to `from`: (a x + b y + c) - (g x + h y) u = u for each pair,
+ * and likewise for v. */
 static bool matrix_of(double m[9], const double *from, const double *to)
 {
     double a[UNKNOWNS][UNKNOWNS + 1] = {{0}};

@@ -1,4 +1,4 @@
-/* Remap: every pixel from the place that a map says.
+/* Remapping by a coordinate map.
  * SPDX-License-Identifier: MIT */
 #include "filters/geometry/warping.h"
 
@@ -35,7 +35,7 @@ static enum gi_status check(void *params, struct gi_err *err)
     return p->map ? GI_OK : gi_fail(err, GI_E_USAGE, "--map: missing: want a file of floats");
 }
 
-/* Maps of one shape, of floats, with both coordinates between them. */
+/* Checks that the maps are floats of one shape and have both coordinates. */
 static enum gi_status check_maps(const struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *first = &plan->sources[1];

@@ -1,4 +1,4 @@
-/* Equalize: every tone as often as any other.
+/* Histogram equalization.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
@@ -47,8 +47,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* What a channel's curve makes of every value: OpenCV's steps, which are in float. Returns whether
- * that is anything: where there are not two values, all stay. */
+/* Computes the curve of a channel with OpenCV's steps, which are in float. Returns false if there
+ * are fewer than two values: then samples are unchanged. */
 static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type)
 {
     uint64_t total = gi_curve_total(counts, type);
@@ -64,7 +64,7 @@ static bool fill_shares(float *shares, const uint64_t *counts, enum gi_type type
 
 struct all_shares {
     const float *shares;
-    int each; /* from those of a channel to the next one's */
+    int each; /* distance between the tables of two channels */
 };
 
 static double curve(const void *arg, int channel, double v)

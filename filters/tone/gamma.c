@@ -1,4 +1,4 @@
-/* Gamma: a power of every sample.
+/* Gamma correction: a power of every sample.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Invert: full scale minus the sample.
+/* Inversion: full scale minus the sample.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 

@@ -1,4 +1,4 @@
-/* Levels: black and white moved, the middle bent.
+/* Levels: black point, white point and gamma.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 

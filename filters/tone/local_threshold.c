@@ -1,4 +1,4 @@
-/* Local threshold: a level for each pixel, by what stands around it.
+/* Local (adaptive) threshold: a level for each pixel from its neighbourhood.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -97,10 +97,11 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* The finite samples of a float image, to take levels between; for WOLF of every image. */
+/* Extremes of the finite samples of a float image, between which levels are defined; for WOLF of
+ * every image. */
 struct state {
     struct gi_reduction found[GI_MAX_CHANNELS];
-    double most; /* WOLF: the greatest N * N * s * s, of levels */
+    double most; /* WOLF: the maximum of N * N * s * s, in levels */
 };
 
 static enum gi_status check(void *params, struct gi_err *err)
@@ -127,7 +128,7 @@ static bool by_luma(const struct gi_plan *plan)
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
 }
 
-/* The method's own part: its cost, its taps, its looks at the image. */
+/* Plans what depends on the method: cost, taps, measuring passes. */
 static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, struct gi_err *err)
 {
     plan->cost.other = p->method == MEAN ? 12 : p->method == BERNSEN ? 8 : 25;
@@ -146,7 +147,7 @@ static enum gi_status plan_method(struct gi_plan *plan, const struct params *p, 
     bool wolf = p->method == WOLF;
     plan->passes = wolf ? 2 : plan->sources[0].type == GI_F32;
     plan->state_nbytes = plan->passes ? sizeof(struct state) : 0;
-    plan->wide = wolf; /* the windows of its second look */
+    plan->wide = wolf; /* the second pass needs neighbourhoods */
     return GI_OK;
 }
 
@@ -163,7 +164,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return plan_method(plan, p, err);
 }
 
-/* Where levels begin and how far they are apart, in sample units. */
+/* The first level and the distance between levels, in sample units. */
 struct unit {
     double lo, step;
 };
@@ -187,7 +188,7 @@ static struct unit unit_of(const struct gi_image *judge, const struct gi_edge *e
     return (struct unit){lo < INFINITY ? lo : 0, lo < hi ? (hi - lo) / (GI_LOCAL_LEVELS - 1) : 1};
 }
 
-/* What all rules have. */
+/* Fills the members that all rules use. */
 static struct gi_local window_of(const struct params *p, const struct gi_image *judge,
                                  const struct state *state)
 {
@@ -199,7 +200,7 @@ static struct gi_local window_of(const struct params *p, const struct gi_image *
     return local;
 }
 
-/* The level of the least sample of the image. */
+/* Returns the level of the minimum sample of the image. */
 static double least_level(const struct gi_local *local, const struct gi_image *judge,
                           const struct state *state)
 {
@@ -212,7 +213,7 @@ static double least_level(const struct gi_local *local, const struct gi_image *j
     return least;
 }
 
-/* The rule as kernels/local.h has it, whose sums are those of levels. */
+/* Fills the rule as kernels/local.h defines it, on sums of levels. */
 static void rule_of(struct gi_local *local, const struct params *p, const struct gi_image *judge,
                     const struct state *state)
 {
@@ -229,11 +230,12 @@ static void rule_of(struct gi_local *local, const struct params *p, const struct
         base = n * least_level(local, judge, state);
         local->part = factor;
         local->shift = offset - factor * base;
-        if (base != 0) /* where all are the least none is above: not by a rounding either */
+        if (base !=
+            0) /* if all samples equal the minimum, none may be above, even after rounding */
             local->shift = nextafter(local->shift, -INFINITY);
         local->slope = state->most > 0 ? factor / sqrt(state->most) : 0;
         local->level = -local->slope * base;
-    } else if (p->method != MEAN) { /* S - base is the sum of the samples themselves */
+    } else if (p->method != MEAN) { /* S - base is the sum of the samples */
         local->part = factor;
         local->shift = offset - factor * base;
         local->slope = factor * unit.step / (n * range);
@@ -267,8 +269,8 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* A sample is above the Gaussian's mean where it is so by more than that may be off, so that where
- * nothing deviates none is. */
+/* A sample is above the Gaussian mean only if it exceeds it by more than the error of the mean, so
+ * that a constant image has no pixel above. */
 #define GAUSSIAN_ERROR 0x1p-20
 
 static enum gi_status run_gaussian(const struct gi_plan *plan, struct gi_queue *queue,

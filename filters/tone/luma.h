@@ -1,19 +1,20 @@
-/* The luma of an image, for operations that judge colour by it.
+/* The luma of an image, for operations that judge colours by it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_LUMA_H
 #define GI_FILTERS_LUMA_H
 
 #include "kernels/kernels.h"
 
-/* Is `src` judged by its luma? Where it has several channels, unless each is asked for. */
+/* Returns whether `src` is judged by its luma: if it has colour and channels are not judged
+ * separately. */
 static inline bool gi_luma_decides(const struct gi_image *src, bool per_channel)
 {
     return src->channels > 1 && !per_channel;
 }
 
-/* Makes `judge`, what `src` is judged by, on the queue's backend: its luma (ITU-R BT.709, alpha is
- * left out) where `by_luma`, else the image itself. The caller releases it the same way. Errors: as
- * alloc's and luma's; then nothing is left to release. */
+/* Makes `judge`, the image by which `src` is judged, on the queue's backend: its luma (ITU-R
+ * BT.709, without alpha) if `by_luma`, else the image itself. The caller releases it with the
+ * counterpart below. Errors: as alloc's and luma's; then nothing is left to release. */
 enum gi_status gi_judge_make(struct gi_queue *queue, struct gi_image *judge,
                              const struct gi_image *src, bool by_luma, struct gi_err *err);
 void gi_judge_release(struct gi_queue *queue, struct gi_image *judge, bool by_luma);

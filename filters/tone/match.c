@@ -1,4 +1,4 @@
-/* Match: the tones of an image become as frequent as those of a reference, or as counts say.
+/* Histogram matching to a reference image or to given counts.
  * SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "filters/tone/curve.h"
 
-/* Columns of a table of counts, and the largest of these, so that sums fit. */
+/* Maximum columns of a table of counts, and maximum count, so that sums fit. */
 enum { COLUMNS_MAX = 8 };
 #define COUNT_MAX 0x1p40
 
@@ -43,8 +43,8 @@ static enum gi_status check(void *params, struct gi_err *err)
     return GI_OK;
 }
 
-/* The columns of a line of names that stand before the counts: to "hi", as gpuimg histogram has
- * them. *text goes on to the next line. */
+/* Returns the number of columns before the counts in a line of names: up to "hi", as gpuimg
+ * histogram writes them. *text moves to the next line. */
 static int read_names(const char **text)
 {
     const char *end = *text + strcspn(*text, "\r\n"), *hi = strstr(*text, ",hi,");
@@ -55,8 +55,8 @@ static int read_names(const char **text)
     return before;
 }
 
-/* The numbers of the line that *text begins with, which goes on to the next one. Returns how many,
- * -1 where something else stands there. */
+/* Reads the numbers of the line at *text, which moves to the next one. Returns their count, -1 if
+ * the line has anything else. */
 static int read_numbers(double v[COLUMNS_MAX], const char **text)
 {
     for (int n = 0;;) {
@@ -70,7 +70,7 @@ static int read_numbers(double v[COLUMNS_MAX], const char **text)
     }
 }
 
-/* A row of counts, that of value i. `columns`: of counts alone. */
+/* Takes a row of counts, for value i. `columns`: the number of columns with counts. */
 static enum gi_status take_row(uint64_t *counts, const double *v, int columns, int i, int n,
                                int channels, struct gi_err *err)
 {
@@ -88,8 +88,8 @@ static enum gi_status take_row(uint64_t *counts, const double *v, int columns, i
     return GI_OK;
 }
 
-/* plan->tables becomes the histogram that was given: of each colour channel of the image the count
- * of each value. */
+/* Sets plan->tables to the given histogram: for each colour channel of the image the count of each
+ * value. */
 static enum gi_status read_histogram(struct gi_plan *plan, const char *text, int n, int channels,
                                      struct gi_err *err)
 {
@@ -141,8 +141,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* What v becomes: at the share of samples up to v, on straight lines between the shares of the
- * values that the reference has. */
+/* Computes the curve: the fraction of samples up to v, interpolated linearly between the fractions
+ * of the reference's values. */
 static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const uint64_t *like,
                        uint64_t like_total, int n)
 {
@@ -172,7 +172,7 @@ static void fill_curve(double *to, const uint64_t *counts, uint64_t total, const
 
 struct curves {
     const double *to;
-    int each; /* from those of a channel to the next one's */
+    int each; /* distance between the tables of two channels */
 };
 
 static double curve(const void *arg, int channel, double v)
@@ -193,7 +193,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* All of the reference stands beside the first band. */
+/* The first band needs the whole reference. */
 static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 {
     (void)y1;
@@ -203,7 +203,7 @@ static struct gi_span beside(const struct gi_plan *plan, int j, int y0, int y1)
 static enum gi_status run(const struct gi_plan *plan, struct gi_queue *queue,
                           const struct gi_work *work, struct gi_err *err)
 {
-    const uint64_t *given = plan->tables; /* NULL: a reference was */
+    const uint64_t *given = plan->tables; /* NULL: there is a reference image */
     const struct gi_image *src = &plan->sources[0];
     int n = values_of(plan), channels = gi_colour_channels(src);
     unsigned stays = 0;

@@ -1,4 +1,4 @@
-/* Normalize: percentiles of the image become black and white.
+/* Contrast stretching between percentiles.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -30,17 +30,17 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Questions of rank about a channel of floats: two neighbours for each percentile. */
+/* Order statistics of a channel of floats: two neighbouring ranks per percentile. */
 enum { RANKS = 4 };
 
 struct state {
-    int pass;                                       /* GI_F32: the one that was begun last */
+    int pass;                                       /* GI_F32: the last pass that was begun */
     struct gi_float_totals totals[GI_MAX_CHANNELS]; /* GI_F32: from pass 1 on */
     struct gi_rank ranks[GI_MAX_CHANNELS * RANKS];
-    uint64_t counts[]; /* of values, for each channel; GI_F32: of upper halves, then of each rank */
+    uint64_t counts[]; /* of values, per channel; GI_F32: of upper halves, then per rank */
 };
 
-/* Black and white of a channel; the same where nothing is to be stretched. */
+/* Black and white of a channel; equal if nothing is stretched. */
 struct ends {
     double lo, hi, full;
 };
@@ -81,7 +81,7 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     return GI_OK;
 }
 
-/* The finite samples' percentiles, as questions. */
+/* Asks for the percentiles of the finite samples. */
 static void ask(struct state *state, int channels, const struct gi_reals *percentiles)
 {
     for (int c = 0; c < channels; c++) {
@@ -127,7 +127,7 @@ static enum gi_status measure(const struct gi_plan *plan, struct gi_queue *queue
     return status;
 }
 
-/* A percentile of whole numbers. */
+/* Returns a percentile of integers. */
 static double percentile(const uint64_t *counts, uint64_t n, double percent)
 {
     double t;
@@ -136,7 +136,7 @@ static double percentile(const uint64_t *counts, uint64_t n, double percent)
     return gi_between(v, t > 0 ? gi_counts_value(counts, rank + 1) : v, t);
 }
 
-/* The same of finite floats; NAN where there are none. */
+/* Returns a percentile of finite floats; NAN if there are none. */
 static double percentile_of_floats(const struct gi_rank two[2], uint64_t n, double percent)
 {
     double t = 0;

@@ -1,4 +1,4 @@
-/* Otsu's threshold of an image of any type, and levels as sample values.
+/* Otsu's threshold for images of any type, and levels as sample values.
  * SPDX-License-Identifier: MIT */
 #include "filters/tone/otsu.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* scikit-image's count of bins for floats. */
+/* The number of bins for floats is scikit-image's. */
 enum { FLOAT_BINS = 256, NKEYS = 65536 };
 
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
@@ -36,7 +36,8 @@ double gi_level_number(const struct gi_level *level, enum gi_type type, double o
 float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu)
 {
     double value = gi_level_number(level, type, otsu);
-    if (type != GI_F32) /* whole numbers beyond these two say the same, and a float holds these */
+    if (type != GI_F32) /* integers are compared with an integer, limited to a range that float
+                           holds exactly */
         return (float)fmin(fmax(floor(value), -1), (double)gi_type_full_scale(type));
     float below = (float)value;
     return (double)below > value ? nextafterf(below, -INFINITY) : below;
@@ -55,9 +56,10 @@ int gi_otsu(const uint64_t *counts, int nbins)
         low_n += (double)counts[i];
         low_sum += (double)counts[i] * i;
         double high_n = all_n - low_n;
-        if (counts[i] == 0) /* parts the samples as the bin before does, but for rounding */
+        if (counts[i] ==
+            0) /* separates the samples as the previous bin does, except for rounding */
             continue;
-        if (high_n == 0) /* the last bin that has counts: the answer only if it is the first too */
+        if (high_n == 0) /* the last bin with counts: the answer only if it is also the first */
             return best_variance < 0 ? i : best;
         double gap = low_sum / low_n - (all_sum - low_sum) / high_n;
         double variance = low_n * high_n * gap * gap;
@@ -74,7 +76,7 @@ int gi_level_passes(enum gi_type type)
     return type == GI_F32 ? 3 : 1;
 }
 
-/* Draws the sum of the pass that ended and clears the counts for the next one. */
+/* Completes the pass that ended and clears the counts for the next one. */
 static void next_pass(struct gi_level_state *state)
 {
     if (state->pass == 0) {
@@ -100,7 +102,7 @@ static enum gi_status count(struct gi_queue *queue, struct gi_level_state *state
         if (state->pass == 1)
             return gi_ranks_count(queue, state->counts[0], state->ends, 2, gray, err);
         if (!(lo < hi))
-            return GI_OK; /* nothing finite, or one value: no more to find out */
+            return GI_OK; /* no finite sample, or one value: nothing more to measure */
         spec = (struct gi_histogram_spec){
             .key = GI_KEY_RANGE, .nbins = FLOAT_BINS, .lo = (double)lo, .hi = (double)hi};
     }

@@ -1,4 +1,4 @@
-/* Levels: values that part an image's samples in two, given or found by Otsu's method.
+/* Levels that separate an image's samples in two classes, given or found by Otsu's method.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_FILTERS_OTSU_H
 #define GI_FILTERS_OTSU_H
@@ -8,53 +8,53 @@
 #include "filters/statistics/order.h"
 #include "kernels/kernels.h"
 
-/* For an option --`name` that no level is found for: a number or a per cent above 0. Errors:
- * GI_E_USAGE. */
+/* For an option --`name` without automatic level: checks that it is a number or a percentage above
+ * 0. Errors: GI_E_USAGE. */
 enum gi_status gi_level_check_positive(const struct gi_level *level, const char *name,
                                        struct gi_err *err);
 
-/* The level in sample units. `otsu` is the value found for GI_LEVEL_OTSU. GI_LEVEL_UNSET: 0. */
+/* Returns the level in sample units. `otsu` is the value for GI_LEVEL_OTSU. GI_LEVEL_UNSET: 0. */
 double gi_level_number(const struct gi_level *level, enum gi_type type, double otsu);
 
-/* The float value f of `type` for which sample > f says the same as sample > level. */
+/* Returns the float f for which sample > f is equivalent to sample > level, for samples of `type`.
+ */
 float gi_level_value(const struct gi_level *level, enum gi_type type, double otsu);
 
 /* Otsu's threshold: the value t that maximises the between-class variance of v <= t and v > t, the
- * lowest of equals (N. Otsu, 1979, IEEE Trans. SMC 9(1)). `counts` has nbins entries; the answer is
- * a bin number. All counts in one bin: that bin, as scikit-image has it; no counts at all: 0. */
+ * lowest in a tie (N. Otsu, 1979, IEEE Trans. SMC 9(1)). `counts` has nbins entries; the answer is
+ * a bin index. All counts in one bin: that bin, as in scikit-image; no counts at all: 0. */
 int gi_otsu(const uint64_t *counts, int nbins);
 
-/* What is counted for Otsu's threshold, about 1 MB: zero it before the first band. */
+/* Counts for Otsu's threshold, about 1 MB: zero it before the first band. */
 struct gi_level_state {
     enum gi_type type;
-    int pass;               /* the one that `counts` belongs to */
-    struct gi_rank ends[2]; /* GI_F32: smallest and largest finite sample, NAN where there is none;
-                               answered from pass 2 on */
+    int pass;                  /* the pass to which `counts` belongs */
+    struct gi_rank ends[2];    /* GI_F32: smallest and largest finite sample, NAN if there is none;
+                                  answered from pass 2 on */
     uint64_t counts[2][65536]; /* [1] only for the second pass of floats */
 };
 
-/* How often the whole image must be looked at: once for integers, which are counted value by value;
- * three times for floats, which are counted in 256 bins from their smallest to their largest finite
- * value, found first to the bit. */
+/* Returns the number of passes over the whole image: one for integers, which are counted value by
+ * value; three for floats, which are counted in 256 bins between their smallest and their largest
+ * finite value, which are found exactly first. */
 int gi_level_passes(enum gi_type type);
 
-/* Counts `band` (on the backend, 1 to 4 channels; colour counts as luma, alpha not at all).
- * Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
+/* Counts `band` (on the backend, 1 to 4 channels; colours are counted as luma, alpha is not
+ * counted). Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */
 enum gi_status gi_level_measure(struct gi_queue *queue, struct gi_level_state *state, int pass,
                                 const struct gi_image *band, struct gi_err *err);
 
-/* The same of an operation that takes levels: its plan looks for Otsu's threshold, which takes a
- * look at the image more a pass; its `measure`. */
+/* `plan` and `measure` of an operation that takes levels and needs Otsu's threshold. */
 void gi_otsu_plan(struct gi_plan *plan);
 enum gi_status gi_otsu_measure(const struct gi_plan *plan, struct gi_queue *queue, void *state,
                                const struct gi_look *look, struct gi_err *err);
 
-/* Otsu's threshold after the last pass: a sample value; of floats the centre of its bin, as in
- * scikit-image. 0 where no sample is finite. */
+/* Returns Otsu's threshold after the last pass: a sample value; for floats the centre of its bin,
+ * as in scikit-image. 0 if no sample is finite. */
 double gi_level_otsu(const struct gi_level_state *state);
 
-/* All passes at once over `src`, a whole image on the backend. otsu NULL: not wanted. lo and hi are
- * the ends of the finite samples of GI_F32, 0 for other types and where there is none. Errors: as
+/* Runs all passes over `src`, a whole image on the backend. otsu NULL: not wanted. lo and hi become
+ * the range of the finite samples of GI_F32, 0 for other types and if there are none. Errors: as
  * gi_level_measure(). */
 enum gi_status gi_level_find(struct gi_queue *queue, double *otsu, float *lo, float *hi,
                              const struct gi_image *src, struct gi_err *err);

@@ -1,4 +1,4 @@
-/* Threshold: two values out of many.
+/* Thresholding to two values.
  * SPDX-License-Identifier: MIT */
 #include "filters/filter.h"
 #include "filters/tone/luma.h"
@@ -30,7 +30,7 @@ static const struct gi_option options[] = {
     {.name = NULL},
 };
 
-/* Whether it is the luma that is compared. */
+/* Returns whether the luma is compared. */
 static bool by_luma(const struct gi_plan *plan)
 {
     return gi_luma_decides(&plan->sources[0], ((const struct params *)plan->params)->per_channel);
