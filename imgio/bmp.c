@@ -86,7 +86,7 @@ static enum gi_status read_sizes(struct bitmap *b, struct gi_err *err)
     return planes == 1 ? GI_OK : fail_header(err, "the number of planes", planes);
 }
 
-/* What goes with what: depths with compressions. */
+/* Checks that depth and compression are a valid combination. */
 static enum gi_status check_kind(const struct bitmap *b, struct gi_err *err)
 {
     unsigned bits = b->bits, kind = b->compression;

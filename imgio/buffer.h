@@ -13,7 +13,7 @@ struct gi_buffer {
     size_t nbytes, capacity;
 };
 
-/* Room for `nbytes` more; what is there stays. Errors: GI_E_MEMORY. */
+/* Makes room for `nbytes` more; the content is kept. Errors: GI_E_MEMORY. */
 enum gi_status gi_buffer_reserve(struct gi_buffer *buffer, size_t nbytes, struct gi_err *err);
 
 /* Appends. Errors: GI_E_MEMORY. */

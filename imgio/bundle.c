@@ -1,5 +1,5 @@
-/* Outputs that belong together: written under temporary names, exchanged with what stands in their
- * places, and exchanged back where one of them fails.
+/* Outputs that belong together: they are written under temporary names, exchanged with the existing
+ * files at their targets, and exchanged back if one of these exchanges fails.
  * SPDX-License-Identifier: MIT */
 #include "imgio/sink.h"
 #include "imgio/temporary.h"
@@ -50,7 +50,8 @@ static struct member *add(struct gi_bundle *bundle)
     return &grown[bundle->n++];
 }
 
-/* The folder of the bundle that `path` lies in, and *file its name there. NULL: in none. */
+/* Returns the folder of the bundle that contains `path`; *file becomes its name there. NULL: none
+ * does. */
 static const struct member *folder_of(const struct gi_bundle *bundle, const char *path,
                                       const char **file)
 {
@@ -146,7 +147,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
         return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
     m->ours = ours;
     m->name = trimmed(path);
-    /* Of "a/." and "..", which name no place in a folder, the place that they mean. */
+    /* "a/." and ".." are no names within a folder, so the path that they mean is resolved. */
     m->target = m->name ? realpath(m->name, NULL) : NULL;
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
@@ -170,8 +171,8 @@ bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *n
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) ? errno == ENOENT : S_ISREG(st.st_mode);
 }
 
-/* Whether what stood there and now stands under the temporary name may go: a file for a file, a
- * folder that holds what is ours alone for a folder. Returns 0 or errno. */
+/* Checks that the older target, now under the temporary name, may be removed: a file that a file
+ * replaces, or a folder that contains only files of ours. Returns 0 or errno. */
 static int look_at_older(struct member *m)
 {
     struct stat st;
@@ -223,7 +224,7 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     return GI_E_IO;
 }
 
-/* Everything is in place: under the temporary names stands what was there before. */
+/* Everything is in place: the temporary names now belong to the older files, which are removed. */
 static void drop_older(struct gi_bundle *bundle)
 {
     for (size_t i = 0; i < bundle->n; i++) {

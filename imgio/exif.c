@@ -68,7 +68,7 @@ static size_t find_orientation(struct tiff *t)
     return at && get16(t, at + 2) == TYPE_SHORT ? at + 8 : 0;
 }
 
-/* Zeroes nbytes at `at`, as many as lie in the block. */
+/* Zeroes the part of the nbytes at `at` that is inside the block. */
 static void wipe(struct tiff *t, size_t at, size_t nbytes)
 {
     if (at < TIFF_HEAD || at >= t->nbytes)
@@ -131,7 +131,7 @@ size_t gi_exif_forget_thumbnail(void *exif, size_t nbytes)
     wipe(&t, directory, directory_nbytes);
     if (bytes_at >= link + 4)
         wipe(&t, bytes_at, bytes_n);
-    /* Mostly the one stands at the end, and the other before it. */
+    /* In most files one of them is at the end, and the other directly before it. */
     if (bytes_at >= link + 4 && bytes_at < nbytes && nbytes - bytes_at <= bytes_n)
         nbytes = bytes_at;
     if (directory >= link + 4 && directory < nbytes && nbytes - directory <= directory_nbytes)
@@ -170,11 +170,11 @@ static void put32(unsigned char *p, bool big_endian, size_t v)
     put16(p + (big_endian ? 0 : 2), big_endian, v >> 16);
 }
 
-/* Entries of the first directory that lie in the block; *at becomes the place of the first one. 0:
- * it is no such block. */
+/* Returns the number of entries of the first directory that are inside the block; *at becomes the
+ * offset of the first. 0: it is not a TIFF block. */
 static size_t count_entries(struct tiff *t, size_t *at)
 {
-    find_entry(t, 0); /* sees how the bytes stand */
+    find_entry(t, 0); /* finds out the byte order */
     if (t->nbytes < TIFF_HEAD || memcmp(t->bytes, t->big_endian ? "MM\0*" : "II*\0", 4) != 0)
         return 0;
     size_t directory = get32(t, 4);

@@ -16,7 +16,8 @@ void gi_exif_reset(void *exif, size_t nbytes);
  * (NULL: there is none yet). Errors: GI_E_MEMORY. */
 enum gi_status gi_exif_orient(void **exif, size_t *nbytes, int orientation, struct gi_err *err);
 
-/* Removes the directory of GPS tags from the block, and zeroes it and what it points to. */
+/* Removes the directory of GPS tags from the block, and zeroes it and the data that it refers to.
+ */
 void gi_exif_forget_place(void *exif, size_t nbytes);
 
 /* Unlinks and zeroes the directory of the thumbnail and the thumbnail. Returns the bytes that the

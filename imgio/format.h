@@ -17,7 +17,7 @@ struct gi_decode {
     struct gi_err *warning;       /* never NULL here */
     int orientation;              /* as EXIF numbers it, for formats with a field of their own; 0:
                                      what EXIF says */
-    int shrink;                   /* pixels a side that the decoder makes one; 0 stands for 1 */
+    int shrink;                   /* factor by which the decoder reduces each side; 0 means 1 */
 };
 
 /* For a decoder that can make the picture smaller, its metadata being read: what decode->shrink

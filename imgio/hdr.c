@@ -41,8 +41,8 @@ static size_t run_length(const uint8_t *at, const uint8_t *end)
     return n;
 }
 
-/* Codes `n` bytes: runs as 128 + length and the byte, others as their count and themselves. Returns
- * the end of what it wrote, at most n + n / PLAIN_MAX + 1 bytes. */
+/* Run-length encodes `n` bytes: a run as 128 + length and the byte, other bytes as their count
+ * followed by themselves. Returns the end of the output, at most n + n / PLAIN_MAX + 1 bytes. */
 static uint8_t *put_runs(uint8_t *to, const uint8_t *at, size_t n)
 {
     const uint8_t *end = at + n;
@@ -100,7 +100,7 @@ static enum gi_status encode_hdr(struct gi_sink *sink, const struct gi_image *im
     return status;
 }
 
-/* The bytes, and how far they are read. */
+/* The bytes and the reading position. */
 struct cursor {
     const unsigned char *at, *end;
 };
@@ -178,8 +178,8 @@ static bool read_runs(struct cursor *in, uint8_t *to, size_t n)
     return true;
 }
 
-/* Pixels as they are, of which one with mantissas 1, 1, 1 repeats the one before: as often as its
- * exponent says, 256 times that where another such one stands before it, and so on. */
+/* Reads uncompressed pixels. A pixel with mantissas 1, 1, 1 repeats the pixel before it: as often
+ * as its exponent says, 256 times that directly after another such pixel, and so on. */
 static bool read_plain(struct cursor *in, uint8_t *row, size_t width)
 {
     unsigned shift = 0;

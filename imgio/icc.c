@@ -84,7 +84,8 @@ static cmsContext open_context(bool *starved)
 
 /* ---- curves ---- */
 
-/* A table of 16 bits is gone through here: lcms2 would round what lies between to 16 bits too. */
+/* A table of 16 bits is interpolated here, because lcms2 would round interpolated values to 16
+ * bits, too. */
 static double evaluate(const cmsToneCurve *curve, double v)
 {
     if (lcms.cmsGetToneCurveParametricType(curve) != 0)

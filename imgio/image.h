@@ -26,7 +26,7 @@ enum gi_type {
 };
 
 enum gi_owner {
-    GI_OWNER_NONE, /* a view: somebody else frees the samples */
+    GI_OWNER_NONE, /* a view: another image owns the samples */
     GI_OWNER_HOST, /* gi_image_free() frees them */
     GI_OWNER_CUDA, /* the CUDA context that made it releases them; `data` is a device address */
 };
@@ -48,8 +48,8 @@ struct gi_allocator {
 struct gi_shrunk {
     int by;            /* pixels of the picture a side that became one; 0: it is this image */
     int width, height; /* pixels of the picture */
-    int left, top;     /* how far the first column and row reach past its edges, in its pixels; the
-                          last ones reach to where all have the same size */
+    int left, top;     /* pixels by which the first column and row extend past its edges, in its own
+                          pixels; the last ones extend to where all have the same size */
 };
 
 struct gi_image {

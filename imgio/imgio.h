@@ -20,19 +20,20 @@ struct gi_limits {
     uint64_t max_bytes;
 };
 
-/* Told the shape (no samples) once it is known and within the limits, before the samples are
- * decoded: for what can be made ready meanwhile. May be told twice. `shrink`, before that, is shown
- * the picture's shape, the right way up, and says how many of its pixels a side may become one: 1,
- * 2, 4 or 8. JPEG is decoded as small, its sides rounded up (struct gi_shrunk), unless samples
- * become light; what else there is stays as it is. NULL: 1. */
+/* Callbacks during decoding. `tell` receives the shape (without samples) when it is known and
+ * within the limits, before the samples are decoded, so that the caller can prepare meanwhile; it
+ * may be called twice. `shrink` is called before that with the shape of the picture, the right way
+ * up, and returns by which factor its sides may be reduced: 1, 2, 4 or 8. JPEGs are then decoded at
+ * that reduced size, rounded up (struct gi_shrunk), unless samples are converted to linear light;
+ * other formats are not reduced. NULL: 1. */
 struct gi_shape_listener {
     void (*tell)(void *arg, const struct gi_image *shape);
     void *arg;
     int (*shrink)(void *arg, const struct gi_image *picture);
 };
 
-/* What somebody has taken of an input, who wanted to see what it is, and where the rest of it is.
- * Both are owned here until gi_load() takes them. Freed by gi_ahead_free(), which nulls; NULL:
+/* The part of an input that was read to recognise its format, and the reader for the rest. Both are
+ * owned here until gi_load() takes them. gi_ahead_free() frees them and sets them to NULL; NULL:
  * nothing happens. */
 struct gi_ahead {
     struct gi_buffer bytes;
@@ -44,7 +45,7 @@ struct gi_load_options {
     struct gi_limits limits;
     bool allow_partial; /* a damaged file yields what could be read (missing samples are 0, in a
                            JPEG what libjpeg puts there), and `warning` is filled */
-    const struct gi_shape_listener *listener; /* NULL: nobody */
+    const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_parallel *parallel;       /* NULL: one thread. The image is the same */
     const struct gi_allocator *allocator;     /* where the samples go; NULL: plain memory */
     int image; /* of a file that holds several, from 1; 0: the first, with a warning */
@@ -69,13 +70,14 @@ struct gi_file_info {
     const char *detail;  /* static words: "palette, interlaced", "progressive"; "" for none */
     int orientation;     /* EXIF, 1 to 8; 1 where none. Already applied to the image */
     double dpi_x, dpi_y; /* 0 where unknown */
-    int images;          /* pages of a TIFF; 0: damaged, so that nobody knows; else 1 */
+    int images;          /* pages of a TIFF; 0: unknown, because it is damaged; otherwise 1 */
     uint64_t nbytes;     /* of the file */
 };
 
 /* A text of the file, in UTF-8. */
 struct gi_text {
-    char *keyword; /* as PNG has it: "Title", "Author", "Comment"...; owned, the rest lies behind */
+    char *keyword; /* as in PNG: "Title", "Author", "Comment"...; owned; the other texts are in the
+                      same block */
     const char *language, *translated; /* of the keyword; "" for none */
     const char *text;
 };
@@ -101,8 +103,8 @@ struct gi_metadata {
 
 void gi_metadata_free(struct gi_metadata *metadata);
 
-/* What does not travel on. EXIF: XMP too, which repeats it. GPS: the directory of places in EXIF
- * and what it points to, and XMP and texts that name a place. */
+/* Metadata to be dropped. EXIF: XMP too, which repeats it. GPS: the directory of places in EXIF and
+ * the data that it refers to, and XMP and texts that name a place. */
 enum gi_strip { GI_STRIP_NOTHING, GI_STRIP_ALL, GI_STRIP_EXIF, GI_STRIP_GPS };
 void gi_metadata_strip(struct gi_metadata *metadata, enum gi_strip what);
 /* Forgets an ICC profile that is not for gray (1) or colour (3). */
@@ -126,13 +128,13 @@ enum gi_status gi_load(struct gi_image *image, struct gi_metadata *metadata,
                        const struct gi_load_options *options, struct gi_err *warning,
                        struct gi_err *err);
 
-/* The same from memory; `name` stands in messages. What the fuzzers call. */
+/* The same from memory; messages begin with `name`. The fuzzers call this one. */
 enum gi_status gi_load_memory(struct gi_image *image, struct gi_metadata *metadata,
                               struct gi_file_info *info, const void *bytes, size_t nbytes,
                               const char *name, const struct gi_load_options *options,
                               struct gi_err *warning, struct gi_err *err);
 
-/* A file being written: nothing stands under its name before gi_sink_commit(). */
+/* A file being written: nothing exists under its name before gi_sink_commit(). */
 struct gi_sink;
 
 /* Opens a sink for `path`; "-" is standard output (bytes go out as they come). With `no_clobber` an
@@ -142,9 +144,9 @@ struct gi_sink;
  * errors only where the process ignores SIGXFSZ and SIGPIPE. */
 enum gi_status gi_sink_open(struct gi_sink **sink, const char *path, bool no_clobber,
                             struct gi_err *err);
-/* A sink that gathers what is written in memory; `name` stands in messages. It ends with
- * gi_sink_take(), which gives the bytes, malloc()ed, to the caller (NULL where none were written),
- * or with gi_sink_abandon(). Errors: GI_E_MEMORY. */
+/* A sink that collects its bytes in memory; messages begin with `name`. It is ended by
+ * gi_sink_take(), which gives the bytes, malloc()ed, to the caller (NULL if there are none), or by
+ * gi_sink_abandon(). Errors: GI_E_MEMORY. */
 enum gi_status gi_sink_open_memory(struct gi_sink **sink, const char *name, struct gi_err *err);
 enum gi_status gi_sink_take(struct gi_sink **sink, void **bytes, size_t *nbytes,
                             struct gi_err *err);
@@ -164,8 +166,8 @@ enum gi_status gi_sink_printf(struct gi_sink *sink, struct gi_err *err, const ch
 enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err);
 /* Forgets everything; takes and nulls. NULL: nothing happens. */
 void gi_sink_abandon(struct gi_sink **sink);
-/* Outputs that belong together: all come to stand under their names by gi_bundle_commit(), or none.
- * One thread at a time. */
+/* Outputs that belong together: gi_bundle_commit() puts all of them in place, or none. One thread
+ * at a time. */
 struct gi_bundle;
 
 enum gi_status gi_bundle_new(struct gi_bundle **bundle, struct gi_err *err);
@@ -175,10 +177,9 @@ enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, c
                               bool no_clobber, struct gi_err *err);
 enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, bool durable,
                               struct gi_err *err);
-/* A folder of the bundle, which files go to that gi_bundle_open() is told to open in it:
- * `path`/name. It takes the place of an older folder that holds nothing; with `ours` also of one
- * that holds nothing but files of which that says yes, and these are removed. Errors: GI_E_IO,
- * GI_E_MEMORY. */
+/* A folder of the bundle, for files that gi_bundle_open() opens as `path`/name. It replaces an
+ * older folder that is empty; with `ours`, also one that contains only files for which `ours`
+ * returns true, and these are removed. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
 /* Whether `name` in that open folder, by its descriptor, may go with it: "." and "..", and a
@@ -199,8 +200,8 @@ void gi_sink_signal_cleanup(void);
  * stay. What can't be removed stays too. */
 void gi_sink_clear_dead(const char *folder);
 
-/* JPEG quality and PNG compression for who has no wish: 1 is within 3 % of the size of libpng's
- * level 6 on photographs, at a tenth of its time. */
+/* Default JPEG quality and PNG compression: level 1 is within 3 % of the size of libpng's level 6
+ * on photographs, in a tenth of its time. */
 enum { GI_DEFAULT_QUALITY = 90, GI_DEFAULT_COMPRESSION = 1 };
 
 struct gi_save_options {
@@ -227,8 +228,8 @@ enum gi_status gi_save(const struct gi_image *image, const struct gi_metadata *m
                        const char *path, const struct gi_save_options *options,
                        struct gi_err *warning, struct gi_err *err);
 
-/* The same into memory: *bytes are malloc()ed and the caller's. The format is that of
- * options->format, or of the suffix of `name`, which stands in messages. */
+/* The same into memory: *bytes are malloc()ed and owned by the caller. The format is
+ * options->format, or follows from the suffix of `name`, with which messages begin. */
 enum gi_status gi_save_memory(void **bytes, size_t *nbytes, const struct gi_image *image,
                               const struct gi_metadata *metadata, const char *name,
                               const struct gi_save_options *options, struct gi_err *warning,
@@ -249,7 +250,7 @@ enum gi_status gi_save_check_orientation(const char *path, const char *format, s
 /* For `gpuimg list`: the rows of the table of formats; NULL past the end. */
 struct gi_format_info {
     const char *name;     /* "png" */
-    const char *suffixes; /* "jpg jpeg", parted by spaces; also what --format takes, so that
+    const char *suffixes; /* "jpg jpeg", separated by spaces; --format accepts these, too, so that
                              `name` is one of them */
     const char *summary;  /* "Portable Network Graphics" */
     bool reads, writes, u8, u16, f32, alpha;

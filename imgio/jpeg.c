@@ -239,7 +239,7 @@ static void read_rows(struct gi_decode *decode, j_decompress_ptr cinfo, uint8_t 
     }
 }
 
-/* A second image stands behind the first in stereo and gain map files and where files were joined.
+/* Stereo and gain map files, and files that were concatenated, have a second image after the first.
  */
 static void warn_of_more(const struct gi_decode *decode, const unsigned char *bytes, size_t nbytes)
 {

@@ -1,10 +1,12 @@
-/* A restart marker is where the entropy coder starts anew (ITU-T T.81, E.1.4, E.2.4). Where one
- * stands at the end of a row of MCUs, what follows is as good as a file of its own: a strip is
- * decoded from the tables of the file, a frame of its own height and its part of the scan.
+/* Parallel decoding of JPEGs with restart markers. The entropy coder starts anew at a restart
+ * marker (ITU-T T.81, E.1.4, E.2.4). If one is at the end of a row of MCUs, the rest can be decoded
+ * like a file of its own: a strip is decoded from the tables of the file, a frame of its own height
+ * and its part of the scan.
  *
- * A strip goes on into the row of MCUs below its own, so that bytes left over before the marker are
- * seen, and for colour of less resolution, which is interpolated across the edge; for that it
- * begins in the rows above too. SPDX-License-Identifier: MIT */
+ * A strip continues into the row of MCUs below it, so that excess bytes before the marker are
+ * noticed and subsampled colour is interpolated across the boundary; for the latter it also begins
+ * in the rows above.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/jpeg_strips.h"
 
 #include <setjmp.h>
@@ -32,7 +34,7 @@ struct reader {
     unsigned mcu_height;    /* pixels of the file */
     unsigned rows, across;  /* MCUs of the image */
     unsigned group_rows;    /* the last group may have fewer */
-    unsigned group_markers; /* in each but the last, that at its end with them */
+    unsigned group_markers; /* in each group except the last, including the marker at its end */
     unsigned ngroups;
     const unsigned char **groups; /* where each begins; ngroups + 1 of them, the last is EOI's */
     bool above;                   /* a strip needs the group above its own */
@@ -219,8 +221,8 @@ static bool decode_strip(struct strip *s, const struct reader *r, size_t nbytes,
         read_row(jpeg, s->dropped);
     else
         jpeg_finish_decompress(jpeg);
-    /* Of bytes left over before a marker that was seen already one decoder tells later, or never.
-     */
+    /* A single decoder reports excess bytes before a marker that it has already read later, or
+     * never. */
     return !jpeg->marker->discarded_bytes;
 }
 

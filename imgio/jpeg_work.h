@@ -19,9 +19,9 @@ enum gi_status gi_jpeg_check_blocks(const struct gi_decode *decode,
                                     const struct jpeg_decompress_struct *cinfo, uint64_t blocks,
                                     struct gi_err *err);
 
-/* After jpeg_read_header(): whether the coefficients of all scans fit in the limit on bytes beside
- * the image of `channels`, and the scans that stand in the file in that on work. Takes no memory.
- * Errors: GI_E_LIMIT. */
+/* After jpeg_read_header(): checks that the coefficients of all scans, together with the image of
+ * `channels`, are within the limit on bytes, and the number of scans in the file within the limit
+ * on work. Allocates nothing. Errors: GI_E_LIMIT. */
 enum gi_status gi_jpeg_check_scans(const struct gi_decode *decode,
                                    const struct jpeg_decompress_struct *cinfo, int channels,
                                    struct gi_err *err);

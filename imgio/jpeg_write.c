@@ -25,7 +25,7 @@ enum {
     OUT_NBYTES = 1 << 16, /* of a strip at first */
 };
 
-/* Of PNG's (third edition, 11.3.3.1). */
+/* Keywords of PNG (third edition, 11.3.3.1). */
 const char *const gi_jpeg_keywords[] = {"Title",         "Author",     "Description", "Copyright",
                                         "Software",      "Disclaimer", "Warning",     "Source",
                                         "Creation Time", NULL};
@@ -117,7 +117,7 @@ static void write_segment(j_compress_ptr jpeg, int marker, const void *head, siz
         jpeg_write_m_byte(jpeg, ((const unsigned char *)bytes)[i]);
 }
 
-/* A comment has no keyword: what is no comment gets its own in front. */
+/* A JPEG comment has no keyword: other texts are written with their keyword in front. */
 static void write_text(j_compress_ptr jpeg, const struct gi_text *text)
 {
     char head[256] = "";

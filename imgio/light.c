@@ -91,13 +91,13 @@ static uint32_t bits_of(float v)
     return bits;
 }
 
-/* Of light from 2^LEAST_EXPONENT up to 1. */
+/* Returns the table cell for linear light from 2^LEAST_EXPONENT to 1. */
 static uint32_t cell_of(float v)
 {
     return (bits_of(v) >> CELL_BITS) - ((uint32_t)(127 + LEAST_EXPONENT) << (23 - CELL_BITS));
 }
 
-/* Of 2 `codes` - 1 steps the odd ones are half-way between two samples. */
+/* Makes a curve from 2 `codes` - 1 steps, of which the odd ones are halfway between two samples. */
 static bool make_curve(struct curve *curve, const double *steps, size_t codes)
 {
     curve->light = malloc(codes * 2 * sizeof(float) + CELLS * sizeof(uint16_t));

@@ -39,8 +39,9 @@ static bool holds_one_of(const void *bytes, size_t nbytes, const char *const *wo
     return false;
 }
 
-/* By the names of properties in the schemas of EXIF, Photoshop and IPTC ("XMP Specification", part
- * 2; "IPTC Photo Metadata Standard"). What is no UTF-8 can't be looked through. */
+/* Returns whether the XMP names a place, by the names of properties in the schemas of EXIF,
+ * Photoshop and IPTC ("XMP Specification", part 2; "IPTC Photo Metadata Standard"). Text that is
+ * not UTF-8 cannot be searched. */
 static bool xmp_names_place(const struct gi_metadata *metadata)
 {
     static const char *const words[] = {"GPS",     "Location", ":City", ":State", ":Country",
@@ -298,7 +299,7 @@ void gi_metadata_settle(struct gi_metadata *metadata)
 bool gi_metadata_is_srgb(const struct gi_metadata *metadata)
 {
     static const unsigned char gamma[] = {0, 0, 0xb1, 0x8f}, cicp[] = {1, 13, 0, 1};
-    /* Of ITU-R BT.709, in hundred-thousandths. */
+    /* ITU-R BT.709's primaries, in units of 1/100000. */
     static const unsigned char primaries[] = {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0,
                                               0, 0, 0x80, 0xe8, 0, 0, 0x75, 0x30, 0, 0, 0xea, 0x60,
                                               0, 0, 0x3a, 0x98, 0, 0, 0x17, 0x70};

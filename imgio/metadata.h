@@ -10,11 +10,10 @@ enum {
     GI_TEXTS_NBYTES_MAX = 8 << 20, /* of all of them, and of an XMP packet in a text chunk */
 };
 
-/* Keeps `n` bytes of text under a keyword, both as they stand in the file: what is no UTF-8 is
- * taken for Latin-1; language and translated keyword (NULL: none) are UTF-8. XMP and EXIF that go
- * as texts become what they are. False where no more texts are kept, which the decode's warning
- * says.
- */
+/* Keeps `n` bytes of text under a keyword, both as in the file: bytes that are not UTF-8 are read
+ * as Latin-1; language and translated keyword (NULL: none) are UTF-8. XMP and EXIF stored as texts
+ * are kept as XMP and EXIF. Returns false if no more texts are kept, which the decode's warning
+ * reports. */
 bool gi_decode_add_text(struct gi_decode *decode, const char *keyword, const char *language,
                         const char *translated, const void *bytes, size_t n);
 

@@ -15,8 +15,8 @@
 /* Whether a file's name ends in .npy. */
 bool gi_npy_is(const char *path);
 
-/* Writes the head of an array of ndim (1 to 3) axes in C order; `type` is a Python literal such as
- * "'<u4'". The samples follow as they lie in memory. Errors: GI_E_IO. */
+/* Writes the header of an array of ndim (1 to 3) axes in C order; `type` is a Python literal such
+ * as "'<u4'". The samples follow in native byte order. Errors: GI_E_IO. */
 enum gi_status gi_npy_head(struct gi_sink *sink, const char *type, const uint64_t *shape, int ndim,
                            struct gi_err *err);
 

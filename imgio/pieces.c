@@ -17,9 +17,9 @@ struct work {
     const struct gi_pieces *pieces;
     pthread_mutex_t lock;    /* over all that follows */
     pthread_cond_t moved;    /* `written` or `status` changed */
-    int taken;               /* pieces that somebody makes or has made */
+    int taken;               /* pieces that a thread is making or has made */
     int written;             /* pieces in the file */
-    bool writing;            /* somebody writes piece number `written` */
+    bool writing;            /* a thread is writing piece number `written` */
     struct gi_piece *window; /* piece i is in window[i % room] until it is written */
     int room;
     enum gi_status status; /* the first failure's, with its error */

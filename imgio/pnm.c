@@ -1,5 +1,5 @@
-/* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, as netpbm's manual pages pbm(5) to pam(5) say.
- * Of a file that holds more images this is the first; pnm_stream.c has them all.
+/* PBM, PGM, PPM (plain and raw) and PAM: P1 to P7, after netpbm's manual pages pbm(5) to pam(5). If
+ * a file holds several images this reads the first; pnm_stream.c reads all.
  * SPDX-License-Identifier: MIT */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3") /* -O2 vectorises no loop of unknown length */
@@ -125,7 +125,7 @@ static enum gi_status read_raw(struct gi_decode *decode, struct gi_pnm_cursor *i
     return status;
 }
 
-/* One sample of a plain raster; P1's digits may stand without white space. */
+/* Reads one sample of a plain raster; P1's digits need no white space between them. */
 static bool read_plain(struct gi_pnm_cursor *in, const struct gi_pnm_header *head, unsigned *value)
 {
     if (head->magic != '1')

@@ -8,7 +8,7 @@
 
 #include "imgio/status.h"
 
-/* The bytes, and how far they are read. */
+/* The bytes and the reading position. */
 struct gi_pnm_cursor {
     const unsigned char *at, *end;
 };

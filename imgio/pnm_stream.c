@@ -4,7 +4,7 @@
 #include "imgio/pnm_header.h"
 
 enum {
-    STEP_NBYTES = 32 << 20, /* a raster is believed in pieces of so many */
+    STEP_NBYTES = 32 << 20, /* a raster's size is trusted in steps of this many bytes */
     GLANCE_NBYTES = 16 << 10,
 };
 
@@ -151,7 +151,7 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
                : take_raw(buffer, reader, (size_t)raster, err);
 }
 
-/* Of a file: moves *at, bytes ahead, behind a plain raster. */
+/* For files: moves *at, an offset in bytes, past a plain raster. */
 static enum gi_status pass_plain(uint64_t *at, const struct gi_reader *reader, uint64_t samples,
                                  bool bits, struct gi_err *err)
 {
@@ -165,7 +165,7 @@ static enum gi_status pass_plain(uint64_t *at, const struct gi_reader *reader, u
     return status;
 }
 
-/* Of a file: whether anything but white space stands `at` bytes ahead and on. */
+/* For files: finds out whether anything except white space follows at offset `at`. */
 static enum gi_status goes_on(bool *more, const struct gi_reader *reader, uint64_t at,
                               struct gi_err *err)
 {

@@ -7,11 +7,11 @@
 #include "imgio/imgio.h"
 #include "imgio/reader.h"
 
-/* Takes the next image, head and raster as gi_load_memory() wants them, into `buffer`; *end instead
- * where the stream is over: after an image nothing but white space may follow. The bytes of an
- * image that breaks off are those there were, and decoding them says so. What `limits` refuse is
- * not taken. Errors: GI_E_IO, GI_E_FORMAT (a damaged head; bytes that are no image), GI_E_LIMIT,
- * GI_E_UNSUPPORTED, GI_E_MEMORY; all but GI_E_MEMORY's start with the input's name. */
+/* Reads the next image, header and raster as gi_load_memory() expects them, into `buffer`; *end
+ * instead at the end of the stream: after an image only white space may follow. A truncated image
+ * gives the bytes that exist, and decoding them reports it. An image beyond `limits` is not read.
+ * Errors: GI_E_IO, GI_E_FORMAT (a damaged header; bytes that are not an image), GI_E_LIMIT,
+ * GI_E_UNSUPPORTED, GI_E_MEMORY; all except GI_E_MEMORY's start with the input's name. */
 enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader *reader,
                            const struct gi_limits *limits, struct gi_err *err);
 
@@ -19,8 +19,8 @@ enum gi_status gi_pnm_next(struct gi_buffer *buffer, bool *end, struct gi_reader
  */
 enum gi_status gi_pnm_is_over(bool *over, struct gi_reader *reader, struct gi_err *err);
 
-/* Of a file: whether anything but white space, an image or not, stands behind the image that comes
- * next. Nothing is taken. Errors: GI_E_IO. */
+/* For files: finds out whether anything except white space, image or not, follows the next image.
+ * Nothing is consumed. Errors: GI_E_IO. */
 enum gi_status gi_pnm_has_more(bool *more, struct gi_reader *reader, struct gi_err *err);
 
 #endif

@@ -18,12 +18,12 @@ struct gi_reader {
     char *name;
     int fd;
     bool ended;
-    size_t from, to;          /* of buffer: what is visible */
+    size_t from, to;          /* range of buffer that is visible */
     unsigned long long taken; /* from the descriptor */
     unsigned char buffer[GI_READER_AHEAD];
 };
 
-static bool (*stops)(void); /* NULL: nobody asks */
+static bool (*stops)(void); /* NULL: never stops */
 
 int gi_pipe_widen(int fd)
 {
@@ -55,7 +55,7 @@ int gi_input_open(const char *path)
 {
     struct stat st;
     int fd;
-    /* Who opens a pipe waits for its other end, where nobody can be asked. */
+    /* Opening a pipe waits for its other end, where the callback cannot be called. */
     bool pipe = stops && !stat(path, &st) && S_ISFIFO(st.st_mode);
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));

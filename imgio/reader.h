@@ -1,4 +1,5 @@
-/* An input that is read once, from front to end: a pipe, a socket, a file from where it stands.
+/* An input that is read once, from front to end: a pipe, a socket, or a file from its current
+ * position.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_READER_H
 #define GI_IMGIO_READER_H
@@ -11,9 +12,9 @@
 
 struct gi_reader;
 
-/* From here on whoever waits for a pipe, for its other end or for bytes, asks now and then whether
- * to stop; then reading fails, a reader's with an error without text. Called before threads read.
- * NULL, as at first: nobody asks. */
+/* Sets a callback that is called now and then while a function waits for a pipe, for its other end
+ * or for bytes, and that returns whether to stop; then reading fails, a reader's with an error
+ * without text. Must be called before threads read. NULL (initially): never stops. */
 void gi_input_heed(bool (*stops)(void));
 /* Waits until there is something to read from `fd`, or the end; false where it is to stop. */
 bool gi_input_wait(int fd);
@@ -44,8 +45,9 @@ enum gi_status gi_reader_peek(struct gi_reader *reader, const unsigned char **by
 /* Takes `nbytes` of those that are visible. */
 void gi_reader_skip(struct gi_reader *reader, size_t nbytes);
 
-/* Of a file: up to `nbytes` of those that stand `ahead` bytes further on into `to`, none of them
- * taken; *got is smaller past the end. Errors: GI_E_IO, also for what is no file. */
+/* For files: copies up to `nbytes` bytes at offset `ahead` from the current position to `to`
+ * without consuming any; *got is smaller past the end. Errors: GI_E_IO, also if the input is not a
+ * file. */
 enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t nbytes,
                                 uint64_t ahead, size_t *got, struct gi_err *err);
 
@@ -53,7 +55,7 @@ enum gi_status gi_reader_glance(const struct gi_reader *reader, void *to, size_t
 enum gi_status gi_reader_read(struct gi_reader *reader, void *to, size_t nbytes, size_t *got,
                               struct gi_err *err);
 
-/* Gives a pipe as much room as the system gives without asking; what is no pipe stays as it is.
+/* Enlarges a pipe's buffer to what the system allows without privileges; other files are unchanged.
  * Returns `fd`. */
 int gi_pipe_widen(int fd);
 

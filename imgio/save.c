@@ -1,4 +1,4 @@
-/* Writing: which format, what it can't hold, and the conversions that bring the image into it.
+/* Writing images: choice of the format, what it cannot hold, and the conversions that it needs.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/exif.h"
@@ -55,7 +55,7 @@ static enum gi_status fail_usage(struct gi_err *err, const char *format, const c
                    path, names);
 }
 
-/* Finds the row, and in *path what stands after a prefix. */
+/* Finds the format's row; *path becomes the rest after a prefix. */
 static enum gi_status choose(const struct gi_format **chosen, const char **path, const char *format,
                              struct gi_err *err)
 {
@@ -138,7 +138,7 @@ void gi_metadata_fit(struct gi_metadata *metadata, int colour_channels)
     metadata->icc_nbytes = 0;
 }
 
-/* Of EXIF, XMP, texts and the rest. Fills at most 5; returns how many. */
+/* Lists losses of EXIF, XMP, texts and other metadata, at most 5; returns their number. */
 static int metadata_losses(const char **losses, const struct gi_format *format,
                            const struct gi_metadata *metadata)
 {
@@ -162,7 +162,7 @@ static int metadata_losses(const char **losses, const struct gi_format *format,
     return n;
 }
 
-/* What of `image` and `metadata` is lost in `format`, as "a, b"; "" for nothing. */
+/* Lists what `format` cannot hold of `image` and `metadata`, as "a, b"; "" for nothing. */
 static void list_losses(char *words, size_t size, const struct gi_format *format,
                         const struct gi_image *image, const struct gi_metadata *metadata,
                         const struct gi_save_options *options)
@@ -200,7 +200,7 @@ static void set_sample(void *row, size_t i, enum gi_type type, double value)
         ((float *)row)[i] = (float)value;
 }
 
-/* What lies below channel c of the image, 0 to 1: gray is the luma of the background. */
+/* Returns the background below channel c of the image, 0 to 1: for gray its luma. */
 static double behind(const struct gi_save_options *options, int colours, int c)
 {
     const double *rgb = options->background;
@@ -334,8 +334,8 @@ static enum gi_status save_to(const char *path, const struct gi_format *format,
     return status;
 }
 
-/* The format, and what it can't hold: an error under --strict, else in `warning`. `name` is for
- * messages; *path loses its prefix. */
+/* Finds the format and what it cannot hold: an error under --strict, otherwise in `warning`. `name`
+ * is for messages; *path loses its prefix. */
 static enum gi_status prepare(const struct gi_format **format, const char **path, const char *name,
                               const struct gi_image *image, const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *warning,

@@ -1,7 +1,7 @@
-/* Input files: large regular files are mapped, everything else is read into a buffer.
+/* Input files: large regular files are memory-mapped, all others are read into a buffer.
  *
- * A mapping spares the second copy of a file of gigabytes. Its price is SIGBUS when somebody
- * shortens the file meanwhile; a handler puts zeros there, and closing the source reports it.
+ * Mapping avoids a second copy of a file of gigabytes. The price is SIGBUS if the file is truncated
+ * meanwhile; a signal handler then maps zeros, and closing the source reports it.
  * SPDX-License-Identifier: MIT */
 #include "imgio/source.h"
 #include "imgio/reader.h"
@@ -150,7 +150,7 @@ static enum gi_status open_fd(struct gi_source *source, int fd, const struct gi_
     if (S_ISDIR(st.st_mode))
         return gi_fail(err, GI_E_IO, "is a directory, want an image file");
     bool sized = S_ISREG(st.st_mode) && st.st_size > 0;
-    /* Standard input may stand in the middle of a file: then it is read from there. */
+    /* Standard input may be positioned in the middle of a file: then it is read from there. */
     if (sized && st.st_size >= MAP_FROM_NBYTES && lseek(fd, 0, SEEK_CUR) == 0 &&
         map_file(source, fd, (size_t)st.st_size))
         return GI_OK;

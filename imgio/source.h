@@ -17,7 +17,7 @@ struct gi_source {
 enum gi_status gi_source_open(struct gi_source *source, const char *path,
                               const struct gi_limits *limits, struct gi_err *err);
 
-/* The same for what is left of an input; both of `ahead` are taken, also where it fails. */
+/* The same for the rest of an input; both parts of `ahead` are taken, also if this fails. */
 enum gi_status gi_source_continue(struct gi_source *source, struct gi_ahead *ahead,
                                   const struct gi_limits *limits, struct gi_err *err);
 

@@ -15,8 +15,8 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
-/* Prints into `err`. What is too long, as a path may be, loses its middle: the reason stands at the
- * end. */
+/* Prints into `err`. A text that is too long, such as a path, loses its middle, because the reason
+ * is at its end. */
 static void print_text(struct gi_err *err, const char *format, va_list args)
 {
     enum { HEAD = sizeof err->text / 3, TAIL = sizeof err->text - HEAD - sizeof "..." };

@@ -14,11 +14,10 @@ char *gi_temporary_make(const char *target, gi_make_fn *make, void *arg);
 /* The name is no temporary any more. Frees and nulls. */
 void gi_temporary_forget(char **name);
 
-/* Moves to the target, over what stands there unless `no_clobber`. Returns 0 or errno. */
+/* Moves to the target and replaces it unless `no_clobber`. Returns 0 or errno. */
 int gi_temporary_move(const char *temporary, const char *target, bool no_clobber);
-/* The same, so that it can be undone: what stood at the target comes to stand under the
- * temporary's name, and *exchanged is set. Where the system can't do that, a file is replaced for
- * good. */
+/* The same, but reversible: the older target gets the temporary's name, and *exchanged is set. If
+ * the system cannot exchange names, a file is replaced irreversibly. */
 int gi_temporary_exchange(const char *temporary, const char *target, bool no_clobber,
                           bool *exchanged);
 /* Back. */

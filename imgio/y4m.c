@@ -281,7 +281,7 @@ enum gi_status gi_y4m_write_plane(struct gi_sink *sink, const struct gi_image *i
     return status;
 }
 
-/* Of a video as an image there is the shape of its luma. */
+/* A video read as an image has the shape of its luma. */
 static enum gi_status decode_y4m(struct gi_decode *decode, struct gi_err *err)
 {
     const unsigned char *end = memchr(decode->bytes, '\n', decode->nbytes);

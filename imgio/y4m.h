@@ -1,7 +1,7 @@
-/* YUV4MPEG2 video: a line that says what it is, then frames, each a line and its planes. As
- * mjpegtools' yuv4mpeg(5) says, with the depths that ffmpeg writes ("C420p10").
+/* YUV4MPEG2 video: a header line, then frames, each a line and its planes, as in mjpegtools'
+ * yuv4mpeg(5), with the depths that ffmpeg writes ("C420p10").
  *
- * Every plane is a gray image by itself. Samples of more than 8 bits become 0 to 65535 in images.
+ * Every plane is a separate gray image. Samples of more than 8 bits become 0 to 65535 in images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_Y4M_H
 #define GI_IMGIO_Y4M_H

@@ -178,7 +178,7 @@ static void read_dynamic_codes(struct walker *w)
         for (; times && i < literals + distances; times--)
             w->lengths[i++] = (uint8_t)value;
     }
-    /* The distances' table first: the lengths of both stand in one array. */
+    /* The distance table comes first: the lengths of both tables are in one array. */
     make_code(&w->distances, NULL, w->lengths + literals, distances, distance_entry);
     make_code(&w->literals, NULL, w->lengths, literals, literal_entry);
 }

@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libpng's side of a decode; what is set after setjmp() and read after a jump is in here. */
+/* State of a decode by libpng. Everything that is set after setjmp() and read after a longjmp() is
+ * in here. */
 struct reader {
     struct gi_decode *decode;
     png_structp png;
     png_infop info;
     size_t at;              /* next byte of the file */
     bool ended;             /* libpng wanted more than there is */
-    enum gi_status refused; /* what gi_decode_alloc() returned; its error stands */
+    enum gi_status refused; /* the error of gi_decode_alloc(), whose text is already set */
     struct gi_err fault;    /* libpng's */
     bool starved;           /* an allocation of its failed */
     int pass, row;          /* being read */
@@ -130,7 +131,7 @@ static void find_late_exif(const struct reader *r)
     }
 }
 
-/* True where the file's pixels are the image's but for filters and byte order. */
+/* Returns whether the file's pixels equal the image's, except for filters and byte order. */
 static bool is_ordinary(struct reader *r)
 {
     png_byte colour = png_get_color_type(r->png, r->info);

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Filters one row of `nbytes` bytes (big-endian samples, `bpp` bytes a pixel) into out[0] (the
- * filter's number) and out[1..nbytes]. `above` is the row before, zeros for the first one. The
- * filter is the one whose bytes, taken as signed, have the least sum of absolute values
- * (PNG 1.2, 9.6). `scratch` holds nbytes. */
+/* Filters one row of `nbytes` bytes (big-endian samples, `bpp` bytes per pixel) into out[0] (the
+ * filter's number) and out[1..nbytes]. `above` is the previous row, zeros for the first. The filter
+ * with the minimum sum of absolute values of its bytes, taken as signed, is used (PNG 1.2, 9.6).
+ * `scratch` holds nbytes. */
 void gi_png_filter_row(uint8_t *out, const uint8_t *row, const uint8_t *above, size_t nbytes,
                        size_t bpp, uint8_t *scratch);
 

@@ -31,16 +31,16 @@ static bool check_chunk(const unsigned char *bytes, size_t nbytes, size_t at, si
     return crc == get32(bytes + at + 8 + *length);
 }
 
-/* True for text and time, which often follow the pixels and which nobody here reads. */
+/* Returns true for text and time chunks, which often follow the pixels and are not needed here. */
 static bool is_note(const unsigned char *type)
 {
     return !memcmp(type, "tEXt", 4) || !memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4) ||
            !memcmp(type, "tIME", 4);
 }
 
-/* Gathers the data of the IDAT chunks from `at` (the first one's frame) and checks that
- * nothing but notes and IEND follows. The stream is in place where there is one chunk, else in
- * *made, which the caller frees. NULL: not in order. */
+/* Collects the data of the IDAT chunks from `at` (the first one's header) and checks that only
+ * text, time and IEND follow. With one chunk the stream is used in place, otherwise it is in *made,
+ * which the caller frees. NULL: the chunks are not in this order. */
 static const unsigned char *gather(void **made, size_t *stream_nbytes, const unsigned char *bytes,
                                    size_t nbytes, size_t at)
 {

@@ -33,7 +33,7 @@ struct buffers {
     uint8_t *raw;     /* a strip's filtered rows, each behind its filter byte */
     uint8_t *rows[2]; /* 16 bits: big-endian row, and the one above it */
     uint8_t *filter;
-    uint8_t *zeros; /* stands above the first row */
+    uint8_t *zeros; /* the row above the first row */
 };
 
 static size_t scratch_nbytes(const struct writer *w)
@@ -119,7 +119,8 @@ static enum gi_status make_strip(void *self, struct gi_piece *strip, int number,
         free(bytes);
         return gi_fail(err, GI_E_MEMORY, "out of memory for the PNG compressor");
     }
-    if (head) /* RFC 1950: deflate with a window of 32 KiB; the level is a hint that nobody reads */
+    if (head) /* RFC 1950: deflate with a window of 32 KiB; the level is a hint that no decoder
+                 needs */
         memcpy(bytes, "\x78\x01", ZLIB_HEAD_NBYTES);
     strip->bytes = bytes;
     strip->nbytes = head + n;

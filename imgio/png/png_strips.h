@@ -1,4 +1,4 @@
-/* The pixels of a PNG being written, and the chunk that everything stands in.
+/* The pixels of a PNG being written, and the chunk that contains them.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_IMGIO_PNG_STRIPS_H
 #define GI_IMGIO_PNG_STRIPS_H

@@ -1,6 +1,7 @@
-/* Texts of a PNG, XMP among them, and what it says of colour (PNG, third edition, 11.3.2
- * and 11.3.3). Read here and not through libpng, since they may stand behind the pixels, which
- * libpng does not always see. SPDX-License-Identifier: MIT */
+/* Text chunks of a PNG, including XMP, and its colour chunks (PNG, third edition, 11.3.2 and
+ * 11.3.3). They are read here and not by libpng, because they may follow the pixels, which libpng
+ * does not always see.
+ * SPDX-License-Identifier: MIT */
 #include "imgio/png/png_text.h"
 
 #include <libdeflate.h>

@@ -5,8 +5,8 @@
 
 #include "imgio/metadata.h"
 
-/* Keeps the texts, XMP and colour chunks of all of the file, wherever they stand. Chunks whose
- * checksum is wrong are passed over. */
+/* Keeps the texts, XMP and colour chunks of the whole file, at any position. Chunks with a wrong
+ * checksum are skipped. */
 void gi_png_read_texts(struct gi_decode *decode);
 
 /* Writes them; colour before everything else but IHDR. Errors: as the sink's, GI_E_MEMORY. */

@@ -47,8 +47,8 @@ static void undo_bytes(uint8_t *dst, const uint8_t *src, const uint8_t *above, s
 }
 
 #ifdef GI_PNG_LANES
-/* Eight bytes are loaded for each pixel, of which `bpp` count; what is stored beyond them is
- * written again by the next pixel. Functions with a parameter bpp are inlined with it constant. */
+/* Eight bytes are loaded for each pixel, of which `bpp` are used; excess bytes that are stored are
+ * overwritten by the next pixel. Functions with a parameter bpp are inlined with a constant. */
 static inline GI_PNG_LANES guess_paeth(GI_PNG_LANES left, GI_PNG_LANES up, GI_PNG_LANES corner)
 {
     GI_PNG_LANES to_left = lanes_sub(up, corner), to_up = lanes_sub(left, corner);

@@ -33,9 +33,8 @@ enum gi_status gi_tar_reader_open(struct gi_tar_reader **reader, const char *pat
                                   struct gi_err *err);
 void gi_tar_reader_close(struct gi_tar_reader **reader);
 
-/* The next member, owned by the caller; NULL past the last. What is left of the one before is
- * skipped. Errors: GI_E_IO, GI_E_FORMAT (damaged, or it ends where more should come), GI_E_MEMORY.
- */
+/* Returns the next member, owned by the caller; NULL past the last. Unread bytes of the previous
+ * member are skipped. Errors: GI_E_IO, GI_E_FORMAT (damaged or truncated), GI_E_MEMORY. */
 enum gi_status gi_tar_next(struct gi_tar_reader *reader, struct gi_tar_entry **entry,
                            struct gi_err *err);
 /* Appends up to `nbytes` of the member to `buffer`, fewer only at its end. Errors: as
@@ -50,7 +49,7 @@ uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader);
  * gi_tar_writer_open() knows; "-" always. */
 bool gi_tar_is_name(const char *path);
 
-/* A tar being written through a sink (imgio/imgio.h): nothing stands at `path` before
+/* A tar being written through a sink (imgio/imgio.h): nothing exists at `path` before
  * gi_tar_writer_commit(). Compressed by gzip, bzip2, xz or zstd as the suffix says (.tar.gz .tgz
  * .tar.bz2 .tbz2 .tar.xz .txz .tar.zst .tzst). Errors: the sink's. */
 struct gi_tar_writer;

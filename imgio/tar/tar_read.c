@@ -130,7 +130,9 @@ uint64_t gi_tar_stored_nbytes(const struct gi_tar_reader *reader)
 enum gi_status gi_tar_read(struct gi_tar_reader *reader, struct gi_buffer *buffer, size_t nbytes,
                            struct gi_err *err)
 {
-    enum { STEP_NBYTES = 1 << 20 }; /* the size that a tar names is believed in pieces of so many */
+    enum {
+        STEP_NBYTES = 1 << 20
+    }; /* a member's stated size is trusted in steps of this many bytes */
     enum gi_status status = GI_OK;
     la_ssize_t got = 1;
     while (nbytes && got && !status) {
