@@ -1,5 +1,5 @@
-/* gpuimg bench: what this machine can do at most, how near to it each operation comes, and from
- * which size on `auto` takes CUDA.
+/* gpuimg bench: the ceilings of this machine, how close each operation comes to them, and the size
+ * from which `auto` uses CUDA.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct column {
     char name[16], what[NAME_NBYTES]; /* "cpu"; "avx2, 8 threads" */
     struct gi_queue *queue;
     struct gi_roofline roofline;
-    struct gi_rates rates; /* that `auto` goes by */
+    struct gi_rates rates; /* the rates that `auto` uses */
     double open_s;
 };
 
@@ -43,7 +43,7 @@ struct bench {
     int threads;
     struct column columns[2];
     int ncolumns;
-    struct gi_err no_cuda; /* why there is one column; "" where nobody asked for two */
+    struct gi_err no_cuda; /* why there is one column only; "" if one device was asked for */
     struct gi_image images[IMAGES_MAX];
     int nimages;
 };

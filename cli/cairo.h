@@ -5,8 +5,8 @@
 
 #include "imgio/status.h"
 
-/* Of cairo 1's binary interface (its manual, "cairo_t" to "PNG Support"), so that building needs no
- * headers of it: they bring 77 MB of packages. */
+/* The part of cairo 1's binary interface that is used (its manual, "cairo_t" to "PNG Support"), so
+ * that building does not need its headers, which come with 77 MB of packages. */
 enum {
     GI_CAIRO_SUCCESS = 0,
     GI_CAIRO_NO_MEMORY = 1,

@@ -63,7 +63,7 @@ static bool add_word(struct words *words, char *word)
     return true;
 }
 
-/* Copies the word at *text to *to and moves both behind it. False: a quote that nobody closes. */
+/* Copies the word at *text to *to and advances both. Returns false for an unterminated quote. */
 static bool copy_word(const char **text, char **to)
 {
     char quote = 0;

@@ -28,11 +28,10 @@ struct gi_chain {
     char *words; /* what the arguments of the steps point into */
 };
 
-/* Reads `text`: operations parted by |, their words by blanks and line ends; words in quotes,
- * single or double, and characters behind a backslash are taken as they are; # at the start of a
- * word begins a comment that ends with its line. Freed by gi_chain_free(), also after an error.
- * Errors: GI_E_USAGE, which name the step and the word, GI_E_IO (the file of a kernel),
- * GI_E_MEMORY. */
+/* Reads `text`: operations separated by |, their words by blanks and line ends; single or double
+ * quotes and a backslash quote as in a shell; # at the start of a word begins a comment up to the
+ * end of the line. Freed by gi_chain_free(), also after an error. Errors: GI_E_USAGE, with the step
+ * and the word, GI_E_IO (the file of a kernel), GI_E_MEMORY. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 
@@ -42,8 +41,8 @@ void gi_chain_free(struct gi_chain *chain);
 enum gi_status gi_chain_load(struct gi_chain *chain, bool taken, const struct gi_io_params *io,
                              int threads, struct gi_err *err);
 void gi_chain_unload(struct gi_chain *chain);
-/* 64-bit FNV-1a over the images that are loaded and the files that stand in options' place (masks,
- * kernels); 0: there are none, or no chain. */
+/* 64-bit FNV-1a over the images that are loaded and the files that options name for their content
+ * (masks, kernels); 0: there are none, or no chain. */
 uint64_t gi_chain_hash(const struct gi_chain *chain);
 /* The path of the i-th image that the chain's steps name, from 0; NULL past the last, and of no
  * chain. */
@@ -58,8 +57,8 @@ enum gi_status gi_chain_check_outputs(const struct gi_chain *chain, const char *
 bool gi_chain_makes_arrays(const struct gi_chain *chain);
 bool gi_chain_no_clobber(const struct gi_chain_step *step);
 
-/* The command that the words of a step of `filter` are read as: the operation's options, and of an
- * analysis its outputs and --to. False where `filter` can't stand in a chain. */
+/* Makes the command by which the words of a step of `filter` are read: the operation's options, and
+ * for an analysis its outputs and --to. Returns false if `filter` cannot be used in a chain. */
 bool gi_chain_command(struct gi_command *command, const struct gi_filter *filter);
 
 #endif

@@ -312,7 +312,7 @@ static const struct verb {
     const char *name, *operands;
     int least, most; /* operands, the verb too */
     enum gi_status (*run)(struct job *job, char **operands, int noperands, struct gi_err *err);
-    /* Of many images, without an OUTPUT; NULL: it makes one of several. */
+    /* For many images, without an OUTPUT; NULL: it makes one image of several. */
     enum gi_status (*run_many)(struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 } verbs[] = {

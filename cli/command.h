@@ -31,7 +31,7 @@ struct gi_command {
                              none. COMMAND, OPERATION, words parted by | and a first word in
                              small letters are what completion offers; else it offers files */
     const char *summary;  /* one line, no full stop */
-    const char *manual;   /* paragraphs, parted by blank lines */
+    const char *manual;   /* paragraphs, separated by blank lines */
     const char *examples; /* lines "gpuimg blur in.png out.png --k 5"; NULL: none */
     /* What help and manual say after the options, made from other tables: line i, NULL past the
      * last; line 0 is its heading. Returns `line`. NULL: nothing more. */

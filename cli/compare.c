@@ -1,4 +1,4 @@
-/* gpuimg compare: how far two images are apart, for people, programs and exit status.
+/* gpuimg compare: the difference between two images, for people, for programs, and as exit status.
  * SPDX-License-Identifier: MIT */
 #include "cli/compare.h"
 
@@ -82,7 +82,7 @@ static void print_row(const char *name, const struct gi_comparison *comparison, 
         if (c >= 0 && comparison->nchannels == 1)
             break;
         double value = *(const double *)(const void *)((const char *)d + offset);
-        if (isnan(value)) /* printf would show the sign of what is no number */
+        if (isnan(value)) /* printf would print the sign of NaN */
             printf("%*s", CELL, "nan");
         else
             printf("%*.6g", CELL, value);

@@ -26,11 +26,12 @@ struct gi_compare_params {
     double gain;
 };
 
-/* Whether the wishes hold. What is no number meets no wish. Errors: GI_E_DIFFERENT. */
+/* Checks that the limits hold. NaN is within no limit. Errors: GI_E_DIFFERENT. */
 enum gi_status gi_compare_judge(const struct gi_difference *all, const struct gi_compare_params *p,
                                 struct gi_err *err);
 
-/* The object of --json, but for memory that ran out (cli/json.h); `a` is of either's shape. */
+/* Returns the object of --json, unless memory ran out (cli/json.h); `a` is one of the images, whose
+ * shape is printed. */
 json_t *gi_compare_json(const struct gi_comparison *comparison, const struct gi_image *a,
                         const char *const names[2]);
 

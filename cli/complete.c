@@ -61,7 +61,7 @@ static const char fish_script[] =
     "end\n"
     "complete -c gpuimg -f -a '(__gpuimg_complete)'\n";
 
-/* The text that is typed, and what of it stands before the part to complete ("--border="). */
+/* The typed text, and the part of it before the part to complete ("--border="). */
 struct typed {
     const char *head;
     int nhead;
@@ -78,7 +78,7 @@ static bool offer(const struct typed *typed, const char *word, size_t n, const c
     return fits;
 }
 
-/* "auto|cpu|cuda[:N]": each word, without what stands in brackets. */
+/* Offers each word of "auto|cpu|cuda[:N]", without the part in brackets. */
 static void offer_words(const struct typed *typed, const char *words)
 {
     while (*words) {
@@ -132,7 +132,7 @@ static void offer_values(const struct typed *typed, const struct gi_option *row)
             offer_words(typed, "otsu");
         break;
     case GI_OPT_TEXT:
-        if (row == gi_io_options) /* --format stands first there */
+        if (row == gi_io_options) /* --format is the first row there */
             offer_formats(typed);
         else if (row->metavar && strchr(row->metavar, '|'))
             offer_words(typed, row->metavar);
@@ -180,8 +180,8 @@ static bool is_name(const char *word, const char *name, bool equals, bool bare)
            (word[2 + n] == '=' || (!word[2 + n] && (equals || !bare)));
 }
 
-/* The row that `word` ("--border", "--border=x", "-v") names and that takes what comes next; with
- * `equals` a "=" stands between. NULL: none. */
+/* Returns the row that `word` ("--border", "--border=x", "-v") names and that takes the next word
+ * as its argument; with `equals` the argument follows a "=". NULL: none. */
 static const struct gi_option *find_row(const struct gi_command *command, const char *word,
                                         bool equals)
 {
@@ -261,8 +261,8 @@ static void offer_operands(const struct typed *typed, const struct gi_command *c
     }
 }
 
-/* A word of the command's own; words[0] is the command's name. `whole` is what stands before the
- * last word, and it. */
+/* Completes a word of the command itself; words[0] is the command's name. `whole` is the text up to
+ * and including the last word. */
 static void complete_word(const struct gi_command *command, int n, char **words,
                           const struct typed *whole)
 {

@@ -17,7 +17,7 @@ static bool next_line(struct gi_csv *csv)
     return n >= 0;
 }
 
-/* Where the column of that name stands; -1: nowhere. */
+/* Returns the index of the column of that name; -1: there is none. */
 static int find(const char *head, const char *name)
 {
     size_t n = strlen(name);

@@ -17,7 +17,7 @@ struct gi_csv {
     size_t room;
     long number;                    /* of the line, from 1 */
     int ncolumns;                   /* that are wanted */
-    int column[GI_CSV_COLUMNS_MAX]; /* from 0 where each stands; -1: nowhere */
+    int column[GI_CSV_COLUMNS_MAX]; /* index of each column, from 0; -1: missing */
     const char *const *names;
 };
 

@@ -41,7 +41,7 @@ const struct gi_option gi_device_options[] = {
     {0},
 };
 
-/* "", ":all", ":1", ":0,2": what stands behind cuda. False where it is none of these. */
+/* Reads the part after "cuda": "", ":all", ":1" or ":0,2". Returns false for anything else. */
 static bool read_ordinals(struct gi_device_list *list, const char *text)
 {
     if (!*text)

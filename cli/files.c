@@ -186,7 +186,7 @@ static enum gi_status read_background(double rgb[3], const char *text, struct gi
     return GI_OK;
 }
 
-/* What was taken of `path`, where it is this input that somebody looked into. */
+/* Returns what was already read of `path`, if this is the input that was inspected. */
 static struct gi_ahead *ahead_of(const struct gi_io_params *io, const char *path)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
@@ -293,7 +293,7 @@ enum gi_status gi_cli_check_way(const char *input, const char *output, struct gi
                                 const struct gi_file_info *info, struct gi_err *err)
 {
     bool keep = !io->format && strcmp(input, "-") == 0 && strcmp(output, "-") == 0;
-    if (info && keep) /* what comes out of a bitmap is seldom one */
+    if (info && keep) /* the result of a bitmap is usually not a bitmap */
         io->format = strcmp(info->format, "pbm") == 0 ? "pgm" : info->format;
     const char *const outputs[] = {output, NULL}, *const inputs[] = {input, NULL};
     /* Over its own input it may write, through a temporary file; not so where that holds more, nor

@@ -16,8 +16,8 @@ struct gi_io_params {
     int quality, compression;
     bool no_clobber, allow_partial, strict, durable, quiet, linear;
     bool header_only, labels; /* no options: gi_load_options */
-    struct gi_ahead *ahead;   /* no option: what was taken of the input that goes by its name; NULL:
-                                 of none */
+    struct gi_ahead
+        *ahead; /* not an option: what was already read of the input of that name; NULL: nothing */
     struct gi_bundle *bundle; /* no option: gi_save_options */
     int orientation;          /* no option: gi_save_options */
     uint64_t max_pixels, max_bytes;
@@ -46,7 +46,7 @@ struct gi_loading {
     const void *bytes; /* NULL: in the file */
     size_t nbytes;
     const struct gi_parallel *parallel;       /* NULL: one thread */
-    const struct gi_shape_listener *listener; /* NULL: nobody */
+    const struct gi_shape_listener *listener; /* NULL: no callbacks */
     const struct gi_allocator *allocator;     /* NULL: plain memory */
 };
 enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metadata,
@@ -63,8 +63,9 @@ unsigned gi_cli_maxval(const struct gi_image *image, const struct gi_file_info *
 enum gi_status gi_cli_save(const struct gi_image *image, const struct gi_metadata *metadata,
                            const char *path, const struct gi_io_params *io, int threads,
                            struct gi_err *err);
-/* The same by threads that are lent (NULL: one), and where `bytes` is not NULL into memory:
- * *bytes are malloc()ed and the caller's, and `path` names the format and stands in messages. */
+/* The same with borrowed threads (NULL: one), and, if `bytes` is not NULL, into memory: *bytes are
+ * malloc()ed and owned by the caller, and `path` only determines the format and is named in
+ * messages. */
 enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_metadata *metadata,
                               const char *path, const struct gi_io_params *io,
                               const struct gi_parallel *parallel, void **bytes, size_t *nbytes,

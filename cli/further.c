@@ -12,8 +12,8 @@ static const void *params_of(const struct gi_chain_step *step)
     return step->args.params[GI_SET_STEP_FILTER];
 }
 
-/* What is said of the input counts for another picture too, as far as both must be alike; other
- * images, such as maps, are taken as they are. */
+/* Options for the input also apply to a further picture, as far as the two must be alike; other
+ * images, such as maps, are loaded unchanged. */
 static struct gi_io_params how_to_load(const struct gi_option *row, const struct gi_io_params *io)
 {
     struct gi_io_params how = {0};

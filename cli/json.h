@@ -9,8 +9,9 @@
 
 #include "imgio/status.h"
 
-/* To be called before anything else of JSON. From then on memory that runs out while a value is
- * made is remembered for gi_json_print(), so that nobody needs to look at what jansson returns. */
+/* Must be called before any other JSON function. From then on running out of memory while a value
+ * is made is remembered for gi_json_print(), so that the results of jansson's functions need no
+ * checks. */
 void gi_json_start(void);
 
 /* A string; bytes that are no UTF-8 become U+FFFD. NULL text: null. */
@@ -39,7 +40,7 @@ char *gi_json_dump(json_t *value, size_t flags);
 /* Writes `value` and a newline: on one line, or with `indent` blanks a level; nothing of it where
  * memory ran out since gi_json_start(). Takes `value`. Errors: GI_E_MEMORY, GI_E_IO, GI_E_PIPE. */
 enum gi_status gi_json_print(FILE *out, json_t *value, int indent, struct gi_err *err);
-/* The same into memory, for who reads the descriptor `reader` in the end; -1: a file. */
+/* The same into memory that is finally written to the descriptor `reader`; -1: to a file. */
 enum gi_status gi_json_print_for(int reader, FILE *out, json_t *value, int indent,
                                  struct gi_err *err);
 

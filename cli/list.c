@@ -1,4 +1,5 @@
-/* gpuimg list: what there is, for people and, as JSON, for programs.
+/* gpuimg list: commands, operations, formats and implementations, for people and, as JSON, for
+ * programs.
  * SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/commands.h"

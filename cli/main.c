@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Descriptors 0 to 2 must be taken, or an output file would become standard output. The stand-ins
- * fail on use: the null device opened the wrong way round. */
+/* Descriptors 0 to 2 must be open, or an output file would become standard output. The substitutes
+ * fail when used: /dev/null opened in the wrong direction. */
 static void open_standard_files(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -76,7 +76,7 @@ static enum gi_status run(const struct gi_command *command, int argc, char **arg
     return flush_stdout(status, err);
 }
 
-/* `name` stands where a command should. */
+/* `name` is in the place of a command. */
 static enum gi_status fail_command(const char *name, struct gi_err *err)
 {
     const char *nearest = gi_command_nearest(name);

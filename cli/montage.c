@@ -173,7 +173,8 @@ static enum gi_status add(struct sheet *sheet, const struct gi_step *step, const
 
 /* ---- the sheet ---- */
 
-/* Of the deepest type among the images, with colour and alpha where one has them. */
+/* Returns the shape of the sheet: the deepest type among the images, with colour and alpha if any
+ * image has them. */
 static struct gi_image shape_of(const struct sheet *sheet)
 {
     const struct params *p = sheet->params;
@@ -208,7 +209,7 @@ static void copy_pixels(char *to, int made, const char *from, int channels, int 
     }
 }
 
-/* Pixels of the edge's value, which stands once in `pixel`. */
+/* Fills with the border value, given once in `pixel`. */
 static void fill(const struct gi_image *made, const char *pixel)
 {
     size_t nbytes = (size_t)made->channels * gi_type_nbytes(made->type);

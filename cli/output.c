@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the first `n` characters of `word` are one of `names`, which are parted by spaces. */
+/* Returns whether the first `n` characters of `word` are one of `names`, which are separated by
+ * spaces. */
 static bool is_one_of(const char *names, const char *word, size_t n)
 {
     for (const char *s = names; *s; s += *s == ' ') {
@@ -64,8 +65,8 @@ enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err 
     return status;
 }
 
-/* The folder that the last name of `path` stands in, symbolic links resolved; *name is that last
- * name. Owned by the caller; NULL where there is no such folder. */
+/* Returns the folder that contains the last name of `path`, symbolic links resolved; *name becomes
+ * that name. Owned by the caller; NULL if there is no such folder. */
 static char *folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -83,7 +84,7 @@ bool gi_output_same(const char *a, const char *b)
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return strcmp(a, b) == 0;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
-        /* What goes to /dev/null doesn't meet there. */
+        /* Two outputs to /dev/null are no conflict. */
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
     char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
     bool same = folder_a && folder_b && strcmp(folder_a, folder_b) == 0;
@@ -136,7 +137,7 @@ enum gi_status gi_output_check_plain(const char *option, const char *path, struc
                          path, path);
 }
 
-/* A folder comes to stand at `path` by a rename where its name is. */
+/* A folder is moved to `path` by a rename within its parent folder. */
 static enum gi_status check_parent(const char *option, const char *path, struct gi_err *err)
 {
     struct stat inside, outside;

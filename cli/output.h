@@ -8,8 +8,8 @@
 /* `path` without the prefix of an image format ("png:"). Points into `path`. */
 const char *gi_output_file(const char *path);
 
-/* Whether a file can come to stand at `path`, which has no prefix; "-" always can. Leaves nothing
- * behind. Errors: GI_E_IO, GI_E_MEMORY. */
+/* Checks that a file can be created or replaced at `path`, which has no prefix; "-" always can.
+ * Leaves nothing behind. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err);
 
 /* Whether a result to `a` and one to `b`, without prefixes, would be written over each other:
@@ -26,17 +26,17 @@ enum gi_status gi_output_check_inputs(const char *const *outputs, const char *co
  * `path` NULL: it was not. Errors: GI_E_USAGE. */
 enum gi_status gi_output_check_plain(const char *option, const char *path, struct gi_err *err);
 
-/* Whether a folder of files can come to stand at `path`, which `option` gives ("--crops"), as
- * gi_bundle_folder() has it: new, in a folder that there is, or in place of an empty one or, with
- * `ours`, of one where all is `what` ("crops"). Errors: GI_E_IO. */
+/* Checks that a folder of files can be created at `path`, the value of `option` ("--crops"), as
+ * gi_bundle_folder() does: new, in an existing folder, or replacing an empty one or, with `ours`,
+ * one that contains only `what` ("crops"). Errors: GI_E_IO. */
 enum gi_status gi_output_check_folder(const char *option, const char *path, const char *what,
                                       bool (*ours)(const char *name), struct gi_err *err);
 
 /* Whether a name is `start`, digits, a point and a suffix: "layer-000001.png". */
 bool gi_output_is_numbered(const char *name, const char *start);
 
-/* Refuses a folder that is to be replaced, as `option` gives it, in which one of the inputs stands;
- * they end with NULL and may hold "-". Errors: GI_E_USAGE, GI_E_MEMORY. */
+/* Refuses to replace a folder, the value of `option`, that contains one of the inputs; these end
+ * with NULL and may include "-". Errors: GI_E_USAGE, GI_E_MEMORY. */
 enum gi_status gi_output_check_inside(const char *option, const char *path,
                                       const char *const *inputs, struct gi_err *err);
 

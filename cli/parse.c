@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 enum {
-    CODE_OPERAND = 1, /* getopt's own code for what is no option */
+    CODE_OPERAND = 1, /* getopt's own code for an operand */
     CODE_HELP = 256,  /* codes above every letter; rows follow in order */
     CODE_JSON,        /* --json, short for --format json */
     CODE_ROW,
@@ -63,8 +63,8 @@ static enum gi_status table_make(struct table *t, const struct gi_command *comma
     t->shorts = calloc(2 * n + 8, 1);
     if (!t->rows || !t->sets || !t->longs || !t->shorts)
         return gi_fail(err, GI_E_MEMORY, "out of memory: options");
-    /* '-': operands come in place, wherever they stand; ':': a missing argument has its own code.
-     */
+    /* '-': operands are returned in place, at any position; ':': a missing argument has its own
+     * code. */
     char *letter = t->shorts + sprintf(t->shorts, "-:h");
     for (int s = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *row = command->sets[s].rows; row->name; row++) {

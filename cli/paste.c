@@ -117,7 +117,7 @@ static enum gi_status read_npy(struct points *points, const char *path, struct g
     return status;
 }
 
-/* Of one row; where there are none, of one that is nowhere. */
+/* Makes an image of one row of points; if there are none, of one point outside the image. */
 static enum gi_status load_points(struct gi_image *image, const char *path, struct gi_err *err)
 {
     struct points points = {0};

@@ -13,8 +13,8 @@ struct gi_ink {
 };
 
 struct gi_lettering {
-    double size, across; /* across: 0 the left end stands at the place, 0.5 the middle, 1 the right
-                            end */
+    double size, across; /* across: the position is at the left end (0), the middle (0.5) or the
+                            right end (1) of the text */
     bool bold, upwards;  /* upwards: turned by a quarter to the left */
 };
 

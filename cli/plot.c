@@ -63,7 +63,7 @@ static double y_at(const struct canvas *canvas, double count)
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Text at (x, y): `across` 0 its left end stands there, 0.5 its middle, 1 its right end. */
+/* Text at (x, y), which is its left end (`across` 0), its middle (0.5) or its right end (1). */
 static void text(const struct canvas *canvas, double x, double y, double across, double size,
                  double darkness, const char *words)
 {

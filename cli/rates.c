@@ -41,7 +41,7 @@ static char *rates_path(void)
     return NULL;
 }
 
-/* What is stored, NULL where nothing is or it can't be read: it is but a guess at best. */
+/* Returns the stored rates, NULL if there are none or they cannot be read, which is no error. */
 static json_t *read_all(void)
 {
     char *path = rates_path();
@@ -135,7 +135,7 @@ static json_t *to_json(const struct gi_rates *rates)
     return object;
 }
 
-/* Makes the folders above `path`; what is there already is as good. */
+/* Creates the folders above `path`; existing ones are fine. */
 static void make_folders(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {

@@ -12,7 +12,7 @@ struct gi_rates gi_rates_cpu(int threads);
 /* Those of a CUDA device without touching it, for whether it is worth opening: the stored ones
  * where one device's are, else what may be hoped for at best. */
 struct gi_rates gi_rates_cuda_unopened(void);
-/* Of the open one: the stored ones, else what it says. */
+/* Rates of an open device: the stored ones, else those derived from its properties. */
 struct gi_rates gi_rates_cuda(struct gi_device *device);
 
 /* Whether a driver of NVIDIA's is there (of Linux, WSL 2 or Jetson), as far as can be told without
@@ -25,9 +25,10 @@ bool gi_cuda_is_likely(void);
 enum gi_status gi_rates_store(char **path, const char *device, const struct gi_rates *rates,
                               struct gi_err *err);
 
-/* Measures on an image of 64 MB, in about a second: a negative, which moves bytes, and a Gaussian
- * of sigma 10, which multiplies. What is not seen from here stays as it is in `rates`: opening the
- * device, and how the process ends. Errors: as the primitives'. */
+/* Measures on an image of 64 MB, in about a second: a negative, which is limited by memory, and a
+ * Gaussian of sigma 10, which is limited by multiply-adds. Members that cannot be measured here are
+ * unchanged in `rates`: opening the device, and the end of the process. Errors: as the primitives'.
+ */
 enum gi_status gi_rates_measure(struct gi_rates *rates, struct gi_queue *queue, struct gi_err *err);
 
 /* The name that the CPU's rates are stored under. Returns buffer. */

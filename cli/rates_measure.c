@@ -1,4 +1,4 @@
-/* Measuring the rates that `auto` goes by, through the pipeline as commands use it.
+/* Measures the rates that `auto` uses, through the pipeline as commands use it.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>

@@ -60,7 +60,7 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
     return status;
 }
 
-/* Tables first: the image comes last, so that what is there is whole. */
+/* Tables first: the image is written last, so that an existing image implies complete tables. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
                                unsigned maxval, int threads, struct gi_bundle *bundle,
                                struct gi_err *err)

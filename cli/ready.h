@@ -1,4 +1,4 @@
-/* A chain made ready for one image: the steps and what stands beside them.
+/* A chain prepared for one image: its steps with their further inputs and outputs.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_READY_H
 #define GI_CLI_READY_H
@@ -20,9 +20,9 @@ enum gi_status gi_ready_make(struct gi_ready *ready, const struct gi_chain *chai
                              struct gi_err *err);
 void gi_ready_free(struct gi_ready *ready);
 
-/* Writes the tables of the chain's analyses, once the image went through. `input` names it; its
- * largest sample is `maxval`; `to` stands in place of the steps' own places for their tables, NULL:
- * these; `bundle` is what they belong to. */
+/* Writes the tables of the chain's analyses after the image was processed. `input` names it; its
+ * largest sample is `maxval`; `to` replaces the tables' own paths, NULL: these are used; `bundle`
+ * receives the files. */
 enum gi_status gi_ready_report(const struct gi_ready *ready, const char *input, const char *to,
                                unsigned maxval, int threads, struct gi_bundle *bundle,
                                struct gi_err *err);

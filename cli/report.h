@@ -1,5 +1,5 @@
-/* What becomes of an analysis: printed and written by the command of its name, and by a step of
- * `gpuimg run`. SPDX-License-Identifier: MIT */
+/* Output of an analysis, shared by its command and by a step of `gpuimg run`.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_REPORT_H
 #define GI_CLI_REPORT_H
 

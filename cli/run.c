@@ -52,7 +52,7 @@ static enum gi_status encode(const struct gi_image *image, const struct gi_metad
     return status;
 }
 
-/* `path` NULL: nothing but the reports is wanted. */
+/* `path` NULL: only the reports are wanted. */
 static enum gi_status run_ready(struct gi_ready *ready, struct gi_runner *runner, const char *input,
                                 const char *path, void *const *params, struct gi_err *err)
 {
@@ -106,8 +106,8 @@ struct place {
     const char *path;
 };
 
-/* Files of step i, all but its table: paths in its output options that are not read. Fills places
- * where that is not NULL. Returns how many. */
+/* Collects the files of step i other than its table: paths in its output options that are not read.
+ * Fills places if that is not NULL. Returns their number. */
 static int option_places(struct place *places, const struct gi_chain *chain, int i)
 {
     const struct gi_reporter *reporter = chain->steps[i].reporter;
@@ -210,7 +210,7 @@ static enum gi_status run_chain(const struct gi_chain *chain, const char *input,
     return status;
 }
 
-/* One image, or a stream of them. `path` NULL: nothing but the reports is wanted. */
+/* One image, or a stream of images. `path` NULL: only the reports are wanted. */
 static enum gi_status run_one(const struct gi_command *command, const struct gi_chain *chain,
                               const char *input, const char *path, void *const *params,
                               struct gi_err *err)
@@ -231,7 +231,7 @@ static enum gi_status run_one(const struct gi_command *command, const struct gi_
     return status;
 }
 
-/* Of many images there is one analysis, at the chain's end: its tables are the results. */
+/* For many images there is one analysis, at the chain's end: its tables are the results. */
 static enum gi_status run_many(const struct gi_command *command, const struct gi_chain *chain,
                                const char *text, void *const *params, char **inputs, int ninputs,
                                struct gi_err *err)

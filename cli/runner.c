@@ -244,7 +244,7 @@ static void note_times(struct gi_runner *runner, const struct job *job,
     runner->downloads += times->downloads;
 }
 
-/* Times are taken only where somebody wants to see them: each makes the device wait. */
+/* Times are taken only if they are shown, because each makes the device wait. */
 static enum gi_status run_on(struct gi_runner *runner, struct gi_queue *queue,
                              const struct job *job, struct gi_err *err)
 {

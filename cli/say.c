@@ -1,11 +1,11 @@
-/* What goes to people.
+/* Messages on standard error.
  * SPDX-License-Identifier: MIT */
 #include "cli/say.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* What is the same for every message of a process. */
+/* The beginning of every message of a process. */
 static const char *command_name;
 static bool is_quiet;
 static bool shows_line; /* under the lock of stderr */

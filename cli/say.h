@@ -1,4 +1,4 @@
-/* What goes to people: lines on standard error, names and numbers that a terminal can show.
+/* Messages: lines on standard error, and names and numbers that are safe on a terminal.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_SAY_H
 #define GI_CLI_SAY_H

@@ -16,7 +16,7 @@
 #include "filters/statistics/stats.h"
 #include "imgio/npy.h"
 
-/* What stands in a table, in this order; percentiles follow the median. */
+/* The columns of a table, in this order; percentiles follow the median. */
 enum kind { WHOLE, REAL, PLACE };
 
 #define COLUMN(kind, name)                                                                         \
@@ -76,8 +76,8 @@ static const struct gi_stats_channel *channel_at(const struct view *view, int c)
     return stats->by ? &stats->of_zones[view->zone * stats->nchannels + c] : &stats->channels[c];
 }
 
-/* What a zone is told by, as columns of tables: its row, its column, where its tile lies, or its
- * label and the box around it. */
+/* The columns that identify a zone: its row, its column, the position of its tile, or its label and
+ * bounding box. */
 enum { PARTS_MAX = 5 };
 static const char *const part_names[PARTS_MAX] = {"label", "x", "y", "width", "height"};
 static const struct {
@@ -144,7 +144,7 @@ static struct value value_at(const struct view *view, const struct column *colum
 
 /* ---- text ---- */
 
-/* Counts of what is no finite sample only where there is some. */
+/* Counts of samples that are not finite are shown only if there are any. */
 static bool shows(const struct view *view, const struct column *column)
 {
     bool odd = column->offset >= offsetof(struct gi_stats_channel, nan) &&

@@ -16,7 +16,7 @@
 
 /* Starts as {0}. What its thread reads while it changes. */
 struct gi_watch {
-    struct gi_progress *progress; /* NULL: nobody watches */
+    struct gi_progress *progress; /* NULL: progress is not shown */
     const char *now;              /* the stage, static */
     uint64_t npixels;             /* of the image; 0: not known yet */
     int done, total;              /* images; total 0: there is one */
