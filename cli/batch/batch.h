@@ -36,8 +36,8 @@ bool gi_batch_writes_files(const struct gi_command *command);
 /* Whether the options ask for a batch: then there are any number of inputs, and no OUTPUT. */
 bool gi_batch_is_wanted(const struct gi_batch_params *params);
 
-/* Of a command that writes images, arrays or tables, and of which no batch is wanted: no option
- * that only batches heed was given. Errors: GI_E_USAGE. */
+/* Checks a command that writes images, arrays or tables, and that no batch is asked of: options
+ * that apply to batches only are refused. Errors: GI_E_USAGE. */
 enum gi_status gi_batch_check_one(const struct gi_command *command, void *const *params,
                                   struct gi_err *err);
 
@@ -66,10 +66,10 @@ struct gi_batch_work {
 /* What a batch does: `command`, whose set "Many images" is wanted. */
 struct gi_batch_job {
     const struct gi_command *command;
-    void *const *params;                   /* of the command */
-    const struct gi_chain *chain;          /* NULL: the images are only converted */
-    const struct gi_batch_work *work;      /* NULL: the chain */
-    const char *text;                      /* what is done, for the report; NULL: the command */
+    void *const *params;              /* of the command */
+    const struct gi_chain *chain;     /* NULL: the images are only converted */
+    const struct gi_batch_work *work; /* NULL: the chain */
+    const char *text;                 /* the operation as text, for the report; NULL: the command */
     const struct gi_device_params *device; /* NULL: those among the params */
     bool takes_stdin;                      /* "-" may be the only input */
 };
@@ -87,10 +87,9 @@ const struct gi_io_params *gi_batch_io(const struct gi_batch_job *job);
 enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, int noperands,
                                struct gi_err *err);
 
-/* The options that have a say in what comes out and are not as they are without being given, as on
- * a command line: "gaussian --sigma 3 --quality 80"; `first` stands in front. Of a long file that
- * stands in an option's place (a mask, a kernel) there is a hash. The caller frees it;
- * NULL: out of memory. */
+/* Returns the options that affect the result and differ from their defaults, as on a command line:
+ * "gaussian --sigma 3 --quality 80", after `first`. The content of a long file that an option names
+ * (a mask, a kernel) is represented by a hash. The caller frees it; NULL: out of memory. */
 char *gi_batch_text(const struct gi_command *command, const char *first, void *const *params);
 
 #endif

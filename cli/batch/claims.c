@@ -47,8 +47,8 @@ static char *settled(const char *path)
     return out;
 }
 
-/* Of a folder, by device and inode; one that is not there yet by its name in the one above. `path`
- * is cut. */
+/* Returns a key for a folder, by device and inode; for one that does not exist yet by its name in
+ * the folder above. `path` is modified. */
 static uint64_t folder_key(char *path)
 {
     struct stat st;
@@ -88,8 +88,8 @@ static char *target_of(const char *path)
     return n > 0 && asprintf(&whole, "%.*s%.*s", folder, path, (int)n, target) >= 0 ? whole : NULL;
 }
 
-/* What stands at the end of the links from `path`, which is freed; *regular: a file, or nothing as
- * yet. The caller frees it. */
+/* Follows symbolic links from `path`, which is freed, and returns their target; *regular: it is a
+ * file or does not exist yet. The caller frees it. */
 static char *follow(char *path, bool *regular)
 {
     struct stat st = {0};

@@ -35,7 +35,7 @@ struct gi_claims {
 /* Takes the file at `path`; "-", NULL, devices and pipes are let by. Errors: GI_E_MEMORY. */
 enum gi_status gi_claim(struct gi_claims *claims, enum gi_claim_kind kind, size_t index,
                         const char *path, struct gi_err *err);
-/* The same of the folder that the file stands in. */
+/* The same for the folder that contains the file. */
 enum gi_status gi_claim_folder(struct gi_claims *claims, enum gi_claim_kind kind, size_t index,
                                const char *path, struct gi_err *err);
 void gi_claims_free(struct gi_claims *claims);

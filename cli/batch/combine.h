@@ -28,8 +28,9 @@ enum gi_status gi_combine_new(struct gi_combine **combine, const struct gi_combi
                               struct gi_err *err);
 enum gi_status gi_combine_end(struct gi_combine **combine, bool keep, struct gi_err *err);
 
-/* What is added: the table of a file, for JSON lines an object that names the file itself (ended
- * here by one newline), else CSV, whose first line names the columns, the same for all. */
+/* A part that is added: the table of a file, for JSON lines an object that names the file itself (a
+ * newline is added here), else CSV, whose first line names the columns, which are the same for all.
+ */
 struct gi_combine_table {
     const char *tar;  /* NULL where there is no column for it */
     const char *file; /* NumPy has the first GI_COMBINE_TEXT_MAX bytes of it, as of all text */

@@ -153,8 +153,8 @@ void gi_engine_reserve(struct gi_item *item, uint64_t nbytes)
 {
     struct gi_engine *engine = item->engine;
     pthread_mutex_lock(&engine->lock);
-    /* In order the lowest under way goes on, which is what the others wait for; out of order it is
-     * who has memory. */
+    /* With ordered delivery the lowest item in progress may go on, because the others wait for it;
+     * without order, the item that already has memory. */
     while ((engine->work.ordered || !item->reserved) && engine->reserved > item->reserved &&
            item->index != engine->delivered && engine->reserved + nbytes > engine->options.memory)
         pthread_cond_wait(&engine->moved, &engine->lock);
@@ -182,8 +182,8 @@ static bool is_broken(struct gi_engine *engine)
     return broken;
 }
 
-/* Delivers one item and counts it. An item that ends the batch ends the delivering where there is
- * an order: what comes behind it never depends on how far other threads were. */
+/* Delivers one item and counts it. With ordered delivery, an item that ends the batch also ends the
+ * delivery, so that the output never depends on how far other threads were. */
 static void deliver_item(struct gi_engine *engine, struct gi_item *item)
 {
     struct gi_err err = {0};

@@ -1,7 +1,8 @@
-/* The engine of a batch: takes items from a feed, has threads work on many of them at once, and
- * delivers them, as they are finished or in the feed's order. A thread stays with its item from end
- * to end, so that decoding, computing and encoding of different images overlap. It knows no images:
- * what is done to an item is its work (cli/batch/imaging.h is the ordinary one).
+/* The engine of a batch: it takes items from a feed, lets threads work on many of them at once, and
+ * delivers them, as they are finished or in the feed's order. A thread keeps its item from
+ * beginning to end, so that decoding, computing and encoding of different images overlap. The
+ * engine does not know images: the work on an item is a table of functions (cli/batch/imaging.h is
+ * the usual one).
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_BATCH_ENGINE_H
 #define GI_CLI_BATCH_ENGINE_H
@@ -14,11 +15,11 @@ struct gi_feed {
     /* Fills the item that comes next, false in *more past the last. One thread at a time calls it,
      * and it may wait (for a pipe). After an error or the end it is not called again. */
     enum gi_status (*next)(void *self, struct gi_item *item, bool *more, struct gi_err *err);
-    uint64_t n;       /* items in all; 0: nobody knows */
+    uint64_t n;       /* number of items; 0: unknown */
     uint64_t skipped; /* of these, that will not come: an earlier run did them */
 };
 
-/* What is done to items. */
+/* The work on items. */
 struct gi_work_on {
     void *self;
     /* All that can be done beside others: many threads call it at once. An error is the item's:
@@ -40,7 +41,7 @@ struct gi_engine_options {
 
 /* Counts, and what a progress line shows; read under way by gi_engine_tally(). */
 struct gi_tally {
-    uint64_t n;                     /* items in all; 0: nobody knows */
+    uint64_t n;                     /* number of items; 0: unknown */
     uint64_t done, failed, skipped; /* delivered */
     uint64_t machine; /* of those that failed: the machine failed, not the item (exit 75) */
     uint64_t input_nbytes, output_nbytes;

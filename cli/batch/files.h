@@ -15,7 +15,8 @@ struct gi_batch_files {
     const struct gi_chain *chain; /* NULL: none */
     struct gi_list list;
     struct gi_list others; /* of pairs: the second of each; empty: no pairs */
-    struct gi_list beside; /* what goes with each of the list, in its order; empty: nothing */
+    struct gi_list
+        beside; /* a further input for each entry of the list, in its order; empty: none */
     enum gi_batch_results results;
     const char *unit;           /* of what failed, "pairs"; NULL: "files" */
     struct gi_naming naming;    /* with a channel of "" where there is an output a channel */
@@ -25,7 +26,7 @@ struct gi_batch_files {
     struct gi_input **share; /* those of the shard; NULL: all of the list */
     size_t n;                /* how many these are */
     int threads;             /* of the CPU */
-    bool times;              /* somebody wants to see those of the stages */
+    bool times;              /* the times of the stages are wanted */
     size_t next;
     struct gi_tar_inputs *tars;     /* the inputs are the images in these; NULL: files */
     struct gi_tar_pairs *tar_pairs; /* the same of pairs */

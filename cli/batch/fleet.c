@@ -16,10 +16,10 @@ enum { QUEUES_A_GPU = 4 };
 /* Images decoded ahead for a GPU. Where more wait, `auto` lets the CPU compute some. */
 enum { WAITING_A_GPU = 4 };
 
-/* Images of a batch whose length nobody knows: many. */
+/* Assumed number of images if it is unknown. */
 enum { MANY = 1000 };
 
-/* A device and its queues that nobody uses. */
+/* A device and its idle queues. */
 struct member {
     const struct gi_kernels *k;
     struct gi_open_options options;
@@ -159,7 +159,7 @@ static enum gi_status fill(struct gi_fleet *fleet, const struct gi_device_params
                                       .max_bytes = (size_t)device->max_device_bytes,
                                       .yields = true,
                                       .keeps = true};
-    /* Whoever takes a queue of the CPU's computes by itself, and all threads may. */
+    /* A queue of the CPU computes in the thread that took it, and all threads may take one. */
     int most = gi_fleet_threads(fleet) + QUEUES_A_GPU * GI_DEVICES_MAX;
     enum gi_status status = member_init(&fleet->cpu, gi_kernels_cpu(), &options, most, err);
     if (!status)
@@ -232,7 +232,8 @@ const struct gi_allocator *gi_fleet_allocator(struct gi_fleet *fleet)
     return allocator ? allocator : fleet->cpu.k->host_allocator(fleet->cpu.device);
 }
 
-/* `auto`: once an image is there, whether all of them are work enough for a GPU. Under the lock. */
+/* For `auto`: decides at the first image whether all images are enough work for a GPU. Called with
+ * the lock held. */
 static void decide(struct gi_fleet *fleet, const struct gi_pipeline *pipeline)
 {
     if (fleet->decided || fleet->choice != GI_CHOOSE_AUTO || !fleet->ngpus)

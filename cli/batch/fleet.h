@@ -8,8 +8,8 @@
 
 struct gi_fleet;
 
-/* Reads --device and opens what it names; `images` are those to come, 0 where nobody knows.
- * `device` outlives the fleet. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
+/* Reads --device and opens the devices that it names; `images` is the number of images expected, 0
+ * if unknown. `device` outlives the fleet. Errors: GI_E_USAGE, GI_E_DEVICE, GI_E_MEMORY. */
 enum gi_status gi_fleet_new(struct gi_fleet **fleet, const struct gi_device_params *device,
                             uint64_t images, struct gi_err *err);
 void gi_fleet_free(struct gi_fleet **fleet);

@@ -14,7 +14,7 @@ struct gi_imaging_options {
     const struct gi_chain *chain; /* NULL or of no steps: the image is only converted */
     const struct gi_io_params *io;
     const struct gi_device_params *device;
-    uint64_t images; /* that are to come; 0: nobody knows */
+    uint64_t images; /* number of images expected; 0: unknown */
     bool times;      /* fill the items' `ms` of upload, kernels and download: each wait costs */
 };
 

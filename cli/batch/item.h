@@ -72,13 +72,12 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
-/* Notes a result of several, owned elsewhere; what it is like comes by gi_item_note_output().
+/* Records one of several results, owned elsewhere; gi_item_note_output() adds its size and time.
  * Errors: GI_E_MEMORY. */
 enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct gi_err *err);
 
-/* Size and time of the files: of the input (or of its bytes in memory) and what goes with it, of
- * the output, or of its
- * parts. */
+/* Record size and time of files: of the input (or of its bytes in memory) and its further input,
+ * and of the output, or of its parts. */
 void gi_item_note_input(struct gi_item *item);
 void gi_item_note_output(struct gi_item *item);
 

@@ -27,8 +27,8 @@ struct gi_joint {
 enum gi_status gi_joint_check(const char *report, const struct gi_list *inputs, const char *output,
                               struct gi_err *err);
 
-/* Opens the report at `path`, NULL: none, of a command with these params, which makes `output`,
- * maybe with a prefix, of the inputs. What is given outlives it. Errors: GI_E_USAGE, and as
+/* Opens the report at `path` (NULL: none) of a command with these params, which makes `output`,
+ * possibly with a prefix, from the inputs. The arguments outlive it. Errors: GI_E_USAGE, and as
  * gi_journal_open(). */
 enum gi_status gi_joint_open(struct gi_joint *joint, const char *path,
                              const struct gi_command *command, void *const *params,

@@ -123,8 +123,8 @@ static uint64_t note(struct gi_journal *journal, uint64_t key, struct gi_err *er
     return before ? 0 : key;
 }
 
-/* The key that must be noted for the line to be kept, 0 for never: that of what it says is done,
- * which is noted here, or for a member that of its tar. */
+/* Returns the key that must be known for the line to be kept, 0 for never: for a line that reports
+ * success its own key, which becomes known here, and for a member that of its tar. */
 static uint64_t key_of_line(struct gi_journal *journal, const json_t *line, struct gi_err *err)
 {
     char *input = gi_json_name(line, "input"), *output = gi_json_name(line, "output");
@@ -240,8 +240,8 @@ static enum gi_status read_done(struct gi_journal *journal, struct lines *lines,
     return status || (!gi_json_starved() && is_read(n, old)) ? status : fail_memory(err);
 }
 
-/* Copies the lines of what is done from the earlier report: a tar's may stand behind those of its
- * members, so it is read twice. */
+/* Copies the lines of successes from the earlier report. The line of a tar may follow those of its
+ * members, so the report is read twice. */
 static enum gi_status copy_done(struct gi_journal *journal, struct gi_sink *sink, FILE *old,
                                 const struct gi_journal_head *head, struct gi_err *err)
 {
@@ -318,7 +318,7 @@ static int open_report(const char *path, int how)
     return fd;
 }
 
-/* The head and what is done, in place of what stands there. */
+/* Writes the header and the earlier successes, replacing the old report. */
 static enum gi_status start(struct gi_journal *journal, const struct gi_journal_head *head,
                             struct gi_err *err)
 {

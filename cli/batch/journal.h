@@ -12,7 +12,7 @@ struct gi_journal;
 
 /* The first line. */
 struct gi_journal_head {
-    const char *chain; /* what is done, as text: two batches of the same text do the same */
+    const char *chain; /* the operation as text: equal texts mean equal results */
     uint64_t list;     /* gi_list_hash() of all inputs, those of other shards too */
     uint64_t with;     /* gi_chain_hash() of the chain: two that differ do not do the same */
     uint64_t files;    /* of the whole list */
@@ -26,11 +26,11 @@ struct gi_journal_wants {
     void *arg;
 };
 
-/* Starts the report at `path`. With `resume` (NULL: none) an older one there is read first, if
- * there is one: it has to be of the same chain and shard, and what it says is done and is wanted
- * still goes into the new one, with the members of such tars; a damaged line is warned of. Nothing
- * stands there before both can be read. Errors: GI_E_USAGE for a report of another one,
- * GI_E_FORMAT, GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+/* Starts the report at `path`. With `resume` (NULL: none) an existing report is read first: it must
+ * be of the same chain and shard, and its successes that are still wanted are copied to the new
+ * one, together with the members of such tars; a damaged line causes a warning. The new file
+ * appears only after both were read. Errors: GI_E_USAGE for a report of another batch, GI_E_FORMAT,
+ * GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_journal_open(struct gi_journal **journal, const char *path,
                                const struct gi_journal_wants *resume,
                                const struct gi_journal_head *head, struct gi_err *err);

@@ -27,8 +27,8 @@ struct gi_list {
  * without --recursive, GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
                                 struct gi_err *err);
-/* Adds the names in the file `path` ("-": standard input), a line each, or where `zero` parted by
- * zero bytes. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, and as gi_list_operands(). */
+/* Adds the names in the file `path` ("-": standard input), one per line, or with `zero` separated
+ * by zero bytes. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY, and as gi_list_operands(). */
 enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, bool recursive,
                             struct gi_err *err);
 /* Adds a file as it is. Errors: GI_E_MEMORY. */

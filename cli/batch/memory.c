@@ -44,8 +44,8 @@ static uint64_t number_of(const char *folder, const char *name, const char *word
     return number_in(path, word);
 }
 
-/* `least` lowered to what is left in one group. Cached files that nobody uses are as good as free;
- * a limit that is no number is none. */
+/* Returns the minimum of `least` and the memory left in one control group. Cached files that are
+ * not in use count as free; a limit that is not a number is ignored. */
 static uint64_t lower_by(uint64_t least, const char *folder, const struct words *words)
 {
     uint64_t limit = number_of(folder, words->limit, "");
@@ -128,6 +128,6 @@ uint64_t gi_memory_share(void)
 void gi_memory_give_back(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set it no longer grows by itself */
+    mallopt(M_MMAP_THRESHOLD, LARGE_NBYTES); /* once set it no longer grows automatically */
 #endif
 }

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* Bytes that are free for this process: what the kernel calls available, and no more than is left
- * below the limits of its control groups, of either version. `root` stands in front of /proc and
- * /sys: "" but for tests. 0: nobody knows. */
+/* Returns the bytes of memory that are free for this process: what the kernel reports as available,
+ * limited by its control groups, of either version. `root` is put in front of /proc and /sys: ""
+ * except in tests. 0: unknown. */
 uint64_t gi_memory_free(const char *root);
 
 /* Half of it: what a batch takes where --memory does not say. */

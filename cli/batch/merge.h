@@ -35,9 +35,10 @@ struct gi_merge {
     size_t nfiles; /* of the lines, those of no part; after gi_merge_join() */
 };
 
-/* Adds the report `path`, "-" for standard input. A line that was cut short, as by kill -9, or
- * is damaged, is warned of and left out. Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for what is no
- * report, and for one of another list, chain or of other further images than those before. */
+/* Adds the report `path`, "-" for standard input. A line that is truncated, as by kill -9, or
+ * damaged causes a warning and is left out. Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file
+ * that is not a report, and for a report of another list, chain or of other further images than
+ * those before. */
 enum gi_status gi_merge_add(struct gi_merge *merge, const char *path, struct gi_err *err);
 
 /* After the last report: puts the lines in the order of their inputs' names, one for each.

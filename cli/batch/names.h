@@ -15,10 +15,10 @@ struct gi_naming {
     const char *option;   /* that gave the template, for messages; NULL: --out */
 };
 
-/* Whether the template can be read: {dir} the input's folder, {tree} its place below the folder
+/* Checks that the template is valid: {dir} is the input's folder, {tree} its path below the folder
  * that was named, {stem} its name without suffix, {ext} the suffix of the output, {name} its whole
- * name, {index} its place in the list from 0, {channel} a letter of rgbak, which must stand there
- * where there is such a field. Errors: GI_E_USAGE. */
+ * name, {index} its index in the list from 0, {channel} a letter of rgbak, which is required if
+ * there is such a field. Errors: GI_E_USAGE. */
 enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *err);
 
 /* The output of input `index` of the list; the caller frees it. NULL: out of memory. */

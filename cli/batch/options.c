@@ -270,7 +270,7 @@ static bool is_text(enum gi_option_type type)
            type == GI_OPT_IMAGE;
 }
 
-/* Those that change no byte of what comes out. */
+/* Options that do not change a byte of the result. */
 static bool has_no_say(const struct gi_option *row)
 {
     static const char *const names[] = {

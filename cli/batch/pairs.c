@@ -82,7 +82,7 @@ static bool judge(const struct pairs *pairs, const struct gi_difference *all, st
     return !err->status;
 }
 
-/* ",VALUE"; C may print the sign of what is no number. */
+/* Writes ",VALUE"; C may print the sign of NaN. */
 static enum gi_status put_real(struct gi_sink *sink, double value, struct gi_err *err)
 {
     return isnan(value) ? gi_sink_write(sink, ",nan", 4, err)

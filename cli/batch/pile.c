@@ -18,7 +18,7 @@ struct gi_pile {
     int fd;                /* -1: all are in memory */
     unsigned char *bytes;  /* all images, or a stretch of all */
     size_t stretch_nbytes; /* of an image in `bytes` */
-    /* Of the stretch that is read. */
+    /* The part that is being read. */
     size_t from_nbytes, take_nbytes;
     pthread_mutex_t lock; /* over what follows */
     int why;              /* errno */
@@ -99,7 +99,7 @@ enum gi_status gi_pile_add(struct gi_pile *pile, const struct gi_image *image, s
     return GI_OK;
 }
 
-/* Of image k. */
+/* Reads the part of image k. */
 static void read_stretch(void *arg, int k, void *scratch)
 {
     struct gi_pile *pile = arg;

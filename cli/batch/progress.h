@@ -24,9 +24,9 @@ bool gi_progress_shows(bool forced);
 struct gi_engine_watch {
     struct gi_engine *engine;
     int threads;       /* CPUs that it may keep busy */
-    const char *unit;  /* what is counted, "frames"; NULL: "files" of "images" */
+    const char *unit;  /* the unit that is counted, "frames"; NULL: "files" of "images" */
     int items;         /* of the engine that make one; 0: 1 */
-    const char *waits; /* what it waits for where neither CPUs nor devices are busy; NULL: "disk" */
+    const char *waits; /* what it waits for if neither CPUs nor devices are busy; NULL: "disk" */
 };
 gi_progress_fn gi_progress_of_engine;
 

@@ -1,6 +1,6 @@
-/* Samples by their rank, bit by bit from the highest: a bit is set where no more than `rank`
- * samples are less than what stands so far with it. Vectors run across places, which no sort lets
- * them. SPDX-License-Identifier: MIT */
+/* Selects samples by rank, bit by bit from the highest: a bit is set if at most `rank` samples are
+ * below the value found so far with that bit. Vectors run across positions, which no sort allows.
+ * SPDX-License-Identifier: MIT */
 #include "cli/batch/rank.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Samples by their rank among those that stand at one place of many images.
+/* Samples by their rank among those at one position of many images.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_CLI_BATCH_RANK_H
 #define GI_CLI_BATCH_RANK_H

@@ -21,10 +21,10 @@ enum gi_status gi_rows_check(const struct gi_batch_params *params, struct gi_err
 enum gi_status gi_rows_add(struct gi_combine *combine, const struct gi_batch_files *files,
                            struct gi_item *item, struct gi_err *err);
 
-/* Runs it over the inputs; run() leaves its text in item->made: for a table what gi_combine_add()
- * takes. `note`, which may be NULL, sees each item that did not fail, in order. The table stands
- * where files failed too: without them. Takes the table, not the files. Errors: as gi_batch_go(),
- * gi_combine_end(); GI_E_PIPE. */
+/* Runs it over the inputs; run() leaves its text in item->made: for a table the argument of
+ * gi_combine_add(). `note`, which may be NULL, sees each successful item, in order. The table is
+ * also written if files failed, without them. Takes the table, not the files. Errors: as
+ * gi_batch_go(), gi_combine_end(); GI_E_PIPE. */
 enum gi_status gi_rows_run(struct gi_rows *rows,
                            enum gi_status (*run)(void *self, struct gi_item *item,
                                                  struct gi_err *err),

@@ -25,8 +25,8 @@ static enum target target_of(const char *output, const struct gi_io_params *io)
     return strcmp(name, "y4m") == 0 ? Y4M : NOTHING;
 }
 
-/* Of a pipe: takes the first image, and asks whether it goes on; what is no image ends the stream
- * as it does further on. */
+/* For a pipe: takes the first image and finds out whether more follow; anything that is not an
+ * image ends the stream, as it does later. */
 static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct gi_err *err)
 {
     bool end;

@@ -1,4 +1,4 @@
-/* The report of a stream: a line an image or a frame, and behind them one of the stream itself.
+/* The report of a stream: a line per image or frame, and at the end one for the stream itself.
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>

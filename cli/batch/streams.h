@@ -21,7 +21,7 @@ struct gi_stream {
     struct gi_buffer first; /* PNM: the first image, which was taken already; NULL in it: none */
     uint64_t taken;         /* images or frames */
 
-    struct gi_y4m video, made; /* Y4M: what comes in, and what goes out */
+    struct gi_y4m video, made; /* Y4M: headers of input and output */
     int plane;                 /* that comes next */
 
     const struct gi_chain *chain;

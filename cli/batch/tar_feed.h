@@ -7,7 +7,7 @@
 #include "cli/files.h"
 #include "imgio/tar/tar.h"
 
-/* What an item is; it stands in its tag. */
+/* The kind of an item, stored in its tag. */
 enum gi_tar_kind {
     GI_TAR_MEMBER, /* an image to work on, or where item->pass other bytes to write as they are */
     GI_TAR_COPY,   /* no image and long: gi_tar_feed_copy() brings its bytes when it is delivered */
@@ -23,7 +23,7 @@ struct gi_tar_tag {
     struct gi_tar_entry *entry; /* owned here; NULL at ends */
     const char *name;           /* the member's, before --suffix gave it another; in item->input */
     uint64_t nbytes;            /* at ends, size and time of the tar when it was opened; 0: */
-    int64_t mtime_ns;           /* nobody knows */
+    int64_t mtime_ns;           /* unknown */
     struct gi_tar_feed *feed;
 };
 

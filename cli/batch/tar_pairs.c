@@ -36,7 +36,7 @@ struct gi_tar_pairs {
     size_t npaired, room;
     uint64_t nbytes; /* of the first tar, at its end; 0: not known */
     int64_t mtime_ns;
-    /* Of the tars that are being delivered. */
+    /* For the tars that are being delivered. */
     size_t done, failed, differing;
     enum gi_status status;
 };
@@ -172,8 +172,8 @@ static enum gi_status open_tars(struct gi_tar_pairs *pairs, struct gi_err *err)
 
 /* ---- items ---- */
 
-/* Of a member, or of the two tars where `name` is NULL. Takes the names for messages, which are
- * malloc()ed. */
+/* Names the item after a member, or after the two tars if `name` is NULL. Takes the names for
+ * messages, which are malloc()ed. */
 static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item *item,
                                 const char *name, char *first, char *second, struct gi_err *err)
 {
@@ -193,8 +193,8 @@ static enum gi_status name_item(const struct gi_tar_pairs *pairs, struct gi_item
     return GI_OK;
 }
 
-/* The member's name as pairs go by it, and rows and reports: without the ./ in front that tar keeps
- * of a folder's. */
+/* Returns the member's name as pairs, rows and reports use it: without the leading ./ that tar
+ * writes for a folder. */
 static const char *name_of(const struct gi_item *half)
 {
     const char *name = ((const struct gi_tar_tag *)half->tag)->name;

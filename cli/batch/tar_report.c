@@ -13,7 +13,7 @@
 struct gi_tar_report {
     const struct gi_tar_names *names;
     struct gi_journal *journal;
-    /* Of the tar that is being delivered: its line so far, and the members that failed. */
+    /* For the tar that is being delivered: its line so far, and the members that failed. */
     struct gi_item tar;
     size_t shard;
     uint64_t lost;
@@ -70,7 +70,8 @@ static enum gi_status read_names(struct wanted *wanted, const struct gi_tar_name
     return status;
 }
 
-/* What is done, --suffix too: it has a say in what stands in the tars. NULL: out of memory. */
+/* Returns the operation as text, including --suffix, which affects the content of the tars. NULL:
+ * out of memory. */
 static char *chain_text(const struct gi_batch_job *job)
 {
     const char *suffix = gi_batch_params_of(job->command, job->params)->suffix;

@@ -10,7 +10,7 @@
 
 /* The tars of a batch: as many outputs as inputs, or one that takes all, or for tables none. */
 struct gi_tar_names {
-    char **inputs, **outputs; /* owned by who reads them */
+    char **inputs, **outputs; /* owned by the reader of the options */
     size_t ninputs, noutputs;
     struct gi_shard shard; /* of the inputs */
 };
@@ -31,9 +31,9 @@ enum gi_status gi_tar_report_open(struct gi_tar_report **report, const struct gi
 /* Whether an earlier run did the tar, by the report; many threads may ask. */
 bool gi_tar_report_has(const struct gi_tar_report *report, size_t input);
 
-/* For deliver(), the item's tag being a gi_tar_tag: the line of a member, and behind its last that
- * of the tar, which failed where a member of it did; `written`: it stands at its place. Errors:
- * as gi_journal_add(). */
+/* For deliver(), where the item's tag is a gi_tar_tag: writes the line of a member, and after its
+ * last member that of the tar, which failed if any member did; `written`: the tar is in place.
+ * Errors: as gi_journal_add(). */
 enum gi_status gi_tar_report_member(struct gi_tar_report *report, const struct gi_item *item,
                                     struct gi_err *err);
 enum gi_status gi_tar_report_end(struct gi_tar_report *report, const struct gi_item *item,

@@ -201,7 +201,7 @@ static enum gi_status write_member(struct tars *tars, const struct gi_item *item
     return status || !*whole ? status : gi_tar_write_end(tars->writer, err);
 }
 
-/* A member that failed by itself is left out. */
+/* A member that failed is left out. */
 static enum gi_status deliver(void *self, struct gi_item *item, struct gi_err *err)
 {
     struct tars *tars = self;
