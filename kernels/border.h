@@ -1,4 +1,4 @@
-/* What stands outside an image: one function for hosts and devices.
+/* Border modes: the pixels outside an image, by one function for hosts and devices.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_BORDER_H
 #define GI_KERNELS_BORDER_H
@@ -23,12 +23,13 @@ enum gi_border {
 /* The neighbours outside the image. */
 struct gi_edge {
     enum gi_border border;
-    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one a channel, alpha too; a
-                                     rule that premultiplies premultiplies these as well */
+    float value[GI_MAX_CHANNELS]; /* sample values for GI_BORDER_VALUE, one per channel, alpha
+                                     included; a rule that premultiplies premultiplies these as well
+                                   */
 };
 
-/* The index (0 <= index < n) whose pixel stands at position i of an axis of n pixels; any i,
- * however far outside. -1: the border value stands there. */
+/* Returns the index (0 <= index < n) of the pixel that is used for position i of an axis of n
+ * pixels, for any i; -1: the border value is used. */
 GI_HOST_DEVICE static inline int gi_border_index(long long i, int n, enum gi_border border)
 {
     if (i >= 0 && i < n)

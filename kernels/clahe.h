@@ -36,9 +36,10 @@ enum { GI_CLAHE_MAX = 256 }; /* tiles of a side: more would hold a few pixels ea
 struct gi_clahe {
     int across, down; /* tiles, 1 to GI_CLAHE_MAX */
     double clip;      /* times the mean of the counts; 0: no limit */
-    /* Of rows y and on of an image that is `height` rows high: its tables, [set][tile][value], of 8
-     * or 16 bits, in host memory, read before the primitive returns. `judge` is not looked at then,
-     * but says that there is one set. NULL: `src` is the whole image. */
+    /* The tables of the whole image, [set][tile][value], of 8 or 16 bits, in host memory, read
+     * before the primitive returns; `src` is then the band of rows y and on of an image that is
+     * `height` rows high. The content of `judge` is not used then; if it is set there is one table
+     * set. NULL: `src` is the whole image. */
     const void *tables;
     int y, height;
 };
@@ -53,7 +54,7 @@ typedef enum gi_status gi_clahe_fn(struct gi_queue *queue, struct gi_image *dst,
 /* One side of the image, along x or y. */
 struct gi_clahe_side {
     int n, tiles; /* pixels of the image; tiles */
-    int tile;     /* pixels of a tile, those that stand outside the image counted */
+    int tile;     /* pixels of a tile, including those outside the image */
     float inverse;
 };
 
@@ -80,11 +81,12 @@ static inline uint32_t gi_clahe_rounded(float f)
     return (uint32_t)(int32_t)((f + 8388608.0f) - 8388608.0f);
 }
 
-/* What becomes of a tile's counts before they are summed up. */
+/* How the counts of a tile are clipped before they are summed up. */
 struct gi_clahe_cut {
-    uint32_t limit;       /* what is above it is cut off */
-    uint32_t each, extra; /* then every count grows by `each`, and so many by one more: */
-    uint32_t step;        /* those of 0, step, 2 * step ... */
+    uint32_t limit; /* counts are limited to this */
+    uint32_t each,
+        extra;     /* then `each` is added to every count, and one more to `extra` of them: */
+    uint32_t step; /* those of 0, step, 2 * step ... */
 };
 
 GI_HOST_DEVICE static inline void gi_clahe_share(struct gi_clahe_cut *cut, uint32_t clipped,

@@ -86,8 +86,8 @@ struct gi_colours {
 typedef enum gi_status gi_count_colours_fn(struct gi_queue *queue, struct gi_colours *found,
                                            const struct gi_image *src, struct gi_err *err);
 
-/* The same of `n` colours of that many bits, 1 or more, one a pixel, in any order; takes `colours`,
- * malloc()ed. Errors: GI_E_MEMORY. */
+/* The same for `n` colours of that many bits, at least 1, one per pixel, in any order; takes
+ * `colours`, malloc()ed. Errors: GI_E_MEMORY. */
 enum gi_status gi_colours_sort(struct gi_colours *found, uint64_t *colours, size_t n, unsigned bits,
                                struct gi_err *err);
 
@@ -106,8 +106,8 @@ typedef enum gi_status gi_recolour_fn(struct gi_queue *queue, struct gi_image *d
                                       const struct gi_image *src, const struct gi_recolour *spec,
                                       struct gi_err *err);
 
-/* Where a number lies in the tables of a power: its cell, how far on to the next one, its octave.
- */
+/* The position of a number in the tables of a power: its cell, the fraction towards the next cell,
+ * its octave. */
 struct gi_power_place {
     int32_t cell, octave;
     float t;
@@ -124,7 +124,7 @@ GI_HOST_DEVICE static inline struct gi_power_place gi_power_place_of(float x)
     return place;
 }
 
-/* Of x > 0; of others something. */
+/* For x > 0; undefined for others. */
 GI_HOST_DEVICE static inline float gi_power_at(const float *cell, const float *octave, float x)
 {
     struct gi_power_place at = gi_power_place_of(x);
@@ -146,8 +146,9 @@ GI_HOST_DEVICE static inline float gi_bend_at(const struct gi_bend *bend, const 
 
 /* Red, green and blue to hue, saturation and value and back, all from 0 to `full`. A. R. Smith,
  * "Color gamut transform pairs", SIGGRAPH 1978, in the form of
- * https://en.wikipedia.org/wiki/HSL_and_HSV. Quotients come last, so that those of 8 bits that lie
- * half way between two samples do so in floats too. A gray has hue 0, black saturation 0. */
+ * https://en.wikipedia.org/wiki/HSL_and_HSV. Quotients are computed last, so that 8-bit results
+ * that are exact ties between two samples are ties in float, too. A gray has hue 0, black
+ * saturation 0. */
 GI_HOST_DEVICE static inline float gi_hue(float r, float g, float b, float most, float spread,
                                           float full)
 {

@@ -67,7 +67,7 @@ struct gi_combine {
     float factor[GI_MAX_CHANNELS]; /* arithmetic; red, green, blue, alpha */
     float offset, t;
     bool alpha_too;
-    int64_t x, y; /* where in `src` the first pixel of `other` stands */
+    int64_t x, y; /* position in `src` of the first pixel of `other` */
     bool tile;    /* and again on all its sides */
     float opacity;
     float above[2], below[2];

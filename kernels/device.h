@@ -37,7 +37,7 @@ struct gi_open_options {
                          spins, which answers sooner */
     bool keeps;       /* CPU: memory of images is kept for those to come; all are freed before the
                          device is closed */
-    size_t max_bytes; /* CUDA: device memory to use at most; 0: what is free. For tests of bands */
+    size_t max_bytes; /* CUDA: maximum device memory to use; 0: what is free. For tests of bands */
 };
 
 /* What a device says of itself. Numbers are 0 where it does not say. */
@@ -51,8 +51,8 @@ struct gi_device_info {
     int lanes;           /* float32 fused multiply-adds that a unit begins in a clock */
     int clock_khz;       /* of a unit, at most */
     size_t cache_nbytes; /* the last cache before memory */
-    double memory_rate;  /* bytes a second between memory and cache, by bus width and clock */
-    double link_rate;    /* bytes a second, each way, between host and device memory */
+    double memory_rate;  /* bytes per second between memory and cache, from bus width and clock */
+    double link_rate;    /* bytes per second, in each direction, between host and device memory */
 };
 
 /* The largest images that a queue's primitives take, and the memory for them. */
@@ -60,7 +60,7 @@ struct gi_device_limits {
     size_t free_nbytes; /* for images of this queue; SIZE_MAX: as much as the system gives */
     int rows;
     size_t row_nbytes;
-    size_t row_align; /* rows take multiples of so many bytes */
+    size_t row_align; /* rows are padded to a multiple of this many bytes */
 };
 
 /* A copy under way. Zero: nothing to wait for. May be dropped: then sync() is what ends it. */
@@ -74,8 +74,8 @@ struct gi_roofline {
     double fma_rate;  /* fused multiply-adds of float32 */
 };
 
-/* A device with one queue for who needs no more, and both closed. `queue` is nulled; NULL in it:
- * nothing happens. Errors: as device_open() and queue_open(). */
+/* Opens a device with one queue, for callers that need only one, and closes both. `queue` is set to
+ * NULL; if it is NULL nothing happens. Errors: as device_open() and queue_open(). */
 enum gi_status gi_queue_open_alone(struct gi_queue **queue, const struct gi_kernels *k,
                                    const struct gi_open_options *options, struct gi_err *err);
 void gi_queue_close_alone(struct gi_queue **queue);

@@ -1,5 +1,6 @@
-/* What is joined to a side of an image, or enclosed, given a value. Included by kernels/kernels.h,
- * whose rules hold here too. SPDX-License-Identifier: MIT */
+/* Flood fill from the sides of an image, or of enclosed foreground. Included by kernels/kernels.h,
+ * whose rules apply here, too.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_FLOOD_H
 #define GI_KERNELS_FLOOD_H
 
@@ -12,9 +13,9 @@ extern "C" {
 struct gi_queue;
 struct gi_predicate;
 
-/* Of the foreground, the pixels that a path of its pixels joins to a side of the image are reached.
- * The colour samples of these, or where `enclosed` of the foreground's others, become `value`; all
- * other pixels, and alpha, are as in `src`. */
+/* Foreground pixels that are connected to a side of the image are reached. The colour samples of
+ * these, or with `enclosed` of the other foreground pixels, become `value`; all other pixels, and
+ * alpha, are as in `src`. */
 struct gi_flood {
     const struct gi_predicate *foreground; /* on an image of the size of `src`, on the backend */
     int connectivity;                      /* 4 or 8 */

@@ -128,15 +128,15 @@ struct gi_gradient {
     struct gi_edge edge;
 };
 
-/* What a sample becomes by itself, or with the sample at the same place of a second image. a is the
- * sample of `src`, b that of `other`; then the last step, as everywhere. On GI_U8 and GI_U16 all
- * but AFFINE and BLEND come to exact integers. */
+/* The result for a sample alone, or with the sample at the same position of a second image. a is
+ * the sample of `src`, b that of `other`; then the last step, as for all primitives. On GI_U8 and
+ * GI_U16 all except AFFINE and BLEND have exact integer results. */
 enum gi_point_op {
     GI_POINT_AFFINE,   /* fmaf(scale, a, offset), both of a's channel */
     GI_POINT_TABLE,    /* entry a of the table of a's channel; GI_F32: gi_unit_bin(a), NaN stays */
     GI_POINT_ADD,      /* a + b; from here on there are two images */
     GI_POINT_SUBTRACT, /* a - b */
-    GI_POINT_MULTIPLY, /* a * b, on integers a * b / full scale, rounded (half way is none) */
+    GI_POINT_MULTIPLY, /* a * b, on integers a * b / full scale, rounded (there are no ties) */
     GI_POINT_BLEND,    /* fmaf(t, b, fmaf(-t, a, a)): of finite samples a at 0 and b at 1 */
     GI_POINT_MIDDLE,   /* fmaf(1/2, b, 1/2 * a), which infinities have too */
     GI_POINT_MINIMUM,  /* b where a > b, else a; NaN where either is NaN */
@@ -161,7 +161,7 @@ struct gi_point {
 struct gi_resample_side {
     int n;                /* results: the width or the height of `dst` */
     int taps;             /* 1 or more */
-    int origin;           /* the place that stands first in `src`: of a band of rows */
+    int origin;           /* the position that comes first in `src`, which may be a band of rows */
     int nphases;          /* rows of weights */
     const int32_t *first; /* n, never descending */
     const int32_t *phase; /* n, 0 to nphases - 1 */
@@ -345,15 +345,15 @@ struct gi_kernels {
      * NULL: plain memory does as well (a CPU that keeps none). */
     const struct gi_allocator *(*host_allocator)(struct gi_device *device);
 
-    /* Memory. `alloc` makes an image of the shape, samples not initialised; `release` frees it
-     * (a view: forgets it) and nulls `data`. `upload` makes `dst` from a host image that must
-     * outlive it (the CPU's is a view). `download` takes the backend's `src` and makes the host
-     * image `host`, which the caller frees with gi_image_free(); `download_into` takes `src` too,
-     * but fills a host image of the same shape that is there, which may be rows of another one.
+    /* Memory. `alloc` makes an image of the shape with uninitialised samples; `release` frees it (a
+     * view: forgets it) and sets `data` to NULL. `upload` makes `dst` from a host image that must
+     * outlive it (the CPU's is a view). `download` consumes the backend's `src` and makes the host
+     * image `host`, which the caller frees with gi_image_free(); `download_into` consumes `src`,
+     * too, but fills an existing host image of the same shape, which may be rows of another one.
      *
-     * Copies are enqueued and fill `ticket`: the host's samples stay as they are (upload) and are
-     * there (download) only after wait() for it, or sync(). With a NULL ticket a copy waits for
-     * itself. wait() zeroes the ticket, and may be called on another thread than the queue's.
+     * Copies are enqueued and fill `ticket`: the host's samples must not change (upload) and are
+     * valid (download) only after wait() for it, or sync(). With a NULL ticket the call itself
+     * waits. wait() zeroes the ticket, and may be called on another thread than the queue's.
      * Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE; then nothing is left to free. */
     enum gi_status (*alloc)(struct gi_queue *queue, struct gi_image *image, int width, int height,
                             int channels, enum gi_type type, struct gi_err *err);
@@ -385,8 +385,8 @@ struct gi_kernels {
     double (*stopwatch_ms)(const struct gi_stopwatch *watch, int from, int to);
     void (*stopwatch_free)(struct gi_stopwatch **watch);
 
-    /* What is called and enqueued from here on is `name` to a profiler (NVTX on CUDA); NULL ends
-     * the last name that has not ended. On the thread that goes on with the work. */
+    /* Names the following calls and enqueued work for profilers (NVTX on CUDA); NULL ends the last
+     * name that has not ended. Called on the thread that continues the work. */
     void (*range)(struct gi_queue *queue, const char *name);
 
     /* Measures, in about 0.2 s. Errors: GI_E_MEMORY, GI_E_DEVICE_MEMORY, GI_E_DEVICE. */

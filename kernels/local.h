@@ -39,7 +39,7 @@ struct gi_local {
 };
 
 /* Colour samples: full scale where (above its threshold) != invert, else 0; alpha is copied. Each
- * channel by itself. */
+ * channel separately. */
 typedef enum gi_status gi_local_threshold_fn(struct gi_queue *queue, struct gi_image *dst,
                                              const struct gi_image *src,
                                              const struct gi_local *spec, struct gi_err *err);

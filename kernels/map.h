@@ -24,8 +24,8 @@ enum gi_map_kind {
 
 /* GI_MAP_RAYS: fma(radius[x], cosine[y], center_x), fma(radius[x], sine[y], center_y). */
 struct gi_rays {
-    const double *radius;        /* pixels, one a column of the whole result */
-    const double *cosine, *sine; /* one a row; host memory, read before the primitive returns */
+    const double *radius;        /* pixels, one per column of the whole result */
+    const double *cosine, *sine; /* one per row; host memory, read before the primitive returns */
     double center_x, center_y;
 };
 
@@ -45,9 +45,9 @@ struct gi_lens {
     double k[6], p[2];
 };
 
-/* Where pixel (x, y) of the result comes from: X and Y in the source. Numbers are double, `fma` is
- * the fused one, quotients and roots are IEEE's; what comes out is no number or beyond 2^26 is put
- * at -2^26 or 2^26, then rounded half to even to GI_PLACE_BITS. */
+/* The source position (X, Y) of pixel (x, y) of the result. Numbers are double, `fma` is fused,
+ * quotients and roots are IEEE's; a result that is NaN or beyond 2^26 is replaced by -2^26 or 2^26,
+ * then rounded half to even to GI_PLACE_BITS. */
 struct gi_map {
     enum gi_map_kind kind;
     /* a x + b y + c and d x + e y + f for a to f, with GI_AFFINE_BITS fraction bits, exact in 64
@@ -58,9 +58,9 @@ struct gi_map {
     struct gi_rays rays;
     struct gi_rings rings;
     struct gi_lens lens;
-    /* The samples at (x, y) of the first image and of the second one, of GI_F32; with `relative`
-     * x and y are added to them. Of one image of two channels or more, X and Y its first two, both
-     * are that one. On the backend, of the size of the whole result. */
+    /* The samples at (x, y) of the first and of the second image, of GI_F32; with `relative` x and
+     * y are added to them. If both are the same image with two channels or more, X and Y are its
+     * first two channels. On the backend, of the size of the whole result. */
     const struct gi_image *field[2];
     bool relative;
 };
@@ -163,7 +163,7 @@ GI_HOST_DEVICE static inline struct gi_place gi_map_lens(const struct gi_lens *l
     return at;
 }
 
-/* Of two samples of a field, at (x, y). */
+/* The position from two samples of a field, at (x, y). */
 GI_HOST_DEVICE static inline struct gi_place gi_map_samples(float a, float b, bool relative, int x,
                                                             int y)
 {

@@ -1,5 +1,5 @@
-/* Primitives that move samples and compute nothing: what comes out are samples that went in, to the
- * bit, NaN too, or constants. Included by kernels/kernels.h, whose rules hold here too.
+/* Primitives that move samples without computing: all result samples are input samples, bit for
+ * bit, NaN included, or constants. Included by kernels/kernels.h, whose rules apply here, too.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_MOVE_H
 #define GI_KERNELS_MOVE_H
@@ -69,7 +69,7 @@ typedef enum gi_status gi_bounds_fn(struct gi_queue *queue, struct gi_bounds *bo
                                     const struct gi_image *src, const struct gi_bounds_spec *spec,
                                     struct gi_err *err);
 
-/* The row of `src` that stands in row y of a window; -1: the border value. */
+/* Returns the row of `src` for row y of the result; -1: the border value. */
 GI_HOST_DEVICE static inline int gi_window_row(const struct gi_window *spec,
                                                const struct gi_image *src, int y)
 {

@@ -11,8 +11,8 @@ extern "C" {
 
 struct gi_queue;
 
-/* Of the pixels with a label l that is marked the colour samples become `value`; all others, and
- * alpha, are as in `src`. */
+/* Pixels whose label l is marked get the colour samples `value`; all others, and alpha, are as in
+ * `src`. */
 struct gi_paint {
     const struct gi_image *labels; /* GI_U32, of the shape of `src`, on the backend */
     const uint8_t *marked;         /* not 0: [l - 1] is marked; host memory, read before the

@@ -45,24 +45,24 @@ struct gi_bilateral {
     const float *space, *value, *slope;
     struct gi_edge edge;
     const struct gi_image *guide;       /* of the size of `src`, on the backend; NULL: none */
-    float guide_value[GI_MAX_CHANNELS]; /* what is outside it under GI_BORDER_VALUE */
+    float guide_value[GI_MAX_CHANNELS]; /* outside the guide, with GI_BORDER_VALUE */
 };
 
 typedef enum gi_status gi_bilateral_fn(struct gi_queue *queue, struct gi_image *dst,
                                        const struct gi_image *src, const struct gi_bilateral *spec,
                                        struct gi_err *err);
 
-/* Means of pixels by how alike their surroundings are. q(sample) is the sample itself of GI_U8,
- * else sample * scale in float rounded half to even, held between -2^29 and 2^29, 0 where the
- * sample is not finite. For pixel (y, x) and each (y + j, x + i), |i|, |j| <= search / 2: D = the
- * sum over the patch, |u|, |v| <= patch / 2, and the colours of the square of the difference of q
- * at (y + v, x + u) and (y + j + v, x + i + u), at most GI_NLMEANS_STEPS; w = weights[D >> shift],
- * 0 beyond the table, times the pixel's share: its alpha; 1 without one; in GI_F32 0 where one of
- * its samples is not finite. With S the sum of w times the colour and A that of w an integer
- * becomes (2 S + A) / (2 A) rounded down; a float (those that are not finite 0) S / A with S =
- * fmaf(w, colour, S) and A = A + w from +0 in raster order. Where A is not > 0 colour stays. Alpha
- * is copied. Border values are rounded to samples first, what is outside by `edge` for patches too.
- */
+/* Non-local means: means of pixels weighted by the similarity of their patches. q(sample) is the
+ * sample itself for GI_U8, else sample * scale in float rounded half to even, limited to -2^29 ..
+ * 2^29, 0 if the sample is not finite. For pixel (y, x) and each (y + j, x + i), |i|, |j| <= search
+ * / 2: D = the sum over the patch, |u|, |v| <= patch / 2, and the colours of the square of the
+ * difference of q at (y + v, x + u) and (y + j + v, x + i + u), at most GI_NLMEANS_STEPS; w =
+ * weights[D >> shift], 0 beyond the table, times the pixel's own weight: its alpha; 1 without
+ * alpha; in GI_F32 0 if one of its samples is not finite. With S the sum of w times the colour and
+ * A that of w, an integer becomes (2 S + A) / (2 A) rounded down; a float (non-finite ones count as
+ * 0) S / A with S = fmaf(w, colour, S) and A = A + w from +0 in raster order. If A is not > 0 the
+ * colour is unchanged. Alpha is copied. Border values are rounded to samples first; `edge` also
+ * defines the patches outside the image. */
 struct gi_nlmeans {
     int patch, search;       /* odd, 1 to GI_NLMEANS_PATCH_MAX and GI_NLMEANS_SEARCH_MAX */
     float scale;             /* steps a unit of samples; GI_U8: unused */

@@ -1,5 +1,6 @@
-/* Runs stand in a list; workers join the one that fewest are at, take job numbers from its counter
- * and leave it when the numbers are out. SPDX-License-Identifier: MIT */
+/* A thread pool: runs are in a list; workers join the one with the fewest workers, take job numbers
+ * from its counter and leave it when all numbers are taken.
+ * SPDX-License-Identifier: MIT */
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -60,7 +61,7 @@ static void work(struct run *run, int thread)
         run->fn(run->arg, i, scratch);
 }
 
-/* Takes a run that nobody more can join off the list. */
+/* Removes a run that no more workers can join from the list. */
 static void unlist(struct run *run)
 {
     struct run **at = &crew.runs;
@@ -197,8 +198,8 @@ static int call_workers(const struct run *run)
     return idle;
 }
 
-/* Scratch of `stride` bytes for each of so many threads: the smallest kept buffer that has them, or
- * the largest, which has to grow. */
+/* Returns scratch memory of `stride` bytes for each of `threads` threads: the smallest cached
+ * buffer that is large enough, or the largest, which then has to grow. */
 static enum gi_status scratch_take(struct scratch *scratch, size_t stride, int threads,
                                    struct gi_err *err)
 {

@@ -30,11 +30,11 @@ static inline int gi_runs_pixels(const struct gi_run *runs, int n)
     return pixels;
 }
 
-/* The least sample of a window, or where `greatest` the greatest, each channel by itself:
- * f(y, x) = that of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0 <= i < width. With
- * `runs` only samples in one of these count, which lie in that rectangle, y never descending.
- * Floats are ordered as by gi_float_key(), so -0 is below +0; a window that has a NaN gives NaN,
- * stored as everywhere. Border values are rounded to integers (half to even, saturated) first. */
+/* Minimum filter, or with `greatest` maximum filter, each channel separately: f(y, x) = the minimum
+ * of src(y + j - anchor_y, x + i - anchor_x), 0 <= j < height, 0 <= i < width. With `runs` only
+ * samples in these count; they are inside that rectangle, y never descending. Floats are ordered as
+ * by gi_float_key(), so -0 is below +0; a neighbourhood with a NaN gives NaN, in its canonical
+ * form. Border values are rounded to integers (half to even, saturated) first. */
 struct gi_extreme {
     int width, height;      /* 1 to GI_TAPS_MAX */
     int anchor_x, anchor_y; /* 0 <= anchor < width, height */
@@ -45,11 +45,11 @@ struct gi_extreme {
     int nruns;                 /* 1 to GI_RUNS_MAX */
 };
 
-/* A ball that rolls below the samples of a channel, its radius in pixels r:
- * f(y, x) = the least of src(y + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r; a sum
- * that is not less than the least so far, NaN too, is left out, and the first so far is infinity.
- * The result is f where `keep`, else src(y, x) - f. Alpha is copied. Border values are rounded to
- * integers (half to even, saturated) first. */
+/* Rolling ball below the samples of a channel, with radius r in pixels: f(y, x) = the minimum of
+ * src(y + j, x + i) + heights[|j| * (r + 1) + |i|], -r <= i, j <= r; a sum that is not less than
+ * the minimum so far, NaN included, is skipped, and the initial minimum is infinity. The result is
+ * f if `keep`, else src(y, x) - f. Alpha is copied. Border values are rounded to integers (half to
+ * even, saturated) first. */
 struct gi_ball {
     int radius; /* 0 to GI_BALL_MAX */
     /* Host memory, read before the primitive returns: (r + 1)^2, 0 or more, infinity outside the
@@ -68,15 +68,15 @@ static inline int gi_ball_reach(const struct gi_ball *spec, int j)
     return i;
 }
 
-/* The sample of a rank in a rectangle, each channel by itself: of src(y + j - height / 2, x + i -
- * width / 2), 0 <= i < width, 0 <= j < height, in ascending order the one at place `rank`. With
- * `runs` of the samples in these, which lie in that rectangle, y never descending. Floats are
- * ordered as by gi_float_key(), so -0 is below +0, and NaN is above all, stored as everywhere.
- * Border values are rounded to integers (half to even, saturated) first.
+/* Rank filter in a rectangle, each channel separately: of src(y + j - height / 2, x + i - width /
+ * 2), 0 <= i < width, 0 <= j < height, in ascending order the sample at index `rank`. With `runs`,
+ * of the samples in these, which are inside that rectangle, y never descending. Floats are ordered
+ * as by gi_float_key(), so -0 is below +0, and NaN is above all, in its canonical form. Border
+ * values are rounded to integers (half to even, saturated) first.
  *
- * With `opaque`, which wants `runs`, and says nothing where alpha is not there or not copied, only
- * samples of pixels count whose alpha is > 0: of n that do it is the one at gi_rank_place(percent,
- * n), of none the sample of the pixel itself, to the bit. */
+ * With `opaque`, which requires `runs` and has no effect if there is no alpha or alpha is not
+ * copied, only samples of pixels with alpha > 0 count: if n of them do, the result is the sample at
+ * gi_rank_place(percent, n); if none does, the pixel's own sample, bit for bit. */
 struct gi_median {
     int width, height; /* 1 to GI_MEDIAN_MAX */
     int rank;          /* 0 to the samples less 1; half of them: the median */

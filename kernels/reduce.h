@@ -23,7 +23,8 @@ struct gi_exact {
 /* Units of sums and magnitudes, and of squares, of GI_F32: 2 to this power. */
 enum { GI_EXACT_SUM = -149, GI_EXACT_SQUARES = -298 };
 
-/* One channel. Of GI_F32 everything but the counts is of finite samples, and -0 is +0. */
+/* One channel. For GI_F32 everything except the counts is of finite samples, and -0 counts as +0.
+ */
 struct gi_reduction {
     uint64_t n;                             /* samples, finite ones */
     uint64_t nan, above, below;             /* samples that are NaN, infinity and minus infinity */
@@ -47,7 +48,7 @@ typedef enum gi_status gi_reduce_fn(struct gi_queue *queue, struct gi_reduction 
 /* to += value * 2^shift, or -= where `minus`; shift below 64 * GI_EXACT_WORDS. */
 void gi_exact_add(struct gi_exact *to, uint64_t value, unsigned shift, bool minus);
 
-/* to += from; the samples of `from` stand behind those of `to`. */
+/* to += from; the samples of `from` come after those of `to`. */
 void gi_reduction_add(struct gi_reduction *to, const struct gi_reduction *from);
 
 #ifdef __cplusplus

@@ -19,11 +19,12 @@ enum gi_scan_along {
     GI_SCAN_COLUMNS, /* over rows 0 to y of column x */
 };
 
-/* dst(y, x) = the sum of v over the places that `along` names, each channel by itself, alpha too; v
- * is the sample or, with `squares`, its square. The sums are whole numbers, so their order does not
- * matter: of GI_F32 v is a double, 0 where it is not finite, times 2^shift, rounded to the nearest
- * whole number (half to even), and the sum as a double (rounded to nearest) times 2^-shift. The
- * caller sees to it that sums fit: in 32 or 64 bits unsigned, or in 63 bits and a sign. */
+/* Prefix sums: dst(y, x) = the sum of v over the positions that `along` names, each channel
+ * separately, alpha included; v is the sample or, with `squares`, its square. The sums are
+ * integers, so their order does not matter: for GI_F32 v is a double, 0 if it is not finite, times
+ * 2^shift, rounded to the nearest integer (half to even), and the sum as a double (rounded to
+ * nearest) times 2^-shift. The caller ensures that sums fit: in 32 or 64 bits unsigned, or in 63
+ * bits and a sign. */
 struct gi_scan {
     enum gi_scan_along along;
     bool squares;

@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* Pixel i of `places`, in raster order, names by its first two channels, cut off to whole numbers,
- * a column and a row of the whole image, or none of it. A pixel that is named becomes value i of
- * the last i that names it, all others are as in `src`. Of pixel i of `values`, from channel
- * `first` on, one or two channels are gray, three or four are red, green and blue, two and four end
- * with alpha: a sample of the result is its own times `scale` in float32, or gray for all colours,
- * and alpha full scale where there is none; then the last step. */
+/* Pixel i of `places`, in raster order, names by its first two channels, truncated to integers, a
+ * column and a row of the whole image, or a position outside it. A pixel that is named becomes
+ * value i of the last i that names it; all others are as in `src`. In pixel i of `values`, from
+ * channel `first` on, one or two channels are gray, three or four are red, green and blue, two and
+ * four end with alpha: a result sample is its own times `scale` in float32, or gray for all
+ * colours, and alpha is full scale if there is none; then the last step. */
 struct gi_scatter {
     const struct gi_image *places; /* two channels or more, of any size; fewer than 2^32 - 1 pixels;
                                       on the backend */

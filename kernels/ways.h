@@ -1,6 +1,7 @@
-/* The ways of a primitive. The file that bears a primitive's name ends in its table of ways: the
- * first that takes the work runs; whatever the primitive does, one of them takes, mostly the last.
- * A way is there because it is quicker on work that somebody has; its line says on which.
+/* The ways (implementations) of a primitive. The file named after a primitive ends in its table of
+ * ways: the first that accepts the work runs; every work that the primitive does is accepted by one
+ * of them, usually the last. A way exists because it is faster on some common work, which its line
+ * names.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_KERNELS_WAYS_H
 #define GI_KERNELS_WAYS_H
@@ -36,8 +37,8 @@ static inline const struct gi_way *gi_way_at(const struct gi_ways *ways, int i)
     return (const struct gi_way *)((const char *)ways->first + (size_t)i * ways->nbytes);
 }
 
-/* A row of a primitive's table. `takes`: whether `run` does this work, by nothing but the work and
- * the device; NULL in a last row that does everything. */
+/* A row of a primitive's table. `takes`: whether `run` accepts this work, depending only on the
+ * work and the device; NULL in a last row that accepts everything. */
 #define GI_WAY_ROW(primitive, ...)                                                                 \
     typedef bool gi_##primitive##_takes_fn(const struct gi_queue *queue, __VA_ARGS__);             \
     struct gi_##primitive##_way {                                                                  \
