@@ -130,7 +130,7 @@ static struct rgb scene(const struct coin *coins, double x, double y, int with_t
     return colour;
 }
 
-/* 3 x 3 samples a pixel. Gray images show the coins alone. */
+/* Supersamples 3 x 3 per pixel. Gray images show the coins only. */
 static void draw(struct gi_image *image)
 {
     struct coin coins[NCOINS];

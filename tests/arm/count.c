@@ -1,6 +1,7 @@
 /* A plugin of qemu that counts the instructions that a program executes: "instructions N" on
- * stderr. What is declared here is of qemu's interface for plugins, version 1, whose header Debian
- * leaves out. SPDX-License-Identifier: MIT */
+ * stderr. The declarations here are those of qemu's plugin interface, version 1, whose header
+ * Debian does not ship.
+ * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -228,7 +228,7 @@ static void job_make(struct bench_job *job, struct gi_cuda_queue *cu,
         bench_make_doubles(job);
     if (job->err.status)
         return;
-    /* Ours and what NPP's labels and CUB take, which is less than 16 bytes a pixel. */
+    /* Ours, and that of NPP's labels and CUB, which is less than 16 bytes per pixel. */
     job->scratch_nbytes = (64 << 20) + (labels ? 16 * pixels : 0);
     if (labels)
         job->scratch_nbytes += gi_cuda_label_scratch(&job->labels[0]);
@@ -328,7 +328,7 @@ static void run_copy(struct bench_job *job, int set)
 }
 
 /* Times all candidates in turn, `runs` times each. Ours come first and their list is "us", the
- * peers' stand in "peers"; a peer that fails is named in "failed". */
+ * peers' are in "peers"; a peer that fails is named in "failed". */
 static void time_all(struct bench *bench, struct bench_job *job, json_t *object,
                      const struct bench_candidate *candidates, int n)
 {
@@ -421,7 +421,7 @@ static enum gi_status answer(void *self, json_t *object, const struct bench_requ
     cudaGetLastError(); /* of an allocation that failed: the next launch shall not find it */
     if (cudaDeviceSynchronize() != cudaSuccess) {
         fprintf(stderr, "bench_cuda: %s: the context is lost\n", err->text);
-        exit(1); /* whoever asks starts a fresh one */
+        exit(1); /* the caller starts a new process */
     }
     struct bench_cost cost = bench_cost_of(request, job.kept);
     json_object_set_new(object, "device", json_string(bench->info.name));

@@ -24,7 +24,7 @@ static void sum_of_doubles(struct bench_job *job, int set)
                    "cublasDasum");
 }
 
-/* Its matrices lie column by column: to' = matrix' * from'. */
+/* cuBLAS stores matrices column by column: to' = matrix' * from'. */
 static void matrix(struct bench_job *job, int set)
 {
     static const float one = 1, zero = 0;

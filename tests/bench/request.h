@@ -1,5 +1,5 @@
-/* What the bench programs share: a line of JSON names a piece of work, a line of JSON answers with
- * its times. The rows themselves stand in rows.json, statistics are bench.py's.
+/* Shared by the bench programs: a line of JSON names a piece of work, a line of JSON answers with
+ * its times. The rows themselves are in rows.json, statistics are computed by bench.py.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_BENCH_REQUEST_H
 #define GI_BENCH_REQUEST_H
@@ -164,8 +164,8 @@ struct bench_cost {
 };
 struct bench_cost bench_cost_of(const struct bench_request *request, double kept);
 
-/* Reads requests from standard input, one a line, and prints the answers, an object each; an answer
- * is made by `answer` with what it wants to say, or fails with `err`. Returns the exit status. */
+/* Reads requests from standard input, one per line, and prints the answers, one object each;
+ * `answer` fills an answer, or fails with `err`. Returns the exit status. */
 typedef enum gi_status bench_answer_fn(void *self, json_t *object,
                                        const struct bench_request *request, struct gi_err *err);
 int bench_serve(void *self, bench_answer_fn *answer);

@@ -1,5 +1,5 @@
-/* Fuzzes the whole command line: words parted by line ends, the first the command's name. They are
- * read and checked as main() does; an operation then runs on a few pixels, without files.
+/* Fuzzes the whole command line: words separated by line ends, the first the command's name. They
+ * are read and checked as main() does; an operation then runs on a few pixels, without files.
  * SPDX-License-Identifier: MIT */
 #include "small.h"
 

@@ -16,7 +16,7 @@ static const struct gi_option *option_at(const struct gi_command *command, int i
     return NULL;
 }
 
-/* Whether a number that was taken lies in the row's range. */
+/* Returns whether an accepted number is in the row's range. */
 static bool is_within(const void *params, const struct gi_option *row)
 {
     const char *at = (const char *)params + row->offset;

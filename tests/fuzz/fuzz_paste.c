@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 enum { KINDS = 5, CROPS = 4 };
 static const char *const names[KINDS] = {"points.csv", "points.npy", "regions.csv", "regions.json",
                                          "regions.jsonl"};
-/* Of labels from 1 on. The third is of another type, the fourth of another number of channels. */
+/* For labels from 1 on. The third is of another type, the fourth of another number of channels. */
 static const char *const crops[CROPS] = {"P2 2 1 255 7 8", "P2 1 2 255 9 10", "P2 1 1 1000 500",
                                          "P3 1 1 255 1 2 3"};
 static char folder[] = "/tmp/gpuimg-fuzz-XXXXXX";

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of cuda.h. */
+/* Constants of cuda.h. */
 enum { OUT_OF_MEMORY = 2, LAUNCH_FAILED = 719, STUBS = 1024 };
 
 static int fails_at, code;

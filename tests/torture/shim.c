@@ -60,8 +60,8 @@ static bool now(enum kind kind)
 
 /* ---- the start ---- */
 
-/* What comes before main is not counted: there the CUDA runtime registers kernels, and crashes
- * where it gets no memory. */
+/* Calls before main() are not counted: there the CUDA runtime registers kernels, and crashes if it
+ * gets no memory. */
 typedef int main_fn(int, char **, char **);
 static main_fn *program;
 

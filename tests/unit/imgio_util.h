@@ -177,9 +177,9 @@ static inline enum gi_status load_bytes(struct gi_image *image, const void *byte
     return status;
 }
 
-/* Every proper prefix of the file is refused, and taken with a warning or refused where partial
- * images are allowed; `until`: prefixes of at least so many bytes may be whole images. Of those
- * with more than 400 bytes every `step`-th. */
+/* Every proper prefix of the file is refused, or with partial images allowed is accepted with a
+ * warning or refused; `until`: prefixes of at least this many bytes may be whole images. Of
+ * prefixes longer than 400 bytes only every `step`-th is tried. */
 static inline void check_cuts(struct bytes file, size_t until, size_t step)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -155,7 +155,7 @@ static void random_bilateral(struct operation *op, uint64_t *seed, enum gi_borde
                 i * i + j * j > half * half ? 0 : 1 / (1 + 0.1f * (float)(i * i + j * j));
 }
 
-/* Patches and offsets up to `most` across; now and then 7 x 7. Of random samples some are alike. */
+/* Patches and offsets up to `most` wide; sometimes 7 x 7. Among random samples some are similar. */
 static void random_nlmeans(struct operation *op, uint64_t *seed, enum gi_border border,
                            enum gi_type type, int most)
 {

@@ -312,8 +312,7 @@ static void test_ranges(void **unused)
     free(params);
 }
 
-/* Every ninth sample or so becomes odd; `whole_channel`: the first channel holds nothing but NaN.
- */
+/* About every ninth sample becomes odd; `whole_channel`: the first channel holds only NaN. */
 static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, -1e30f};
@@ -391,7 +390,7 @@ static void test_analysis(void **unused)
     free(params);
 }
 
-/* Regions cross bands: the image must fit, and what is said otherwise is always the same. */
+/* Regions cross bands, so the image must fit; otherwise the message is always the same. */
 static void test_analysis_of_the_whole(void **unused)
 {
     (void)unused;
@@ -449,8 +448,8 @@ static void test_reference(void **unused)
     free(params);
 }
 
-/* A band at an end of an image that stands again is made of two pieces of the source, however many
- * steps are in between. */
+/* A band at an end of an image that wraps around is made of two pieces of the source, for any
+ * number of steps in between. */
 static void test_many_that_wrap(void **unused)
 {
     (void)unused;

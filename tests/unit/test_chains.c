@@ -1,6 +1,7 @@
 /* Random chains: a pipeline gives the bytes of its single steps, each through a host image of its
- * own type, whole and in bands, at every level, on CUDA too; and so do what its analyses find and
- * what is tapped on the way. SPDX-License-Identifier: MIT */
+ * own type, whole and in bands, at every level, on CUDA too; and so do the results of its analyses
+ * and the images tapped on the way.
+ * SPDX-License-Identifier: MIT */
 #include "host_filters.h"
 #include "test_seed.h"
 

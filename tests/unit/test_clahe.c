@@ -5,7 +5,7 @@
 
 enum { SEED = 20261123 };
 
-/* Of a float what it counts as. */
+/* Returns the bin in which a float is counted. */
 static unsigned sample(const struct gi_image *image, int y, int x, int c)
 {
     size_t i = (size_t)(x * image->channels + c);

@@ -13,7 +13,7 @@
 
 enum { FILES = 64, WORDS = 32 };
 
-/* What stands in the folder. Files whose bytes are others each time have none. */
+/* The files in the folder. For files whose bytes differ each time none are kept. */
 static struct files {
     int n;
     char *names[FILES];
@@ -71,7 +71,7 @@ static bool is_of(const struct files *files, const struct files *got, int i)
             memcmp(files->bytes[j].at, got->bytes[i].at, got->bytes[i].n) == 0);
 }
 
-/* What the command has made goes, what it has written over comes back. */
+/* Removes what the command has made and restores what it has overwritten. */
 static void put_back(const struct files *before)
 {
     struct files now = list_files();

@@ -103,7 +103,7 @@ static const struct {
     {"lstat", EIO, false, false},     {"malloc", ENOMEM, false, false},
 };
 
-/* After a fault whole lines stand there, or what stood there before. */
+/* After a fault the file has whole lines, or its earlier content. */
 static void check_report(const struct work *work, bool done, struct bytes want)
 {
     if (access(report, F_OK) != 0) {

@@ -40,7 +40,7 @@ static struct bytes print(enum gi_status *status)
     return b;
 }
 
-/* What is no UTF-8 comes back byte for byte, what is stays as it is read by people. */
+/* Bytes that are not UTF-8 come back unchanged, UTF-8 text stays readable. */
 static void names(void **state)
 {
     static const char *const cases[] = {"a.png",     "\xc3\xa4.png", "\xef\xbf\xbd", "\xff",

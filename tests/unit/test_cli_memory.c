@@ -79,7 +79,7 @@ static void version_2(void **state)
     assert_int_equal(gi_memory_free(root), 1);
 }
 
-/* The group is the top of what is seen, though named as outside. */
+/* The group is the root of the visible hierarchy, although it has the name it has outside. */
 static void container(void **state)
 {
     (void)state;

@@ -13,7 +13,7 @@
 #include "cli/files.h"
 #include "cli/help.h"
 
-/* Reads a command line whose words are parted by blanks. */
+/* Reads a command line whose words are separated by blanks. */
 static enum gi_status read_line(struct gi_args *args, const char *line, struct gi_err *err)
 {
     static char text[256];
@@ -89,7 +89,7 @@ static void check_row(const struct gi_command *command, const struct gi_option *
 {
     char text[1024];
     if (row->letter && letters[(unsigned char)row->letter]++)
-        fail_msg("%s: -%c stands twice", command->name, row->letter);
+        fail_msg("%s: -%c occurs twice", command->name, row->letter);
     if (strcmp(row->name, "help") == 0 || row->letter == 'h')
         fail_msg("%s: --help and -h are taken", command->name);
     if (!row->help || row->help[strlen(row->help) - 1] == '.')
@@ -99,7 +99,7 @@ static void check_row(const struct gi_command *command, const struct gi_option *
     for (int s = 0, same = 0; s < GI_OPTION_SETS_MAX && command->sets[s].rows; s++)
         for (const struct gi_option *other = command->sets[s].rows; other->name; other++)
             if (strcmp(other->name, row->name) == 0 && same++)
-                fail_msg("%s: --%s stands twice", command->name, row->name);
+                fail_msg("%s: --%s occurs twice", command->name, row->name);
 }
 
 static void test_rows_of_commands(void **unused)

@@ -22,7 +22,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* `found` is what stands in the image: its pixels' colours sorted are those, as often. */
+/* Checks `found` against the image: the sorted colours of its pixels with their counts. */
 static void check_counts(const struct gi_colours *found, const struct gi_image *image,
                          const char *what)
 {

@@ -24,7 +24,7 @@ static double sample_at(const struct gi_image *image, int y, int x, int c)
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
-/* The same of what stands beside pixel (x, y). */
+/* The same for the pixel of the other image at (x, y). */
 static double beside_at(const struct gi_combine *spec, const struct gi_image *image, double full,
                         int y, int x, int c)
 {

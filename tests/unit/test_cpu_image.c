@@ -116,7 +116,7 @@ static void whole(void **state)
     walk_small("convolve_separable of whole taps", true);
 }
 
-/* Sums of bytes that lie half-way between integers, far outside the samples, and beyond 2^31. */
+/* Sums of bytes that are ties between integers, far outside the samples, and beyond 2^31. */
 static void ties_and_ends(void **state)
 {
     (void)state;

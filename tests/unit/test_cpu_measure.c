@@ -132,7 +132,7 @@ static void test_histogram_of_flat_pieces(void **state)
         }
 }
 
-/* NaN lies beside infinity in the keys, and a table of 1500 bins is of the large kind. */
+/* NaN is next to infinity in the keys, and a table of 1500 bins is of the large kind. */
 static void test_float_keys(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static void put(struct gi_image *image, int y, size_t i, float v)
         ((float *)row)[i] = isnan(v) ? NAN : v;
 }
 
-/* a b / full in whole numbers; half way would want an even full scale. */
+/* a b / full in integers; a tie would require an even full scale. */
 static float product(float a, float b, enum gi_type type)
 {
     uint64_t full = (uint64_t)gi_type_full_scale(type);

@@ -1,5 +1,6 @@
-/* What --device auto goes by: the estimate grows as work does, and CUDA's start decides small
- * images. And what `gpuimg bench` goes by: counts of bytes and multiply-adds, ceilings.
+/* The estimates of --device auto: they grow with the work, and CUDA's start decides small images.
+ * The counts of `gpuimg bench`: bytes and multiply-adds, ceilings. The memory that a batch
+ * reserves.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 

@@ -5,8 +5,8 @@
 
 #include <time.h>
 
-/* Options at their ends may be slow: these run on images of at most so many pixels, and so much
- * work where k rows of border stand under k taps. */
+/* Options at their limits may be slow: these cases run on images of at most this many pixels, and
+ * this much work if k rows of border are under k taps. */
 enum {
     HEAVY_PIXELS = 31 * 33,
     HEAVY_WORK = 5000000,
@@ -15,7 +15,7 @@ enum {
     VARIANTS_MAX = 64
 };
 
-/* Under a sanitizer one case of so many: each takes ten times as long there. */
+/* Under a sanitizer one case of this many runs: each takes ten times as long there. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 7 };
 #else

@@ -130,7 +130,7 @@ static int fresh(void **state)
     return 0;
 }
 
-/* ---- the fleet by itself ---- */
+/* ---- the fleet alone ---- */
 
 /* Images that threads take one after another. */
 struct work {
@@ -426,7 +426,7 @@ static void a_batch_loses_one_image(void **state)
     assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
 }
 
-/* Exit status 75; what is there is whole, and another run does the rest. */
+/* Exit status 75; existing outputs are whole, and another run does the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
     (void)state;

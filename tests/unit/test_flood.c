@@ -1,5 +1,6 @@
-/* What a path joins to a side of the image and what is enclosed, at every level of the CPU, against
- * a walk from pixel to pixel. SPDX-License-Identifier: MIT */
+/* Flood fill: pixels connected to a side of the image, and enclosed pixels, at every level of the
+ * CPU, against a walk from pixel to pixel.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -141,7 +142,7 @@ static void refused(void **state)
     walk_refuses("flood", of_labels);
 }
 
-/* Without CUDA, which goes by labels. */
+/* Without CUDA, which uses labels. */
 static int open_cpu(void **state)
 {
     int status = walk_open(state);

@@ -1,5 +1,6 @@
-/* Images in memory that a caller lends: they lie there, go back there once, and do without where it
- * has none. SPDX-License-Identifier: MIT */
+/* Images in memory that a caller lends: their samples are in it, it is given back once, and images
+ * do without it if there is none.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include "imgio/codecs.h"
@@ -7,7 +8,7 @@
 
 enum { BLOCKS_MAX = 8 };
 
-/* Hands out so many blocks at once, and knows which are out. */
+/* Lends a limited number of blocks at once, and knows which are lent. */
 struct lender {
     void *lent[BLOCKS_MAX];
     int room, given;

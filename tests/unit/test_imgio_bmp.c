@@ -74,7 +74,7 @@ static void good_by_others(void **state)
     }
 }
 
-/* Of the bad files some lie only in fields that no pixel depends on. */
+/* Some of the bad files are wrong only in fields that no pixel depends on. */
 static void bad(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void headers(void **state)
             put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
         }
         put(file, cases[i].at, cases[i].nbytes, cases[i].value);
-        if (cases[i].value == 0xff0000) /* green first takes red's bits, which stand before it */
+        if (cases[i].value == 0xff0000) /* green first takes red's bits, which precede it */
             put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
         enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
         assert_int_equal(status != GI_OK, cases[i].says != NULL);
@@ -274,7 +274,7 @@ static void fields(void **state)
     }
 }
 
-/* A palette of 256 entries belongs to 8 bits, and stands right after the header. */
+/* A palette of 256 entries belongs to 8 bits, and directly follows the header. */
 static void palette(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void run_lengths(void **state)
     }
 }
 
-/* A profile is taken where it lies in the file, and none where it does not. */
+/* A profile is read if it is inside the file, and ignored if it is not. */
 static void profiles(void **state)
 {
     (void)state;

@@ -141,7 +141,7 @@ static void jpeg_scans(void **state)
     expect(keep(make_progressive(SIDE, 600), "large.jpg"), &partially, GI_E_LIMIT);
 }
 
-/* Coefficients are memory too: 2 bytes a sample, beside the sample itself. */
+/* Coefficients are memory, too: 2 bytes per sample, in addition to the sample. */
 static void jpeg_coefficients(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void heads(void **state)
     }
 }
 
-/* What is over the default limit on pixels, which a file of that length does not show. */
+/* Images over the default limit on pixels, in files too short to justify them. */
 static void over_the_limit(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void parts(void **state)
     struct draft d = make_text("P5 4096 8192 255\n", 513 * 1024); /* 128 rows of 8192 */
     memset(d.at + 18, 7, d.n - 18);
     assert_int_equal(load_bytes(&image, d.at, d.n, &partially, &warning, &err), GI_E_FORMAT);
-    d.at[3] = '1'; /* 1096 pixels a row: 9 MB */
+    d.at[3] = '1'; /* 1096 pixels per row: 9 MB */
     assert_int_equal(load_bytes(&image, d.at, d.n, &partially, &warning, &err), GI_OK);
     assert_int_equal(((uint8_t *)gi_row(&image, 477))[1095], 7);
     for (int y = 479; y < image.height; y++)

@@ -153,8 +153,8 @@ static int open_files(void)
     return count_files("/proc/self/fd");
 }
 
-/* All files are what they were before (where there was one: at its place), or what they are to be,
- * and nothing else lies there. */
+/* All files are as before (an existing file: in its place), or as they are to be, and there is no
+ * other file. */
 static void check_files(const struct work *work, bool done, int before)
 {
     struct stat st;

@@ -211,8 +211,8 @@ static const struct {
     {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
 };
 
-/* How many allocations of a work may fail: of libraries that crash by themselves none. libwebp's
- * decoder, by which what was made is looked at last, does. */
+/* Returns how many allocations of a work may fail: none for libraries that crash then. libwebp's
+ * decoder, by which the result is checked at the end, does. */
 static int allocations(size_t w)
 {
     if (!can_fail)

@@ -75,7 +75,8 @@ static void joined(void **state)
         }
 }
 
-/* What is no whole stream is refused, and nothing outside is touched (sanitizers look). */
+/* Incomplete streams are refused, and nothing outside the buffers is touched (the sanitizers check
+ * that). */
 static void refused(void **state)
 {
     (void)state;
@@ -100,7 +101,7 @@ static void wrong_blocks(void **state)
     (void)state;
     static const struct {
         unsigned char bytes[8];
-        size_t n, want; /* bytes of what is opened; 0: refused */
+        size_t n, want; /* bytes of the decompressed data; 0: refused */
     } cases[] = {
         {{0x01, 1, 0, 0xfe, 0xff, 'a'}, 6, 11}, /* one byte, stored: the last block */
         {{0x07}, 1, 0},                         /* a block of the fourth kind */

@@ -1,4 +1,5 @@
-/* EXIF blocks made by hand: what is reset, what is forgotten, and that nothing else changes.
+/* EXIF blocks made by hand: tags that are reset, tags that are removed, and that nothing else
+ * changes.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,7 +178,7 @@ static void orient(void **state)
             }
 }
 
-/* Of nothing, and of what is no block, comes one with the orientation alone. */
+/* Nothing, or bytes that are not a block, become a block with only the orientation. */
 static void orient_nothing(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void thumbnails(void **state)
          START + DIRECTORY,
          10,
          START + DIRECTORY + PIXELS + 1,
-         START + DIRECTORY + PIXELS + 1}, /* something stands behind them */
+         START + DIRECTORY + PIXELS + 1}, /* other data follows them */
         {{0x0201, 0x0202}, START + 3, START, 40, START + 3 + DIRECTORY, START}, /* over it */
         {{0x0103, 0x0106}, START, START + DIRECTORY, 10, START + DIRECTORY, START},
         {{0x0201, 0x0202}, START, 8, 10, START + DIRECTORY, START}, /* the first directory */
@@ -251,7 +252,7 @@ static void thumbnails(void **state)
             for (size_t b = FIRST; b < START + (size_t)DIRECTORY - 3 && b < left; b++)
                 assert_int_equal(block[b], 0);
         }
-    /* One that has more entries than there is room for, and one that stands nowhere. */
+    /* One that has more entries than there is room for, and one outside the block. */
     for (int past = 0; past < 2; past++) {
         unsigned char cut[START + 2 + 12] = "II*\0\10\0\0\0\1";
         cut[FIRST] = past ? sizeof cut - 1 : START;

@@ -68,7 +68,7 @@ static void corpus(void **state)
     assert_true(n > 180);
 }
 
-/* Each format there is, and a PNG whose eXIf chunk stands behind the pixels. */
+/* Every format, and a PNG whose eXIf chunk follows the pixels. */
 static void made(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ void *__libc_malloc(size_t n);
 void __libc_free(void *at);
 
 enum { FENCES = 64 };
-static size_t fenced_nbytes; /* malloc() gives so many bytes there; 0: never */
+static size_t fenced_nbytes; /* malloc() of this many bytes is fenced; 0: never */
 static int fences;
 static unsigned char *fenced, *fenced_end;
 
@@ -178,7 +178,7 @@ static void flipped(void **state)
     for (int i = 0; i < nprofiles; i++)
         for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
             struct bytes b = profiles[i].bytes;
-            /* Of a long one its tables matter most. */
+            /* Of a long profile its tables matter most. */
             size_t at = next_random(&seed) % (k % 2 && b.n > 2048 ? 2048 : b.n);
             unsigned char before = b.at[at];
             b.at[at] = k % 4 < 3 ? before ^ (unsigned char)(1u << k % 8) : 0xff;

@@ -83,7 +83,7 @@ static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, 
     return longer;
 }
 
-/* Whether `at` lies within a segment's bytes, which may look like a marker. */
+/* Returns whether `at` is within a segment's bytes, which may look like a marker. */
 static bool is_inside(struct bytes file, size_t at)
 {
     for (size_t segment = 2; segment < at;) {
@@ -98,7 +98,7 @@ static bool is_inside(struct bytes file, size_t at)
     return false;
 }
 
-/* Any number of bytes 0xff may stand before a marker (ITU-T T.81, B.1.1.2): they change nothing. */
+/* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2): they change nothing. */
 static void fill_bytes(void **state)
 {
     (void)state;
@@ -128,8 +128,8 @@ static void fill_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* What stands behind the image: zeros and a further image, which is told, unless there was
- * something to tell before. */
+/* Data after the image: zeros and a further image, which causes a warning, unless there was an
+ * earlier one. */
 static void behind(void **state)
 {
     (void)state;

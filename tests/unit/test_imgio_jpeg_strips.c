@@ -41,9 +41,9 @@ struct recipe {
     int width, height, channels;
     int h, v;     /* samples of luma, across and down, to one of colour */
     int interval; /* MCUs to a restart marker; 0: none */
-    int shrink;   /* pixels a side that become one; 0: none */
+    int shrink;   /* factor by which sides are reduced; 0: none */
     bool progressive, cmyk;
-    bool in_strips; /* what is expected */
+    bool in_strips; /* the expected result */
     enum { AS_USUAL, ARITHMETIC, COARSE, SCAN_EACH } way;
 };
 
@@ -134,7 +134,7 @@ static enum gi_status compare(struct bytes file, bool partial, int shrink, int *
     return one.status;
 }
 
-/* The strips by themselves: that they are decoded to their end, with nobody to do it again. */
+/* The strips alone: they are decoded to their end, without a fallback. */
 static void check_strips(struct bytes file, int shrink)
 {
     struct jpeg_decompress_struct cinfo;
@@ -249,7 +249,7 @@ static void same_damage(void **state)
     assert_true(failed > 50 && in_strips > 50); /* both roads were taken */
 }
 
-/* Where the restart marker of that number stands, from 0. */
+/* Returns the position of the restart marker of that number, from 0. */
 static size_t restart_at(struct bytes file, int number)
 {
     for (size_t i = 0; i + 1 < file.n; i++)

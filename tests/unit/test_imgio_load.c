@@ -414,7 +414,7 @@ static void choice_of_format(void **state)
     assert_null(gi_format_at(1000));
 }
 
-/* Of any size, down to the last sample: large images come from another kind of memory. */
+/* Images of any size, down to the last sample: large ones come from another kind of memory. */
 static void large_images(void **state)
 {
     (void)state;

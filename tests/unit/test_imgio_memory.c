@@ -51,7 +51,7 @@ static void assert_same_metadata(const struct gi_metadata *a, const struct gi_me
 static enum gi_status save(const char *format, const struct gi_image *image, bool profile)
 {
     struct gi_metadata metadata = said;
-    if (!profile) /* which is no real one: nobody knows its light */
+    if (!profile) /* not a real profile, so that its transfer curve is unknown */
         metadata.icc = NULL, metadata.icc_nbytes = 0;
     struct gi_save_options options = {.format = format, .quality = 90, .compression = 1};
     struct gi_err err = {0};

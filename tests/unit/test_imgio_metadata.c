@@ -53,7 +53,7 @@ static void colours(void **state)
     }
 }
 
-/* The picture stands upright now, and thumbnails show it as it was. */
+/* The picture is upright now, and thumbnails show it as it was. */
 static void settled(void **state)
 {
     (void)state;
@@ -182,7 +182,8 @@ static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char
     return gi_decode_add_text(&decode, keyword, NULL, NULL, text, n);
 }
 
-/* UTF-8 stays as it is (RFC 3629), all else is Latin-1; and what of it Latin-1 can say. */
+/* UTF-8 is unchanged (RFC 3629), everything else is Latin-1; and the part of it that Latin-1 can
+ * represent. */
 static void alphabets(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void raw_profiles(void **state)
     gi_metadata_free(&metadata);
 }
 
-/* A file may hold any number and length of texts: what is too much is left out, once said. */
+/* A file may hold any number and length of texts: the excess is left out with one warning. */
 static void too_much(void **state)
 {
     (void)state;

@@ -155,8 +155,8 @@ static void preamble(void **state)
     assert_non_null(strstr(err.text, "in its header"));
 }
 
-/* What is missing in Fortran order is missing in every row; in the other the first rows are there.
- */
+/* In Fortran order a truncated array misses samples in every row; in C order the first rows are
+ * complete. */
 static void parts(void **state)
 {
     (void)state;

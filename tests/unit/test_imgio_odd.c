@@ -198,7 +198,7 @@ static void too_long(void **state)
     gi_image_free(&image);
 }
 
-/* Blocks that are there, empty ones, and profiles for other pictures. */
+/* Existing blocks, empty ones, and profiles for other pictures. */
 static void blocks(void **state)
 {
     (void)state;
@@ -297,8 +297,8 @@ static int shrink(void *arg, const struct gi_image *picture)
     return asked->by;
 }
 
-/* Who asks for a smaller picture is told its size as it will stand, and asked for whole pixels
- * alone. */
+/* A caller that asks for a smaller picture is told its upright size, and is asked only about whole
+ * pixels. */
 static void smaller(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void sources(void **state)
     assert_int_equal(gi_reader_open(&reader, "/", &err), GI_E_IO);
 }
 
-/* What is left of an input whose head somebody has taken. */
+/* The rest of an input whose head was already read. */
 static void ahead(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* PNG: chunks in odd places, of odd lengths, more than once, and what is read of them.
+/* PNG: chunks in odd places, of odd lengths, more than once, and how they are read.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

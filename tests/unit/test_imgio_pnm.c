@@ -342,7 +342,8 @@ static void streams(void **state)
     }
 }
 
-/* Written bits: ink is black, rows end at a byte; what is neither black nor white is refused. */
+/* Written bits: ink is black, rows end at a byte; images with other samples than black and white
+ * are refused. */
 static void bitmaps(void **state)
 {
     (void)state;
@@ -409,8 +410,8 @@ static void cut_numbers(void **state)
     }
 }
 
-/* Of several things to tell the first is told: a sample over the maximum, then a cut number or more
- * images. */
+/* Of several possible warnings the first is given: a sample over the maximum, then a truncated
+ * number or more images. */
 static void first_warning(void **state)
 {
     (void)state;

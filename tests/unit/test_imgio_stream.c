@@ -32,7 +32,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* Bytes that go into a pipe, so many at a time. */
+/* Bytes that are written to a pipe in small portions. */
 struct trickle {
     const char *path;
     struct bytes bytes;
@@ -359,8 +359,7 @@ static bool at_once(void)
     return true;
 }
 
-/* Who may be asked to stop waits for a pipe in steps: until somebody writes there, or it is to
- * stop.
+/* With a stop callback, waiting for a pipe happens in steps: until bytes arrive, or it is to stop.
  */
 static void heeded(void **state)
 {
@@ -383,7 +382,7 @@ static void heeded(void **state)
     close(other);
     expect_images(reader, want, 1);
     gi_reader_close(&reader);
-    /* Of a file nothing is waited for. */
+    /* Reading a file never waits. */
     write_file(in_folder("plain"), t.bytes.at, t.bytes.n);
     assert_int_equal(gi_reader_open(&reader, in_folder("plain"), &err), GI_OK);
     expect_images(reader, want, 1);

@@ -86,7 +86,7 @@ static void headers(void **state)
         {17, 64, 0, 0, false},                                              /* interleaved */
         {17, 128, 0, 0, false}, {17, 9, 0, 0, false},                       /* bits of alpha */
         {1, 1, 7, 8, false},                                                /* colours of 8 bits */
-        {1, 1, 7, 24, true}, /* a palette that nobody needs */
+        {1, 1, 7, 24, true},                                                /* an unused palette */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char file[40] = {0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 8, 0};

@@ -159,7 +159,7 @@ static void threads_fail(void **state)
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_MEMORY);
     assert_non_null(strstr(err.text, "a.png: none today"));
     assert_int_equal(count_files(tmp), 0);
-    struct gi_image small = gi_image_rows(&image, 0, 30); /* one strip: nobody is asked */
+    struct gi_image small = gi_image_rows(&image, 0, 30); /* one strip: no thread is asked */
     assert_int_equal(gi_save(&small, NULL, path, &options, NULL, &err), GI_OK);
     struct gi_pool *pool;
     assert_int_equal(gi_pool_new(&pool, 3, NULL), GI_OK);

@@ -138,7 +138,7 @@ static void flat(void **state)
     gi_image_free(&image);
 }
 
-/* The format holds 16383 pixels a side. */
+/* The format holds at most 16383 pixels per side. */
 static void too_large(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void extended(void **state)
     free(file.at);
 }
 
-/* What stands behind the image: a chunk without its padding ends the search, whatever it says. */
+/* Data after the image: a chunk without its padding ends the search, whatever it contains. */
 static void tail(void **state)
 {
     (void)state;

@@ -264,7 +264,7 @@ static void other_frames(void **state)
     }
 }
 
-/* v of 0..1023 as 0..65535, and what is over. */
+/* Values of 0..1023 become 0..65535, and larger ones are limited. */
 static void widens(void **state)
 {
     (void)state;

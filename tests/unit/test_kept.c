@@ -1,4 +1,4 @@
-/* Memory of images that is kept: what is taken again, what goes back, how much there is at most.
+/* Cached memory of images: what is reused, what is given back, and the maximum.
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <pthread.h>
@@ -64,7 +64,7 @@ static bool is_mapped(void *at)
     return found;
 }
 
-/* What was lent at once is the most there is: another size takes the place of what is idle. */
+/* The maximum lent at one time is the limit: another size replaces idle blocks. */
 static void never_more_than_was_lent(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void threads_share_it(void **state)
     gi_kept_free(&kept);
 }
 
-/* The CPU's device keeps memory where it is asked to, and results lie in it. */
+/* The CPU's device caches memory if it is asked to, and results are in it. */
 static void a_device_keeps_it(void **state)
 {
     (void)state;

@@ -256,7 +256,7 @@ static void test_wide(void **state)
     make(1, 1, 1, GI_U16, 1001, 1, GI_BORDER_WRAP);
 }
 
-/* ---- half way between extremes ---- */
+/* ---- Bernsen: halfway between extremes ---- */
 
 static bool half_way(double v, double l, double g, double full, const struct gi_bernsen *spec)
 {

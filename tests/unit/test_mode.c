@@ -89,7 +89,7 @@ struct shape {
     const struct gi_run *runs; /* NULL: a rectangle */
 };
 
-/* Of few different samples where `values` is not 0. */
+/* Has few different samples if `values` is not 0. */
 static void make(const int *size, int channels, enum gi_type type, const struct shape *window,
                  int border, unsigned values)
 {

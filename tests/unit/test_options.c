@@ -1,4 +1,4 @@
-/* Option values: what is read, what is refused, and in which words.
+/* Option values: what is accepted, what is refused, and with which message.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 

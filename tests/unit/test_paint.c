@@ -1,5 +1,6 @@
-/* Painting regions, at every level of the CPU and on CUDA: what is marked has the value, everything
- * else is as it was. SPDX-License-Identifier: MIT */
+/* Painting regions, at every level of the CPU and on CUDA: marked pixels have the value, all others
+ * are unchanged.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 

@@ -1,4 +1,4 @@
-/* The crew of workers: every job once, whoever calls, however deep, with scratch of its own.
+/* The thread pool: every job runs once, for any caller, at any depth, with scratch of its own.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>
@@ -54,7 +54,7 @@ static void count_job(void *arg, int index, void *scratch)
     atomic_fetch_sub(&tally->now, 1);
 }
 
-/* What is wrong with a run of so many jobs. */
+/* Returns the number of errors in a run of this many jobs. */
 static int count(struct gi_pool *pool, int njobs, size_t scratch_nbytes, int depth)
 {
     struct tally tally = {.scratch_nbytes = scratch_nbytes, .pool = pool, .depth = depth};

@@ -168,7 +168,7 @@ static struct gi_resample_side random_side(struct side *s, int n, int m, int tap
     for (int i = 0; i < m; i++) {
         int64_t at = !regular ? (int64_t)i * n / m
                      : m < n  ? (int64_t)i * (n / m) + n / m / 2
-                              : ((2 * i + 1) * (int64_t)n + m) / (2 * m); /* what lies nearest */
+                              : ((2 * i + 1) * (int64_t)n + m) / (2 * m); /* the nearest pixel */
         int64_t first = at - lead, latest = n - side.taps;
         bool end = first < 0 || first > latest;
         s->first[i] = (int32_t)(first < 0 ? 0 : first > latest ? latest : first);

@@ -5,7 +5,7 @@
 
 enum { SEED = 20261123 };
 
-/* A case: what is put, and what it is put into. */
+/* A case: the values, and the image into which they are scattered. */
 struct scatter {
     struct guard src, places, values, want;
     struct gi_scatter spec;

@@ -43,7 +43,7 @@ static void check_choices(const char *where, const struct gi_choice *choices)
         bool known = !c->alias_of;
         for (const struct gi_choice *d = choices; d != c; d++) {
             if (strcmp(c->name, d->name) == 0)
-                fail_msg("%s: %s stands twice", where, c->name);
+                fail_msg("%s: %s occurs twice", where, c->name);
             known |= c->alias_of && !d->alias_of && strcmp(c->alias_of, d->name) == 0;
         }
         if (!known || !is_name(c->name))
@@ -126,7 +126,7 @@ static void check_plan(const struct gi_filter *filter)
         assert_int_equal(plan.passes + plan.band_passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes + plan.band_passes == 0 || filter->measure);
         assert_true(plan.reach != GI_REACH_MAPPED || filter->needs);
-        /* What has neighbours has a border. */
+        /* An operation on neighbourhoods has a border. */
         if (filter->run && plan.halo > 0)
             assert_non_null(fc_option(filter, "border"));
         gi_plan_free(&plan);

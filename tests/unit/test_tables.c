@@ -86,7 +86,8 @@ static void test_npy(void **unused)
     assert_true(gi_npy_is("a.NPY") && !gi_npy_is("npy") && !gi_npy_is("a.npy.png"));
 }
 
-/* Gray and alpha becomes RGBA; the pixels of the region stay; the frame lies round them. */
+/* Gray with alpha becomes RGBA; the pixels of the region are unchanged; the frame surrounds them.
+ */
 static void test_overlay(void **unused)
 {
     (void)unused;

@@ -7,7 +7,7 @@ enum { SEED = 20261123, SIZES = CASE_SIZES + 1 };
 
 static const int wide[] = {1300, 3};
 
-/* Copies pixel (x, y) but for alpha, or alpha alone. */
+/* Copies pixel (x, y) except alpha, or alpha alone. */
 static void copy(struct gi_image *to, const struct gi_image *from, int x, int y, bool alpha)
 {
     size_t nbytes = gi_type_nbytes(to->type), n = (size_t)to->channels;
