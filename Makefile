@@ -125,7 +125,7 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 $(B)/headers: | deps
 endif
 
-# A codec is made again when its library has come or gone: the file is named by those that are there.
+# A codec is made again when its library was installed or removed: the file's name lists those that exist.
 CODECS := $(B)/codecs$(call optional,tiffio.h,-tiff)$(call optional,webp/encode.h,-webp)$(call optional,gif_lib.h,-gif)$(call optional,lcms2.h,-lcms)
 $(B)/imgio/tiff/tiff.o $(B)/imgio/tiff/pixels.o $(B)/imgio/webp.o $(B)/imgio/gif.o $(B)/imgio/icc.o: $(CODECS)
 $(CODECS): | $(B)/headers

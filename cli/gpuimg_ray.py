@@ -112,7 +112,7 @@ class GpuImg:
         process.stdout.close()
         try:
             process.stdin.close()
-        except OSError:  # what it has not read
+        except OSError:  # the rest was not read
             pass
 
 

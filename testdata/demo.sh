@@ -17,7 +17,7 @@ show extract testdata/coins.png "$out/regions.csv" --min-area 50 --overlay "$out
 show montage "$out/blur.png" "$out/edges.png" "$out/overlay.png" "$out/labels.png" "$out/sheet.png" --columns 2 --cell 320x240
 head -4 "$out/regions.csv"
 
-# Further images that operations take: the light alone, a mask, labels, points, how far pixels move.
+# Further images that operations take: the light alone, a mask, labels, points, displacements of pixels.
 mkdir -p "$out/further" "$out/operations"
 quiet() { "$gpuimg" "$@" --quiet; }
 quiet gaussian testdata/scene.png "$out/further/light.png" --sigma 90

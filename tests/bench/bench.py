@@ -24,7 +24,7 @@ TABLES = {"gpu": kernels.gpu, "cpu": kernels.cpu, "ways": kernels.ways, "growth"
 
 
 def sizes(text):
-    """256..16384 doubles from the one to the other; or a list parted by commas."""
+    """256..16384 doubles from the first to the last; or a list separated by commas."""
     if ".." not in text:
         return [int(n) for n in text.split(",")]
     low, high = (int(n) for n in text.split(".."))

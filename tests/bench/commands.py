@@ -200,7 +200,7 @@ def auto(bench, table):
     if bench.cpu.missing:
         return [{"table": "auto", "name": r["name"], "size": s, "skipped": bench.cpu.missing}
                 for s in bench.sizes for r in spec["rows"]]
-    bench.cuda.close()  # a context that somebody holds may make the next one cheaper
+    bench.cuda.close()  # an open context may make the next one cheaper
     return [bench.note(auto_row(bench, row, size, spec["at_most"], missing))
             for size in bench.sizes for row in spec["rows"] if bench.wants(row)]
 

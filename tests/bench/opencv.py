@@ -103,7 +103,7 @@ def table(request, src):
 
 
 def pair(call, **of_type):
-    """Of two images, alpha too, which ours keeps; `of_type`: arguments made of full scale."""
+    """Two images, including alpha, which ours copies; `of_type`: arguments made of full scale."""
     def peer(request, src):
         other, dst = src[::-1].copy(), np.empty_like(src)
         full = 1 if src.dtype == np.float32 else np.iinfo(src.dtype).max
@@ -120,7 +120,7 @@ def weighted(a, b):
 
 
 def warp(call, matrix):
-    """By the same map as run_warp() in work.c, what is outside being 0."""
+    """The same map as run_warp() in work.c; pixels outside are 0."""
     def peer(request, src):
         height, width = src.shape[:2]
         how = {"nearest": cv2.INTER_NEAREST, "linear": cv2.INTER_LINEAR, "cubic": cv2.INTER_CUBIC}

@@ -43,7 +43,7 @@ expect 0 gpuimg histogram two.pgm --bins 4 --bars
 check "ASCII bars" grep -q '|################' out
 expect 0 env LC_ALL=C.UTF-8 "$GPUIMG" histogram two.pgm --bins 4 --bars
 check "bars of blocks" grep -q '│████████████████' out
-# Of an odd number of bins what follows them in memory is a number: the bars don't see it.
+# With an odd number of bins the memory after them holds a number, which the bars must not show.
 expect 0 gpuimg histogram two.pgm --bins 41 --bars
 check "the first of 41 bars is the highest" test "$(grep -c '|#' out)" = 8
 cp two.pgm 'a "quoted" \ name.pgm'
@@ -74,12 +74,12 @@ check "plot is XML" python3 -c 'import xml.dom.minidom as m; m.parse("plot.svg")
 for words in 'a&lt;b&amp;c.*ppm' 'sample value' 'samples up to here' red 250; do
     check "plot's text is text: $words" grep -qE ">$words</text>" plot.svg
 done
-# Lines of one pixel lie in the middle of pixels. Of 1000 x 560 the chart is 84 to 972 by 74 to 498, and 250 of 0 to 255
-# stands at floor(84 + 250 / 255 * 888).
+# Lines of one pixel are in the middle of pixels. In 1000 x 560 the chart is 84 to 972 by 74 to 498, and 250 of 0 to 255
+# is at floor(84 + 250 / 255 * 888).
 for path in 'M84 498.5L972 498.5' 'M84.5 498L84.5 504' 'M954.5 498L954.5 504'; do
     check "plot's axis: $path" grep -q "<path d=\"$path\" fill=\"none\"" plot.svg
 done
-check "no line of one pixel lies between two" test -z "$(grep 'stroke-width="1"' plot.svg | grep -vE 'd="M([0-9]+\.5 [0-9.]+L[0-9]+\.5 |[0-9.]+ [0-9]+\.5L[0-9.]+ [0-9]+\.5")')"
+check "no line of one pixel is between two pixels" test -z "$(grep 'stroke-width="1"' plot.svg | grep -vE 'd="M([0-9]+\.5 [0-9.]+L[0-9]+\.5 |[0-9.]+ [0-9]+\.5L[0-9.]+ [0-9]+\.5")')"
 check "plot has its curves" test "$(grep -c '<path [^>]*fill-opacity' plot.svg)" = 6
 cp plot.svg before.svg
 expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber

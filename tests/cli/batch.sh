@@ -50,7 +50,7 @@ printf 'in/a.png\n\nin/b.png' >list.txt
 expect 0 gpuimg invert --files-from list.txt in/d.jpg --out-dir listed2
 holds listed2 'a.png b.png d.jpg'
 
-# What is wrong with names is said before any work.
+# Errors in names are reported before any work.
 expect_error 2 'invert: made/a.png: would be the output of in/a.png and of in/x/y/a.png, want --out*' \
     invert in/a.png in/b.png in/x/y/a.png --out-dir made
 expect_error 2 'invert: in/a.png: would be the output of in/a.png and of ./in//a.png*' \

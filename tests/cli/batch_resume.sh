@@ -10,7 +10,7 @@ gpuimg convert "$data/scene.png" in/000.jpg
 gpuimg convert "$data/coins.png" in/001.png
 for ((i = 2; i < 60; i++)); do cp in/00$((i % 2)).*g "in/$(printf %03d $i).$([[ $((i % 2)) == 0 ]] && echo jpg || echo png)"; done
 
-field() { # field NAME FILE: its values, a line each but the first
+field() { # field NAME FILE: its values, one per line, except the first
     python3 -c 'import json, sys
 for line in list(open(sys.argv[2]))[1:]: print(json.loads(line).get(sys.argv[1]))' "$@"
 }
@@ -174,7 +174,7 @@ done
 check 'some were killed' test $killed -gt 0
 rm -rf many old all
 
-# A temporary that somebody writes stays.
+# A temporary file that a process is writing stays.
 : >res/.gpuimg-0123456789abcdef
 exec 9<res/.gpuimg-0123456789abcdef
 flock 9
@@ -182,7 +182,7 @@ expect 0 gpuimg gaussian --sigma 2 in/* --out-dir res --report res.jsonl --resum
 check 'a locked temporary stays' test -e res/.gpuimg-0123456789abcdef
 exec 9<&-
 
-# Signals: what is written is finished and reported.
+# Signals: outputs in progress are finished and reported.
 for signal in INT:130 TERM:143; do
     rm -rf res res.jsonl
     # A shell's own jobs ignore SIGINT.
@@ -194,7 +194,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$GPUIMG" gaussian --sigma 30 in/* --out-di
     wait $!
     status=$?
     check "SIG${signal%:*} exits ${signal#*:}" test $status = "${signal#*:}"
-    check "SIG${signal%:*} reports what is there" test "$(field output res.jsonl | sort)" = "$(ls res/*)"
+    check "SIG${signal%:*} reports the existing outputs" test "$(field output res.jsonl | sort)" = "$(ls res/*)"
     check "SIG${signal%:*} comes before the end" test "$(ls res | wc -l)" -lt 60
 done
 
@@ -265,7 +265,7 @@ check 'a vanished output folder exits 1' test $? = 1
 check 'each file of it is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: No such file' err
 check 'it is not made again' test ! -e res
 
-# A list that lost files, and another folder: the report is of what is asked for now.
+# A list that lost files, and another folder: the report has only the files of this run.
 gpuimg flip --h in/0[0-9]*.png --out-dir fewer --report fewer.jsonl
 set -- in/0[0-9]*.png
 expect 0 gpuimg flip --h "$1" "$2" --out-dir fewer --report fewer.jsonl --resume
@@ -277,7 +277,7 @@ check 'which are made' test -s "elsewhere/${1##*/}"
 expect_error 2 'histogram: --report: in/*.png is among the inputs twice, want it once' \
     histogram "$1" "$2" "$1" --table made.csv --report made.jsonl
 
-# A damaged line in the middle: said, and what it told is done again.
+# A damaged line in the middle: a warning, and its file is done again.
 expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl
 sed -i '3s/.*/xx/; 4s/.*/\x00\x00/; 5s/}.*//' damaged.jsonl
 expect 0 gpuimg flip --h in/00* --out-dir damaged --report damaged.jsonl --resume

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The Makefile's first words: which GPUs it builds for, what is missing, what install leaves and uninstall takes.
+# The Makefile's first output: the GPUs it builds for, missing headers; the files that install writes and uninstall removes.
 . "$(dirname "$0")/lib.sh"
 top=$(readlink -f "$tests/../..")
 # A system of its own: everything of this one but nvcc, nvidia-smi, sudo and apt.
@@ -44,7 +44,7 @@ says "a GPU without a name: all" '^building build/cuda: .* for every GPU'
 expect 0 mk -s help
 check "help has the goals" test "$(grep -cE '^  make (all|deps|test|install|uninstall|debug|bench) ' out)" = 7
 
-# What is missing is said in one line, before anything is compiled.
+# Missing headers are reported in one line, before anything is compiled.
 fake gcc 'echo "x.c:1:10: fatal error: png.h: No such file or directory" >&2; exit 1'
 expect 2 mk CUDA=0 CC="$work/fake/gcc" B="$work/b"
 check "a header is missing" grep -qx 'gpuimg: png.h is missing: try make deps' err
@@ -66,7 +66,7 @@ rm apt
 mk -s deps unit CUDA=0 B="$work/b" CC=nogcc >out 2>&1
 check "deps beside a goal that tests: all" grep -q '^apt-get install .* libcmocka-dev' apt
 
-# Where the compiler comes by make deps, what it accepts is asked then: hardening is not lost.
+# If make deps installs the compiler, its options are tested afterwards, so that hardening is not lost.
 ln -s "$(command -v as)" bin/as
 fake apt-get "$(command -v ln) -sf $(command -v gcc) $work/bin/latecc"
 expect 0 mk -j1 deps "$work/b2/cli/say.o" CUDA=0 CC=latecc B="$work/b2"

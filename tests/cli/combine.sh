@@ -22,7 +22,7 @@ made '255 170 255 255' divide a.pgm out.pgm --with b.pgm
 made '8 25 20 150' blend a.pgm out.pgm --with b.pgm
 made '20 30 40 210' add a.pgm out.pgm --value 10
 
-# Where the image stands.
+# The position of the image.
 made '255 255 30 200' composite a.pgm out.pgm --with small.pgm
 made '10 255 255 200' composite a.pgm out.pgm --with small.pgm --at 1,0
 made '10 20 255 255' composite a.pgm out.pgm --with small.pgm --gravity east
@@ -56,7 +56,7 @@ expect 0 gpuimg bilateral a.pgm b.pgm --guide b.pgm --out-dir guided
 check 'a guide in a batch' cmp chained.pgm guided/a.pgm
 expect_error 1 'bilateral: --guide: 2 x 1 pixels: want 4 x 1, as the input has' bilateral a.pgm made.pgm --guide small.pgm
 
-# Alpha comes and goes by the mode.
+# The mode decides whether the result has alpha.
 expect 0 gpuimg composite a.pgm out.png --with small.pgm --mode in
 check 'a mode that takes away gives alpha' grep -q 'gray and alpha' <(gpuimg info out.png)
 expect 0 gpuimg mask a.pgm out.pgm --with b.pgm --fill 0

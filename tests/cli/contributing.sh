@@ -42,7 +42,7 @@ file_block() {
 }
 
 # enter PATH above|below TEXT: puts standard input beside the one line that holds the text. What includes the header need
-# not be compiled again: declarations of what is new, and a slot behind all others.
+# not be compiled again: declarations of the new primitive, and a slot after all others.
 enter() {
     local file=$folder/$1 number
     number=$(grep -nF -- "$3" "$file" | cut -d: -f1)
@@ -72,7 +72,7 @@ for file in kernels/cpu/point/upside_down.c kernels/cuda/point/upside_down.cu im
     fi
 done
 touch -r "$top/filters/tone/invert.c" "$folder/filters/tone/invert.c"
-check "CONTRIBUTING: invert stands twice in filters/filters.c" test "$(grep -ow gi_filter_invert "$top/filters/filters.c" | wc -l)" = 2
+check "CONTRIBUTING: invert occurs twice in filters/filters.c" test "$(grep -ow gi_filter_invert "$top/filters/filters.c" | wc -l)" = 2
 
 # Lines of lists: "/* PATH, above|below TEXT */" and what goes there.
 awk '/^```/ { inside = 0 } /^\/\* [a-z0-9_\/]+\.[a-z]+, (above|below) .* \*\/$/ { inside = 1 } inside { print }' "$page" >lists

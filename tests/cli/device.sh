@@ -1,5 +1,5 @@
 #!/bin/bash
-# The choice of a device: what is said of it, and that it changes no byte.
+# The choice of a device: its messages, and that it changes no byte.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 301 203
 expect 0 gpuimg gaussian in.pgm want.pgm --sigma 3 --device cpu

@@ -15,7 +15,7 @@ cat in.pgm in.pgm >stream.pgm
 tar cf in.tar many
 gpuimg invert many/*.pgm --out-dir twice --report report.jsonl
 
-# What every command is asked to write into the folder `disk`; what it prints goes to /dev/null.
+# The outputs of every command in the folder `disk`; standard output is /dev/null.
 cases() {
     local s name
     for s in $(gpuimg list --json | jq -r '.formats[] | select(.writes and (.missing | not)) | .suffixes | split(" ")[0]'); do
@@ -73,7 +73,7 @@ PY
 head -5 report.jsonl >part.jsonl
 ls many/*.pgm >list
 
-# state: what is in the disk, but for what fills it.
+# state: the files on the disk, except the one that fills it.
 state() { (cd disk && find . ! -name filler -printf '%y %p %m ' -type f -exec md5sum {} \; -o ! -name filler -print | sort); }
 
 # full WHAT STATUS TEXT COMMAND...: it fails so, with one message, and the disk is as it was.
@@ -158,7 +158,7 @@ if mount -t tmpfs -o size=256k none disk 2>/dev/null; then
     fill
     expect 75 gpuimg invert many/*.pgm --out-dir out2 --report disk/made.jsonl
     check "a report that can't be written on" grep -qE '^gpuimg: invert: .*disk/made.jsonl: No space left on device$' err
-    check "what it tells is done" test "$(grep -c '"done"' disk/made.jsonl)" -le "$(find out2 -type f | wc -l)"
+    check "the files that it reports are done" test "$(grep -c '"done"' disk/made.jsonl)" -le "$(find out2 -type f | wc -l)"
     check "no temporary is left" test -z "$(find out2 disk -name '.gpuimg*')"
     empty
 

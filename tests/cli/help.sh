@@ -104,7 +104,7 @@ for command in $(gpuimg list --json | python3 -c 'import json, sys; print(*(o["n
     check "man $command: examples" grep -q '^\.SH EXAMPLES' <(gpuimg help --man "$command")
 done
 
-# What operations share stands once.
+# Options that operations share are documented once.
 expect 0 gpuimg help common
 cp out common.txt
 for option in --format --quality --depth --strict --device --timing; do
@@ -125,7 +125,7 @@ for word in INPUTS OUTPUTS TABLES FAILURES 'EXIT STATUS' REPORTS SHARDS STREAMS 
 done
 for status in 0 1 2 75 130; do check "help batch: exit status $status" grep -qE "(^| )$status(:| and )" batch.txt; done
 check "help blur names them" grep -q -- '--tar' <(gpuimg help blur | sed -n '/^Options for many images (see gpuimg help batch):/,$p')
-check "help batch: 80 columns but for examples" test "$(grep -v '^  [a-z]' batch.txt | awk 'length > 80' | wc -l)" = 0
+check "help batch: 80 columns except for examples" test "$(grep -v '^  [a-z]' batch.txt | awk 'length > 80' | wc -l)" = 0
 for topic in $(<topics); do
     expect 0 gpuimg help --man "$topic"
     check "man $topic: head" grep -q "^\.TH GPUIMG-${topic^^} 1 " out

@@ -20,7 +20,7 @@ check "a kernel knows imgio/image.h (and its status.h) alone" \
     "$(includes kernels 'filters/|cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
 check "a filter knows kernels and imgio/image.h" \
     "$(includes filters 'cli/|tests/|imgio/' | grep -vE 'imgio/(image|status)\.h')"
-check "imgio knows nobody" "$(includes imgio 'kernels/|filters/|cli/|tests/')"
+check "imgio includes no other part" "$(includes imgio 'kernels/|filters/|cli/|tests/')"
 check "a filter sees no device" "$(grep -rnE 'cuda_runtime|gi_kernels_c|kernels/(cpu|cuda)/' filters)"
 check "only cli prints or exits" \
     "$(grep -rnE '\b(printf|puts|perror|exit|abort)\(' imgio kernels filters --include='*.[ch]' --include='*.cu' | grep -vE '^\S+\s*(\*|//|/\*)|gi_sink_printf|_exit')"
@@ -40,12 +40,12 @@ check "code for some GPUs only asks GI_CUDA_ARCH" \
 check "attributes of kernels are set in one place, never per launch" \
     "$(grep -rnE 'cudaFuncSet(Attribute|CacheConfig)|cudaMemcpyToSymbol|^(static )?__constant__' kernels | grep -v '^kernels/cuda/device/function.cu:')"
 
-check "operations stand in folders by family, machinery at the top of filters/" \
+check "operations are in folders by family, machinery at the top of filters/" \
     "$(grep -lE '^const struct gi_filter gi_filter_' filters/*.c; find filters -mindepth 2 -name '*.c' -exec grep -lE 'gi_flow_|gi_pipeline_' {} +; find filters -mindepth 3 -type f)"
-check "primitives stand in folders by family" \
+check "primitives are in folders by family" \
     "$(find kernels/cpu kernels/cuda -maxdepth 1 -type f | grep -vxE 'kernels/(cpu/(cpu\.h|table\.c)|cuda/(cuda\.h|table\.cu))')"
 
-check "nothing else stands at the top" \
+check "there is nothing else at the top" \
     "$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE 'Makefile|cli|imgio|kernels|filters|testdata|tests|README\.md|CONTRIBUTING\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|\.ci|\.clang-format|\.editorconfig|\.gitignore')"
 
 echo "$passed passed, $failed failed, 0 skipped"

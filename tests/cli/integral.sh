@@ -1,5 +1,5 @@
 #!/bin/bash
-# Running sums: where they go and what is refused.
+# Integral images and cumulative sums: outputs and errors.
 . "$(dirname "$0")/lib.sh"
 printf 'P2 3 2 255  1 2 3 40 50 60\n' >in.pgm
 printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\x0a\x01' >alpha.pam
@@ -36,7 +36,7 @@ expect_error 2 "run: --suffix .csv: the results are arrays, want .npy or .pfm" r
 expect_error 2 "run: step 1, integral: made.png: want a name that ends in .npy or .pfm" run 'integral --to made.png' in.pgm
 expect_error 1 "run: step 1, cumulative: out.npy: exists, and --no-clobber was given" run 'cumulative --to out.npy --no-clobber' in.pgm
 
-# By themselves the same, and what goes for all batches.
+# Single commands give the same, and the options of all batches work.
 gpuimg integral in.pgm one.npy --device cpu
 gpuimg convert in.pgm third.pgm --depth 16
 for command in integral cumulative; do
@@ -59,8 +59,8 @@ expect 0 gpuimg cumulative in.pgm --out-dir shards --along columns --squares --n
 check "the report's chain is the command" test "$(head -1 chain.jsonl | jq -r .chain)" = 'cumulative --along columns --squares'
 rm shards/in.pfm shards/third.npy
 for k in 1 2; do expect 0 gpuimg integral in.pgm other.pgm third.pgm --out-dir shards --shard $k/2 --report s$k.jsonl --resume; done
-check "what is missing is done again" diff -r shards whole
-check "and what is there is not" test "$(grep -c '"input"' s1.jsonl)$(grep -c '"input"' s2.jsonl)" = 21
+check "missing outputs are made again" diff -r shards whole
+check "existing ones are not" test "$(grep -c '"input"' s1.jsonl)$(grep -c '"input"' s2.jsonl)" = 21
 expect 1 gpuimg integral in.pgm nowhere.pgm third.pgm --out-dir some
 check "a bad one is left out" test "$(ls some)" = $'in.npy\nthird.npy'
 echo mine >some/in.npy
@@ -79,7 +79,7 @@ check "a suffix of --out's own" cmp own/in.PFM out.pfm
 expect_error 2 'integral: --report: is for many images: want --out-dir, --out or --tar too' integral in.pgm made.npy --report made.jsonl
 expect_error 2 'integral: other.pgm: one operand too many*; for many images use --out-dir' integral in.pgm made.npy other.pgm
 
-# From tar to tar: images become arrays, in their order, and what is none passes.
+# From tar to tar: images become arrays, in their order, and other members pass unchanged.
 echo text >note.txt
 tar cf photos.tar in.pgm note.txt third.pgm
 expect 0 gpuimg integral --tar photos.tar sums.tar --report tar.jsonl

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Levels as sample values: of which scale, and what lies outside it.
+# Levels as sample values: their scale, and values outside it.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 9 7
 printf 'P2 3 1 100  50 51 100\n' >hundred.pgm   # widened to 128 130 255
@@ -32,7 +32,7 @@ for level in 0 1 127.5 50% otsu; do
     check "--at $level: no word" test ! -s err
 done
 
-# One scale: what is read. Each command says so.
+# There is one scale, that of the input file. Each command says so.
 expect 0 gpuimg threshold hundred.pgm out.pgm --at 50
 check "hundred: which scale" grep -q -- '--threshold 50: the file.s samples 0 to 100 are read as 0 to 255; --threshold 50% is 50 of theirs$' err
 expect 0 gpuimg threshold thousand.pgm out.pgm --at 500

@@ -1,5 +1,5 @@
 #!/bin/bash
-# bench: the shape of what it prints; times are the machine's.
+# bench: the form of its output; times depend on the machine.
 . "$(dirname "$0")/lib.sh"
 number='[0-9.e+]+'
 
@@ -46,7 +46,7 @@ else
     skip "bench on CUDA: $(gpuimg devices | sed -n 's/^cuda *none: //p')"
 fi
 
-# Rates that were measured are what auto goes by, and others stay.
+# auto uses the measured rates, and others are unchanged.
 export GPUIMG_RATES=$PWD/new/folder/rates.json
 pgm small.pgm 64 64
 expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
@@ -55,7 +55,7 @@ check "and stores numbers" jq -e '[.[] | .memory_bytes_per_s > 0 and .fma_per_s 
 jq '. + {"NVIDIA Other": {memory_bytes_per_s: 1, fma_per_s: 1, up_bytes_per_s: 1, down_bytes_per_s: 1, open_s: 1, close_s: 1}} | map_values(.fma_per_s = 1)' "$GPUIMG_RATES" >slow.json
 cp slow.json "$GPUIMG_RATES"
 expect 0 gpuimg gaussian small.pgm out.pgm -v --threads 1 --device cpu
-check "auto goes by them" grep -q 'estimated 7.37e+04 s on cpu' err
+check "auto uses them" grep -q 'estimated 7.37e+04 s on cpu' err
 expect 0 gpuimg bench --save --size 256 --device cpu --threads 1 blur
 check "rates of other devices stay" jq -e '."NVIDIA Other".open_s == 1' "$GPUIMG_RATES"
 echo '{"broken' >"$GPUIMG_RATES"

@@ -87,7 +87,7 @@ done
 expect_error 2 'channels: want split, join or alpha in front, or --order LETTERS' channels rgb.ppm made.png
 expect_error 1 'channels: no/r.pgm*' channels split rgb.ppm made2.pgm made3.pgm no/r.pgm
 
-# Orientation: written, and read back upright; in a block that is there and in none.
+# Orientation: written, and read back upright; with and without an existing block.
 for tag in 1 2 3 4 5 6 7 8; do
     expect 0 gpuimg orient rgb.ppm tagged.png --tag $tag
     expect 0 gpuimg info tagged.png

@@ -7,7 +7,7 @@
 pgm plain.pgm 40 30
 gpuimg convert plain.pgm plain.ppm 2>/dev/null
 cat >proper.py <<'PY'
-# proper.py KIND FILE...: what is wrong with files, if anything.
+# proper.py KIND FILE...: prints the errors of files, if any.
 import json, re, sys
 for kind, name in zip(sys.argv[1::2], sys.argv[2::2]):
     data = open(name, "rb").read()

@@ -33,7 +33,7 @@ expect 0 gpuimg gaussian link.pgm link.pgm
 check "a link stays one" test -L link.pgm
 check "and is written through" cmp target.pgm want.pgm
 
-# Over a file with other names, which keep the older one; and over somebody else's.
+# Over a file with other names, which keep the older one; and over another user's.
 cp in.pgm first.pgm
 ln first.pgm second.pgm
 expect 0 gpuimg gaussian first.pgm first.pgm

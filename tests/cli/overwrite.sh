@@ -17,7 +17,7 @@ unchanged() {
     for f in t-*.tar; do cmp "$f" "kept/$f" || return; done
     cmp list <(ls c/*.pgm)
 }
-# refuse PATTERN ARGUMENT...: an error of usage, and what is read stays as it was.
+# refuse PATTERN ARGUMENT...: an error of usage, and the inputs are unchanged.
 refuse() {
     expect_error 2 "$@"
     check "inputs stay: $*" unchanged

@@ -19,7 +19,7 @@ tar cf b.tar -C b "${names[@]}"
 folders() { gpuimg compare a b "$@" | cut -d, -f3- | sort; }
 rows() { cut -d, -f4- "$1" | sort; }
 
-# The numbers of the files by themselves, in the order of the first tar.
+# The numbers of the single files, in the order of the first tar.
 expect 1 gpuimg compare --tar a.tar b.tar --table t.csv
 check 'the rows of folders' cmp <(folders 2>/dev/null) <(rows t.csv)
 check 'names' test "$(cut -d, -f1-4 t.csv | tr '\n' ' ')" = \
@@ -108,7 +108,7 @@ piped() { gpuimg compare --tar none.tar - <none.tar; }
 expect 2 piped
 check 'nor by a pipe' grep -qx 'gpuimg: compare: none.tar and standard input: no pairs of images' err
 
-# One that breaks off: what came before stands; too much that waits.
+# One that breaks off: the results before it are written; too many members wait.
 head -c 3000 b.tar >cut.tar
 expect 2 gpuimg compare --tar a.tar cut.tar --table cut.csv --report cut.jsonl
 check 'before the end' test "$(sed 1d cut.csv | cut -d, -f2 | tr '\n' ' ')" = '1.pgm 2.pgm '

@@ -11,7 +11,7 @@ gpuimg channels in/sub/gray.pgm in/sub/ka.pam --order kk
 all=(in/rgb.ppm in/rgba.pam in/sub/gray.pgm in/sub/ka.pam)
 files() { (cd "$1" && find . -type f -printf '%P\n' | sort | tr '\n' ' '); }
 
-# A file a channel, as of one image alone.
+# A file per channel, as for a single image.
 expect 0 gpuimg channels split --recursive in --out-dir cut-up --suffix .png --report r.jsonl
 check 'a name a channel' test "$(files cut-up)" = \
     'rgb_b.png rgb_g.png rgb_r.png rgba_a.png rgba_b.png rgba_g.png rgba_r.png sub/gray_k.png sub/ka_a.png sub/ka_k.png '
@@ -29,7 +29,7 @@ for f in by/*/*.png; do
     check "the same: $f" cmp "$f" "$(find cut-up -name "${s%.png}_${c#by/}.png")"
 done
 
-# The report has a line an input with all its files, and --resume goes by them.
+# The report has a line per input with all its files, which --resume uses.
 check 'a line an input' test "$(jq -r 'select(.input) | "\(.input) \(.output) \(.status) \([.outputs[].output] | join(","))"' r.jsonl | sort)" = \
 "in/rgb.ppm cut-up/rgb_{channel}.png done cut-up/rgb_r.png,cut-up/rgb_g.png,cut-up/rgb_b.png
 in/rgba.pam cut-up/rgba_{channel}.png done cut-up/rgba_r.png,cut-up/rgba_g.png,cut-up/rgba_b.png,cut-up/rgba_a.png
@@ -63,7 +63,7 @@ check 'what can not be read' test "$(files cut)$(jq -r 'select(.input) | "\(.inp
     'rgba_a.png rgba_b.png rgba_g.png rgba_r.png in/cut.ppm failed 0;in/rgba.pam done 4;'
 rm in/cut.ppm
 
-# What is wrong with names is said before any work.
+# Errors in names are reported before any work.
 cp in/rgb.ppm in/rgb_k.ppm
 expect_error 2 'channels: in/rgb_{channel}.ppm: the output of in/rgb.ppm would be written over the input in/rgb_k.ppm, want *' \
     channels split in/rgb.ppm in/rgb_k.ppm --out-dir in
@@ -148,7 +148,7 @@ expect 0 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{
 gpuimg split scans/2.ppm --labels labels/1.pgm --out-dir alone2 --fill 7 --format ppm
 check 'labels for all' diff -r alone2 one/2
 
-# What is there stays but by --force; --resume does what is missing.
+# Existing files stay except with --force; --resume makes missing ones.
 expect 1 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --fill 7 --format pam
 check 'not over layers' grep -q '^gpuimg: split: scans/1.ppm: --out one/1: holds layer-00000[0-9].ppm: want ' err
 expect 0 gpuimg split scans/1.ppm scans/2.ppm --labels labels/1.pgm --out 'one/{stem}' --fill 7 --format pam --force

@@ -18,7 +18,7 @@ cat >look.py <<'PY'
 import hashlib, os, sys, time
 
 def one(path):
-    """Of a file its bytes' hash; of a folder that of names and bytes; None: nothing there, or replaced meanwhile."""
+    """The hash of a file's bytes, or of a folder's names and bytes; None: it does not exist, or was replaced meanwhile."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -49,7 +49,7 @@ open("done", "w").close()
 print(looks)
 PY
 
-# race WHAT NAME WHOLE WHOLE COMMAND COMMAND: each command runs in two loops while somebody looks.
+# race WHAT NAME WHOLE WHOLE COMMAND COMMAND: each command runs in two loops while a third process looks.
 race() {
     local what=$1 name=$2 first=$3 second=$4 text w
     local -a writers=()
@@ -64,7 +64,7 @@ race() {
     python3 look.py "$name" "$first" "$second" >looks
     wait "${writers[@]}"
     check "$what: no writer fails: $(head -c 200 errors)" test ! -e failed
-    check "$what: nothing but whole ones" test -z "$(grep part looks)"
+    check "$what: only whole ones" test -z "$(grep part looks)"
     check "$what: the reader saw some" test "$(tail -1 looks)" -gt 9
     check "$what: nothing temporary is left" test -z "$(find . -name '.gpuimg*')"
     rm -rf "$name" errors
@@ -93,7 +93,7 @@ race "crops" found crops-a crops-b "extract a.pgm --at 50% --crops found --force
 race "with others" out.json a.json b.json "extract a.pgm out.json --at 50% --mask ma.pgm" "extract b.pgm out.json --at 50% --mask ma.pgm"
 race "a difference" out.pgm diff-a.pgm diff-b.pgm "compare a.pgm flipped.pgm --diff out.pgm" "compare b.pgm flipped.pgm --diff out.pgm"
 
-# Of those that replace nothing one wins.
+# Among commands that replace nothing one wins.
 for i in {1..8}; do
     ("$GPUIMG" convert a.pgm once.png --no-clobber 2>/dev/null && echo won >>won) &
 done

@@ -43,7 +43,7 @@ for page in "$top"/tests/bench/results/*.md; do
     [[ $page == README.md ]] || check "the index of results has $page" grep -qF "($page)" "$top/tests/bench/results/README.md"
 done
 
-# Figures stand in README as they stand in the results they come from.
+# Figures in README equal those in the results they come from.
 sed -nE 's/^<!-- (tests\/bench\/results\/.*\.md) -->$/\1/p' "$readme" | sort -u >quoted
 check "README quotes results" test -s quoted
 while read -r results; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# gpuimg report merge: reports of one list's shards become one, and what is missing is said.
+# gpuimg report merge: reports of one list's shards become one, and missing parts are reported.
 . "$(dirname "$0")/lib.sh"
 
 header() { # header SHARD [LIST] [FILES] [CHAIN]
@@ -61,14 +61,14 @@ END
 head -c -20 3.jsonl >cut.jsonl
 expect 1 gpuimg report merge 1.jsonl 2.jsonl cut.jsonl 4.jsonl
 check "a cut line is warned of" grep -qx 'gpuimg: warning: report: cut.jsonl: line 3 is cut short, as of a task that was killed' err
-check "what is missing is said" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
+check "missing files are reported" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
 check "the rest is there" test "$(wc -l <out)" = 10
-# Damaged in the middle, as by a machine that went down: what it said is missing, the rest counts.
+# Damaged in the middle, as by a crash: its lines are missing, the rest counts.
 for damage in 'x{"input": "07.png", "out' '{"input": "07.png", "out' '\\0\\0\\0'; do
     awk -v with="$damage" 'NR == 3 { printf with "\n"; next } { print }' 3.jsonl >damaged.jsonl
     expect 1 gpuimg report merge 1.jsonl 2.jsonl damaged.jsonl 4.jsonl
     check "a damaged line is warned of" grep -qx 'gpuimg: warning: report: damaged.jsonl: line 3 is damaged' err
-    check "what it said is missing" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
+    check "its lines are missing" grep -qx 'gpuimg: report: of 10 files 0 failed and 1 never ran' err
 done
 { head -c 20 3.jsonl; echo; tail -n +2 3.jsonl; } >damaged.jsonl
 expect_error 2 'report: damaged.jsonl: line 1 is none of a report of --report' report merge 1.jsonl damaged.jsonl

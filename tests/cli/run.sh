@@ -90,13 +90,13 @@ expect_error 2 'run: want INPUT*with --file*' run --file steps.txt in.pgm made.p
 expect_error 1 'run: step 1, extract: *' run 'extract --mask-image no-such.pgm --to made.csv' in.pgm
 expect_error 1 'run: no-such.pgm: *' run 'blur' no-such.pgm made.pgm
 
-# One upload, one download, a line a step.
+# One upload, one download, a line per step.
 expect 0 gpuimg run 'blur | edges | blur' in.pgm chain.pgm --timing --device cpu
 check "--timing: one upload" grep -qE '^upload .* 1 time$' err
 check "--timing: one download" grep -qE '^download .* 1 time$' err
-if (($(grep -cE '^(blur|edges) .* bytes ' err) == 3)); then pass; else fail "--timing: a line a step" "$(<err)"; fi
+if (($(grep -cE '^(blur|edges) .* bytes ' err) == 3)); then pass; else fail "--timing: a line per step" "$(<err)"; fi
 
-# Help and completion know what stands inside the quotes.
+# Help and completion know the words inside the quotes.
 expect 0 gpuimg help run
 check "help run lists options of steps" grep -qE '^ +gaussian +--sigma --k' out
 expect 0 gpuimg __complete run "'gau"

@@ -102,7 +102,7 @@ expect 0 env -u MAKELEVEL -u MAKEFLAGS make -q -f photos.mk
 touch -d '1 minute' photos/3.pgm
 touch -r merged.jsonl then
 check "make: again" env -u MAKELEVEL -u MAKEFLAGS make -f photos.mk
-check "make: what is new alone" test "$(find blurred -newer then -type f)" = "$(find blurred -name 3.pgm)"
+check "make: only the new one" test "$(find blurred -newer then -type f)" = "$(find blurred -name 3.pgm)"
 
 folder snakemake
 cluster_file Snakefile >Snakefile

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --report of streams: a line an image, a frame or a plane, and one of the stream behind them.
+# --report of streams: a line per image, frame or plane, and at the end one for the stream.
 # Usage: stream_report.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -23,7 +23,7 @@ for line in list(open(sys.argv[1]))[1:]:
     print(line.get("stream", "none"), line["input"], line["output"], line["status"], sep="|")' "$1"
 }
 
-# From a pipe into a pipe; an image by itself is a stream too.
+# From a pipe into a pipe; a single image is a stream, too.
 "$GPUIMG" gaussian --sigma 2 - - --report r.jsonl <three.pgm >got
 cat three.pgm | gpuimg gaussian --sigma 2 - - >want
 check 'the stream is what it is without' cmp got want
@@ -42,7 +42,7 @@ assert [l["output_bytes"] for l in lines] == [13 + 31 * 17, 13 + 64 * 48, 13 + 3
 assert whole["output_bytes"] == sum(l["output_bytes"] for l in lines)
 assert whole["input_bytes"] == sum(l["input_bytes"] for l in lines) == len(open("three.pgm", "rb").read())
 assert abs(whole["ms"]["kernels"] - sum(l["ms"]["kernels"] for l in lines)) < 0.01'
-# The unit of the times is a microsecond: of so many pixels no stage takes less on any machine.
+# The unit of the times is a microsecond: with this many pixels every stage takes longer on any machine.
 pgm large.pgm 640 480
 expect 0 gpuimg gaussian --sigma 2 large.pgm out.pgm --report r.jsonl
 check 'a stage is timed' python3 -c '
@@ -82,7 +82,7 @@ check 'tables: that of the stream' test "$(lines r.jsonl | tail -n 1)" = 'none|i
 expect 0 gpuimg run 'blur | histogram' three.pgm --table t.csv --report r.jsonl
 check 'tables: a line an image' diff <(lines r.jsonl | sed '$d' | cut -d'|' -f 2) <(tail -n +2 t.csv | cut -d, -f 1 | uniq)
 
-# What breaks off, what can't be written, what is lost.
+# Truncated streams, failed writes, lost devices.
 expect 1 gpuimg blur cut.pgm made.pgm --report r.jsonl
 check 'cut: those before, and that of the stream' test "$(lines r.jsonl | cut -d'|' -f 4 | tr '\n' ' ')" = 'done done failed failed '
 check 'cut: why' grep -q '"input": "cut.pgm", "output": "made.pgm", "status": "failed", "error": "cut.pgm: image 3: ends early' r.jsonl

@@ -31,7 +31,7 @@ done
 gpuimg gaussian --sigma 2 - - <all >got
 same "a stream from a file on standard input" got want
 (read -rn 1 _ && gpuimg gaussian --sigma 2 - - >got) < <(printf x; cat all)
-same "from where the pipe stands" got want
+same "from the pipe's position" got want
 cat all all | gpuimg gaussian --sigma 2 - - --memory 1Ki >got
 cat want want >twice
 same "with next to no memory" got twice
@@ -131,7 +131,7 @@ expect_error 2 'run: step 2, histogram: writes a table, and the input is a strea
     run 'blur | histogram' ab - --format pgm
 
 # ---- memory: ten times as long a stream takes no more ----
-peak() { # peak COUNT: KiB that gpuimg takes for so many images of 1 MB
+peak() { # peak COUNT: KiB that gpuimg takes for COUNT images of 1 MB
     for ((i = 0; i < $1; i++)); do cat big.pgm; done |
         python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
@@ -288,7 +288,7 @@ if command -v ffmpeg >/dev/null; then
 else
     skip "no ffmpeg"
 fi
-# What has gone through is told, without a change of it.
+# Progress is shown, without changing the stream.
 for ((i = 0; i < 7; i++)); do pgm part.pgm 61 $((40 + i)); cat part.pgm; done >told.pgm
 expect 0 gpuimg blur told.pgm told-out.pgm --progress
 check 'images are counted' grep -qE '^gpuimg: blur: 7 images, [0-9.]+ images/s, .*B/s in, .*B/s out, bound by [a-z ]+$' err
@@ -311,7 +311,7 @@ expect 0 gpuimg blur --tar told.tar told-out.tar --progress
 check 'members are counted' grep -qE '^gpuimg: blur: 3 members, [0-9.]+ members/s' err
 
 
-# ---- a pipe with a name: nobody at its other end, or nobody who writes ----
+# ---- a pipe with a name: no process at its other end, or none that writes ----
 mkfifo quiet.fifo
 check "a signal to who waits for a pipe with a name" timeout 60 python3 - "$GPUIMG" <<'PY'
 import os, signal, subprocess, sys, time

@@ -1,12 +1,12 @@
 #!/bin/bash
-# --tar: shards in, shards out; what is an image, what passes, what breaks off. Usage: tar.sh GPUIMG
+# --tar: shards in, shards out; images, other members, truncated tars. Usage: tar.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 same() { if cmp "$2" "$3" >check.log 2>&1; then pass; else fail "$1" "$(<check.log)"; fi; }
 says() { if [[ $(<err) == "$2" ]]; then pass; else fail "$1" "said: $(<err)" "want: $2"; fi; }
 
-# ---- a shard as WebDataset has them, with all that may stand beside pictures ----
+# ---- a shard as in WebDataset, with all kinds of members beside pictures ----
 mkdir -p in/sub
 pgm in/0.pgm 40 30
 gpuimg convert in/0.pgm in/1.png
@@ -133,11 +133,11 @@ check "and stays as it is" cmp kept.tar x-08.tar
 expect_error 2 "blur: --tar: goes from tar to tar*" blur --tar x-08.tar made.tar --out-dir made
 expect_error 2 "blur: --tar: goes from tar to tar*--recursive and --null" blur --tar x-08.tar made.tar --recursive
 
-# --resume: tars that are there are whole.
+# --resume: existing tars are whole.
 gpuimg blur --tar x-08.tar y-08.tar
 touch -d '2000-01-01' y-08.tar
 expect 0 gpuimg blur --tar --resume 'x-{08..11}.tar' 'y-{08..11}.tar'
-check "--resume: what is there stays" test "$(date -r y-08.tar +%Y)" = 2000
+check "--resume: existing tars stay" test "$(date -r y-08.tar +%Y)" = 2000
 check "--resume: the others are made" test -s y-11.tar
 
 # --shard: a task's part of the list.
@@ -200,7 +200,7 @@ expect 1 gpuimg blur --tar nowhere.tar made.tar
 check "no such file" grep -q '^gpuimg: blur: nowhere.tar: No such file' err
 check "nothing appears" test ! -e made.tar
 
-# Names that point elsewhere are names; sizes that nobody has are no memory.
+# Names that point elsewhere are names; absurd sizes take no memory.
 python3 - <<'PY'
 import io, tarfile
 data = open("in/0.pgm", "rb").read()

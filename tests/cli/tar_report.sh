@@ -1,5 +1,5 @@
 #!/bin/bash
-# --report and --resume of tars: a line a member and one a tar, what is done again, what merge says.
+# --report and --resume of tars: a line per member and per tar, repeated work, messages of merge.
 # Usage: tar_report.sh GPUIMG
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"

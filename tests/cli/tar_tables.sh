@@ -80,7 +80,7 @@ check 'lines of info' test "$(cut -d, -f1 out | tail -n 1)" = 'two.tar: two/c.ti
 expect 0 gpuimg info --json --tar two.tar
 check 'JSON of info' test "$(jq -r '"\(.tar) \(.file) \(.width)"' out)" = 'two.tar two/c.tif 427'
 
-# A report: a line an image and one a tar; what is no image has none. Shards.
+# A report: a line per image and per tar; other members have none. Shards.
 expect 0 gpuimg histogram --tar one.tar two.tar --table all.csv --report r.jsonl
 lines() { jq -r 'select(.input) | "\(.tar) \(.input) \(.output) \(.status) \(.width)"' "$1"; }
 cat >want <<'END'

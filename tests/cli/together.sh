@@ -1,13 +1,13 @@
 #!/bin/bash
-# Outputs of one command belong together: all come to stand under their names, or none.
+# Outputs of one command belong together: all appear under their names, or none.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 61 47
 two_regions two.pgm
 everything="--labels made.png --labels-picture made.ppm --mask made.pgm --overlay made2.ppm --crops made.d --points made.csv"
 
-# nothing NAME: no output stands, no temporary either.
+# nothing NAME: no output exists, and no temporary file.
 nothing() {
-    check "$1: nothing stands" test -z "$(compgen -G 'made*'; compgen -G '.gpuimg-*')"
+    check "$1: no output exists" test -z "$(compgen -G 'made*'; compgen -G '.gpuimg-*')"
     rm -rf made* .gpuimg-*
 }
 
@@ -27,13 +27,13 @@ check "run to a full standard output fails" test $? = 75
 nothing "run to a full standard output"
 # shellcheck disable=SC2086
 expect 0 gpuimg extract two.pgm made.json --at 20 $everything
-check "and all of them stand otherwise" test "$(echo made*)" = "made.csv made.d made.json made.pgm made.png made.ppm made2.ppm"
+check "and all of them exist otherwise" test "$(echo made*)" = "made.csv made.d made.json made.pgm made.png made.ppm made2.ppm"
 rm -rf made*
 expect 2 gpuimg compare two.pgm in.pgm --diff made.png # of another size
 nothing "compare of two sizes"
 sed 's/90/91/' two.pgm >other.pgm
 expect 1 gpuimg compare two.pgm other.pgm --max-diff 0 --diff made.png
-check "a difference is a result: its picture stands" test -s made.png
+check "a difference is a result: its picture exists" test -s made.png
 rm made.png
 
 # A limit on files that only the last one meets; what stood there before stays.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command line itself: what is refused, with which words, before any work.
+# The command line itself: errors and their messages, before any work.
 . "$(dirname "$0")/lib.sh"
 pgm in.pgm 9 7
 

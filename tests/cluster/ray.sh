@@ -35,7 +35,7 @@ for i in range(60):
         f.write(b"P6 448 448 255\n" + random.Random(i).randbytes(3 * 448 * 448))
 END
 expect 0 gpuimg run 'gaussian --sigma 3 | sharpen' --recursive photos --out-dir one
-check "the actor by itself" "$python" "$tests/../cluster/ray_actor.py"
+check "the actor alone" "$python" "$tests/../cluster/ray_actor.py"
 check "three nodes, one removed" timeout 300 "$python" "$tests/../cluster/ray_cluster.py" "$work"
 cp check.log ray.log
 check "the files are those of one process" diff -rq blurred one

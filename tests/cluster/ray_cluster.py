@@ -16,7 +16,7 @@ NODE = {"num_cpus": 2, "num_gpus": 2, "object_store_memory": 200 << 20, "temp_di
 
 
 def parents():
-    """Of each process the parent, and its name."""
+    """The parent and the name of each process."""
     table = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -20,7 +20,7 @@ if [[ ! ${GPUIMG_CLUSTER_ALONE-} ]]; then
     GPUIMG_CLUSTER_ALONE=1 exec "${alone[@]}" bash "$0" "$@"
 fi
 . "$(dirname "$0")/../cli/lib.sh"
-# Of task 5 the machine fails the first time.
+# The machine of task 5 fails the first time.
 mkdir bin
 cat >bin/gpuimg <<END
 #!/bin/sh

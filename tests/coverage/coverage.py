@@ -75,7 +75,7 @@ def add(source, lines):
 
 
 def run(words, folder, seconds):
-    """The exit status; "too long" where it takes more than so many seconds. Nothing of it is left running."""
+    """The exit status; "too long" if it takes longer than that. No process of it is left running."""
     child = subprocess.Popen(words, cwd=folder, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"), stdin=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:

@@ -161,7 +161,7 @@ def test_alpha():
         near("4 x 5, without alpha", c.filter(image[..., :3].copy(), "color", "--matrix", text),
              affine(opaque, dtype, m[:3, :4], m[:3, 4]), dtype)
         mean = image[image[..., 3] > 0][:, :3].astype(np.float64).mean(axis=0)
-        near("gray world of what is seen", c.filter(image, "color", "--balance", "gray")[..., :3],
+        near("gray world of visible pixels", c.filter(image, "color", "--balance", "gray")[..., :3],
              affine(image[..., :3], dtype, np.diag(mean.mean() / mean)), dtype)
 
 
@@ -211,7 +211,7 @@ def test_odd():
 
 
 def components(image, counted, dtype):
-    """Of the colours, of the pixels that count; in parts of full scale."""
+    """For the colours of the pixels that count; as fractions of full scale."""
     v = image[..., :3].astype(np.float64) / FULL[dtype]
     colours = v[counted]
     values, vectors = np.linalg.eigh(np.cov(colours.T, bias=True))
@@ -238,7 +238,7 @@ def test_pca(dtype, shape):
         counted = c.rng.random(shape[:2]) < 0.5
         alpha = np.where(counted, FULL[dtype] // 2, 0).astype(dtype)
         got = c.filter(np.dstack([image, alpha]), "color", "--pca")
-        near("pca of what is seen", got[..., :3], components(image, counted, dtype), dtype)
+        near("pca of visible pixels", got[..., :3], components(image, counted, dtype), dtype)
         c.check("pca: alpha", np.array_equal(got[..., 3], alpha))
     flat = np.full((3, 4, 3), FULL[dtype] / 5).astype(dtype)
     exact = flat.astype(np.float64) / FULL[dtype] * (dtype != np.float32)

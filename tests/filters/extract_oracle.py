@@ -218,7 +218,7 @@ DIGITS = ("0e11131519110e 040c040404040e 0e11010204081f 1f02040201110e 02060a121
 
 
 def test_numbers():
-    """What stands above each box is its label: digits of 5 x 7 pixels, one pixel around each."""
+    """The text above each box is its label: digits of 5 x 7 pixels, one pixel around each."""
     image = np.full((320, 100), 90, np.uint8)
     for i in range(12):
         image[20 + 25 * i:24 + 25 * i, 40:44] = 200

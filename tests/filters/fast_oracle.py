@@ -35,7 +35,7 @@ def close(name, source, *args, most=1):
 
 
 def test_draft(mode, size, result, shrink, subsampling):
-    """The part of the draft that is picture is its last pixel but for what the blocks hold besides."""
+    """The part of the draft that is picture ends before the padding of the last blocks."""
     source = c.path("in.jpg")
     photo(*size, mode).save(source, quality=92, subsampling=subsampling)
     name = f"{mode} {size} to {result}, subsampling {subsampling}"

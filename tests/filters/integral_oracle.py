@@ -38,7 +38,7 @@ for dtype in (np.uint8, np.uint16, np.float32):
                 ok = got.dtype == kind and np.array_equal(got, exact.astype(kind))
                 c.check(f"{name} {along} squares {squares} {shape} {dtype.__name__}", ok, f"{got.dtype}")
 
-# Sums of floats of any size are right to 2^-62 of what is possible; what is not finite adds nothing.
+# Sums of floats of any size are right to 2^-62 of what is possible; samples that are not finite add nothing.
 wide = (c.rng.standard_normal((40, 50)) * 10.0 ** c.rng.integers(-9, 9, (40, 50))).astype(np.float32)
 got = sums(wide, "integral")
 exact = wide.astype(np.longdouble).cumsum(0).cumsum(1)

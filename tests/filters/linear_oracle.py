@@ -136,7 +136,7 @@ def main():
                     chunk(b"gAMA", struct.pack(">I", 100000)))
             against(f"cICP of gamma 2.2, {dtype} x {channels}", samples(dtype, channels, 3), lambda v, c: v**2.2,
                     lambda v, c: v ** (1 / 2.2), chunk(b"cICP", bytes([1, 4, 0, 1])))
-    # Of ITU-T H.273's transfers those that are a power or sRGB's; cICP counts before sRGB, and that before gAMA (PNG, 4.3).
+    # Those of ITU-T H.273's transfers that are a power or sRGB's; cICP counts before sRGB, and that before gAMA (PNG, 4.3).
     powers = {"8": (1, [8]), "5": (2.8, [5]), "4, not gAMA": (2.2, [4, 100000]), "8, not gAMA": (1, [8, 45455])}
     for name, (power, (transfer, *rest)) in powers.items():
         against(f"cICP {name}", samples("u1", 3, 9), lambda v, c: v**power, lambda v, c: v ** (1 / power),

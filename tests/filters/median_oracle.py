@@ -9,7 +9,7 @@ c = Checks()
 
 
 def peer(image, k, mode="nearest", cval=0, alpha=False):
-    """Each channel by itself, alpha as it is where it is none of them."""
+    """Each channel separately; alpha is copied unless it is one of them."""
     if image.ndim == 2:
         return ndimage.median_filter(image, k, mode=mode, cval=cval)
     if image.shape[2] % 2 == 0 and not alpha:
@@ -62,7 +62,7 @@ for turn, (w, h, percent) in enumerate([(4, 3, 50), (1, 6, 50), (5, 1, 10), (3, 
         if percent == 50:
             c.check(f"median {w}x{h} {dtype.__name__}", np.array_equal(c.filter(image, "median", *args), want))
 
-# The most frequent one, the least of equals.
+# The most frequent one, the smallest in a tie.
 for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9, 9, 3), ((20, 26), 4, 7, 9), ((17, 30), 31, 5, 40), ((12, 11), 5, 5, 10**5)]):
     for dtype in (np.uint8, np.uint16):
         border, mode = list(SCIPY_MODES.items())[turn % len(SCIPY_MODES)]
@@ -75,7 +75,7 @@ for turn, (shape, w, h, values) in enumerate([((33, 47), 3, 3, 5), ((29, 31), 9,
         got = c.filter(image, "mode", "--size", f"{w}x{h}", "--border", border, "--device", "cpu")
         c.check(f"mode {w}x{h} {border} {dtype.__name__}", np.array_equal(got, want))
 
-# The same in windows of any shape; scikit-image's where that lies within the image.
+# The same in windows of any shape; scikit-image's where that is inside the image.
 disk, diamond = footprints.disk, footprints.diamond
 for turn, (mask, args) in enumerate([(disk(4), ["--shape", "disk", "--k", 9]), (diamond(3), ["--shape", "diamond", "--k", 7]), (np.eye(4, 6), None), (np.array([[1, 0, 0], [1, 1, 0]]), None), (disk(60), ["--shape", "disk", "--k", 121])]):
     mask = mask.astype(np.uint8)
@@ -107,7 +107,7 @@ for turn, (mask, args) in enumerate([(np.ones((3, 3)), ["--k", 3]), (np.ones((7,
         c.check(f"transparent, rank {name}", np.array_equal(c.filter(image, "rank", "--percent", 85, *args), visible(image, mask, lambda v: v[len(v) * 85 // 100])))
         c.check(f"transparent, mode {name}", np.array_equal(c.filter(image, "mode", *args), visible(image, mask, lambda v: np.bincount(v).argmax())))
 seen = random_image(c.rng, (40, 50, 4), np.uint8) | np.uint8(1)
-for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # what stands outside may be the only pixels that are transparent
+for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # pixels outside may be the only ones that are transparent
     got = c.filter(seen, "median", "--k", 7, "--border", "border", "--border-value", ",".join(map(str, value)))
     c.check(f"outside {value}", np.array_equal(got, visible(seen, np.ones((7, 7)), lambda v: v[len(v) // 2], "border", value)))
 c.check("none transparent", np.array_equal(c.filter(seen, "median"), peer(seen, 3)) and c.filter(seen, "median")[:, :, 3].tobytes() == seen[:, :, 3].tobytes())

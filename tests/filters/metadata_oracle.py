@@ -99,7 +99,7 @@ THUMBNAIL = b"\xff\xd8" + b"the small picture as it was" * 20 + b"\xff\xd9"
 
 
 def exif(gps=False, thumbnail=False):
-    """Orientation 6, a software, and what is asked for."""
+    """Orientation 6, a software, and the requested tags."""
     n = 2 + gps
     first = 8 + 2 + 12 * n + 4
     software = b"camera 1\0"
@@ -265,7 +265,7 @@ def exif_and_places():
 
 
 def comments():
-    """Of a JPEG, whose comments say nothing of their code: UTF-8 where Python reads it as that, else Latin-1."""
+    """A JPEG's comments do not name their encoding: UTF-8 where Python reads it as that, else Latin-1."""
     plain = convert("in.png", "plain.jpg", "--strip")[1]
     for raw in (b"plain", b"\xe2\x82\xac", b"\xf0\x9f\x98\x80", b"\xe0\xa0\x80", b"\xf4\x8f\xbf\xbf", b"\xc2\x80!",
                 b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xe2\x82!", b"\xbf",

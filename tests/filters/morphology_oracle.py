@@ -40,7 +40,7 @@ def opaque(name, image, mask, border="clamp", value=None):
 
 
 def peer(name, image, size, mode, cval, alpha):
-    """Each channel by itself, alpha as it is where it is none of them."""
+    """Each channel separately; alpha is copied unless it is one of them."""
     if image.ndim == 2:
         return PEERS[name](image, size=size, mode=mode, cval=cval)
     if image.shape[2] % 2 == 0 and not alpha:
@@ -155,7 +155,7 @@ for name in ("erode", "dilate"):
     c.check(f"{name}: NaN that is transparent does not count", np.array_equal(got, want, equal_nan=True))
 seen = random_image(c.rng, (13, 17, 4), np.uint8) | np.uint8(1)
 for name in [*PEERS, "midpoint"]:
-    for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # what stands outside may be the only pixels that are
+    for value in ([0, 0, 0, 0], [255, 9, 30, 0], [255, 9, 30, 1]):  # pixels outside may be the only ones that are
         got = c.filter(seen, name, "--k", 5, "--border", "border", "--border-value", ",".join(map(str, value)))
         c.check(f"{name}: outside {value}", np.array_equal(got, opaque(name, seen, np.ones((5, 5)), "border", value)))
 got = c.filter(np.dstack([image[:, :, 0], image[:, :, 0] * 0]), "erode", "--k", 9)
@@ -169,7 +169,7 @@ for i, dtype in enumerate((np.uint8, np.uint16, np.float32)):
         want = ((low + high) / 2 if dtype == np.float32 else np.rint((low + high) / 2)).astype(dtype)
         c.check(f"midpoint {size} {border} {dtype.__name__}", np.array_equal(c.filter(image, "midpoint", *args), want))
 
-# Infinities are what they are half way to, and each other's middle is none.
+# The mean with an infinity is that infinity; opposite infinities have no mean.
 inf, huge = np.float32(np.inf), np.float32(3e38)
 for pair, want in (((inf, inf), inf), ((-inf, -inf), -inf), ((inf, 5), inf), ((5, -inf), -inf), ((huge, huge), huge), ((inf, -inf), np.nan)):
     for width in (2, 70):

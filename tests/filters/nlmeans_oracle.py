@@ -16,7 +16,7 @@ def table(unit):
 
 
 def offsets(image, patch, search, mode, value=0):
-    """For each offset the colours (and alpha) it brings, and how far the patches are apart: sums of squares of steps."""
+    """For each offset the colours (and alpha) it brings, and the distance of the patches: sums of squares of steps."""
     v = image.reshape(*image.shape[:2], -1)
     colours = v.shape[2] - (v.shape[2] + 1) % 2
     r, s = patch // 2, search // 2

@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
         result = run("info", "in.npy")
         check(f"{array.dtype} {array.shape}", result.returncode == 1 and "want" in result.stderr)
 
-    # Headers written by hand: what numpy reads is read as numpy does, what it refuses is refused.
+    # Headers written by hand: headers that numpy reads are read alike, headers that it refuses are refused.
     good = "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }"
     data = bytes(range(40, 52))
     for version, words in ((1, good), (2, good), (3, good), (1, good.replace("<", "=")), (1, good.replace("'", '"')),

@@ -47,7 +47,7 @@ def crops(dtype, shape, margin, order):
 
 
 def overlaps():
-    """Crops of one value each: which one lies on top shows, whatever the order of the rows."""
+    """Crops of one value each: the one on top is visible, whatever the order of the rows."""
     folder, base = c.path("flat"), np.zeros((40, 60), np.uint8)
     os.mkdir(folder)
     write(c.path("base.pgm"), base)

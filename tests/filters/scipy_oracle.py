@@ -25,7 +25,7 @@ def agree(name, got, exact, dtype):
         return
     want = to_type(exact, dtype)
     off = np.abs(got.astype(np.int64) - want.astype(np.int64))
-    # a small image may hold one rounding neighbour: the share is asked of what is large enough
+    # a small image may hold one rounding neighbour: the share is required of large images only
     share = 0.999 if dtype == np.uint8 else 0.95
     enough = off.size < 2000 or (off == 0).mean() >= share
     c.check(name, off.max() <= 1 and enough, f"off by {off.max()}, equal {(off == 0).mean():.5f}")

@@ -35,7 +35,7 @@ CAUGHT = ROOT / "build/mutate/caught"
 TIMES = ROOT / "build/mutate/times.json"
 SOURCES = ("imgio/**/*.c", "filters/**/*.c", "kernels/cpu/**/*.c", "cli/**/*.c")
 
-# What stands between words as a whole, and what in its place.
+# Operators between words, and their replacements.
 CHANGES = [
     (r" < ", [" <= ", " > "]), (r" <= ", [" < "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > "]),
     (r" == ", [" != "]), (r" != ", [" == "]), (r" && ", [" || "]), (r" \|\| ", [" && "]),
@@ -64,7 +64,7 @@ def masked(text):
 
 
 def places(path):
-    """Every change that could be made: offset, end, what comes there."""
+    """Every possible change: offset, end, replacement."""
     text = masked(path.read_text())
     return [(m.start(), m.end(), new) for pattern, news in CHANGES for m in re.finditer(pattern, text) for new in news]
 

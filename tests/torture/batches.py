@@ -32,7 +32,7 @@ OPERATIONS = (
 
 
 def pam(path, random_):
-    """A random image: 1 to 700 pixels a side, 8 or 16 bits, 1 to 4 channels."""
+    """A random image: sides of 1 to 700 pixels, 8 or 16 bits, 1 to 4 channels."""
     width, height, channels = random_.randint(1, 700), random_.randint(1, 700), random_.randint(1, 4)
     wide = random_.random() < 0.5
     kind = ("GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA")[channels - 1]

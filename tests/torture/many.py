@@ -10,7 +10,7 @@ import shlex
 import tarfile
 
 PICTURES = "a.png", "b.jpg", "c.ppm", "photos/d.pgm", "photos/sub/e.tif"
-# Name, words, what is wanted here beside the pictures; standard input by its name among the files.
+# Name, words, further files beside the pictures; standard input by its name among the files.
 COMMANDS = (
     ("files", "blur --k 3 --out-dir out --report r.jsonl a.png b.jpg c.ppm", ()),
     ("files by a template", "invert --out {dir}/{stem}_n.ppm --files-from list", ("list",)),

@@ -39,7 +39,7 @@ MOODY = ("devices", "bench", "selftest")
 SHORT = {"bench": "bench invert --size 16 --device cpu --threads 1", "selftest": "selftest invert --device cpu"}
 
 
-# Faults of libraries that are known: part of the command line, kind, what is wrong. They count as skipped.
+# Faults of libraries that are known: part of the command line, kind, the failure. They count as skipped.
 KNOWN = (
     (".tif", "memory", "died of signal 11", "libtiff 4.5 reads through NULL where TIFFReadDirectory() gets no memory"),
     (".tif", "memory", "died of signal 6", "libtiff 4.5 frees twice where a tag of bytes gets no memory"),
@@ -49,7 +49,7 @@ KNOWN = (
 
 
 class Case:
-    """A command line, the files before it and after it, and what it prints."""
+    """A command line, the files before it and after it, and its output."""
 
     def __init__(self, name, words, folder, stdin=b""):
         self.name, self.words, self.folder, self.stdin = name, words, folder, stdin
@@ -83,7 +83,7 @@ def with_inks():
 
 
 def chunk(kind, data):
-    """Of a PNG."""
+    """A chunk of a PNG."""
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
