@@ -256,7 +256,7 @@ static enum gi_status run_many(const struct gi_command *self, void *const *param
         status = gi_batch_journal(files, &job, err);
     if (!status)
         status = gi_rows_run(&infos.rows, run_item, NULL, files->threads, err);
-    gi_combine_end(&infos.rows.combine, false, NULL); /* where nothing ran */
+    gi_combine_abandon(&infos.rows.combine); /* where nothing ran */
     gi_batch_close(files);
     return status;
 }

@@ -153,6 +153,9 @@ enum gi_status gi_sink_take(struct gi_sink **sink, void **bytes, size_t *nbytes,
 /* Names by which the older file goes on to be known (hard links), besides the one that is replaced.
  */
 unsigned long gi_sink_other_links(const struct gi_sink *sink);
+/* Whether a file appears when the sink is committed; false if the bytes go to standard output, a
+ * pipe or a device as they are written. */
+bool gi_sink_is_file(const struct gi_sink *sink);
 /* Appends bytes; buffered. After an error every further write is quietly refused. */
 enum gi_status gi_sink_write(struct gi_sink *sink, const void *bytes, size_t nbytes,
                              struct gi_err *err);

@@ -170,6 +170,11 @@ unsigned long gi_sink_other_links(const struct gi_sink *sink)
     return sink->links > 1 ? sink->links - 1 : 0;
 }
 
+bool gi_sink_is_file(const struct gi_sink *sink)
+{
+    return sink->target != NULL;
+}
+
 static enum gi_status gather(struct gi_sink *sink, const unsigned char *bytes, size_t nbytes,
                              struct gi_err *err)
 {

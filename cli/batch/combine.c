@@ -80,7 +80,7 @@ enum gi_status gi_combine_new(struct gi_combine **out, const struct gi_combine_o
     if (!status && options->format == GI_COMBINE_NPY)
         status = open_rows(combine, err);
     if (status)
-        gi_combine_end(out, false, NULL);
+        gi_combine_abandon(out);
     return status;
 }
 
@@ -173,23 +173,37 @@ static enum gi_status copy_rows(struct gi_combine *combine, struct gi_err *err)
     return status;
 }
 
-enum gi_status gi_combine_end(struct gi_combine **out, bool keep, struct gi_err *err)
+void gi_combine_abandon(struct gi_combine **out)
 {
     struct gi_combine *combine = *out;
-    enum gi_status status = GI_OK;
     *out = NULL;
     if (!combine)
-        return status;
-    if (keep && combine->rows)
-        status = copy_rows(combine, err);
-    if (keep && !status)
-        status = gi_sink_commit(&combine->sink, false, err);
+        return;
     gi_sink_abandon(&combine->sink);
     if (combine->rows)
         fclose(combine->rows);
     free(combine->columns);
     free(combine->head);
     free(combine);
+}
+
+static enum gi_status commit(struct gi_combine *combine, struct gi_err *err)
+{
+    enum gi_status status = combine->rows ? copy_rows(combine, err) : GI_OK;
+    return status ? status : gi_sink_commit(&combine->sink, false, err);
+}
+
+enum gi_status gi_combine_end(struct gi_combine **out, enum gi_status status, struct gi_err *err)
+{
+    struct gi_combine *combine = *out;
+    struct gi_err fault = {0};
+    bool complete = !status || (!*err->text && status != GI_E_PIPE);
+    if (combine && complete && status == GI_E_AGAIN && gi_sink_is_file(combine->sink))
+        gi_fail(err, status, "%s: is not written: the machine failed, not its inputs: try again",
+                combine->options.path);
+    else if (combine && complete && commit(combine, &fault))
+        status = (*err = fault).status;
+    gi_combine_abandon(out);
     return status;
 }
 

@@ -22,11 +22,19 @@ struct gi_combine_options {
     bool no_clobber;          /* an error where the file is there */
 };
 
-/* Opens the table. Nothing stands there before gi_combine_end(), which takes and nulls, and drops
- * all where `keep` is false. What the options point to outlives it. Errors: as gi_sink_open(). */
+/* Opens the table. Its file appears with gi_combine_end(). What the options point to outlives it.
+ * Errors: as gi_sink_open(). */
 enum gi_status gi_combine_new(struct gi_combine **combine, const struct gi_combine_options *options,
                               struct gi_err *err);
-enum gi_status gi_combine_end(struct gi_combine **combine, bool keep, struct gi_err *err);
+/* Ends the table of a batch that ended with `status` and the message in `err`; takes and nulls. If
+ * single files failed, which was printed and left `err` without text, the rows of the others
+ * are kept. If the machine failed (GI_E_AGAIN), no file is written and an older one stays, because
+ * another run may give all rows. Standard output and pipes get the rows in either case. Returns
+ * `status`, or the status of what failed here. NULL: nothing is done. */
+enum gi_status gi_combine_end(struct gi_combine **combine, enum gi_status status,
+                              struct gi_err *err);
+/* Frees the table without writing it; takes and nulls. NULL: nothing is done. */
+void gi_combine_abandon(struct gi_combine **combine);
 
 /* A part that is added: the table of a file, for JSON lines an object that names the file itself (a
  * newline is added here), else CSV, whose first line names the columns, which are the same for all.

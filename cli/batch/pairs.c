@@ -245,7 +245,7 @@ enum gi_status gi_pairs_run(const struct gi_command *command, void *const *param
         status = gi_rows_run(&pairs.rows, run_item, note, gi_imaging_threads(pairs.imaging), err);
     if (!status && pairs.different)
         status = gi_fail(err, GI_E_DIFFERENT, "%zu of %zu pairs differ", pairs.different, pairs.n);
-    gi_combine_end(&pairs.rows.combine, false, NULL); /* where nothing ran */
+    gi_combine_abandon(&pairs.rows.combine); /* where nothing ran */
     gi_batch_close(files);
     if (gi_cli_tears_down())
         gi_imaging_free(&pairs.imaging);

@@ -65,13 +65,11 @@ enum gi_status gi_rows_run(struct gi_rows *rows,
     struct delivery delivery = {rows, run, note};
     struct gi_work_on work = {
         .self = &delivery, .run = run_item, .deliver = deliver, .ordered = true};
-    bool table = rows->combine != NULL;
     enum gi_status status = gi_batch_go(&rows->files, &work, threads, err);
     struct gi_err fault = {0};
-    enum gi_status ended =
-        gi_combine_end(&rows->combine, !status || (!*err->text && status != GI_E_PIPE), &fault);
-    if (!ended && !table && status != GI_E_PIPE)
-        ended = gi_cli_flush(&fault);
+    if (rows->combine)
+        return gi_combine_end(&rows->combine, status, err);
+    enum gi_status ended = status == GI_E_PIPE ? GI_OK : gi_cli_flush(&fault);
     if (ended && (!status || !*err->text)) {
         *err = fault;
         status = ended;

@@ -227,17 +227,9 @@ enum gi_status gi_batch_tables(const struct gi_batch_job *job, char **operands, 
         status = gi_imaging_new(&tables.imaging, &options, err);
     if (tables.stream)
         tables.stream->imaging = tables.imaging;
-    bool ran = !status;
     if (!status)
         status = go(&tables, err);
-    /* What came before a failure of a file stands in the table; one that can't be written does not.
-     */
-    struct gi_err fault = {0};
-    enum gi_status ended = gi_combine_end(&tables.combine, ran && (!status || !*err->text), &fault);
-    if (ended && !status) {
-        *err = fault;
-        status = ended;
-    }
+    status = gi_combine_end(&tables.combine, status, err);
     if (tables.stream)
         status = gi_stream_report_end(tables.stream, status, err);
     gi_stream_free(&tables.stream);

@@ -160,6 +160,24 @@ echo mine >each/q1.csv
 expect 1 gpuimg histogram in/q1.png in/q2.png --out-dir each --no-clobber
 check '--no-clobber keeps them' test "$(cat told.csv each/q1.csv)" = $'mine\nmine' -a -s each/q2.csv
 
+# If the machine fails, not a file, no table appears and an older one stays. Reading /proc/self/mem is an I/O error.
+for command in stats histogram info 'extract --at 50%' 'run blur|stats' palette; do
+    for kind in csv jsonl npy; do
+        echo mine >told.$kind
+        # shellcheck disable=SC2086 # words
+        expect 75 gpuimg $command in/q1.png /proc/self/mem in/q2.png --table told.$kind
+        check "$command: the older .$kind stays" cmp told.$kind <(echo mine)
+        check "$command: and why" grep -qx "gpuimg: ${command%% *}: told.$kind: is not written: the machine failed, not its inputs: try again" err
+    done
+done
+expect 75 gpuimg stats in/q1.png /proc/self/mem --table new.csv
+check 'nor does a new one appear' test ! -e new.csv
+expect 75 gpuimg stats in/q1.png /proc/self/mem in/q2.png --table -
+check 'standard output has the others' test "$(sed 1d out | cut -d, -f 1 | tr '\n' ' ')" = 'in/q1.png in/q2.png '
+echo mine >told.csv
+expect 75 gpuimg compare --pairs <(printf 'in/q1.png\tin/q2.png\n/proc/self/mem\tin/q2.png\n') --table told.csv
+check 'compare: the older table stays' test "$(<told.csv)" = mine
+
 # A table that can't be written ends the batch, said once; a reader that went away says nothing.
 full() { "$GPUIMG" histogram in/q*.png --bins 65536 --table - >/dev/full; }
 expect 75 full
