@@ -159,10 +159,14 @@ static bool read_value(void *value, const struct gi_option *row, const char *tex
         return gi_rect_read(value, text);
     case GI_OPT_COLOUR:
         return gi_colour_read(value, text);
-    case GI_OPT_TEXT:
-    case GI_OPT_CONTENT:
     case GI_OPT_PATH:
     case GI_OPT_IMAGE:
+        if (!*text || strlen(text) >= PATH_MAX)
+            return false;
+        *(const char **)value = text;
+        return true;
+    case GI_OPT_TEXT:
+    case GI_OPT_CONTENT:
         *(const char **)value = text;
         return true;
     }
@@ -345,7 +349,7 @@ const char *gi_option_want(const struct gi_option *row, char *buffer, size_t nby
         break;
     case GI_OPT_PATH:
     case GI_OPT_IMAGE:
-        add(&line, "a path");
+        add(&line, "a path of 1 to %d bytes", PATH_MAX - 1);
         break;
     }
     return buffer;

@@ -3,6 +3,7 @@
 #include "cli/batch/brace.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@ static enum gi_status add(struct names *names, const char *name, struct gi_err *
     if (names->n == GI_BRACE_NAMES_MAX)
         return gi_fail(err, GI_E_USAGE, "%s: stands for more than %d names", names->text,
                        GI_BRACE_NAMES_MAX);
+    if (!*name || strlen(name) >= PATH_MAX)
+        return gi_fail(err, GI_E_USAGE, "%s: is a name of %zu bytes: want 1 to %d", name,
+                       strlen(name), PATH_MAX - 1);
     if (names->n == names->room) {
         size_t room = names->room ? 2 * names->room : 16;
         char **grown = realloc(names->at, room * sizeof *grown);
@@ -56,8 +60,8 @@ static bool read_number(long *value, int *width, const char *text, const char *e
 static bool read_range(struct brace *brace)
 {
     int from, to;
-    const char *dots = strstr(brace->open, "..");
-    if (!dots || dots > brace->close || !read_number(&brace->from, &from, brace->open + 1, dots) ||
+    const char *dots = memmem(brace->open, (size_t)(brace->close - brace->open), "..", 2);
+    if (!dots || !read_number(&brace->from, &from, brace->open + 1, dots) ||
         !read_number(&brace->to, &to, dots + 2, brace->close))
         return false;
     int left = (int)(dots - brace->open) - 1, right = (int)(brace->close - dots) - 2;

@@ -47,21 +47,49 @@ static char *settled(const char *path)
     return out;
 }
 
-/* Returns a key for a folder, by device and inode; for one that does not exist yet by its name in
- * the folder above. `path` is modified. */
+/* The end of the longest part of `path` that exists, and what that part is. `path` is left as it
+ * was. */
+static char *existing_part(char *path, struct stat *st)
+{
+    size_t n = strlen(path);
+    struct stat deeper;
+    if (stat(n ? path : ".", st) == 0)
+        return path + n;
+    char *end = path + strspn(path, "/");
+    if (stat(end > path ? "/" : ".", st))
+        *st = (struct stat){0};
+    for (char *slash = end; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        bool there = stat(path, &deeper) == 0;
+        *slash = '/';
+        if (!there)
+            break;
+        *st = deeper;
+        end = slash + 1;
+    }
+    return end;
+}
+
+/* The key of a folder: device and inode of the longest part that exists, then the names of the
+ * folders below it that are yet to be made. */
 static uint64_t folder_key(char *path)
 {
     struct stat st;
-    size_t n = strlen(path);
-    if (stat(*path ? path : ".", &st) == 0)
-        return gi_hash(gi_hash(GI_HASH_START, &st.st_dev, sizeof st.st_dev), &st.st_ino,
-                       sizeof st.st_ino);
-    while (n && path[n - 1] == '/')
-        path[--n] = '\0';
-    size_t above = (size_t)(name_in(path) - path);
-    uint64_t name = gi_hash(GI_HASH_START, path + above, n - above);
-    path[above] = '\0';
-    return gi_hash(n ? folder_key(path) : GI_HASH_START, &name, sizeof name);
+    char *at = existing_part(path, &st);
+    uint64_t key =
+        gi_hash(gi_hash(GI_HASH_START, &st.st_dev, sizeof st.st_dev), &st.st_ino, sizeof st.st_ino);
+    for (size_t n; *at; at += n + strspn(at + n, "/")) {
+        n = strcspn(at, "/");
+        uint64_t name = gi_hash(GI_HASH_START, at, n);
+        key = gi_hash(key, &name, sizeof name);
+    }
+    return key;
+}
+
+/* No file can have such a name. */
+static bool is_too_long(const char *path)
+{
+    return strlen(path) >= PATH_MAX;
 }
 
 /* Looks at the folder of `path`. */
@@ -127,7 +155,7 @@ enum gi_status gi_claim(struct gi_claims *claims, enum gi_claim_kind kind, size_
 {
     int image;
     bool regular;
-    if (!path || strcmp(path, "-") == 0)
+    if (!path || strcmp(path, "-") == 0 || is_too_long(path))
         return GI_OK;
     path = kind == GI_CLAIM_OUTPUT ? gi_output_file(path) : path;
     size_t n = kind == GI_CLAIM_INPUT ? gi_path_file(path, &image) : strlen(path);
@@ -145,6 +173,8 @@ enum gi_status gi_claim(struct gi_claims *claims, enum gi_claim_kind kind, size_
 enum gi_status gi_claim_folder(struct gi_claims *claims, enum gi_claim_kind kind, size_t index,
                                const char *path, struct gi_err *err)
 {
+    if (is_too_long(path))
+        return GI_OK;
     return look(claims, path) ? add(claims, (struct gi_claim){claims->folder_key, index, kind}, err)
                               : fail_memory(claims, err);
 }

@@ -32,7 +32,8 @@ struct gi_claims {
     uint64_t folder_key;
 };
 
-/* Takes the file at `path`; "-", NULL, devices and pipes are let by. Errors: GI_E_MEMORY. */
+/* Takes the file at `path`; "-", NULL, devices, pipes and names of PATH_MAX bytes or more, which no
+ * file can have, are let by. Errors: GI_E_MEMORY. */
 enum gi_status gi_claim(struct gi_claims *claims, enum gi_claim_kind kind, size_t index,
                         const char *path, struct gi_err *err);
 /* The same for the folder that contains the file. */

@@ -247,7 +247,7 @@ static void worker(void *arg, int index, void *scratch)
     (void)index;
     (void)scratch;
     for (struct gi_item *item; (item = take(engine));) {
-        if (!item->pass)
+        if (!item->pass && !item->status)
             item->status = engine->work.run(engine->work.self, item, &item->err);
         finish(engine, item);
     }

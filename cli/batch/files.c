@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/files.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/batch/claims.h"
+#include "cli/batch/pair_list.h"
 #include "cli/batch/progress.h"
 #include "cli/batch/stop.h"
 #include "cli/batch/tar_inputs.h"
@@ -123,6 +125,8 @@ enum gi_status gi_batch_names(struct gi_batch_files *files, bool images, const c
         return gi_fail(err, GI_E_USAGE, "want --out-dir or --out for the results");
     enum gi_status status = gi_naming_check(&files->naming, err);
     for (size_t i = 0; i < files->list.n && !status && images; i++) {
+        if (files->list.inputs[i].why)
+            continue;
         char *output = gi_naming_output(&files->naming, &files->list, i);
         status = output ? gi_save_check(output, image_format, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
@@ -228,6 +232,10 @@ static enum gi_status claim_folders(const struct gi_batch_files *files, struct g
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->list.n && !status; i++) {
         char *output = gi_naming_output(&files->naming, &files->list, i), *inside = NULL;
+        if (files->list.inputs[i].why || (output && strlen(output) >= PATH_MAX)) {
+            free(output);
+            continue;
+        }
         if (!output || asprintf(&inside, "%s/", output) < 0)
             status = gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         else
@@ -291,7 +299,7 @@ enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)
     for (int i = 0; !status && (image = gi_chain_image(files->chain, i)); i++)
         status = gi_claim(&claims, GI_CLAIM_IMAGE, (size_t)i, image, err);
     for (size_t i = 0; i < files->list.n && !status; i++) {
-        if (files->named)
+        if (files->named && !files->list.inputs[i].why)
             status = claim_outputs(files, &claims, i, err);
         if (!status)
             status = gi_claim(&claims, GI_CLAIM_INPUT, i, files->list.inputs[i].path, err);
@@ -332,6 +340,7 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
         item->input = strdup(input);
         if (!item->input)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        gi_item_refuse(item, &files->list.inputs[i]);
         *more = true;
     }
     return GI_OK;
@@ -393,22 +402,6 @@ static enum gi_status check_once(struct gi_input *const *sorted, size_t n, struc
     return GI_OK;
 }
 
-/* The inputs as the report's lines tell them apart: a pair is both names with a tab between, as in
- * --pairs. */
-static enum gi_status name_pairs(struct gi_list *pairs, const struct gi_batch_files *files,
-                                 struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    for (size_t i = 0; i < files->others.n && !status; i++) {
-        char *both;
-        if (asprintf(&both, "%s\t%s", files->list.inputs[i].path, files->others.inputs[i].path) < 0)
-            return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
-        status = gi_list_add(pairs, both, err);
-        free(both);
-    }
-    return status;
-}
-
 enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_batch_job *job,
                                 struct gi_err *err)
 {
@@ -423,7 +416,7 @@ enum gi_status gi_batch_journal(struct gi_batch_files *files, const struct gi_ba
         gi_batch_text(job->command, job->text ? job->text : job->command->name, job->params);
     struct gi_list pairs = {0};
     const struct gi_list *names = files->others.n ? &pairs : &files->list;
-    enum gi_status status = chain ? name_pairs(&pairs, files, err)
+    enum gi_status status = chain ? gi_pairs_name(&pairs, files, err)
                                   : gi_fail(err, GI_E_MEMORY, "out of memory: a report");
     if (!status)
         status = gi_list_hash(&head.list, names, err);

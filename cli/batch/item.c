@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/item.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/batch/journal.h"
+#include "cli/batch/list.h"
 
 const char *const gi_stage_names[GI_STAGES] = {"decode", "upload", "kernels", "download", "encode"};
 
@@ -31,6 +33,16 @@ void gi_item_free(struct gi_item **out)
         free(item->parts[i].path);
     free(item->parts);
     free(item);
+}
+
+void gi_item_refuse(struct gi_item *item, const struct gi_input *input)
+{
+    const char *name = item->output && !input->why ? item->output : item->input;
+    if (strlen(name) >= PATH_MAX)
+        item->status = gi_fail(&item->err, GI_E_IO, "%s: is a name of %zu bytes: want at most %d",
+                               name, strlen(name), PATH_MAX - 1);
+    else if (input->why)
+        item->status = gi_fail(&item->err, GI_E_IO, "%s: %s", name, strerror(input->why));
 }
 
 void gi_item_note_input(struct gi_item *item)

@@ -72,6 +72,11 @@ struct gi_item {
 struct gi_item *gi_item_new(void);
 void gi_item_free(struct gi_item **item);
 
+/* Makes the item fail without work, as its input says (struct gi_input) or because the name of its
+ * output is too long for any file. */
+struct gi_input;
+void gi_item_refuse(struct gi_item *item, const struct gi_input *input);
+
 /* Records one of several results, owned elsewhere; gi_item_note_output() adds its size and time.
  * Errors: GI_E_MEMORY. */
 enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct gi_err *err);

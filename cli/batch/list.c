@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include "cli/hash.h"
 #include "imgio/imgio.h"
 
-/* Takes `path`. */
-static enum gi_status add(struct gi_list *list, char *path, size_t root, struct gi_err *err)
+/* Takes `path`. `why`: as in struct gi_input. */
+static enum gi_status add(struct gi_list *list, char *path, size_t root, int why,
+                          struct gi_err *err)
 {
+    if (!why && path && strlen(path) >= PATH_MAX)
+        why = ENAMETOOLONG;
     if (path && list->n == list->room) {
         size_t room = 2 * list->room + 64;
         struct gi_input *grown = realloc(list->inputs, room * sizeof *grown);
@@ -28,7 +32,7 @@ static enum gi_status add(struct gi_list *list, char *path, size_t root, struct 
         free(path);
         return gi_fail(err, GI_E_MEMORY, "out of memory: a list of %zu files", list->n);
     }
-    list->inputs[list->n++] = (struct gi_input){path, root};
+    list->inputs[list->n++] = (struct gi_input){path, root, why};
     return GI_OK;
 }
 
@@ -84,7 +88,7 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
         if (!status && is_folder(entries[i], path))
             status = add_folder(list, path, top, err);
         else if (!status && is_image_name(entries[i]->d_name)) {
-            status = add(list, path, top, err);
+            status = add(list, path, top, 0, err);
             path = NULL;
         }
         free(path);
@@ -103,7 +107,7 @@ static enum gi_status add_name(struct gi_list *list, const char *name, bool recu
         return gi_fail(err, GI_E_USAGE, "-: want the names of files with --out-dir or --out");
     /* A file that is not there is found out when its turn comes. */
     if (stat(name, &st) || !S_ISDIR(st.st_mode))
-        return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, err);
+        return add(list, strdup(name), slash ? (size_t)(slash - name) + 1 : 0, 0, err);
     if (!recursive)
         return gi_fail(err, GI_E_USAGE, "%s: is a folder, want --recursive or files", name);
     return add_folder(list, name, 0, err);
@@ -152,7 +156,7 @@ enum gi_status gi_list_from(struct gi_list *list, const char *path, bool zero, b
 
 enum gi_status gi_list_add(struct gi_list *list, const char *path, struct gi_err *err)
 {
-    return add(list, strdup(path), 0, err);
+    return add(list, strdup(path), 0, 0, err);
 }
 
 void gi_list_free(struct gi_list *list)

@@ -15,6 +15,8 @@ struct gi_input {
     size_t root; /* characters of `path` up to and with the folder that it was found under by
                     --recursive; what follows is its place in the tree. Of a file that was named:
                     up to its last slash */
+    int why; /* errno: it fails when its turn comes and is never opened: ENAMETOOLONG for a name of
+                PATH_MAX bytes or more, else why a folder could not be read; 0: none */
 };
 
 struct gi_list {
@@ -23,8 +25,9 @@ struct gi_list {
 };
 
 /* Adds what the operands name: files, and with `recursive` the image files of folders (those with a
- * suffix that can be read, hidden ones left out), sorted by name. Errors: GI_E_USAGE for a folder
- * without --recursive, GI_E_IO, GI_E_MEMORY. */
+ * suffix that can be read, hidden ones left out), sorted by name. A folder that can't be read is
+ * added as an input that fails, unless the machine failed. Errors: GI_E_USAGE for a folder
+ * without --recursive, GI_E_AGAIN, GI_E_MEMORY. */
 enum gi_status gi_list_operands(struct gi_list *list, char *const *operands, int n, bool recursive,
                                 struct gi_err *err);
 /* Adds the names in the file `path` ("-": standard input), one per line, or with `zero` separated

@@ -157,6 +157,8 @@ enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi
     struct gi_claims folders = {0};
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < list->n && !status; i++) {
+        if (list->inputs[i].why)
+            continue;
         char *output = start_of(naming, list, i);
         status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
                         : gi_fail(err, GI_E_MEMORY, "out of memory: a path");

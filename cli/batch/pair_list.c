@@ -98,6 +98,20 @@ enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders,
     return status;
 }
 
+enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files *files,
+                             struct gi_err *err)
+{
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < files->others.n && !status; i++) {
+        char *both;
+        if (asprintf(&both, "%s\t%s", files->list.inputs[i].path, files->others.inputs[i].path) < 0)
+            return gi_fail(err, GI_E_MEMORY, "out of memory: a report");
+        status = gi_list_add(names, both, err);
+        free(both);
+    }
+    return status;
+}
+
 struct pair {
     struct gi_input a, b;
 };

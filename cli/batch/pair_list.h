@@ -17,6 +17,11 @@ enum gi_status gi_pairs_read(struct gi_batch_files *files, struct gi_err *err);
 enum gi_status gi_pairs_of_folders(struct gi_batch_files *files, char **folders,
                                    struct gi_err *err);
 
+/* Adds the names by which a report tells pairs apart: both with a tab between, as in --pairs;
+ * nothing if the batch has no pairs. Errors: GI_E_MEMORY. */
+enum gi_status gi_pairs_name(struct gi_list *names, const struct gi_batch_files *files,
+                             struct gi_err *err);
+
 /* How many there are; of --shard its share, of the pairs sorted by both names. Errors: GI_E_USAGE,
  * GI_E_MEMORY. */
 enum gi_status gi_pairs_share(struct gi_batch_files *files, struct gi_err *err);

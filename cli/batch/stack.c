@@ -115,8 +115,13 @@ static enum gi_status next(void *self, struct gi_item *item, bool *more, struct 
 {
     struct stack *stack = self;
     *more = stack->next < stack->list.n;
-    if (*more && !(item->input = strdup(stack->list.inputs[stack->next++].path)))
+    if (!*more)
+        return GI_OK;
+    const struct gi_input *input = &stack->list.inputs[stack->next++];
+    item->input = strdup(input->path);
+    if (!item->input)
         return gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    gi_item_refuse(item, input);
     return GI_OK;
 }
 

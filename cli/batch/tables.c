@@ -115,6 +115,8 @@ static enum gi_status check_outputs(const struct gi_batch_files *files, bool arr
 {
     enum gi_status status = GI_OK;
     for (size_t i = 0; i < files->list.n && !status; i++) {
+        if (files->list.inputs[i].why)
+            continue;
         char *output = gi_naming_output(&files->naming, &files->list, i);
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!output)

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Names that no file can have, and folders that can't be read or go away: each is one failure among the others.
+# Usage: names.sh GPUIMG
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pgm a.pgm 4 3
+pgm b.pgm 5 3
+slashes=$(printf '%*s' 40000 '' | tr ' ' /)
+folders=$(printf 'x/%.0s' {1..50000})
+
+# Within a minute, which a name of 100,000 bytes is not to take.
+quick() { timeout 60 "$GPUIMG" "$@"; }
+
+# ---- names of PATH_MAX bytes or more: one input fails, the others are done ----
+for name in "a${slashes}b.pgm" "${folders}y.pgm"; do
+    n=${#name} long="*: is a name of ${#name} bytes: want at most 4095"
+    printf '%s\n' a.pgm "$name" b.pgm >list
+    rm -rf done
+    expect 1 quick invert --files-from list --out-dir done --report r.jsonl
+    check "$n bytes in a list: said" test "$(grep -c "is a name of $n bytes: want at most 4095\$" err) $(tail -n 1 err)" = \
+        '1 gpuimg: invert: 1 of 3 files failed'
+    check "$n bytes in a list: the others" test "$(echo done/*)" = 'done/a.pgm done/b.pgm'
+    check "$n bytes in a list: the report" test "$(grep -o '"status": "[a-z]*"' r.jsonl | sort | tr -d '\n')" = \
+        '"status": "done""status": "done""status": "failed"'
+    expect 1 quick stats --files-from list --table t.csv
+    check "$n bytes in a list: the table" test "$(sed 1d t.csv | cut -d, -f 1 | tr '\n' ' ')" = 'a.pgm b.pgm '
+    rm -rf done
+    expect 1 quick invert "$name" a.pgm --out-dir done
+    check "$n bytes as an operand" test -s done/a.pgm
+    expect 2 quick compare --pairs <(printf 'a.pgm\ta.pgm\n%s\ta.pgm\n' "$name") --table t.csv
+    check "$n bytes in a pair" test "$(sed 1d t.csv | cut -d, -f 1-3)" = a.pgm,a.pgm,1
+    expect_error 1 "stack: $long" stack "$name" a.pgm made.pgm --report r.jsonl
+    expect_error 1 'invert: *: File name too long' invert "$name" made.pgm
+    expect_error 1 'invert: *: File name too long' invert a.pgm "$name"
+
+    # Of options and tars it is wrong before any work.
+    for words in "invert a.pgm --out-dir" "invert a.pgm --out" "invert a.pgm --out-dir made --report" "invert --out-dir made --files-from" \
+        "stats a.pgm --table" "split a.pgm --labels a.pgm --out" "split a.pgm --labels a.pgm --out-dir" "extract a.pgm --at 1 --crops"; do
+        # shellcheck disable=SC2086 # words
+        expect_error 2 "${words%% *}: ${words##* } *: want a path of 1 to 4095 bytes" $words "$name"
+    done
+    expect_error 2 "invert: *: is a name of *[0-9] bytes: want 1 to 4095" invert --tar "$name.tar" made.tar
+    expect_error 2 "invert: *: is a name of *[0-9] bytes: want 1 to 4095" invert --tar in.tar "$name.tar"
+    expect_error 2 "stats: *: is a name of *[0-9] bytes: want 1 to 4095" stats --tar "{a,$name}.tar" --table made.csv
+done
+# A template makes a name too long of one input.
+dots=$(printf './%.0s' {1..1500})
+rm -rf done
+expect 1 quick invert "${dots}a.pgm" b.pgm --out '{dir}/{dir}/o_{stem}.pgm'
+check 'a template: said' grep -q '/o_a.pgm: is a name of 60[0-9]* bytes: want at most 4095$' err
+check 'a template: the others' test "$(echo o_*)" = o_b.pgm
+# 4095 bytes are a name like another.
+most=$(printf './%.0s' {1..2045})a.pgm
+check 'the longest name' test ${#most} = 4095
+expect 0 quick invert "$most" --out-dir done
+expect 0 quick split "$most" --labels a.pgm --out "done/l"
+# A deep folder that is yet to be made: every folder above it may hold another result.
+expect 0 quick split a.pgm --labels a.pgm --out "$(printf 'x/%.0s' {1..2000}){stem}"
+
+# An empty name would be the working folder.
+for words in "invert a.pgm --out-dir" "invert a.pgm --out" "stats a.pgm --out-dir" "split a.pgm --labels a.pgm --out-dir"; do
+    # shellcheck disable=SC2086 # words
+    expect_error 2 "${words%% *}: ${words##* } : want a path of 1 to 4095 bytes" $words ''
+done
+check 'nothing in the working folder' test "$(cmp a.pgm <(cat a.pgm) && echo *.pgm)" = 'a.pgm b.pgm o_b.pgm'
+finish
