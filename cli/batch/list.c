@@ -69,6 +69,17 @@ static bool is_folder(const struct dirent *entry, const char *path)
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A folder that could not be read. If the machine failed, it may hold images that another run would
+ * find. */
+static enum gi_status add_unread(struct gi_list *list, const char *folder, size_t root, int why,
+                                 struct gi_err *err)
+{
+    enum gi_status status = gi_status_of_errno(why);
+    root = root ? root : strlen(folder);
+    return status == GI_E_AGAIN ? gi_fail(err, status, "%s: %s", folder, strerror(why))
+                                : add(list, strdup(folder), root, why, err);
+}
+
 /* What a folder holds, and the folders in it. `root` 0: this is the top of the tree. */
 static enum gi_status add_folder(struct gi_list *list, const char *folder, size_t root,
                                  struct gi_err *err)
@@ -76,7 +87,7 @@ static enum gi_status add_folder(struct gi_list *list, const char *folder, size_
     struct dirent **entries;
     int n = scandir(folder, &entries, is_visible, by_name);
     if (n < 0)
-        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", folder, strerror(errno));
+        return add_unread(list, folder, root, errno, err);
     size_t length = strlen(folder);
     const char *slash = length && folder[length - 1] == '/' ? "" : "/";
     enum gi_status status = GI_OK;

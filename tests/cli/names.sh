@@ -64,4 +64,56 @@ for words in "invert a.pgm --out-dir" "invert a.pgm --out" "stats a.pgm --out-di
     expect_error 2 "${words%% *}: ${words##* } : want a path of 1 to 4095 bytes" $words ''
 done
 check 'nothing in the working folder' test "$(cmp a.pgm <(cat a.pgm) && echo *.pgm)" = 'a.pgm b.pgm o_b.pgm'
+
+# ---- a folder that can't be read is one failure among the others ----
+mkdir -p tree/deep tree/ok tree/shut
+cp a.pgm tree/ok/a.pgm
+cp b.pgm tree/z.pgm
+# 25 folders in each other, with 200 bytes each.
+python3 -c 'import os, shutil
+os.chdir("tree/deep")
+for i in range(25):
+    shutil.copy("../ok/a.pgm" if i == 0 else "../a.pgm", "a.pgm")
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)'
+rm -rf done
+expect 1 quick invert --recursive tree --out-dir done --report r.jsonl
+check 'a folder too deep: said' test "$(grep -c '^gpuimg: invert: tree/deep/[d/]*\.\.\.[d/]*: is a name of 4[0-9]* bytes: want at most 4095$' err) $(tail -n 1 err)" = \
+    '1 gpuimg: invert: 1 of 24 files failed'
+check 'a folder too deep: the others' test "$(find done -name '*.pgm' | wc -l)" = 23
+check 'a folder too deep: the report' test "$(grep -c '"status": "done"' r.jsonl) $(grep -c '"status": "failed"' r.jsonl)" = '23 1'
+expect 1 quick stats --recursive tree --table t.csv
+check 'a folder too deep: the table' test "$(sed 1d t.csv | wc -l)" = 23
+expect 1 quick info --recursive tree --table t.csv
+check 'a folder too deep: of info' test "$(sed 1d t.csv | wc -l)" = 23
+expect_error 1 'stack: tree/deep/*: is a name of *' stack --recursive tree made.pgm
+rm -r tree/deep
+
+# Root reads all that it may forgo.
+user=()
+if [[ $(id -u) == 0 ]]; then user=(setpriv --bounding-set '-dac_override,-dac_read_search'); fi
+chmod 0 tree/shut
+if "${user[@]}" ls tree 2>/dev/null >&2 && ! "${user[@]}" ls tree/shut 2>/dev/null >&2; then
+    as_user() { "${user[@]}" "$GPUIMG" "$@"; }
+    for command in 'invert --out-dir done' 'stats --table t.csv' 'info --table t.csv' 'split --labels a.pgm --out done/{stem}.d' \
+        'channels split --out-dir done'; do
+        rm -rf done t.csv
+        # shellcheck disable=SC2086 # words
+        expect 1 as_user $command --recursive tree
+        check "$command: said" test "$(head -n 1 err); $(tail -n 1 err)" = \
+            "gpuimg: ${command%% *}: tree/shut: Permission denied; gpuimg: ${command%% *}: $([[ $command == split* ]] && echo 2 || echo 1) of 3 files failed"
+    done
+    rm -rf done
+    expect 1 as_user invert --recursive tree --out-dir done --report r.jsonl
+    check 'the others are done' test "$(find done -type f | sort | tr '\n' ' ')" = 'done/ok/a.pgm done/z.pgm '
+    expect 1 as_user invert --recursive tree/shut --out-dir done
+    check 'the top of a tree' test "$(<err)" = $'gpuimg: invert: tree/shut: Permission denied\ngpuimg: invert: 1 of 1 files failed'
+    expect 2 as_user compare tree tree
+    check 'in two trees: the others' test "$(sed 1d out | cut -d, -f 1 | tr '\n' ' ')" = 'tree/ok/a.pgm tree/z.pgm '
+    chmod 755 tree/shut
+    expect 0 gpuimg invert --recursive tree --out-dir done --report r.jsonl --resume
+else
+    chmod 755 tree/shut
+    skip 'a folder without permission: no setpriv that takes capabilities from root'
+fi
 finish
