@@ -47,9 +47,8 @@ static enum gi_status check_counts(const struct tars *tars, char **operands, str
                    operands[0], tars->names.ninputs, operands[1], tars->names.noutputs);
 }
 
-/* No two shards go to one tar, and none over one that is read; one may go over its own, which is
- * replaced when it was read whole: but not under --resume, which can't tell whether that was done.
- */
+/* No two shards go to one tar, and no tar replaces one that is read: members that are left out
+ * would be lost, and --resume could not tell whether the work was done. */
 static enum gi_status check_collisions(const struct tars *tars, struct gi_err *err)
 {
     struct gi_claims claims = {0};
@@ -59,8 +58,7 @@ static enum gi_status check_collisions(const struct tars *tars, struct gi_err *e
         status = gi_claim(&claims, GI_CLAIM_OUTPUT, i, tars->names.outputs[i], err);
     for (size_t i = 0; i < tars->names.ninputs && !status; i++)
         status = gi_claim(&claims, GI_CLAIM_INPUT, i, tars->names.inputs[i], err);
-    bool in_place = !gi_tars_are_joined(&tars->names) && !tars->params->resume;
-    if (!status && gi_claims_clash(&claims, in_place, &a, &b)) {
+    if (!status && gi_claims_clash(&claims, false, &a, &b)) {
         const struct gi_tar_names *names = &tars->names;
         const char *other = b.kind == GI_CLAIM_INPUT ? names->inputs[b.index] : NULL;
         if (a.kind == GI_CLAIM_REPORT || b.kind == GI_CLAIM_REPORT)

@@ -196,15 +196,6 @@ for ((round = 0; round < 6; round++)); do
 done
 check 'some were killed' test $killed -gt 0
 
-# Over itself a tar would be worked on twice, or never.
-cp x-1.tar own.tar
-expect 0 gpuimg blur --tar own.tar own.tar --report own.jsonl
-check 'a tar goes over itself' cmp own.tar z-1.tar
-for how in '--report own.jsonl --resume' --resume; do
-    # shellcheck disable=SC2086
-    expect_error 2 'blur: --tar: own.tar would be written over the input own.tar, want another tar' blur --tar own.tar own.tar $how
-done
-
 # Refused.
 expect_error 2 'blur: --report x-1.tar: is among the tars, want another file' blur --tar x-1.tar made.tar --report x-1.tar
 expect_error 2 'blur: --report ./made.tar: is an output too, want another file' blur --tar x-1.tar made.tar --report ./made.tar
