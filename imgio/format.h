@@ -36,7 +36,8 @@ enum gi_status gi_decode_check_flat(const struct gi_decode *decode, uint64_t pix
 
 struct gi_format {
     struct gi_format_info info;
-    /* True where the bytes start as this format does. NULL: write only. */
+    /* True where the bytes start as this format does. NULL: write only,
+     * or, where info.reads is set, files of this suffix start as those of another row do. */
     bool (*probe)(const unsigned char *bytes, size_t nbytes);
     /* On an error the caller frees what was made. NULL beside a probe: info.missing says why. */
     enum gi_status (*decode)(struct gi_decode *decode, struct gi_err *err);

@@ -308,6 +308,7 @@ const struct gi_format gi_format_pnm = {
     .info = {.name = "pnm",
              .suffixes = "pnm",
              .summary = "PGM or PPM, by the image's channels",
+             .reads = true, /* by the rows above, whose content it has */
              .writes = true,
              .u8 = true,
              .u16 = true},

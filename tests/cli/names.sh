@@ -65,6 +65,17 @@ for words in "invert a.pgm --out-dir" "invert a.pgm --out" "stats a.pgm --out-di
 done
 check 'nothing in the working folder' test "$(cmp a.pgm <(cat a.pgm) && echo *.pgm)" = 'a.pgm b.pgm o_b.pgm'
 
+# ---- --recursive takes every suffix that is read, in capitals too ----
+mkdir -p all/of
+for suffix in png jpg jpeg jpe jfif pgm ppm pbm pnm pam y4m pfm bmp dib hdr npy tga; do
+    cp a.pgm "all/1.$suffix"
+    cp a.pgm "all/of/2.${suffix^^}"
+done
+cp a.pgm all/a.txt
+cp a.pgm all/pnm
+expect 0 gpuimg info --recursive all --table t.csv
+check 'every suffix that is read' test "$(sed 1d t.csv | cut -d, -f 1 | sort)" = "$(find all -name '*[12].*' | sort)"
+
 # ---- a folder that can't be read is one failure among the others ----
 mkdir -p tree/deep tree/ok tree/shut
 cp a.pgm tree/ok/a.pgm
