@@ -59,6 +59,31 @@ static enum gi_status check_same(const struct gi_merge *merge, const char *path,
     return GI_OK;
 }
 
+/* A task that ran again gives its shard again; so does a task that was given the number of another
+ * one, whose own shard is then missing. */
+static enum gi_status add_shard(struct gi_merge *merge, const char *path,
+                                const struct gi_shard *shard, struct gi_err *err)
+{
+    for (size_t i = 0; i < merge->nshards; i++)
+        if (merge->shards[i].k == shard->k && merge->shards[i].n == shard->n) {
+            gi_cli_warn("%s: is of shard %" PRIu32 "/%" PRIu32 ", as %s is: for each input the "
+                        "last line that says it is done counts",
+                        path, shard->k, shard->n, merge->shards[i].path);
+            return GI_OK;
+        }
+    struct gi_merge_shard *grown =
+        realloc(merge->shards, (merge->nshards + 1) * sizeof *merge->shards);
+    char *copy = strdup(path);
+    if (grown)
+        merge->shards = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return out_of_memory(err);
+    }
+    grown[merge->nshards++] = (struct gi_merge_shard){shard->k, shard->n, copy};
+    return GI_OK;
+}
+
 static enum gi_status add_header(struct gi_merge *merge, const char *path, const json_t *header,
                                  struct gi_shard *shard, struct gi_err *err)
 {
@@ -66,8 +91,12 @@ static enum gi_status add_header(struct gi_merge *merge, const char *path, const
     if (!*text_of(header, "list") || files < 0 || !read_shard(shard, header))
         return gi_fail(err, GI_E_FORMAT, "%s: its header lacks list, files or a right shard", path);
     merge->n_differs |= merge->first && shard->n != merge->n;
+    if (merge->first && check_same(merge, path, (uint64_t)files, header, err))
+        return err->status;
+    if (shard->n && add_shard(merge, path, shard, err))
+        return err->status;
     if (merge->first)
-        return check_same(merge, path, (uint64_t)files, header, err);
+        return GI_OK;
     merge->n = shard->n;
     merge->first = strdup(path);
     merge->version = strdup(text_of(header, "gpuimg"));
@@ -364,6 +393,9 @@ void gi_merge_free(struct gi_merge *merge)
     for (size_t i = 0; i < merge->nlines; i++)
         free_line(&merge->lines[i]);
     free(merge->lines);
+    for (size_t i = 0; i < merge->nshards; i++)
+        free(merge->shards[i].path);
+    free(merge->shards);
     free(merge->first);
     free(merge->version);
     free(merge->chain);

@@ -23,6 +23,12 @@ struct gi_merge_line {
     bool part; /* of a tar or a stream, whose own line is what counts */
 };
 
+/* A shard that a report is of. */
+struct gi_merge_shard {
+    uint32_t k, n;
+    char *path; /* of the report; owned here */
+};
+
 /* Starts as {0}; freed by gi_merge_free(). */
 struct gi_merge {
     char *first; /* name of the report that had the first header; NULL: none had one yet */
@@ -30,15 +36,17 @@ struct gi_merge {
     uint64_t files; /* of the whole list */
     uint32_t n;     /* shards that the first report is one of; 0: it is of the whole list */
     bool n_differs; /* reports are of different numbers of shards */
+    struct gi_merge_shard *shards; /* of all headers that name one */
+    size_t nshards;
     struct gi_merge_line *lines;
     size_t nlines, room;
     size_t nfiles; /* of the lines, those of no part; after gi_merge_join() */
 };
 
 /* Adds the report `path`, "-" for standard input. A line that is truncated, as by kill -9, or
- * damaged causes a warning and is left out. Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file
- * that is not a report, and for a report of another list, chain or of other further images than
- * those before. */
+ * damaged causes a warning and is left out; a shard that comes again causes a warning and is taken.
+ * Errors: GI_E_IO, GI_E_MEMORY, GI_E_FORMAT for a file that is not a report, and for a report of
+ * another list, chain or of other further images than those before. */
 enum gi_status gi_merge_add(struct gi_merge *merge, const char *path, struct gi_err *err);
 
 /* After the last report: puts the lines in the order of their inputs' names, one for each.

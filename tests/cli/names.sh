@@ -34,7 +34,7 @@ for name in "a${slashes}b.pgm" "${folders}y.pgm"; do
     expect_error 1 'invert: *: File name too long' invert "$name" made.pgm
     expect_error 1 'invert: *: File name too long' invert a.pgm "$name"
 
-    # Of options and tars it is wrong before any work.
+    # In options and tars it is wrong before any work.
     for words in "invert a.pgm --out-dir" "invert a.pgm --out" "invert a.pgm --out-dir made --report" "invert --out-dir made --files-from" \
         "stats a.pgm --table" "split a.pgm --labels a.pgm --out" "split a.pgm --labels a.pgm --out-dir" "extract a.pgm --at 1 --crops"; do
         # shellcheck disable=SC2086 # words

@@ -37,6 +37,19 @@ for what in array files; do
     expect_stdout '' gpuimg report merge [1-4].jsonl --missing $what
 done
 
+# A shard that comes twice is warned of: the same report, or that of a task with a wrong number.
+cp 2.jsonl 2b.jsonl
+for again in 2b.jsonl 2.jsonl ./2.jsonl; do
+    expect 0 gpuimg report merge [1-4].jsonl $again
+    check "$again: said" test "$(<err)" = "gpuimg: warning: report: $again: is of shard 2/4, as 2.jsonl is: for each input the last line that says it is done counts"
+    check "$again: the report is the same" cmp out all.jsonl
+done
+expect 1 gpuimg report merge 1.jsonl 2.jsonl 2b.jsonl 4.jsonl
+check 'and the shard that is missing too' test "$(wc -l <err); $(tail -n 1 err)" = '2; gpuimg: report: of 10 files 0 failed and 2 never ran'
+expect 1 gpuimg report merge 1.jsonl 2.jsonl 4.jsonl
+check 'of none twice nothing is said' test "$(wc -l <err)" = 1
+rm 2b.jsonl
+
 # Several lines of one input: the last that says done, then what was skipped as done, then failures.
 {
     header 2/4
