@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/say.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -280,6 +281,8 @@ enum gi_status gi_cli_check_save(const char *path, const struct gi_io_params *io
                              "%s: standard output is a terminal, want a file or a pipe", path)
                    : GI_OK;
     struct stat st;
+    if (!gi_output_has_folder(path))
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
     if (stat(gi_output_file(path), &st) != 0)
         return GI_OK;
     if (S_ISDIR(st.st_mode))
@@ -334,6 +337,10 @@ enum gi_status gi_cli_save_by(const struct gi_image *image, const struct gi_meta
                    : gi_save(image, metadata, path, &options, &warning, err);
     if (!status && *warning.text)
         gi_cli_warn("%s", warning.text);
+    /* It was there before the work began. */
+    if (status == GI_E_IO && !bytes && !gi_bundle_holds(io->bundle, path) &&
+        !gi_output_has_folder(path))
+        status = err->status = GI_E_AGAIN;
     return status;
 }
 

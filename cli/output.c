@@ -40,6 +40,15 @@ const char *gi_output_file(const char *path)
     return known ? colon + 1 : path;
 }
 
+bool gi_output_has_folder(const char *path)
+{
+    const char *file = gi_output_file(path), *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : NULL;
+    bool there = !folder || access(folder, F_OK) == 0;
+    free(folder);
+    return there;
+}
+
 enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err)
 {
     struct stat st;

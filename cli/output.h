@@ -12,6 +12,10 @@ const char *gi_output_file(const char *path);
  * Leaves nothing behind. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_output_check(const char *path, bool no_clobber, struct gi_err *err);
 
+/* Whether the folder of `path`, which may have a prefix, exists and can be reached; of "-" always.
+ * errno says why not. */
+bool gi_output_has_folder(const char *path);
+
 /* Whether a result to `a` and one to `b`, without prefixes, would be written over each other:
  * the same name in the same folder, the same file by two names, or standard output. */
 bool gi_output_same(const char *a, const char *b);

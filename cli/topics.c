@@ -31,13 +31,15 @@ static const char *const batch_paragraphs[] = {
     "bytes of one command per image, and tables are in the order of the inputs. "
     "--memory bounds the images in progress. On a terminal a line shows the rates "
     "and the stage that limits them; --progress prints it elsewhere.",
-    "FAILURES. A bad file is named on standard error and counted, and the others are "
-    "processed; --fail-fast stops at the first.",
+    "FAILURES. A bad file, and a folder that --recursive cannot read, is named on "
+    "standard error and counted, and the others are processed (exit status 1); "
+    "--fail-fast stops at the first. If the machine failed, not a file (exit status "
+    "75), no --table is written and an older one stays.",
     "EXIT STATUS. 0: all is done. 1: a file failed; for compare a limit does not "
     "hold, or without limits a pair differs. 2: the command line is wrong, and "
     "nothing was done; for compare any failure. 75: the machine failed, not a file "
-    "(disk full, I/O error, out of memory, device lost): try again. 130 and 143: "
-    "SIGINT or SIGTERM came; files in progress were finished.",
+    "(disk full, I/O error, out of memory, device lost, the folder of an output gone): "
+    "try again. 130 and 143: SIGINT or SIGTERM came; files in progress were finished.",
     "REPORTS. --report FILE writes a JSON object per line. The first has gpuimg (the "
     "version), chain (the operations), with (the hash of further images and files "
     "that the chain names), list (the hash of the names of all inputs), files (their "

@@ -67,6 +67,12 @@ static const struct member *folder_of(const struct gi_bundle *bundle, const char
     return NULL;
 }
 
+bool gi_bundle_holds(const struct gi_bundle *bundle, const char *path)
+{
+    const char *file;
+    return bundle && folder_of(bundle, path, &file);
+}
+
 enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, const char *path,
                               bool no_clobber, struct gi_err *err)
 {
@@ -153,7 +159,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
         m->target = gi_path_resolve(m->name);
     m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->locks[0]) : NULL;
     if (!m->temporary)
-        return gi_fail(err, GI_E_IO, "%s: %s", path, strerror(errno));
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
     struct stat st;
     if (stat(m->target, &st) == 0)
         chmod(m->temporary, st.st_mode & 07777);
@@ -212,8 +218,9 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
     if (!why)
         return GI_OK;
     const struct member *failed = &bundle->members[i - 1];
-    gi_fail(err, GI_E_IO, "%s: %s", failed->sink ? failed->sink->name : failed->name,
-            strerror(why));
+    enum gi_status status =
+        gi_fail(err, gi_sink_status_of(why), "%s: %s",
+                failed->sink ? failed->sink->name : failed->name, strerror(why));
     for (; i-- > 0;) {
         struct member *m = &bundle->members[i];
         if (m->moved)
@@ -221,7 +228,7 @@ static enum gi_status move_all(struct gi_bundle *bundle, struct gi_err *err)
                               m->sink ? m->sink->target : m->target, m->exchanged);
         m->moved = false;
     }
-    return GI_E_IO;
+    return status;
 }
 
 /* Everything is in place: the temporary names now belong to the older files, which are removed. */

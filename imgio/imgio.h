@@ -185,6 +185,9 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
  * returns true, and these are removed. Errors: GI_E_IO, GI_E_MEMORY. */
 enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
                                 bool (*ours)(const char *name), struct gi_err *err);
+/* Whether `path` is a file in a folder of the bundle, which may not exist yet. `bundle` NULL: no.
+ */
+bool gi_bundle_holds(const struct gi_bundle *bundle, const char *path);
 /* Whether `name` in that open folder, by its descriptor, may go with it: "." and "..", and a
  * regular file, no link to one, of which `ours` says yes. */
 bool gi_bundle_replaces(int folder, const char *name, bool (*ours)(const char *name));

@@ -23,6 +23,17 @@ static enum gi_status sink_fail(struct gi_sink *sink, int why, struct gi_err *er
     return gi_fail(err, gi_status_of_errno(why), "%s: %s", sink->name, strerror(why));
 }
 
+enum gi_status gi_sink_status_of(int why)
+{
+    return why == ENOENT ? GI_E_AGAIN : gi_status_of_errno(why);
+}
+
+static enum gi_status place_fail(struct gi_sink *sink, int why, struct gi_err *err)
+{
+    sink->failed = true;
+    return gi_fail(err, gi_sink_status_of(why), "%s: %s", sink->name, strerror(why));
+}
+
 /* Nulls; `remove_it`: also from the disk. */
 static void forget_temporary(struct gi_sink *sink, bool remove_it)
 {
@@ -308,7 +319,7 @@ enum gi_status gi_sink_prepare(struct gi_sink *sink, bool durable, bool alone, s
     enum gi_status status =
         sink->failed ? gi_fail(err, GI_E_IO, "%s: was not written", sink->name) : flush(sink, err);
     int why = status ? 0 : prepare(sink, durable, alone);
-    return why ? sink_fail(sink, why, err) : status;
+    return why ? place_fail(sink, why, err) : status;
 }
 
 enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err *err)
@@ -318,7 +329,7 @@ enum gi_status gi_sink_commit(struct gi_sink **sink, bool durable, struct gi_err
     if (!status && s->temporary) {
         int why = gi_temporary_move(s->temporary, s->target, s->no_clobber);
         if (why)
-            status = sink_fail(s, why, err);
+            status = place_fail(s, why, err);
         else
             forget_temporary(s, false);
     }

@@ -28,6 +28,10 @@ struct gi_sink {
     unsigned char buffer[GI_SINK_NBYTES];
 };
 
+/* The status of errno `why` when an open file can't be put in its place: as gi_status_of_errno(),
+ * but GI_E_AGAIN for ENOENT, because its folder existed and is gone (unmounted, removed). */
+enum gi_status gi_sink_status_of(int why);
+
 /* gi_sink_open() of `path`, which messages call `name`. */
 enum gi_status gi_sink_open_as(struct gi_sink **sink, const char *name, const char *path,
                                bool no_clobber, struct gi_err *err);

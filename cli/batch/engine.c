@@ -247,8 +247,10 @@ static void worker(void *arg, int index, void *scratch)
     (void)index;
     (void)scratch;
     for (struct gi_item *item; (item = take(engine));) {
-        if (!item->pass && !item->status)
+        if (!item->pass && !item->status) {
             item->status = engine->work.run(engine->work.self, item, &item->err);
+            gi_item_blame(item);
+        }
         finish(engine, item);
     }
 }

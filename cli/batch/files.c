@@ -111,7 +111,7 @@ enum gi_status gi_batch_part(char **path, const struct gi_batch_files *files,
     struct gi_naming naming = files->naming;
     naming.channel = channel;
     *path = gi_naming_output(&naming, &files->list, item->place);
-    return *path ? gi_naming_folder(*path, err)
+    return *path ? gi_naming_folder(&files->naming, &files->list, item->place, *path, err)
                  : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
 }
 

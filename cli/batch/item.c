@@ -9,6 +9,7 @@
 
 #include "cli/batch/journal.h"
 #include "cli/batch/list.h"
+#include "cli/output.h"
 
 const char *const gi_stage_names[GI_STAGES] = {"decode", "upload", "kernels", "download", "encode"};
 
@@ -43,6 +44,18 @@ void gi_item_refuse(struct gi_item *item, const struct gi_input *input)
                                name, strlen(name), PATH_MAX - 1);
     else if (input->why)
         item->status = gi_fail(&item->err, GI_E_IO, "%s: %s", name, strerror(input->why));
+}
+
+void gi_item_blame(struct gi_item *item)
+{
+    if (item->status != GI_E_IO || !item->output)
+        return;
+    char *start = strdup(item->output), *channel = start ? strstr(start, "{channel}") : NULL;
+    if (channel)
+        *channel = '\0'; /* which has folders of its own */
+    if (start && !gi_output_has_folder(start))
+        item->status = item->err.status = GI_E_AGAIN;
+    free(start);
 }
 
 void gi_item_note_input(struct gi_item *item)

@@ -77,6 +77,10 @@ void gi_item_free(struct gi_item **item);
 struct gi_input;
 void gi_item_refuse(struct gi_item *item, const struct gi_input *input);
 
+/* After a failure: if the folder of the item's output, which existed before the work began, is gone
+ * (unmounted, removed), the machine failed and not the input. */
+void gi_item_blame(struct gi_item *item);
+
 /* Records one of several results, owned elsewhere; gi_item_note_output() adds its size and time.
  * Errors: GI_E_MEMORY. */
 enum gi_status gi_item_add_part(struct gi_item *item, const char *path, struct gi_err *err);

@@ -112,14 +112,15 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
     return gi_text_close(out, &memory);
 }
 
-/* Makes the folder of a path, and those above it. `path` loses its name. */
-static enum gi_status make_folder(char *path, struct gi_err *err)
+/* Makes the folder of a path, and those above it except in the first `there` characters. `path`
+ * loses its name. */
+static enum gi_status make_folder(char *path, size_t there, struct gi_err *err)
 {
     char *end = strrchr(path, '/');
     if (!end)
         return GI_OK;
     end[1] = '\0';
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+    for (char *at = strchr(path + (there ? there : 1), '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
         struct stat st;
         int why = mkdir(path, 0777) ? errno : 0;
@@ -132,15 +133,6 @@ static enum gi_status make_folder(char *path, struct gi_err *err)
     return GI_OK;
 }
 
-enum gi_status gi_naming_folder(const char *path, struct gi_err *err)
-{
-    char *copy = strdup(path);
-    enum gi_status status =
-        copy ? make_folder(copy, err) : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
-    free(copy);
-    return status;
-}
-
 /* The output up to where it hangs on a channel. */
 static char *start_of(const struct gi_naming *naming, const struct gi_list *list, size_t index)
 {
@@ -149,6 +141,19 @@ static char *start_of(const struct gi_naming *naming, const struct gi_list *list
     if (channel)
         *channel = '\0';
     return output;
+}
+
+enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
+                                size_t index, const char *path, struct gi_err *err)
+{
+    char *start = start_of(naming, list, index), *copy = strdup(path);
+    const char *slash = start ? strrchr(start, '/') : NULL;
+    enum gi_status status = start && copy
+                                ? make_folder(copy, slash ? (size_t)(slash - start) + 1 : 0, err)
+                                : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+    free(start);
+    free(copy);
+    return status;
 }
 
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
@@ -169,8 +174,8 @@ enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi
         if (i && folders.all[i].key == folders.all[i - 1].key)
             continue;
         char *output = start_of(naming, list, folders.all[i].index);
-        status =
-            output ? make_folder(output, err) : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        status = output ? make_folder(output, 0, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
         if (!status)
             gi_sink_clear_dead(strrchr(output, '/') ? output : ".");
         free(output);

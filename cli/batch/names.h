@@ -24,8 +24,10 @@ enum gi_status gi_naming_check(const struct gi_naming *naming, struct gi_err *er
 /* The output of input `index` of the list; the caller frees it. NULL: out of memory. */
 char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *list, size_t index);
 
-/* Makes the folder of `path`, and those above it. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
-enum gi_status gi_naming_folder(const char *path, struct gi_err *err);
+/* Makes the folders of `path`, the output of input `index` for a channel, that depend on the
+ * channel: gi_naming_folders() made the others. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
+                                size_t index, const char *path, struct gi_err *err);
 
 /* Makes the folders that outputs go to, as far as they hang on no channel, and in them clears the
  * temporaries of runs that were killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/batch/tars.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +86,8 @@ static enum gi_status check_output(const struct tars *tars, const char *path, st
                        path);
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         return gi_fail(err, GI_E_USAGE, "-: standard output is a terminal, want a file or a pipe");
+    if (!gi_output_has_folder(path))
+        return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
     if (tars->io.no_clobber && !tars->params->resume && access(path, F_OK) == 0)
         return gi_fail(err, GI_E_IO, "%s: exists, and --no-clobber was given", path);
     return GI_OK;
@@ -149,9 +152,13 @@ static bool is_left_out(void *arg, size_t i)
 
 static enum gi_status open_writer(struct tars *tars, size_t shard, struct gi_err *err)
 {
-    return tars->writer ? GI_OK
-                        : gi_tar_writer_open(&tars->writer, gi_tar_output(&tars->names, shard),
-                                             tars->io.no_clobber, err);
+    const char *path = gi_tar_output(&tars->names, shard);
+    if (tars->writer)
+        return GI_OK;
+    enum gi_status status = gi_tar_writer_open(&tars->writer, path, tars->io.no_clobber, err);
+    if (status == GI_E_IO && !gi_output_has_folder(path)) /* it was there before the work began */
+        status = err->status = GI_E_AGAIN;
+    return status;
 }
 
 /* The shard can't be read on, which was said: nothing of it appears. */

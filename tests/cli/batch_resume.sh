@@ -261,7 +261,7 @@ gpuimg gaussian --sigma 20 in/* --out-dir res --threads 1 2>err &
 for ((i = 0; i < 200; i++)); do compgen -G 'res/*' >/dev/null && break; sleep 0.01; done
 mv res moved
 wait $!
-check 'a vanished output folder exits 1' test $? = 1
+check 'a vanished output folder exits 75' test $? = 75
 check 'each file of it is named' grep -q '^gpuimg: gaussian: res/0[0-9]*.[jp][pn]g: No such file' err
 check 'it is not made again' test ! -e res
 

@@ -76,6 +76,50 @@ cp a.pgm all/pnm
 expect 0 gpuimg info --recursive all --table t.csv
 check 'every suffix that is read' test "$(sed 1d t.csv | cut -d, -f 1 | sort)" = "$(find all -name '*[12].*' | sort)"
 
+# ---- an output folder that goes away is a failure of the machine: another run may do ----
+# A pipe that nobody has written to holds up its input: when that is opened, the one before it is done.
+# gone COMMAND...: with the folder `away`, which is removed before pipe.pgm has its image.
+gone() {
+    rm -rf away pipe.pgm
+    mkdir away
+    mkfifo pipe.pgm
+    timeout 60 "$GPUIMG" "$@" >out 2>err </dev/null &
+    { rm -rf away && cat b.pgm; } >pipe.pgm
+    wait $!
+}
+for command in 'invert --out-dir away/new' 'channels split --out-dir away/new' 'channels split --out away/new/{channel}/{name}' \
+    'split --labels l.pgm --out away/new/{stem}' 'stats --out-dir away/new' 'integral --out-dir away/new'; do
+    gpuimg convert b.pgm l.pgm
+    # shellcheck disable=SC2086 # words
+    expect 75 gone $command pipe.pgm --threads 1
+    check "$command: said" grep -q "^gpuimg: ${command%% *}: .*: No such file or directory\$" err
+    check "$command: counted" grep -qx "gpuimg: ${command%% *}: 1 of 1 files failed" err
+    check "$command: the folder is not made anew" test ! -e away
+done
+expect 75 gone invert pipe.pgm away/b.png
+expect 75 gone channels split pipe.pgm away/b.pgm
+expect 75 gone stack pipe.pgm away/b.pgm
+expect 75 gone stats a.pgm pipe.pgm --table away/t.csv
+check 'a table: said' test "$(<err)" = 'gpuimg: stats: away/t.csv: No such file or directory'
+tar cf a.tar a.pgm
+tar cf b.tar b.pgm
+mkfifo pipe.tar
+expect 0 gpuimg invert --tar a.tar made.tar
+rm -f made.tar pipe.tar
+gone_tar() {
+    mkdir -p away
+    mkfifo pipe.tar
+    timeout 60 "$GPUIMG" invert --tar '{a,pipe}.tar' 'away/{1,2}.tar' >out 2>err </dev/null &
+    { while [[ ! -e away/1.tar ]]; do sleep 0.02; done; rm -rf away; cat b.tar; } >pipe.tar
+    wait $!
+}
+expect 75 gone_tar
+check 'a tar: said' grep -qx 'gpuimg: invert: away/2.tar: No such file or directory' err
+# Where there was none the command line is wrong.
+expect_error 1 'invert: away/b.pgm: No such file or directory' invert a.pgm away/b.pgm
+expect_error 1 'invert: away/1.tar: No such file or directory' invert --tar a.tar away/1.tar
+expect_error 1 'stats: away/t.csv: No such file or directory' stats a.pgm --table away/t.csv
+
 # ---- a folder that can't be read is one failure among the others ----
 mkdir -p tree/deep tree/ok tree/shut
 cp a.pgm tree/ok/a.pgm
