@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests that can fail: programs that are wrong in one operator, and whether the tests see it.
 
-Usage: mutate.py [--count N] [--seed N] [--only PATH] [--seconds N] [--test-seconds N] [--go-on]
+Usage: mutate.py [--count N] [--seed N] [--only PATH] [--even] [--seconds N] [--test-seconds N] [--go-on]
 
 Draws places at random over the C sources of imgio, filters, kernels/cpu and cli, changes one operator or number at each,
 builds what follows (in a copy of the tree, build/mutate/tree) and runs the tests that run the changed line, as `make
@@ -9,9 +9,11 @@ coverage` has seen, those first that are quick and run much of the file, until o
 --test-seconds together come when all mutants have had theirs. What compiles to the same code, and what
 tests/mutate/equivalent lists with its reason, is no mutant. Survivors are printed as lines "path:line: before => after", and
 at the end the share that was caught. --go-on believes what the last run of this seed has caught, and tries the others again.
+--even takes equally many mutants of each folder; without it, folders with more code have more.
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -213,6 +215,13 @@ def draw(args):
     pool = [(p.relative_to(TREE), *place) for g in SOURCES for p in sorted(TREE.glob(g)) for place in places(p)]
     pool = [m for m in pool if args.only in str(m[0])]
     random.Random(args.seed).shuffle(pool)
+    if args.even:
+        drawn = collections.Counter()
+
+        def turn(place):
+            drawn[place[0].parts[0]] += 1
+            return drawn[place[0].parts[0]]
+        pool.sort(key=turn)  # the first of each folder, then the second of each
     print(f"seed {args.seed}: {len(pool)} places", flush=True)
     for place in pool:
         yield Mutant(*place)
@@ -229,6 +238,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--even", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--test-seconds", type=float, default=60)
     parser.add_argument("--go-on", action="store_true")
