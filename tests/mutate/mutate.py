@@ -246,6 +246,8 @@ def main():
     if not coverage.MAP.exists():
         sys.exit("which test runs which line is not known: make coverage")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # restores the source and ends the test
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # shells start what runs in the background without them
+        signal.signal(ignored, signal.SIG_DFL)
     copy_tree()
     if make("all"):
         sys.exit("the tree does not build")
