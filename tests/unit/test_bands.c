@@ -215,7 +215,7 @@ static void test_sums_too_large(void **unused)
 
 static const char *const turned[] = {"angle=5", NULL};
 static const char *const turned_more[] = {"angle=-9", "interpolation=bicubic", "expand", NULL};
-static const char *const moved[] = {"by=3.25,-11.5", NULL};
+static const char *const moved[] = {"offset=3.25,-11.5", NULL};
 static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
@@ -294,7 +294,7 @@ static void test_ranges(void **unused)
 {
     (void)unused;
     const struct gi_filter *filter = gi_filter_find("threshold");
-    void *params = fc_params(filter, (const char *const[]){"at=otsu", NULL});
+    void *params = fc_params(filter, (const char *const[]){"threshold=otsu", NULL});
     struct gi_image src = image_of(10, 40, 1, GI_U8), dst;
     take(40, 40);
     assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, NULL), GI_OK);

@@ -285,8 +285,8 @@ static void test_edges(void **unused)
             x.kernel.w[j] = 0.25 * operators[i].s[j / 3] * (j % 3 - 1);
             y.kernel.w[j] = 0.25 * operators[i].s[j % 3] * (j / 3 - 1);
         }
-        check("edges", words_of(operators[i].name, "scale=0.25", "of=x"), &x);
-        check("edges", words_of(operators[i].name, "scale=0.25", "of=y"), &y);
+        check("edges", words_of(operators[i].name, "scale=0.25", "component=x"), &x);
+        check("edges", words_of(operators[i].name, "scale=0.25", "component=y"), &y);
         x.magnitude = true;
         x.second = y.kernel;
         check("edges", words_of(operators[i].name, "scale=0.25", NULL), &x);
@@ -315,8 +315,8 @@ static void test_threshold(void **unused)
 {
     (void)unused;
     static const float pixels[8] = {-1, 0, 0.25f, 0.5f, 0.5000001f, NAN, INFINITY, 2};
-    static const char *const half[] = {"at=50%", NULL};
-    static const char *const not_half[] = {"at=0.5", "invert", NULL};
+    static const char *const half[] = {"threshold=50%", NULL};
+    static const char *const not_half[] = {"threshold=0.5", "invert", NULL};
     const struct gi_filter *filter = gi_filter_find("threshold");
     struct gi_queue *queue = fc_open(gi_kernels_cpu(), 1);
     struct gi_image src = {.data = (void *)(uintptr_t)pixels,
@@ -351,8 +351,8 @@ static void test_threshold(void **unused)
 static void test_threshold_colour(void **unused)
 {
     (void)unused;
-    static const char *const luma[] = {"at=100", NULL};
-    static const char *const apart[] = {"at=100", "per-channel", NULL};
+    static const char *const luma[] = {"threshold=100", NULL};
+    static const char *const apart[] = {"threshold=100", "per-channel", NULL};
     uint8_t pixels[64][4];
     uint32_t seed = 5;
     for (int i = 0; i < 256; i++)

@@ -195,10 +195,10 @@ static const struct {
     {"balance", "gray"},
     {"balance", "I,I"},
     {"balance", "2x3+I+I"},
-    {"by", "row"},
-    {"by", "column"},
-    {"by", "7x5"},
-    {"by", "40%x60%"},
+    {"group-by", "row"},
+    {"group-by", "column"},
+    {"group-by", "7x5"},
+    {"group-by", "40%x60%"},
     {"histogram", "H"},
 };
 enum { DRAW_TEXTS = sizeof draw_texts / sizeof *draw_texts };
