@@ -175,12 +175,13 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
 {
     DIR *folder = opendir(path);
     if (!folder && errno != ENOENT)
-        return gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
+        return gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
     enum gi_status status = GI_OK;
     /* Its own permissions would not matter, but a read-only folder says no, as a file does. */
     if (folder && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
         status = gi_fail(err, GI_E_IO, "%s %s: %s", option, path, strerror(errno));
-    for (struct dirent *entry; folder && !status && (entry = readdir(folder));) {
+    struct dirent *entry;
+    while (errno = 0, folder && !status && (entry = readdir(folder))) {
         const char *name = entry->d_name;
         if (gi_bundle_replaces(dirfd(folder), name, ours))
             continue;
@@ -193,6 +194,9 @@ enum gi_status gi_output_check_folder(const char *option, const char *path, cons
                                 "to replace %s",
                                 option, path, name, what);
     }
+    if (!status && errno) /* of readdir() */
+        status =
+            gi_fail(err, gi_status_of_errno(errno), "%s %s: %s", option, path, strerror(errno));
     if (folder)
         closedir(folder);
     return status ? status : check_parent(option, path, err);

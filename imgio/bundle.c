@@ -187,11 +187,11 @@ static int look_at_older(struct member *m)
     m->older = opendir(m->temporary);
     if (!m->older)
         return errno;
-    int why = 0;
-    for (struct dirent *entry; !why && (entry = readdir(m->older));)
+    struct dirent *entry;
+    while (errno = 0, (entry = readdir(m->older)))
         if (!gi_bundle_replaces(dirfd(m->older), entry->d_name, m->ours))
-            why = ENOTEMPTY;
-    return why;
+            return ENOTEMPTY;
+    return errno;
 }
 
 /* Returns 0 or errno. */

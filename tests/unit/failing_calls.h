@@ -3,6 +3,7 @@
 #ifndef GI_TESTS_FAILING_CALLS_H
 #define GI_TESTS_FAILING_CALLS_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -41,6 +42,11 @@ int open(const char *path, int flags, ...)
     int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
     va_end(args);
     return fails("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+struct dirent *readdir(DIR *dir)
+{
+    return fails("readdir") ? NULL : (struct dirent *)(void *)readdir64(dir);
 }
 
 /* What fails to close is closed. */
