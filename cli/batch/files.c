@@ -265,24 +265,31 @@ static enum gi_status check_nested(const struct gi_batch_files *files, struct gi
     return status;
 }
 
-/* Of results that are folders: none is another's or stands in it, and none holds an input or the
- * report. */
-static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+/* Refuses results that are folders and hold an input, or with `report` that file. The folder of the
+ * inputs may hold the report. */
+static enum gi_status check_inside(const struct gi_batch_files *files, const char *report,
+                                   struct gi_err *err)
 {
     struct gi_claims claims = {0};
     struct gi_claim a, b;
-    const char *report = files->params->report;
-    enum gi_status status = check_nested(files, err);
+    enum gi_status status = claim_folders(files, &claims, false, err);
     if (!status && report)
         status = gi_claim_folder(&claims, GI_CLAIM_REPORT, 0, report, err);
-    if (!status)
-        status = claim_folders(files, &claims, false, err);
-    for (size_t i = 0; i < files->list.n + files->beside.n && !status; i++)
+    for (size_t i = 0; i < files->list.n + files->beside.n && !status && !report; i++)
         status = gi_claim_folder(&claims, GI_CLAIM_INPUT, i, input_of(files, i), err);
     if (!status && gi_claims_clash(&claims, false, &a, &b))
         status = fail_clash(files, &a, &b, err);
     gi_claims_free(&claims);
     return status;
+}
+
+static enum gi_status check_folders(const struct gi_batch_files *files, struct gi_err *err)
+{
+    const char *report = files->params->report;
+    enum gi_status status = check_nested(files, err);
+    if (!status)
+        status = check_inside(files, NULL, err);
+    return status || !report ? status : check_inside(files, report, err);
 }
 
 enum gi_status gi_batch_check(struct gi_batch_files *files, struct gi_err *err)

@@ -188,6 +188,10 @@ sed -i '$d' k.jsonl
 expect 0 gpuimg split in/k*.ppm --labels labels/1.pgm --out 'killed/{stem}' --report k.jsonl --resume
 check 'made again' test "$(find killed -mindepth 1 -maxdepth 1 | wc -l) $(jq -r 'select(.input) | .input' k.jsonl | sort -u | wc -l)" = '40 40'
 
+# The report may be in the folder of the inputs.
+expect 0 gpuimg split scans/1.ppm --labels labels/1.pgm --out 'beside/{stem}' --report scans/l.jsonl
+rm scans/l.jsonl
+
 # Wrong before any work.
 mkdir -p nest/a
 cp scans/1.ppm nest/a.ppm
