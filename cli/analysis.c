@@ -69,7 +69,7 @@ static enum gi_status analyse(struct gi_runner *runner, const struct gi_chain_st
     double start = gi_now_ms();
     struct gi_bundle *bundle = NULL;
     if (!status)
-        status = gi_bundle_new(&bundle, err);
+        status = gi_bundle_new(&bundle, true, err);
     struct gi_report report = {.params = params[GI_SET_FILTER],
                                .output = params[GI_SET_OUTPUT],
                                .result = result,

@@ -112,7 +112,7 @@ static enum gi_status split(struct job *job, char **operands, int noperands, str
         status = gi_fail(err, GI_E_USAGE, "%s: has %d channel%s (%s): want as many outputs, not %d",
                          operands[1], n, n == 1 ? "" : "s", letters[n - 1], noperands - 2);
     if (!status)
-        status = gi_bundle_new(&job->io.bundle, err);
+        status = gi_bundle_new(&job->io.bundle, true, err);
     for (int c = 0; c < n && !status; c++)
         status = make(job, 1, (char[]){letters[n - 1][c], '\0'}, operands[2 + c], err);
     if (!status)
@@ -211,7 +211,7 @@ static enum gi_status split_item(void *self, const struct gi_batch_files *files,
     (void)self;
     enum gi_status status = gi_imaging_load(imaging, item, &image, &metadata, &info, err);
     if (!status)
-        status = gi_bundle_new(&bundle, err);
+        status = gi_bundle_new(&bundle, false, err);
     for (int c = 0; c < image.channels && !status; c++) {
         const char letter[] = {letters[image.channels - 1][c], '\0'};
         status = split_channel(files, imaging, item, &image, &metadata, letter, bundle, err);

@@ -200,7 +200,7 @@ static enum gi_status report(const struct gi_comparison *comparison, const struc
                              int threads, struct gi_err *err)
 {
     struct gi_io_params bundled = *io;
-    enum gi_status status = gi_bundle_new(&bundled.bundle, err);
+    enum gi_status status = gi_bundle_new(&bundled.bundle, true, err);
     if (!status && p->diff)
         status = save_picture(a, b, p, &bundled, threads, err);
     if (!status && p->format == 1)

@@ -69,7 +69,7 @@ static enum gi_status run_ready(struct gi_ready *ready, struct gi_runner *runner
     status = gi_runner_run(runner, path ? &dst : NULL, &src, ready->steps, n, ready->sides, err);
     gi_image_free(&src);
     if (!status)
-        status = gi_bundle_new(&io.bundle, err);
+        status = gi_bundle_new(&io.bundle, true, err);
     if (!status)
         status =
             report(ready, runner, input, gi_cli_maxval(&src, &info, &io), threads, io.bundle, err);

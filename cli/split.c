@@ -220,7 +220,7 @@ static enum gi_status split(struct job *job, const struct params *p, bool progre
     if (!status)
         status = fit(&labels, &job->src, err);
     if (!status)
-        status = gi_bundle_new(&job->io.bundle, err);
+        status = gi_bundle_new(&job->io.bundle, true, err);
     if (!status)
         status = make_layers(&labels, p->out_dir, p->force, &job->io, job->io.bundle,
                              &(struct cutter){cut, job}, err);
@@ -332,7 +332,7 @@ static enum gi_status split_piece(struct piece *piece, const struct labels *labe
         status =
             gi_output_check_folder("--out", folder, "layers", batch->force ? is_layer : NULL, err);
     if (!status)
-        status = gi_bundle_new(&piece->bundle, err);
+        status = gi_bundle_new(&piece->bundle, false, err);
     if (!status)
         status = make_layers(labels, folder, batch->force, batch->io, piece->bundle,
                              &(struct cutter){cut_piece, piece}, err);

@@ -31,12 +31,33 @@ struct member {
 struct gi_bundle {
     struct member *members;
     size_t n;
+    bool clears;
+    char *cleared; /* the folder that was cleared last; NULL: none */
 };
 
-enum gi_status gi_bundle_new(struct gi_bundle **bundle, struct gi_err *err)
+enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err)
 {
     *bundle = calloc(1, sizeof **bundle);
-    return *bundle ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+    if (!*bundle)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: outputs");
+    (*bundle)->clears = clears;
+    return GI_OK;
+}
+
+/* Clears the folder of `target`, unless it is the one cleared last. */
+static void clear(struct gi_bundle *bundle, const char *target)
+{
+    if (!bundle->clears || !target)
+        return;
+    const char *slash = strrchr(target, '/');
+    char *folder = slash ? strndup(target, (size_t)(slash - target) + 1) : strdup(".");
+    if (!folder || (bundle->cleared && strcmp(bundle->cleared, folder) == 0)) {
+        free(folder);
+        return;
+    }
+    gi_sink_clear_dead(folder);
+    free(bundle->cleared);
+    bundle->cleared = folder;
 }
 
 /* NULL: out of memory. */
@@ -103,6 +124,7 @@ enum gi_status gi_bundle_keep(struct gi_bundle *bundle, struct gi_sink **sink, b
     member->sink = *sink;
     member->durable = durable;
     *sink = NULL;
+    clear(bundle, member->sink->target);
     return gi_sink_prepare(member->sink, durable, false, err);
 }
 
@@ -157,6 +179,7 @@ enum gi_status gi_bundle_folder(struct gi_bundle *bundle, const char *path,
     m->target = m->name ? realpath(m->name, NULL) : NULL;
     if (m->name && !m->target)
         m->target = gi_path_resolve(m->name);
+    clear(bundle, m->target);
     m->temporary = m->target ? gi_temporary_make(m->target, make_folder, &m->locks[0]) : NULL;
     if (!m->temporary)
         return gi_fail(err, gi_status_of_errno(errno), "%s: %s", path, strerror(errno));
@@ -282,7 +305,9 @@ void gi_bundle_abandon(struct gi_bundle **bundle)
         free(m->name);
         free(m->target);
     }
-    if (b)
+    if (b) {
         free(b->members);
+        free(b->cleared);
+    }
     free(b);
 }

@@ -173,7 +173,9 @@ void gi_sink_abandon(struct gi_sink **sink);
  * at a time. */
 struct gi_bundle;
 
-enum gi_status gi_bundle_new(struct gi_bundle **bundle, struct gi_err *err);
+/* `clears`: removes from the folders of the outputs what runs left there that were killed, by
+ * gi_sink_clear_dead(); false if the caller has done so. */
+enum gi_status gi_bundle_new(struct gi_bundle **bundle, bool clears, struct gi_err *err);
 /* gi_sink_open() for a file of the bundle, and in place of gi_sink_commit() what keeps the written
  * file for the bundle's; takes and nulls the sink. With NULL for a bundle they are just these. */
 enum gi_status gi_bundle_open(struct gi_bundle *bundle, struct gi_sink **sink, const char *path,

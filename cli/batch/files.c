@@ -209,13 +209,12 @@ static enum gi_status fail_clash(const struct gi_batch_files *files, const struc
 static enum gi_status claim_outputs(const struct gi_batch_files *files, struct gi_claims *claims,
                                     size_t i, struct gi_err *err)
 {
-    static const char *const channels[] = {"r", "g", "b", "a", "k"};
     bool many = files->results == GI_BATCH_A_FILE_A_CHANNEL;
     struct gi_naming naming = files->naming;
     enum gi_status status = GI_OK;
-    for (int c = 0; c < (many ? 5 : 1) && !status; c++) {
+    for (int c = 0; c < (many ? GI_NAMING_CHANNELS : 1) && !status; c++) {
         if (many)
-            naming.channel = channels[c];
+            naming.channel = gi_naming_channels[c];
         char *output = gi_naming_output(&naming, &files->list, i);
         if (!output)
             return gi_fail(err, GI_E_MEMORY, "out of memory: a path");

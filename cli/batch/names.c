@@ -14,6 +14,8 @@
 
 static const char plain[] = "{tree}/{stem}.{ext}", a_channel[] = "{tree}/{stem}_{channel}.{ext}";
 
+const char *const gi_naming_channels[GI_NAMING_CHANNELS] = {"r", "g", "b", "a", "k"};
+
 enum field { DIR_FIELD, TREE, STEM, EXT, NAME, INDEX, CHANNEL, FIELDS };
 static const char *const fields[FIELDS] = {"dir",  "tree",  "stem",   "ext",
                                            "name", "index", "channel"};
@@ -156,6 +158,42 @@ enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_
     return status;
 }
 
+/* Output `index` of all: of input index / n for channel index % n. */
+static char *channel_output(const struct gi_naming *naming, const struct gi_list *list,
+                            size_t index)
+{
+    struct gi_naming one = *naming;
+    one.channel = gi_naming_channels[index % GI_NAMING_CHANNELS];
+    return gi_naming_output(&one, list, index / GI_NAMING_CHANNELS);
+}
+
+/* Clears the folders that outputs for channels go to, as far as they exist. */
+static enum gi_status clear_channels(const struct gi_naming *naming, const struct gi_list *list,
+                                     struct gi_err *err)
+{
+    struct gi_claims folders = {0};
+    enum gi_status status = GI_OK;
+    for (size_t i = 0; i < list->n * GI_NAMING_CHANNELS && !status; i++) {
+        char *output = channel_output(naming, list, i);
+        status = output ? gi_claim_folder(&folders, GI_CLAIM_OUTPUT, i, output, err)
+                        : gi_fail(err, GI_E_MEMORY, "out of memory: a path");
+        free(output);
+    }
+    gi_claims_sort(&folders);
+    for (size_t i = 0; i < folders.n && !status; i++) {
+        if (i && folders.all[i].key == folders.all[i - 1].key)
+            continue;
+        char *output = channel_output(naming, list, folders.all[i].index);
+        char *slash = output ? strrchr(output, '/') : NULL;
+        if (slash)
+            slash[1] = '\0';
+        gi_sink_clear_dead(slash ? output : ".");
+        free(output);
+    }
+    gi_claims_free(&folders);
+    return status;
+}
+
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err)
 {
@@ -181,5 +219,5 @@ enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi
         free(output);
     }
     gi_claims_free(&folders);
-    return status;
+    return status || !naming->channel ? status : clear_channels(naming, list, err);
 }

@@ -5,6 +5,10 @@
 
 #include "cli/batch/list.h"
 
+/* All letters that may stand for {channel}. */
+enum { GI_NAMING_CHANNELS = 5 };
+extern const char *const gi_naming_channels[GI_NAMING_CHANNELS];
+
 /* How an output is called. */
 struct gi_naming {
     const char *folder;   /* --out-dir; NULL: the template alone says */
@@ -29,8 +33,9 @@ char *gi_naming_output(const struct gi_naming *naming, const struct gi_list *lis
 enum gi_status gi_naming_folder(const struct gi_naming *naming, const struct gi_list *list,
                                 size_t index, const char *path, struct gi_err *err);
 
-/* Makes the folders that outputs go to, as far as they hang on no channel, and in them clears the
- * temporaries of runs that were killed. Errors: GI_E_IO, GI_E_AGAIN, GI_E_MEMORY. */
+/* Makes the folders that outputs go to, except those that depend on a channel, and clears the
+ * temporaries of runs that were killed from all of them that exist. Errors: GI_E_IO, GI_E_AGAIN,
+ * GI_E_MEMORY. */
 enum gi_status gi_naming_folders(const struct gi_naming *naming, const struct gi_list *list,
                                  struct gi_err *err);
 

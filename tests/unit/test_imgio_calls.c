@@ -73,7 +73,7 @@ static enum gi_status save_carefully(struct gi_err *err)
 static enum gi_status save_together(struct gi_err *err)
 {
     struct gi_save_options options = durably;
-    enum gi_status status = gi_bundle_new(&options.bundle, err);
+    enum gi_status status = gi_bundle_new(&options.bundle, false, err);
     if (!status)
         status = save(0, &options, err);
     if (!status)
@@ -222,7 +222,7 @@ static void older_folder(void **state)
         nothing();
         assert_int_equal(mkdir(in[2], 0700), 0);
         write_file(in[3], older, sizeof older);
-        assert_int_equal(gi_bundle_new(&options.bundle, &err), GI_OK);
+        assert_int_equal(gi_bundle_new(&options.bundle, false, &err), GI_OK);
         assert_int_equal(gi_bundle_folder(options.bundle, in[2], NULL, &err), GI_OK);
         fault.calls = 0, fault.at = n, fault.why = EIO, fault.on = false, fault.name = "readdir";
         enum gi_status status = gi_bundle_commit(&options.bundle, &err);
