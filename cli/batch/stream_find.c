@@ -1,5 +1,6 @@
 /* Which inputs are streams.
  * SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,8 +96,14 @@ static enum gi_status find(struct gi_stream **out, const char *input, const char
     bool standard = strcmp(input, "-") == 0, found = false;
     struct stat st;
     *out = NULL;
-    if (target == NOTHING || (standard && isatty(STDIN_FILENO)) ||
-        (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || S_ISDIR(st.st_mode))
+    if (target == NOTHING || (standard && isatty(STDIN_FILENO)))
+        return GI_OK;
+    int failed = standard ? fstat(STDIN_FILENO, &st) : stat(input, &st);
+    if (failed &&
+        gi_status_of_errno(errno) == GI_E_AGAIN) /* else a stream ends at its first image */
+        return gi_fail(err, GI_E_AGAIN, "%s: %s", standard ? "standard input" : input,
+                       strerror(errno));
+    if (failed || S_ISDIR(st.st_mode))
         return GI_OK; /* the ordinary way says what is wrong */
     struct gi_stream *stream = *out = calloc(1, sizeof *stream);
     if (!stream)
