@@ -77,7 +77,7 @@ expect 0 gpuimg info --recursive all --table t.csv
 check 'every suffix that is read' test "$(sed 1d t.csv | cut -d, -f 1 | sort)" = "$(find all -name '*[12].*' | sort)"
 
 # ---- an output folder that goes away is a failure of the machine: another run may do ----
-# A pipe that nobody has written to holds up its input: when that is opened, the one before it is done.
+# A pipe without a writer holds up its input: when it is opened, the input before it is done.
 # gone COMMAND...: with the folder `away`, which is removed before pipe.pgm has its image.
 gone() {
     rm -rf away pipe.pgm

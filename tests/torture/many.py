@@ -7,8 +7,11 @@ a table lines of the other files, a tar the other members; standard output holds
 import io
 import json
 import shlex
+import shutil
 import tarfile
 
+# Calls of which each one fails, not a sample: open, getdents, fstat, mmap, ftruncate.
+EACH = ("open", "list", "stat", "map", "truncate")
 PICTURES = "a.png", "b.jpg", "c.ppm", "photos/d.pgm", "photos/sub/e.tif"
 # Name, words, further files beside the pictures; standard input by its name among the files.
 COMMANDS = (
@@ -21,6 +24,12 @@ COMMANDS = (
     ("table", "histogram a.png b.jpg c.ppm --table t.csv", ()),
     ("table of regions", "extract a.png c.ppm photos/d.pgm --at 50% --table t.jsonl --report r.jsonl", ()),
     ("table as an array", "histogram a.png c.ppm --table t.npy", ()),
+    ("table of a tree", "stats --recursive photos --table t.csv --by row", ()),
+    ("table of headers", "info --recursive photos a.png --table t.npy --report r.jsonl", ()),
+    ("table of colours", "palette a.png c.ppm --table t.jsonl", ()),
+    ("table of a mapped file", "stats big.pgm a.png --table t.csv", ("big.pgm",)),
+    ("table of tars", "stats --tar in.tar in2.tar --table t.csv", ("in.tar", "in2.tar")),
+    ("a mapped file", "invert big.pgm a.png --out-dir out", ("big.pgm",)),
     ("table of a chain", "run 'blur | histogram --bins 4' a.png c.ppm --table t.csv", ()),
     ("table of a stream", "extract in.pnm --at 50% --table t.jsonl", ("in.pnm",)),
     ("table of a video", "histogram in.y4m --table t.npy", ("in.y4m",)),
@@ -60,6 +69,17 @@ COMMANDS = (
     ("crops anew", "extract a.png t.csv --at 50% --crops crops --force", ("crops",)),
 )
 
+# Sets of files that belong together, which are killed; "old" is a folder for them.
+SETS = (
+    ("channels, killed", "channels split c.ppm old/r.png old/g.png old/b.png", ("old",)),
+    ("channels of many, killed", "channels split a.png c.ppm --out-dir old", ("old",)),
+    ("channels in folders, killed", "channels split a.png c.ppm --out old/{channel}/{name}", ("old",)),
+    ("layers, killed", "split c.ppm --labels labels.pgm --out-dir old/layers --force", ("old", "labels.pgm")),
+    ("layers of many, killed", "split a.png c.ppm --labels labels.pgm --out old/{stem} --force", ("old", "labels.pgm")),
+    ("regions, killed", "extract a.png old/t.csv --at 50% --crops old/crops --labels old/l.npy --force", ("old",)),
+    ("a chain and its table, killed", "run 'blur | histogram --to old/t.csv --plot old/p.svg | invert' a.png old/b.png", ("old",)),
+)
+
 
 def tar_of(members, mode):
     out = io.BytesIO()
@@ -91,10 +111,12 @@ def write_extra(folder, name, run):
         "pairs2": b"a.png\ta.png\nc.ppm\tc.ppm\n", "mask0.pgm": gray, "mask1.pgm": gray,
         "labels.pgm": layers, "labels0.pgm": layers,
         "in.tar": tar_of(members, "w"), "in2.tar": tar_of(members[:2], "w"), "more.tar.gz": tar_of(members[1:], "w:gz"),
-        "in.pnm": gray + colour + gray, "in.y4m": y4m,
+        "in.pnm": gray + colour + gray, "in.y4m": y4m, "big.pgm": b"P5 1100 1000 255\n" + bytes(range(250)) * 4400,
         "camera.json": b'{"camera_matrix": [[20, 0, 12], [0, 20, 10], [0, 0, 1]], "distortion_coefficients": [0.1, 0, 0, 0, 0]}',
     }
-    if name == "same":
+    if name == "old":
+        (folder / "old").mkdir()
+    elif name == "same":
         (folder / "same").mkdir()
         for i in 1, 2:
             (folder / f"same/{i}.pgm").write_bytes(gray[:-9] + bytes([i * 90] * 9))
@@ -112,8 +134,9 @@ def write_extra(folder, name, run):
 
 
 def make(torture, case_of):
-    """A case for each row of COMMANDS."""
-    for name, line, extras in COMMANDS:
+    """Cases for each row of COMMANDS, without and with older outputs in place, and of SETS, with them."""
+    for name, line, extras in COMMANDS + SETS:
+        killed = (name, line, extras) in SETS
         folder = torture.root / ("many-" + "".join(c if c.isalpha() else "-" for c in name))
         (folder / "photos/sub").mkdir(parents=True)
         for picture in PICTURES:
@@ -123,8 +146,23 @@ def make(torture, case_of):
             write_extra(folder, extra.lstrip("<"), lambda *words: torture.run_plainly(words, folder))
             if extra.startswith("<"):
                 stdin = (folder / extra[1:]).read_bytes()
-        yield case_of("many: " + name, shlex.split(line), folder, stdin)
+        case = case_of("many: " + name, shlex.split(line), folder, stdin)
+        if not killed:
+            yield case
+        if killed or case.words[0] != "split":  # layers replace no other files without --force
+            older = with_older(torture, case)
+            yield case_of(f"many: {name}, over older outputs", case.words, older, stdin, ("kill",) if killed else EACH)
 
+
+def with_older(torture, case):
+    """A copy of the case's folder in which each file that the command makes is there already, with other content."""
+    folder = case.folder.with_name(case.folder.name + "-older")
+    shutil.copytree(case.folder, folder)
+    torture.run(case, folder)
+    for path in folder.rglob("*"):
+        if path.is_file() and str(path.relative_to(folder)) not in case.before:
+            path.write_bytes(b"old\n")
+    return folder
 
 def whole_lines(content, of=None):
     """Lines of JSON, or of another file's; the last may be cut."""
@@ -182,6 +220,9 @@ def judge(case, done, files):
     wrong = wrong_files(case, files)
     if wrong:
         return f"ended {done.returncode} ({lines[0][:120]}) and left {wrong}"
+    table = case.words[case.words.index("--table") + 1] if "--table" in case.words else None
+    if done.returncode == 75 and files.get(table) not in (case.before.get(table), case.after.get(table)):
+        return f"ended 75 ({lines[0][:120]}) and left a part of {table}"
     if not case.stdout.startswith(done.stdout) and not part_of_tar(done.stdout, case.stdout) and not whole_lines(done.stdout, case.stdout):
         return f"ended {done.returncode} ({lines[0][:120]}) and printed something else"
     return None

@@ -1,6 +1,9 @@
 /* A library to preload: lets the N-th call of a kind fail, by TORTURE="KIND N" in the environment,
- * and then makes the file that TORTURE_MARK names. Kinds: the rows of `kinds`. Calls inside the C
- * library (stdio's) are not seen. SPDX-License-Identifier: MIT */
+ * and then makes the file that TORTURE_MARK names. Kinds: the rows of `kinds`; "kill" ends the
+ * process before the N-th call that makes, opens for writing, links or moves a file. Calls inside
+ * the C library are not seen, except that fopen(), opendir(), scandir() and mkostemp() open a file
+ * and readdir() and scandir() read a folder (getdents). SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +21,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum kind { NOTHING, MEMORY, START, READ, WRITE, MOVE, OPEN, SHORT_READ, SHORT_WRITE, INTERRUPT };
-static const char *const kinds[] = {"nothing", "memory", "start",      "read",        "write",
-                                    "move",    "open",   "short-read", "short-write", "interrupt"};
+enum kind {
+    NOTHING,
+    MEMORY,
+    START,
+    READ,
+    WRITE,
+    MOVE,
+    OPEN,
+    LIST,
+    STAT,
+    MAP,
+    TRUNCATE,
+    SHORT_READ,
+    SHORT_WRITE,
+    INTERRUPT,
+    KILL
+};
+static const char *const kinds[] = {"nothing",  "memory",     "start",       "read",      "write",
+                                    "move",     "open",       "list",        "stat",      "map",
+                                    "truncate", "short-read", "short-write", "interrupt", "kill"};
 
 static enum kind wanted = NOTHING;
 static int fails_at;
@@ -48,6 +68,13 @@ static bool now(enum kind kind)
     if (fd >= 0)
         syscall(SYS_close, fd);
     return true;
+}
+
+/* Ends the process where that is wanted. */
+static void live_on(void)
+{
+    if (now(KILL))
+        raise(SIGKILL);
 }
 
 /* name##_next is the C library's function of that name. */
@@ -130,7 +157,7 @@ int posix_memalign(void **at, size_t align, size_t n)
 
 void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
-    if (now(MEMORY)) {
+    if (now(MEMORY) || now(MAP)) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
@@ -175,6 +202,32 @@ ssize_t read(int fd, void *to, size_t n)
     return syscall(SYS_read, fd, to, n);
 }
 
+ssize_t pread(int fd, void *to, size_t n, off_t at)
+{
+    return now(READ) ? fail(EIO) : syscall(SYS_pread64, fd, to, n, at);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t n, off_t at)
+{
+    return now(WRITE) ? fail(ENOSPC) : syscall(SYS_pwrite64, fd, from, n, at);
+}
+
+int ftruncate(int fd, off_t n)
+{
+    return now(TRUNCATE) ? fail(EIO) : (int)syscall(SYS_ftruncate, fd, n);
+}
+
+int fallocate(int fd, int mode, off_t at, off_t n)
+{
+    return now(TRUNCATE) ? fail(ENOSPC) : (int)syscall(SYS_fallocate, fd, mode, at, n);
+}
+
+int fstat(int fd, struct stat *st)
+{
+    NEXT(fstat)
+    return now(STAT) ? fail(EIO) : fstat_next(fd, st);
+}
+
 ssize_t write(int fd, const void *from, size_t n)
 {
     if (fd == STDERR_FILENO)
@@ -204,38 +257,127 @@ int fchmod(int fd, mode_t mode)
     return now(WRITE) ? fail(EIO) : (int)syscall(SYS_fchmod, fd, mode);
 }
 
+static int open_at(int folder, const char *path, int flags, mode_t mode)
+{
+    if (flags & (O_WRONLY | O_RDWR))
+        live_on();
+    if (now(INTERRUPT))
+        return fail(EINTR);
+    return now(OPEN) ? fail(EMFILE) : (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
 int open(const char *path, int flags, ...)
 {
     va_list args;
     va_start(args, flags);
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
     va_end(args);
-    if (now(INTERRUPT))
-        return fail(EINTR);
-    return now(OPEN) ? fail(EMFILE) : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return open_at(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return open_at(folder, path, flags, mode);
 }
 
 /* The same in programs for large files. */
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
+/* The same where _FORTIFY_SOURCE checks the arguments. */
+int __open_2(const char *path, int flags);
+int __open_2(const char *path, int flags)
+{
+    return open_at(AT_FDCWD, path, flags, 0);
+}
+
+int __openat_2(int folder, const char *path, int flags);
+int __openat_2(int folder, const char *path, int flags)
+{
+    return open_at(folder, path, flags, 0);
+}
+
+ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
+ssize_t __read_chk(int fd, void *to, size_t n, size_t room)
+{
+    if (n > room)
+        abort();
+    return read(fd, to, n);
+}
+
+int mkostemp(char *name, int flags)
+{
+    NEXT(mkostemp)
+    return now(OPEN) ? fail(EMFILE) : mkostemp_next(name, flags);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    NEXT(fopen)
+    if (!now(OPEN))
+        return fopen_next(path, mode);
+    errno = EMFILE;
+    return NULL;
+}
+
+DIR *opendir(const char *path)
+{
+    NEXT(opendir)
+    if (!now(OPEN))
+        return opendir_next(path);
+    errno = EMFILE;
+    return NULL;
+}
+
+struct dirent *readdir(DIR *folder)
+{
+    NEXT(readdir)
+    if (!now(LIST))
+        return readdir_next(folder);
+    errno = EIO;
+    return NULL;
+}
+
+int scandir(const char *path, struct dirent ***entries, int (*select)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **))
+{
+    NEXT(scandir)
+    if (now(OPEN))
+        return fail(EMFILE);
+    return now(LIST) ? fail(EIO) : scandir_next(path, entries, select, compare);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
+    live_on();
     return now(OPEN) ? fail(ENOSPC) : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int rename(const char *from, const char *to)
 {
+    live_on();
     return now(MOVE) ? fail(EIO) : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
 {
+    live_on();
     return now(MOVE) ? fail(EIO)
                      : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
+    live_on();
     return now(MOVE) ? fail(EIO)
                      : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+int unlink(const char *path)
+{
+    live_on();
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }

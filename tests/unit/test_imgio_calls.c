@@ -211,8 +211,8 @@ static void writing(void **state)
     assert_in_range(failed, 40, 1000);
 }
 
-/* An older folder with a file of somebody else's is never replaced: nor if it can't be read to its
- * end, where the file might be overlooked. */
+/* An older folder with a foreign file is never replaced, not even if an error of readdir() hides
+ * that file. */
 static void older_folder(void **state)
 {
     (void)state;
