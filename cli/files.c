@@ -71,7 +71,7 @@ static const struct gi_choice strip_choices[] = {
          .help = "Print no warnings"},                                                             \
         {.name = "max-pixels",                                                                     \
          .type = GI_OPT_SIZE,                                                                      \
-         .offset = offsetof(struct gi_io_params, max_pixels),                                      \
+         .offset = offsetof(struct gi_io_params, limits.max_pixels),                               \
          .default_text = "256Mi",                                                                  \
          .min = 1,                                                                                 \
          .max = 4294967294.0,                                                                      \
@@ -81,8 +81,8 @@ static const struct gi_choice strip_choices[] = {
              "samples, and a result of more pixels, unless the input has as many"},                \
     {                                                                                              \
         .name = "max-bytes", .type = GI_OPT_SIZE,                                                  \
-        .offset = offsetof(struct gi_io_params, max_bytes), .default_text = "64Gi", .min = 1,      \
-        .max = 1e15, .unit = "bytes",                                                              \
+        .offset = offsetof(struct gi_io_params, limits.max_bytes), .default_text = "64Gi",         \
+        .min = 1, .max = 1e15, .unit = "bytes",                                                    \
         .help =                                                                                    \
             "Refuse an image or a result of more bytes of samples, and a longer input through a "  \
             "pipe"                                                                                 \
@@ -203,7 +203,7 @@ enum gi_status gi_cli_load_by(struct gi_image *image, struct gi_metadata *metada
 {
     static const int light_bits[] = {0, 8, 16, 32}; /* by enum gi_depth */
     struct gi_load_options options = {
-        .limits = {.max_pixels = io->max_pixels, .max_bytes = io->max_bytes},
+        .limits = io->limits,
         .allow_partial = io->allow_partial,
         .listener = loading->listener,
         .parallel = loading->parallel,

@@ -20,7 +20,7 @@ struct gi_io_params {
         *ahead; /* not an option: what was already read of the input of that name; NULL: nothing */
     struct gi_bundle *bundle; /* no option: gi_save_options */
     int orientation;          /* no option: gi_save_options */
-    uint64_t max_pixels, max_bytes;
+    struct gi_limits limits;  /* of images that are read, and of results */
 };
 enum gi_depth { GI_DEPTH_SAME, GI_DEPTH_8, GI_DEPTH_16, GI_DEPTH_FLOAT };
 extern const struct gi_option gi_io_options[];    /* commands that write an image */

@@ -18,8 +18,7 @@ static struct gi_io_params how_to_load(const struct gi_option *row, const struct
 {
     struct gi_io_params how = {0};
     gi_options_default(&how, gi_input_options);
-    how.max_pixels = io->max_pixels;
-    how.max_bytes = io->max_bytes;
+    how.limits = io->limits;
     how.allow_partial = io->allow_partial;
     how.quiet = io->quiet;
     how.gray = row->picture ? io->gray : 0;

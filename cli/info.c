@@ -141,7 +141,7 @@ static void on_shape(void *arg, const struct gi_image *shape)
 {
     struct gi_item *item = arg;
     if (!item->reserved)
-        gi_engine_reserve(item, (uint64_t)gi_row_nbytes(shape) * (uint64_t)shape->height);
+        gi_engine_reserve(item, gi_image_nbytes(shape));
 }
 
 static enum gi_status put_csv(struct gi_sink *sink, const struct gi_image *image,

@@ -250,13 +250,9 @@ static enum gi_status make(const struct sheet *sheet, struct gi_image *made, str
         full.value[c] = gi_type_full_scale(shape.type);
     gi_edge_pixel(pixel, &paper, &shape);
     gi_edge_pixel(opaque, &full, &shape);
-    uint64_t nbytes = (uint64_t)gi_row_nbytes(&shape) * (uint64_t)shape.height;
-    if (nbytes > sheet->io.max_bytes)
-        return gi_fail(err, GI_E_LIMIT,
-                       "makes %llu bytes of samples, over the limit of %llu; --max-bytes raises it",
-                       (unsigned long long)nbytes, (unsigned long long)sheet->io.max_bytes);
-    enum gi_status status =
-        gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
+    enum gi_status status = gi_limits_check(&sheet->io.limits, &shape, err);
+    if (!status)
+        status = gi_image_alloc(made, shape.width, shape.height, shape.channels, shape.type, err);
     if (status)
         return status;
     fill(made, pixel);
@@ -290,9 +286,9 @@ static enum gi_status lay_out(struct sheet *sheet, int n, struct gi_err *err)
                        sheet->columns, sheet->rows, (long long)sheet->columns * sheet->rows);
     double pixels = ((double)sheet->width + p->gap) * sheet->columns *
                     ((double)sheet->height + p->gap) * sheet->rows;
-    if (pixels > (double)sheet->io.max_pixels || pixels > GI_PIXELS_MAX)
+    if (pixels > (double)sheet->io.limits.max_pixels || pixels > GI_PIXELS_MAX)
         return gi_fail(err, GI_E_LIMIT, "a sheet of %.3g pixels: want at most %llu (--max-pixels)",
-                       pixels, (unsigned long long)sheet->io.max_pixels);
+                       pixels, (unsigned long long)sheet->io.limits.max_pixels);
     return GI_OK;
 }
 

@@ -33,7 +33,7 @@ struct gi_runner {
     int nstages;
     int bands, uploads, downloads;
     struct gi_watch watch;
-    uint64_t max_pixels, max_bytes; /* of results; 0: no limit */
+    struct gi_limits limits; /* of results */
 };
 
 /* One pipeline on one image. */
@@ -129,7 +129,8 @@ static void on_shape(void *arg, const struct gi_image *stored)
     gi_watch_size(&runner->watch, stored);
     if (runner->choice != GI_CHOOSE_AUTO || runner->tried || !gi_cuda_is_likely())
         return;
-    if (gi_pipeline_new(&pipeline, coming->steps, coming->nsteps, &shape, NULL, NULL))
+    if (gi_pipeline_new_within(&pipeline, &runner->limits, coming->steps, coming->nsteps, &shape,
+                               NULL, NULL))
         return; /* gi_runner_run() says why */
     struct gi_estimate estimate = estimate_for(runner, pipeline);
     gi_pipeline_free(&pipeline);
@@ -152,8 +153,7 @@ enum gi_status gi_runner_load(struct gi_runner *runner, struct gi_image *image,
     struct coming coming = {.runner = runner, .io = io, .steps = steps, .nsteps = nsteps};
     struct gi_shape_listener listener = {on_shape, &coming, on_picture};
     double start = gi_now_ms();
-    runner->max_pixels = io->max_pixels;
-    runner->max_bytes = io->max_bytes;
+    runner->limits = io->limits;
     gi_runner_stage(runner, "decode");
     enum gi_status status =
         gi_cli_load(image, metadata, info, path, io, runner->options.threads, &listener, err);
@@ -378,10 +378,8 @@ enum gi_status gi_runner_run(struct gi_runner *runner, struct gi_image *dst,
 {
     struct gi_pipeline *pipeline;
     int failed = -1;
-    enum gi_status status = gi_pipeline_new(&pipeline, steps, nsteps, src, &failed, err);
-    if (!status &&
-        (status = gi_pipeline_limit(pipeline, runner->max_pixels, runner->max_bytes, &failed, err)))
-        gi_pipeline_free(&pipeline);
+    enum gi_status status =
+        gi_pipeline_new_within(&pipeline, &runner->limits, steps, nsteps, src, &failed, err);
     if (status)
         return nsteps == 1 || failed < 0
                    ? status

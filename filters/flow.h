@@ -12,8 +12,8 @@ struct gi_pipeline {
     int n; /* number of plans made */
     struct gi_plan *plans;
     int nsteps;
-    struct gi_step *steps;          /* their `others` belong to the pipeline, too */
-    uint64_t max_pixels, max_bytes; /* of a step's result; 0: no limit */
+    struct gi_step *steps;   /* their `others` belong to the pipeline, too */
+    struct gi_limits limits; /* of a step's result, as in struct gi_plan */
 };
 
 struct gi_flow {
@@ -26,9 +26,6 @@ struct gi_flow {
     struct gi_times *times;
     struct gi_stopwatch *watch; /* if times are wanted */
 };
-
-/* Returns the bytes of the image's samples. */
-double gi_image_nbytes(const struct gi_image *image);
 
 /* Uploads and downloads, timed, and named for profilers. */
 enum gi_status gi_flow_upload(struct gi_flow *flow, struct gi_image *image,

@@ -15,11 +15,6 @@ static bool wants_all(const struct gi_plan *plan)
     return plan->reach == GI_REACH_ALL || (plan->filter->analyse && !plan->filter->conclude);
 }
 
-double gi_image_nbytes(const struct gi_image *image)
-{
-    return (double)gi_row_nbytes(image) * image->height;
-}
-
 /* Begins one kind of work: names it for profilers, and starts timing if times are wanted. */
 static void start(struct gi_flow *flow, const char *name)
 {

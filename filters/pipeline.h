@@ -27,17 +27,17 @@ struct gi_pipeline;
 enum gi_status gi_pipeline_new(struct gi_pipeline **pipeline, const struct gi_step *steps,
                                int nsteps, const struct gi_image *src, int *failed,
                                struct gi_err *err);
+/* The same, with limits on the result of every step, which are tested before memory is taken, also
+ * for steps that are planned later, while the pipeline runs. Members that are 0 are no limit; a
+ * result may always have as many pixels as `src`. Errors: GI_E_LIMIT too. */
+enum gi_status gi_pipeline_new_within(struct gi_pipeline **pipeline, const struct gi_limits *limits,
+                                      const struct gi_step *steps, int nsteps,
+                                      const struct gi_image *src, int *failed, struct gi_err *err);
 void gi_pipeline_free(struct gi_pipeline **pipeline);
 
-/* Limits the result of every step as imgio limits its input: to `max_pixels` pixels, or as many as
- * the pipeline's source has, and to `max_bytes` bytes of samples. The limits also hold for steps
- * that are planned while the pipeline runs. Errors: GI_E_LIMIT for a step that exceeds them;
- * `*failed` (may be NULL) becomes that step. */
-enum gi_status gi_pipeline_limit(struct gi_pipeline *pipeline, uint64_t max_pixels,
-                                 uint64_t max_bytes, int *failed, struct gi_err *err);
-
 /* Returns the bytes of host memory that a run on the CPU needs at its peak besides its first
- * source: the largest source and result of one step, and the state and tables of all steps. */
+ * source: the largest source and result of one step, and the state, tables and arrays of all steps.
+ * Memory that depends on the samples, such as the list of regions, is not included. */
 uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline);
 
 /* Returns the shape of the last result; `data` is NULL. */

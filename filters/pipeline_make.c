@@ -27,51 +27,17 @@ static bool copy_steps(struct gi_pipeline *pipeline, const struct gi_step *steps
     return true;
 }
 
-/* Makes the plan of a step whose first source has the shape of `src`. */
-static enum gi_status make_plan(struct gi_plan *plan, const struct gi_step *step,
-                                const struct gi_image *src, struct gi_err *err)
+/* Makes the plan of a step whose first source has the shape of `src`, within the pipeline's limits.
+ */
+static enum gi_status make_plan(struct gi_plan *plan, const struct gi_pipeline *pipeline,
+                                const struct gi_step *step, const struct gi_image *src,
+                                struct gi_err *err)
 {
     struct gi_image sources[GI_SOURCES_MAX] = {*src};
     for (int j = 0; j < step->nothers; j++)
         sources[1 + j] = step->others[j];
-    return gi_plan_make(plan, step->filter, step->params, sources, 1 + step->nothers, err);
-}
-
-static uint64_t nbytes_of(const struct gi_image *shape)
-{
-    return (uint64_t)gi_row_nbytes(shape) * (uint64_t)shape->height;
-}
-
-/* Checks that the result of a plan is within the pipeline's limits. */
-static enum gi_status check_limits(const struct gi_pipeline *pipeline, const struct gi_plan *plan,
-                                   struct gi_err *err)
-{
-    const struct gi_image *made = &plan->result, *src = &pipeline->plans[0].sources[0];
-    uint64_t pixels = (uint64_t)made->width * (uint64_t)made->height, nbytes = nbytes_of(made);
-    if (pipeline->max_pixels && pixels > pipeline->max_pixels &&
-        pixels > (uint64_t)src->width * (uint64_t)src->height)
-        return gi_fail(err, GI_E_LIMIT,
-                       "makes %d x %d pixels, over the limit of %llu; --max-pixels raises it",
-                       made->width, made->height, (unsigned long long)pipeline->max_pixels);
-    if (pipeline->max_bytes && nbytes > pipeline->max_bytes)
-        return gi_fail(err, GI_E_LIMIT,
-                       "makes %llu bytes of samples, over the limit of %llu; --max-bytes raises it",
-                       (unsigned long long)nbytes, (unsigned long long)pipeline->max_bytes);
-    return GI_OK;
-}
-
-enum gi_status gi_pipeline_limit(struct gi_pipeline *pipeline, uint64_t max_pixels,
-                                 uint64_t max_bytes, int *failed, struct gi_err *err)
-{
-    enum gi_status status = GI_OK;
-    pipeline->max_pixels = max_pixels;
-    pipeline->max_bytes = max_bytes;
-    for (int i = 0; i < pipeline->n && !status; i++) {
-        status = check_limits(pipeline, &pipeline->plans[i], err);
-        if (status && failed)
-            *failed = i;
-    }
-    return status;
+    return gi_plan_make_within(plan, &pipeline->limits, step->filter, step->params, sources,
+                               1 + step->nothers, err);
 }
 
 uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline)
@@ -79,10 +45,10 @@ uint64_t gi_pipeline_nbytes(const struct gi_pipeline *pipeline)
     uint64_t peak = 0, kept = 0;
     for (int i = 0; i < pipeline->n; i++) {
         const struct gi_plan *plan = &pipeline->plans[i];
-        uint64_t images = nbytes_of(&plan->result) + (i ? nbytes_of(&plan->sources[0]) : 0);
-        images += plan->scratch_nbytes;
+        uint64_t images = plan->scratch_nbytes + (i ? gi_image_nbytes(&plan->sources[0]) : 0) +
+                          (plan->filter->run ? gi_image_nbytes(&plan->result) : 0);
         peak = images > peak ? images : peak;
-        kept += plan->passes ? plan->state_nbytes : 0;
+        kept += (plan->passes ? plan->state_nbytes : 0) + plan->tables_nbytes + plan->array_nbytes;
     }
     return peak + kept;
 }
@@ -98,9 +64,7 @@ static enum gi_status make_plans(struct gi_pipeline *pipeline, const struct gi_i
         if (pipeline->n > 0 && plan[-1].late)
             break;
         enum gi_status status =
-            make_plan(plan, step, pipeline->n > 0 ? &plan[-1].result : src, err);
-        if (!status && (status = check_limits(pipeline, plan, err)))
-            gi_plan_free(plan);
+            make_plan(plan, pipeline, step, pipeline->n > 0 ? &plan[-1].result : src, err);
         if (status)
             return status;
         pipeline->n++;
@@ -116,7 +80,7 @@ static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, 
     for (*failed = pipeline->n; *failed < pipeline->nsteps; (*failed)++) {
         struct gi_plan plan;
         struct gi_err why = {0};
-        enum gi_status status = make_plan(&plan, &pipeline->steps[*failed], &src, &why);
+        enum gi_status status = make_plan(&plan, pipeline, &pipeline->steps[*failed], &src, &why);
         if (status == GI_E_UNSUPPORTED)
             return gi_fail(err, status, "%s", why.text);
         if (status)
@@ -130,11 +94,23 @@ static enum gi_status try_rest(const struct gi_pipeline *pipeline, int *failed, 
 enum gi_status gi_pipeline_new(struct gi_pipeline **out, const struct gi_step *steps, int nsteps,
                                const struct gi_image *src, int *failed, struct gi_err *err)
 {
+    const struct gi_limits none = {0};
+    return gi_pipeline_new_within(out, &none, steps, nsteps, src, failed, err);
+}
+
+enum gi_status gi_pipeline_new_within(struct gi_pipeline **out, const struct gi_limits *limits,
+                                      const struct gi_step *steps, int nsteps,
+                                      const struct gi_image *src, int *failed, struct gi_err *err)
+{
+    uint64_t pixels = (uint64_t)src->width * (uint64_t)src->height;
     struct gi_pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline || !copy_steps(pipeline, steps, nsteps)) {
         gi_pipeline_free(&pipeline);
         return gi_fail(err, GI_E_MEMORY, "out of memory: %d steps", nsteps);
     }
+    pipeline->limits = *limits;
+    if (limits->max_pixels && limits->max_pixels < pixels)
+        pipeline->limits.max_pixels = pixels;
     enum gi_status status = make_plans(pipeline, src, err);
     int at = pipeline->n;
     if (!status)
@@ -171,10 +147,9 @@ static enum gi_status need_own(struct gi_flow *flow, struct gi_err *err)
     const struct gi_pipeline *given = flow->pipeline;
     if (flow->own)
         return GI_OK;
-    enum gi_status status = gi_pipeline_new(&flow->own, given->steps, given->nsteps,
-                                            &given->plans[0].sources[0], NULL, err);
-    if (!status)
-        status = gi_pipeline_limit(flow->own, given->max_pixels, given->max_bytes, NULL, err);
+    enum gi_status status =
+        gi_pipeline_new_within(&flow->own, &given->limits, given->steps, given->nsteps,
+                               &given->plans[0].sources[0], NULL, err);
     if (!status)
         flow->pipeline = flow->own;
     return status;

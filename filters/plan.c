@@ -6,11 +6,31 @@
 
 #include "filters/filter.h"
 
+/* Checks that the result, and the arrays of an analysis, are within the limits. */
+static enum gi_status check_limits(const struct gi_plan *plan, struct gi_err *err)
+{
+    uint64_t max_bytes = plan->limits.max_bytes;
+    if (max_bytes && plan->array_nbytes > max_bytes)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %zu bytes of numbers, over the limit of %llu; --max-bytes raises it",
+                       plan->array_nbytes, (unsigned long long)max_bytes);
+    return gi_limits_check(&plan->limits, &plan->result, err);
+}
+
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err)
 {
-    *plan = (struct gi_plan){.filter = filter, .params = params, .nsources = nsources};
+    const struct gi_limits none = {0};
+    return gi_plan_make_within(plan, &none, filter, params, sources, nsources, err);
+}
+
+enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits *limits,
+                                   const struct gi_filter *filter, const void *params,
+                                   const struct gi_image *sources, int nsources, struct gi_err *err)
+{
+    *plan = (struct gi_plan){
+        .filter = filter, .params = params, .nsources = nsources, .limits = *limits};
     for (int i = 0; i < nsources; i++) {
         plan->sources[i] = sources[i];
         plan->sources[i].data = NULL;
@@ -19,6 +39,9 @@ enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter
     plan->result = plan->sources[0];
     plan->result.shrunk = (struct gi_shrunk){0};
     enum gi_status status = filter->plan ? filter->plan(plan, err) : GI_OK;
+    /* GI_E_MEMORY may mean that gi_plan_tables() met the limits. */
+    if ((!status || status == GI_E_MEMORY) && check_limits(plan, NULL))
+        status = check_limits(plan, err);
     if (status)
         gi_plan_free(plan);
     return status;
@@ -27,13 +50,15 @@ enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err)
 {
-    enum gi_status status =
-        gi_plan_make(settled, plan->filter, plan->params, plan->sources, plan->nsources, err);
+    enum gi_status status = gi_plan_make_within(settled, &plan->limits, plan->filter, plan->params,
+                                                plan->sources, plan->nsources, err);
     if (status)
         return status;
     settled->late = false;
     settled->passes = 0;
     status = plan->filter->settle(settled, state, err);
+    if (!status)
+        status = check_limits(settled, err);
     if (status)
         gi_plan_free(settled);
     return status;
@@ -47,7 +72,10 @@ void gi_plan_free(struct gi_plan *plan)
 
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err)
 {
+    if (check_limits(plan, NULL))
+        return NULL;
     plan->tables = calloc(1, nbytes);
+    plan->tables_nbytes = nbytes;
     if (!plan->tables)
         gi_fail(err, GI_E_MEMORY, "out of memory: tables of %s", plan->filter->name);
     return plan->tables;

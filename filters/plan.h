@@ -42,6 +42,7 @@ struct gi_plan {
     const void *params;                      /* owned by the caller; outlives the plan */
     int nsources;                            /* 1 to GI_SOURCES_MAX */
     struct gi_image sources[GI_SOURCES_MAX]; /* shapes: `data` is NULL */
+    struct gi_limits limits;                 /* of the result; members that are 0: no limit */
 
     /* Set by the filter's `plan`; initially the result has the shape of the first source, row y
      * depends on row y alone, and the rest is 0. */
@@ -60,8 +61,10 @@ struct gi_plan {
                               counting what every run allocates */
     bool late; /* the result depends on what the passes measure: until then it has the shape of the
                   first source, and gi_plan_settle() must be called before `run` */
-    bool on_host; /* an analysis without primitives: its images are in host memory */
-    void *tables; /* one malloc()ed block, owned by the plan; NULL: none */
+    bool on_host;         /* an analysis without primitives: its images are in host memory */
+    size_t array_nbytes;  /* arrays as large as the image that an analysis has in its result */
+    void *tables;         /* one malloc()ed block, owned by the plan; NULL: none */
+    size_t tables_nbytes; /* its size, set by gi_plan_tables() */
 };
 
 /* Arguments of one measuring pass: images on the queue's backend, whole or bands of the same rows.
@@ -90,15 +93,23 @@ struct gi_work {
 enum gi_status gi_plan_make(struct gi_plan *plan, const struct gi_filter *filter,
                             const void *params, const struct gi_image *sources, int nsources,
                             struct gi_err *err);
+/* The same for a result within `limits`, which are tested before memory is taken. Errors: as
+ * gi_plan_make(), GI_E_LIMIT. */
+enum gi_status gi_plan_make_within(struct gi_plan *plan, const struct gi_limits *limits,
+                                   const struct gi_filter *filter, const void *params,
+                                   const struct gi_image *sources, int nsources,
+                                   struct gi_err *err);
 void gi_plan_free(struct gi_plan *plan);
 
-/* Makes *settled from a late plan and what was measured: as gi_plan_make(), no longer late and
- * without passes. */
+/* Makes *settled from a late plan and what was measured: as gi_plan_make_within() with the limits
+ * of the plan, no longer late and without passes. */
 enum gi_status gi_plan_settle(struct gi_plan *settled, const struct gi_plan *plan,
                               const void *state, struct gi_err *err);
 
-/* For the filter's `plan`: sets plan->tables to `nbytes` of zeroed memory. Returns NULL with `err`
- * if memory ran out. */
+/* For the filter's `plan`, which has set the shape of the result first if the size of the tables
+ * depends on it: sets plan->tables to `nbytes` of zeroed memory. Returns NULL if
+ * memory ran out, with `err`, or if the result is over the plan's limits: `plan` then returns
+ * GI_E_MEMORY, which gi_plan_make_within() replaces by the limit's error. */
 void *gi_plan_tables(struct gi_plan *plan, size_t nbytes, struct gi_err *err);
 
 /* Returns the source rows that the rows y0 <= y < y1 of the result need: within the image, or with

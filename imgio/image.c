@@ -21,6 +21,22 @@ void *gi_samples_alloc(size_t nbytes)
     return samples;
 }
 
+enum gi_status gi_limits_check(const struct gi_limits *limits, const struct gi_image *made,
+                               struct gi_err *err)
+{
+    uint64_t pixels = (uint64_t)made->width * (uint64_t)made->height;
+    uint64_t nbytes = gi_image_nbytes(made);
+    if (limits->max_pixels && pixels > limits->max_pixels)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %d x %d pixels, over the limit of %llu; --max-pixels raises it",
+                       made->width, made->height, (unsigned long long)limits->max_pixels);
+    if (limits->max_bytes && nbytes > limits->max_bytes)
+        return gi_fail(err, GI_E_LIMIT,
+                       "makes %llu bytes of samples, over the limit of %llu; --max-bytes raises it",
+                       (unsigned long long)nbytes, (unsigned long long)limits->max_bytes);
+    return GI_OK;
+}
+
 enum gi_status gi_image_alloc(struct gi_image *image, int width, int height, int channels,
                               enum gi_type type, struct gi_err *err)
 {

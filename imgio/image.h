@@ -65,6 +65,15 @@ struct gi_image {
     struct gi_shrunk shrunk;
 };
 
+/* Limits on images that are read and made, tested before memory is taken. */
+struct gi_limits {
+    /* width * height (--max-pixels). A file that is at least half as long as its samples is not
+     * limited by it, nor is a result with as many pixels as the input. */
+    uint64_t max_pixels;
+    /* bytes of samples, of an analysis' arrays, and of input through a pipe (--max-bytes) */
+    uint64_t max_bytes;
+};
+
 /* Bytes of one sample: 1, 2, 4 or 4. */
 static inline size_t gi_type_nbytes(enum gi_type type)
 {
@@ -106,6 +115,15 @@ static inline size_t gi_row_nbytes(const struct gi_image *image)
     return (size_t)image->width * (size_t)image->channels * gi_type_nbytes(image->type);
 }
 
+/* Bytes of all samples, without padding; UINT64_MAX if there are more. */
+static inline uint64_t gi_image_nbytes(const struct gi_image *image)
+{
+    uint64_t nbytes;
+    bool fits =
+        !__builtin_mul_overflow((uint64_t)gi_row_nbytes(image), (uint64_t)image->height, &nbytes);
+    return fits ? nbytes : UINT64_MAX;
+}
+
 /* Samples of one row. */
 static inline size_t gi_row_samples(const struct gi_image *image)
 {
@@ -130,6 +148,11 @@ static inline bool gi_mul_size(size_t *product, size_t a, size_t b)
 {
     return !__builtin_mul_overflow(a, b, product);
 }
+
+/* Checks the shape of an image that is to be made. Members of `limits` that are 0 are no limit.
+ * Errors: GI_E_LIMIT, which names the option. */
+enum gi_status gi_limits_check(const struct gi_limits *limits, const struct gi_image *made,
+                               struct gi_err *err);
 
 /* Makes a host image; its samples are not initialised, its rows are 64-byte aligned and padded.
  * `image` need not be initialised. The caller frees it with gi_image_free().

@@ -8,17 +8,9 @@
 #include "imgio/buffer.h"
 #include "imgio/image.h"
 
-/* Limits, tested before memory is taken. */
+/* The defaults of struct gi_limits. */
 enum { GI_DEFAULT_MAX_PIXELS = 1 << 28 };
 #define GI_DEFAULT_MAX_BYTES (UINT64_C(64) << 30)
-
-struct gi_limits {
-    /* width * height of a decoded image (--max-pixels). A file that is at least half as long as its
-     * samples has shown its size and is not held to it. */
-    uint64_t max_pixels;
-    /* of the decoded samples, and of input that comes through a pipe (--max-bytes) */
-    uint64_t max_bytes;
-};
 
 /* Callbacks during decoding. `tell` receives the shape (without samples) when it is known and
  * within the limits, before the samples are decoded, so that the caller can prepare meanwhile; it

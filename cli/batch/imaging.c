@@ -75,11 +75,6 @@ struct coming {
     bool told;
 };
 
-static uint64_t nbytes_of(const struct gi_image *image)
-{
-    return (uint64_t)gi_row_nbytes(image) * (uint64_t)image->height;
-}
-
 /* Bytes that the chain takes for an image of that shape, besides the image: what its steps make,
  * count and look up, and about as much as the result again while that is encoded. 0 if the chain
  * can't be planned: the item will fail. */
@@ -93,7 +88,7 @@ static uint64_t chain_nbytes(const struct gi_imaging *imaging, const struct gi_i
     enum gi_status status = gi_ready_make(&ready, imaging->options.chain, NULL);
     if (!status && !gi_plans_take(imaging->plans, &use, shape, &ready, NULL)) {
         struct gi_image result = gi_pipeline_result(use.pipeline);
-        nbytes = gi_pipeline_nbytes(use.pipeline) + nbytes_of(&result);
+        nbytes = gi_pipeline_nbytes(use.pipeline) + gi_image_nbytes(&result);
         gi_plans_give_back(imaging->plans, &use);
     }
     gi_ready_free(&ready);
@@ -107,9 +102,9 @@ static void on_shape(void *arg, const struct gi_image *stored)
     if (!coming->item->engine || coming->told)
         return;
     struct gi_image shape = gi_cli_shape(coming->imaging->options.io, stored);
-    uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * nbytes_of(&shape);
-    gi_engine_reserve(coming->item,
-                      nbytes_of(stored) + nbytes_of(&shape) + (made > least ? made : least));
+    uint64_t made = chain_nbytes(coming->imaging, &shape), least = 2 * gi_image_nbytes(&shape);
+    gi_engine_reserve(coming->item, gi_image_nbytes(stored) + gi_image_nbytes(&shape) +
+                                        (made > least ? made : least));
     coming->told = true;
 }
 
@@ -194,7 +189,8 @@ enum gi_status gi_imaging_step(struct gi_imaging *imaging, struct gi_item *item,
         .filter = filter, .params = params, .others = other, .nothers = other != NULL};
     struct gi_side side = {.others = other};
     struct gi_pipeline *pipeline = NULL;
-    enum gi_status status = gi_pipeline_new(&pipeline, &step, 1, src, NULL, err);
+    enum gi_status status =
+        gi_pipeline_new_within(&pipeline, &imaging->options.io->limits, &step, 1, src, NULL, err);
     if (!status)
         status = run(imaging, item, pipeline, dst, src, &side, 1, err);
     gi_pipeline_free(&pipeline);

@@ -20,8 +20,8 @@ struct slot {
 
 struct gi_plans {
     const struct gi_chain *chain;
-    uint64_t max_pixels, max_bytes; /* of results */
-    bool keeps; /* no step has second sources, whose shapes are not looked at here */
+    struct gi_limits limits; /* of results */
+    bool keeps;              /* no step has second sources, whose shapes are not looked at here */
     pthread_mutex_t lock;
     uint64_t now;
     struct slot slots[KEPT];
@@ -35,8 +35,7 @@ enum gi_status gi_plans_new(struct gi_plans **out, const struct gi_chain *chain,
     if (!plans)
         return gi_fail(err, GI_E_MEMORY, "out of memory: plans");
     plans->chain = chain;
-    plans->max_pixels = io->max_pixels;
-    plans->max_bytes = io->max_bytes;
+    plans->limits = io->limits;
     plans->keeps = true;
     for (int i = 0; i < chain->n; i++)
         if (chain->steps[i].filter->min_sources > 1)
@@ -97,10 +96,8 @@ static enum gi_status make(struct gi_pipeline **pipeline, const struct gi_plans 
 {
     const struct gi_chain *chain = plans->chain;
     int failed = -1;
-    enum gi_status status = gi_pipeline_new(pipeline, ready->steps, chain->n, src, &failed, err);
-    if (!status &&
-        (status = gi_pipeline_limit(*pipeline, plans->max_pixels, plans->max_bytes, &failed, err)))
-        gi_pipeline_free(pipeline);
+    enum gi_status status =
+        gi_pipeline_new_within(pipeline, &plans->limits, ready->steps, chain->n, src, &failed, err);
     if (status && chain->n > 1 && failed >= 0)
         gi_err_prefix(err, "step %d, %s", failed + 1, chain->steps[failed].filter->name);
     return status;

@@ -94,6 +94,7 @@ static const struct gi_option options[] = {
 
 struct stack {
     const struct params *params;
+    const struct gi_io_params *io;
     struct gi_list list;
     struct gi_joint report;
     struct gi_imaging *imaging;
@@ -143,13 +144,26 @@ static enum gi_status load(void *self, struct gi_item *item, struct gi_err *err)
     return gi_imaging_load(stack->imaging, item, image, NULL, &info, err);
 }
 
+/* The shape of the result: that of the first image. */
+static struct gi_image result_of(const struct stack *stack, const struct gi_image *image)
+{
+    struct gi_image result = *image;
+    result.data = NULL;
+    result.type = stack->params->by == BY_SUM ? GI_F32 : image->type;
+    return result;
+}
+
 /* The first image says what all are. */
 static enum gi_status begin(struct stack *stack, const struct gi_image *image, struct gi_err *err)
 {
+    const struct gi_limits limits = {.max_bytes = stack->io->limits.max_bytes};
+    struct gi_image result = result_of(stack, image);
     size_t n = gi_row_samples(image) * (size_t)image->height;
     uint64_t share = stack->params->memory ? stack->params->memory : gi_memory_share();
     stack->shape = *image;
     stack->shape.data = NULL;
+    if (gi_limits_check(&limits, &result, err))
+        return err->status;
     if (holds_all(stack))
         return gi_pile_new(&stack->pile, image, stack->list.n, share, err);
     stack->sums = calloc(n, sizeof *stack->sums);
@@ -325,24 +339,22 @@ static enum gi_status finish_all(struct stack *stack, struct gi_pool *pool, stru
     return status;
 }
 
-static enum gi_status finish(struct stack *stack, const struct gi_io_params *io, const char *path,
-                             struct gi_err *err)
+static enum gi_status finish(struct stack *stack, const char *path, struct gi_err *err)
 {
-    const struct gi_image *s = &stack->shape;
+    const struct gi_image made = result_of(stack, &stack->shape);
     int threads = gi_thread_count(stack->params->threads);
     struct gi_pool *pool;
     enum gi_status status = gi_pool_new(&pool, threads, err);
     if (status)
         return status;
-    status = gi_image_alloc(&stack->result, s->width, s->height, s->channels,
-                            stack->params->by == BY_SUM ? GI_F32 : s->type, err);
+    status = gi_image_alloc(&stack->result, made.width, made.height, made.channels, made.type, err);
     double start = gi_now_ms(), *ms = stack->report.whole.ms;
     if (!status)
         status = finish_all(stack, pool, err);
     ms[GI_STAGE_KERNELS] = gi_now_ms() - start;
     start = gi_now_ms();
     if (!status)
-        status = gi_cli_save(&stack->result, NULL, path, io, threads, err);
+        status = gi_cli_save(&stack->result, NULL, path, stack->io, threads, err);
     ms[GI_STAGE_ENCODE] = gi_now_ms() - start;
     stack->made = stack->result;
     gi_image_free(&stack->result);
@@ -380,7 +392,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     const char *path = operands[noperands - 1];
     struct gi_device_params device = {.device = "cpu", .threads = p->threads};
     struct gi_imaging_options how = {.io = io, .device = &device};
-    struct stack stack = {.params = p};
+    struct stack stack = {.params = p, .io = io};
     enum gi_status status = gi_cli_check_save(path, io, err);
     if (!status)
         status = gi_list_operands(&stack.list, operands, noperands - 1, p->recursive, err);
@@ -399,7 +411,7 @@ static enum gi_status run(const struct gi_command *command, void *const *params,
     if (!status)
         status = run_engine(&stack, err);
     if (!status)
-        status = finish(&stack, io, path, err);
+        status = finish(&stack, path, err);
     status = gi_joint_end(&stack.report, &stack.made, status, err);
     gi_pile_free(&stack.pile);
     free(stack.sums);

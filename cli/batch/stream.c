@@ -53,7 +53,6 @@ bool gi_stream_break(struct gi_stream *stream, struct gi_item *item, const struc
 enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, struct gi_err *err)
 {
     struct gi_stream *stream = self;
-    struct gi_limits limits = {stream->io.max_pixels, stream->io.max_bytes};
     struct gi_buffer buffer = stream->first;
     struct gi_err fault = {0};
     bool end = false;
@@ -62,7 +61,7 @@ enum gi_status gi_pnm_feed_next(void *self, struct gi_item *item, bool *more, st
         return GI_OK;
     stream->first = (struct gi_buffer){0};
     if (!buffer.at)
-        gi_pnm_next(&buffer, &end, stream->reader, &limits, &fault);
+        gi_pnm_next(&buffer, &end, stream->reader, &stream->io.limits, &fault);
     *more = !end;
     item->bytes = buffer.at;
     item->nbytes = buffer.nbytes;

@@ -32,8 +32,7 @@ static enum gi_status find_in_pipe(struct gi_stream *stream, bool *more, struct 
 {
     bool end;
     enum gi_status status =
-        gi_pnm_next(&stream->first, &end, stream->reader,
-                    &(struct gi_limits){stream->io.max_pixels, stream->io.max_bytes}, err);
+        gi_pnm_next(&stream->first, &end, stream->reader, &stream->io.limits, err);
     if (!status)
         status = gi_pnm_is_over(&end, stream->reader, err);
     *more = !status && (!end || stream->single);

@@ -21,8 +21,9 @@ struct gi_stream {
     struct gi_buffer first; /* PNM: the first image, which was taken already; NULL in it: none */
     uint64_t taken;         /* images or frames */
 
-    struct gi_y4m video, made; /* Y4M: headers of input and output */
-    int plane;                 /* that comes next */
+    struct gi_y4m video, made;           /* Y4M: headers of input and output */
+    uint64_t made_nbytes[GI_Y4M_PLANES]; /* Y4M: memory that the chain takes for each plane */
+    int plane;                           /* that comes next */
 
     const struct gi_chain *chain;
     struct gi_imaging *imaging;

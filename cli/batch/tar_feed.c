@@ -176,13 +176,12 @@ static bool fills(const struct gi_tar_feed *feed, const struct gi_item *item,
 {
     enum { TIMES = 16 };
     const struct gi_io_params *io = feed->options.io;
-    const struct gi_load_options options = {.limits = {io->max_pixels, io->max_bytes},
-                                            .header_only = true};
+    const struct gi_load_options options = {.limits = io->limits, .header_only = true};
     struct gi_image image;
     return gi_load_memory(&image, NULL, NULL, buffer->at, buffer->nbytes, item->input, &options,
                           NULL, NULL) == GI_OK &&
            (uint64_t)image.width * (uint64_t)image.height <= max_pixels &&
-           nbytes / TIMES <= (uint64_t)gi_row_nbytes(&image) * (uint64_t)image.height;
+           nbytes / TIMES <= gi_image_nbytes(&image);
 }
 
 /* Whether the member is too long to be held: over --max-bytes, or over both --memory and what an
@@ -193,16 +192,17 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
 {
     const struct gi_io_params *io = feed->options.io;
     uint64_t memory = gi_engine_memory(item->engine);
-    const char *option = nbytes > io->max_bytes ? "--max-bytes" : "--memory";
-    if (nbytes <= io->max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
+    const char *option = nbytes > io->limits.max_bytes ? "--max-bytes" : "--memory";
+    if (nbytes <= io->limits.max_bytes && (nbytes <= memory || nbytes <= LONG_NBYTES))
         return false;
-    if (nbytes <= io->max_bytes && (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) ||
-                                    fills(feed, item, buffer, nbytes, UINT64_MAX)))
+    if (nbytes <= io->limits.max_bytes && (gi_tar_read(feed->reader, buffer, COPY_NBYTES, fault) ||
+                                           fills(feed, item, buffer, nbytes, UINT64_MAX)))
         return false;
     item->status =
         gi_fail(&item->err, GI_E_LIMIT, "%s: %llu bytes, over the limit of %llu; %s raises it",
                 item->input, (unsigned long long)nbytes,
-                (unsigned long long)(nbytes > io->max_bytes ? io->max_bytes : memory), option);
+                (unsigned long long)(nbytes > io->limits.max_bytes ? io->limits.max_bytes : memory),
+                option);
     return true;
 }
 
@@ -213,7 +213,7 @@ static bool is_too_long(struct gi_tar_feed *feed, struct gi_item *item, struct g
 static bool hold(struct gi_tar_feed *feed, struct gi_item *item, struct gi_buffer *buffer,
                  uint64_t nbytes, struct gi_err *fault)
 {
-    uint64_t limit = feed->options.io->max_pixels, before;
+    uint64_t limit = feed->options.io->limits.max_pixels, before;
     if (gi_tar_read(feed->reader, buffer, (size_t)(nbytes < limit ? nbytes : limit), fault))
         return true;
     if (nbytes <= limit || fills(feed, item, buffer, nbytes, limit)) {

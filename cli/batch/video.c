@@ -22,28 +22,22 @@ static void untag(void *tag)
     free(plane);
 }
 
-static uint64_t nbytes_of(const struct gi_image *plane)
-{
-    return (uint64_t)gi_row_nbytes(plane) * (uint64_t)plane->height;
-}
-
-/* What the chain makes of a plane of that shape. */
-static enum gi_status plan_plane(struct gi_image *result, const struct gi_ready *ready,
-                                 const struct gi_image *shape, const struct gi_io_params *io,
-                                 struct gi_err *err)
+/* Plans the chain for a plane of that shape: *result is the shape that it makes, *nbytes what it
+ * takes besides the plane. */
+static enum gi_status plan_plane(struct gi_image *result, uint64_t *nbytes,
+                                 const struct gi_ready *ready, const struct gi_image *shape,
+                                 const struct gi_limits *limits, struct gi_err *err)
 {
     struct gi_pipeline *pipeline;
     int failed = -1;
-    enum gi_status status =
-        gi_pipeline_new(&pipeline, ready->steps, ready->chain->n, shape, &failed, err);
-    if (!status &&
-        (status = gi_pipeline_limit(pipeline, io->max_pixels, io->max_bytes, &failed, err)))
-        gi_pipeline_free(&pipeline);
+    enum gi_status status = gi_pipeline_new_within(&pipeline, limits, ready->steps, ready->chain->n,
+                                                   shape, &failed, err);
     if (status)
         return ready->chain->n > 1 && failed >= 0 ? gi_err_prefix(err, "step %d, %s", failed + 1,
                                                                   ready->steps[failed].filter->name)
                                                   : status;
     *result = gi_pipeline_result(pipeline);
+    *nbytes = gi_pipeline_nbytes(pipeline);
     gi_pipeline_free(&pipeline);
     if (result->channels != 1 || result->type != shape->type)
         return gi_fail(err, GI_E_UNSUPPORTED,
@@ -62,7 +56,8 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
     stream->made = *video;
     for (int i = 0; i < video->nplanes && !status; i++) {
         struct gi_image shape = gi_y4m_plane(video, i);
-        status = plan_plane(&result, ready, &shape, &stream->io, err);
+        status =
+            plan_plane(&result, &stream->made_nbytes[i], ready, &shape, &stream->io.limits, err);
         if (!status && i == 0) {
             stream->made.width = result.width;
             stream->made.height = result.height;
@@ -83,12 +78,11 @@ static enum gi_status plan_video(struct gi_stream *stream, const struct gi_ready
 enum gi_status gi_video_read_head(struct gi_stream *stream, struct gi_err *err)
 {
     const struct gi_io_params *io = &stream->io;
-    struct gi_limits limits = {io->max_pixels, io->max_bytes};
     const char *refused = io->depth ? "--depth" : io->gray ? "--gray" : NULL;
     if (refused)
         return gi_fail(err, GI_E_USAGE, "%s: Y4M's planes go as they are, want it without",
                        refused);
-    return gi_y4m_read_head(&stream->video, stream->reader, &limits, err);
+    return gi_y4m_read_head(&stream->video, stream->reader, &io->limits, err);
 }
 
 enum gi_status gi_video_begin(struct gi_stream *stream, struct gi_err *err)
@@ -130,7 +124,7 @@ static enum gi_status read_plane(struct gi_stream *stream, struct plane *plane,
     }
     if (status || *end)
         return status;
-    gi_engine_reserve(item, 2 * nbytes_of(&shape));
+    gi_engine_reserve(item, gi_image_nbytes(&shape) + stream->made_nbytes[stream->plane]);
     status = gi_image_alloc_from(&plane->image, gi_imaging_allocator(stream->imaging), shape.width,
                                  shape.height, 1, shape.type, err);
     if (!status)
@@ -169,7 +163,7 @@ enum gi_status gi_video_take_plane(struct gi_stream *stream, struct gi_item *ite
     char *name = NULL;
     *image = plane->image;
     plane->image = (struct gi_image){0};
-    item->input_nbytes = nbytes_of(image);
+    item->input_nbytes = gi_image_nbytes(image);
     item->shape = *image;
     item->shape.data = NULL;
     if (gi_y4m_widen(image, stream->video.bits, err))
@@ -189,7 +183,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     struct plane *plane = item->tag;
     struct gi_image made = {0};
     struct gi_ready ready;
-    item->input_nbytes = nbytes_of(&plane->image);
+    item->input_nbytes = gi_image_nbytes(&plane->image);
     enum gi_status status = gi_y4m_widen(&plane->image, stream->video.bits, err);
     if (status)
         return gi_err_prefix(err, "%s", item->input);
@@ -207,7 +201,7 @@ enum gi_status gi_video_work(void *self, struct gi_item *item, struct gi_err *er
     if (status)
         return gi_err_prefix(err, "%s", item->input);
     gi_y4m_narrow(&plane->image, stream->video.bits);
-    item->output_nbytes = nbytes_of(&plane->image);
+    item->output_nbytes = gi_image_nbytes(&plane->image);
     return GI_OK;
 }
 

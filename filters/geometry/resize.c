@@ -267,12 +267,12 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
         return gi_fail(err, GI_E_LIMIT,
                        "a result of %d x %d pixels: want at most %d a side and %lld in all",
                        l.frame_width, l.frame_height, SIDE_MAX, (long long)RESULT_MAX);
+    plan->result.width = l.frame_width;
+    plan->result.height = l.frame_height;
     const struct gi_resample *spec = gi_resample_tables(
         plan, (enum gi_resample_filter)p->filter, &l.row, &l.col, p->like == LIKE_PILLOW, err);
     if (!spec)
         return GI_E_MEMORY;
-    plan->result.width = l.frame_width;
-    plan->result.height = l.frame_height;
     double down = (double)src->width * l.height * spec->col.taps;
     double along = (double)l.width * l.height * spec->row.taps;
     plan->reach = GI_REACH_MAPPED;

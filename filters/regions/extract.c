@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filters/tone/luma.h"
 #include "filters/tone/otsu.h"
 
 static enum gi_status check(void *params, struct gi_err *err)
@@ -42,7 +43,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if (plan->nsources > 1 && (mask->width != src->width || mask->height != src->height))
         return gi_fail(err, GI_E_UNSUPPORTED, "--mask-image: is %d x %d, want %d x %d as the input",
                        mask->width, mask->height, src->width, src->height);
+    const struct gi_extract_params *p = plan->params;
+    size_t labels = (size_t)src->width * (size_t)src->height * sizeof(uint32_t);
     plan->reach = GI_REACH_ALL;
+    plan->array_nbytes = p->labels || p->points ? labels : 0;
+    plan->scratch_nbytes = labels + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = (src->type == GI_F32 ? 600.0 : 100.0) / src->channels,
                                   .nbytes = 6.0 / src->channels}; /* labels, written and read */
     return GI_OK;

@@ -30,12 +30,21 @@ static double most_of(const struct gi_plan *plan)
     return ((const struct gi_integral_params *)plan->params)->squares ? full * full : full;
 }
 
+/* Words of 32 bits that a sum takes. */
+static int words_of(const struct gi_plan *plan)
+{
+    bool floats = plan->sources[0].type == GI_F32;
+    return !floats && longest(plan) * most_of(plan) <= UINT32_MAX ? 1 : 2;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0];
     plan->reach = GI_REACH_ALL;
     plan->cost.other = 4;
     plan->cost.nbytes = 8;
+    plan->array_nbytes = (size_t)gi_image_nbytes(src) / gi_type_nbytes(src->type) *
+                         sizeof(uint32_t) * (size_t)words_of(plan);
     if (src->width > INT32_MAX / 2 ||
         (src->type != GI_F32 && longest(plan) * most_of(plan) >= 0x1p64))
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d pixels: their sums don't fit in 64 bits",
@@ -68,13 +77,11 @@ static enum gi_status analyse(const struct gi_plan *plan, struct gi_queue *queue
 {
     const struct gi_integral_params *p = plan->params;
     struct gi_integral *integral = result;
-    struct gi_scan scan = {.along = along_of(plan), .squares = p->squares, .words = 2};
+    struct gi_scan scan = {.along = along_of(plan), .squares = p->squares, .words = words_of(plan)};
     struct gi_image dst;
     enum gi_status status = GI_OK;
     if (srcs->type == GI_F32)
         status = find_shift(&scan.shift, plan, queue, srcs, err);
-    else if (longest(plan) * most_of(plan) <= UINT32_MAX)
-        scan.words = 1;
     if (!status)
         status = queue->k->alloc(queue, &dst, srcs->width * scan.words, srcs->height,
                                  srcs->channels, GI_U32, err);

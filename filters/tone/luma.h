@@ -12,6 +12,12 @@ static inline bool gi_luma_decides(const struct gi_image *src, bool per_channel)
     return src->channels > 1 && !per_channel;
 }
 
+/* Returns the bytes of the luma of `src`; 0 if `src` has one channel. */
+static inline size_t gi_luma_nbytes(const struct gi_image *src)
+{
+    return src->channels > 1 ? (size_t)gi_image_nbytes(src) / (size_t)src->channels : 0;
+}
+
 /* Makes `judge`, the image by which `src` is judged, on the queue's backend: its luma (ITU-R
  * BT.709, without alpha) if `by_luma`, else the image itself. The caller releases it with the
  * counterpart below. Errors: as alloc's and luma's; then nothing is left to release. */

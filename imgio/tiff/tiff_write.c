@@ -354,6 +354,6 @@ enum gi_status gi_tiff_encode(struct gi_sink *sink, const struct gi_image *image
                               const struct gi_metadata *metadata,
                               const struct gi_save_options *options, struct gi_err *err)
 {
-    bool large = (uint64_t)gi_row_nbytes(image) * (uint64_t)image->height > big_from_nbytes;
+    bool large = gi_image_nbytes(image) > big_from_nbytes;
     return gi_tiff_encode_tiles(sink, image, metadata, options, large, err);
 }

@@ -36,6 +36,39 @@ expect_error 1 'montage: *makes * bytes of samples, over *; --max-bytes raises i
 expect_error 1 'montage: a sheet of * pixels: want at most 1000000 (--max-pixels)' \
     montage i.ppm made.ppm --cell 5000x5000 --max-pixels 1M
 
+expect_error 1 'montage: makes * pixels, over the limit of 1000000; --max-pixels raises it' \
+    montage i.ppm other.ppm made.ppm --cell 20x20 --margin 1000 --max-pixels 1M
+
+# Arrays and results that have another sample type or more channels than the input.
+{ printf 'P5 100 80 255\n'; head -c 8000 /dev/urandom; } >g.pgm
+cp g.pgm h.pgm
+for name in integral cumulative; do
+    expect_error 1 "$name: makes 32000 bytes of numbers, over the limit of 31999; --max-bytes raises it" \
+        $name g.pgm made.npy --max-bytes 31999
+    expect 0 gpuimg $name g.pgm within.npy --max-bytes 32000
+    expect 1 gpuimg $name g.pgm h.pgm --out-dir arrays --max-bytes 31999
+    check "$name: the batch says it of both" test "$(grep -c -- '--max-bytes raises it$' err)" = 2
+done
+expect_error 1 'extract: makes 32000 bytes of numbers, over *; --max-bytes raises it' \
+    extract g.pgm made.csv --labels labels.npy --max-bytes 31999
+expect 0 gpuimg extract g.pgm within.csv --labels labels.npy --max-bytes 32000
+expect_error 1 'stack: makes 32000 bytes of samples, over the limit of 31999; --max-bytes raises it' \
+    stack g.pgm h.pgm made.tif --by sum --max-bytes 31999
+expect 0 gpuimg stack g.pgm h.pgm within.tif --by sum --max-bytes 32000
+expect 0 gpuimg stack g.pgm h.pgm within.pgm --by mean --max-bytes 9000
+expect_error 1 'channels: makes 24000 bytes of samples, over the limit of 23999; --max-bytes raises it' \
+    channels join g.pgm h.pgm g.pgm made.ppm --max-bytes 23999
+expect 1 gpuimg channels alpha g.pgm h.pgm --out-dir alpha --max-bytes 15999
+check 'a batch of channels says it' grep -q 'g.pgm: makes 16000 bytes of samples, over the limit of 15999; --max-bytes raises it$' err
+
+# Streams and videos.
+cat g.pgm h.pgm >stream.pgm
+expect 1 gpuimg pad --size 5000x5000 stream.pgm made.pgm --max-bytes 10M
+check 'a stream says it' grep -q 'makes 25000000 bytes of samples, over the limit of 10000000; --max-bytes raises it$' err
+{ printf 'YUV4MPEG2 W10 H10 F25:1 Cmono\nFRAME\n'; head -c 100 /dev/urandom; } >video.y4m
+expect 1 gpuimg pad --size 5000x5000 video.y4m made.y4m --max-pixels 1M
+check 'a video says it' grep -q 'makes 5000 x 5000 pixels, over the limit of 1000000; --max-pixels raises it$' err
+
 # A file that is as long as its samples may be over --max-pixels; so may what keeps its size or makes it smaller.
 expect 0 gpuimg blur i.ppm same.ppm --max-pixels 100
 expect 0 gpuimg resize --size 50% i.ppm small.ppm --max-pixels 100

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     struct gi_image others[2] = {{0}};
     struct gi_err err = {0};
     unsigned kind = nbytes ? (bytes[0] - (unsigned)'0') % KINDS : 0;
-    struct gi_io_params io = {.max_pixels = 1 << 20, .max_bytes = 1 << 24, .quiet = true};
+    struct gi_io_params io = {.limits = {1 << 20, 1 << 24}, .quiet = true};
     struct gi_paste_params params = {.crop_format = "pnm"};
     int n;
     if (!ready)

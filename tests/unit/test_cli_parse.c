@@ -75,14 +75,14 @@ static void test_defaults_are_those_of_imgio(void **unused)
     (void)unused;
     struct gi_io_params io;
     gi_options_default(&io, gi_io_options);
-    assert_true(io.max_pixels == GI_DEFAULT_MAX_PIXELS);
-    assert_true(io.max_bytes == GI_DEFAULT_MAX_BYTES);
+    assert_true(io.limits.max_pixels == GI_DEFAULT_MAX_PIXELS);
+    assert_true(io.limits.max_bytes == GI_DEFAULT_MAX_BYTES);
     assert_int_equal(io.quality, GI_DEFAULT_QUALITY);
     assert_int_equal(io.compression, GI_DEFAULT_COMPRESSION);
     assert_int_equal(io.depth, GI_DEPTH_SAME);
     memset(&io, 0xff, sizeof io);
     gi_options_default(&io, gi_input_options);
-    assert_true(io.max_pixels == GI_DEFAULT_MAX_PIXELS && !io.allow_partial);
+    assert_true(io.limits.max_pixels == GI_DEFAULT_MAX_PIXELS && !io.allow_partial);
 }
 
 static void check_row(const struct gi_command *command, const struct gi_option *row, int *letters)
