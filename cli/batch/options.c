@@ -99,8 +99,8 @@
          .min = 1,                                                                                 \
          .max = 1e15,                                                                              \
          .unit = "bytes",                                                                          \
-         .help = "Memory for the images in progress; a larger image is processed alone. "          \
-                 "Without it half of the free memory"},                                            \
+         .help = "Memory for the images in progress, their results and tables; a larger image is " \
+                 "processed alone. Without it half of the free memory"},                           \
     {                                                                                              \
         .name = "progress", .type = GI_OPT_FLAG,                                                   \
         .offset = offsetof(struct gi_batch_params, progress),                                      \

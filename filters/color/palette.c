@@ -14,7 +14,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     if ((uint64_t)src->width * (uint64_t)src->height > INT32_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "%d x %d: want fewer than 2^31 pixels", src->width,
                        src->height);
+    unsigned bits = 8 * (unsigned)(gi_type_nbytes(src->type) * (size_t)src->channels);
+    size_t pixels = (size_t)src->width * (size_t)src->height;
     plan->reach = GI_REACH_ALL;
+    /* A counter per colour, or the pixels as numbers and a copy of them to sort. */
+    plan->scratch_nbytes = bits <= 24 ? sizeof(uint32_t) << bits : 2 * pixels * sizeof(uint64_t);
     plan->cost.other = 20;
     return GI_OK;
 }

@@ -52,6 +52,8 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
     plan->passes = 1;
     plan->late = true;
     plan->state_nbytes = all_of(src) * sizeof(uint32_t);
+    /* The counters of one band, and the tables that gi_plan_settle() makes. */
+    plan->scratch_nbytes = all_of(src) * (sizeof(uint32_t) + sizeof(uint8_t));
     plan->cost.other = 30;
     return GI_OK;
 }

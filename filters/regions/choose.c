@@ -21,6 +21,8 @@ enum gi_status gi_choose_plan(struct gi_plan *plan, struct gi_err *err)
     if (status)
         return status;
     plan->reach = GI_REACH_ALL;
+    plan->scratch_nbytes =
+        (size_t)src->width * (size_t)src->height * sizeof(uint32_t) + gi_luma_nbytes(src);
     plan->cost = (struct gi_cost){.other = 110.0 / src->channels, .nbytes = 8.0 / src->channels};
     return GI_OK;
 }

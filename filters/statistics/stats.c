@@ -36,15 +36,18 @@ static enum gi_status plan_zones(struct gi_plan *plan, struct gi_err *err)
 {
     const struct gi_image *src = &plan->sources[0], *labels = &plan->sources[1];
     const struct gi_stats_params *p = plan->params;
-    struct gi_zones zones;
+    struct gi_zones zones = {.n = 0};
     plan->on_host = true;
     plan->reach = GI_REACH_ALL;
     plan->cost.other = src->type == GI_F32 ? 4000 : 1000;
-    if (p->by)
-        return gi_zones_read(&zones, p->by, src->width, src->height, err);
-    enum gi_status status = gi_labels_fit(labels, src, err);
-    if (status)
+    enum gi_status status = p->by ? gi_zones_read(&zones, p->by, src->width, src->height, err)
+                                  : gi_labels_fit(labels, src, err);
+    if (status && !p->by)
         gi_err_prefix(err, "--labels");
+    /* The list of pixels and the statistics. The number of labels is not known yet. */
+    size_t channels = (size_t)src->channels * sizeof(struct gi_stats_channel);
+    plan->scratch_nbytes = (size_t)src->width * (size_t)src->height * sizeof(uint32_t) +
+                           (size_t)zones.n * (sizeof(struct gi_stats_zone) + channels);
     return status;
 }
 

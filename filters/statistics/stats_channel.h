@@ -25,6 +25,7 @@ static inline double gi_stats_percent(const struct gi_stats_params *p, int i)
 struct gi_zones {
     enum gi_stats_by by;
     int width, height; /* size of one zone */
+    int n;             /* number of zones */
 };
 
 /* Reads the zones that `text` asks for, in an image of width x height. Errors: GI_E_USAGE, and

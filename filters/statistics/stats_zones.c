@@ -20,17 +20,18 @@ enum gi_status gi_zones_read(struct gi_zones *zones, const char *text, int width
 {
     struct gi_extent extent;
     if (strcmp(text, "row") == 0) {
-        *zones = (struct gi_zones){GI_STATS_ROW, width, 1};
+        *zones = (struct gi_zones){.by = GI_STATS_ROW, .width = width, .height = 1};
     } else if (strcmp(text, "column") == 0) {
-        *zones = (struct gi_zones){GI_STATS_COLUMN, 1, height};
+        *zones = (struct gi_zones){.by = GI_STATS_COLUMN, .width = 1, .height = height};
     } else if (gi_extent_read(&extent, text)) {
-        *zones = (struct gi_zones){GI_STATS_TILE, width, height};
+        *zones = (struct gi_zones){.by = GI_STATS_TILE, .width = width, .height = height};
         gi_extent_pixels(&extent, &zones->width, &zones->height);
     } else {
         return gi_fail(err, GI_E_USAGE,
                        "--group-by %s: want row, column or the size of a tile, WxH", text);
     }
     long long n = parts(width, zones->width) * parts(height, zones->height);
+    zones->n = n <= GI_STATS_ZONES_MAX ? (int)n : 0;
     if (n > GI_STATS_ZONES_MAX)
         return gi_fail(err, GI_E_UNSUPPORTED, "--group-by %s: %lld parts: want at most %d", text, n,
                        GI_STATS_ZONES_MAX);

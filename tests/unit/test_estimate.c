@@ -144,28 +144,51 @@ static void ceilings_are_positive(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* What a batch holds against --memory: results, and tables whose size follows from the options. */
+/* Memory that a batch counts against --memory for one operation with these options, on an image of
+ * 100 x 90 pixels. */
+static uint64_t counted(const char *name, const char *const options[], int channels,
+                        enum gi_type type)
+{
+    struct gi_image shape = {.width = 100, .height = 90, .channels = channels, .type = type};
+    struct gi_pipeline *pipeline;
+    const struct gi_filter *filter = gi_filter_find(name);
+    struct gi_step step = {.filter = filter, .params = fc_params(filter, options)};
+    assert_int_equal(gi_pipeline_new(&pipeline, &step, 1, &shape, NULL, NULL), GI_OK);
+    uint64_t nbytes = gi_pipeline_nbytes(pipeline);
+    gi_pipeline_free(&pipeline);
+    free((void *)step.params);
+    return nbytes;
+}
+
+/* Results, arrays, and tables whose size follows from shape and options. */
 static void memory_is_counted(void **state)
 {
-    static const char *const each[] = {"tiles=64x64", "per-channel", NULL};
+    static const char *const each[] = {"tiles=64x64", "per-channel", NULL}, *const none[] = {NULL};
     static const char *const half[] = {"size=200x50", "stretch", NULL};
-    struct gi_image shape = {.width = 100, .height = 90, .channels = 3, .type = GI_U16};
-    struct gi_pipeline *pipeline;
+    static const char *const pixels[] = {"group-by=1x1", NULL};
+    enum { PIXELS = 100 * 90, SMALL = 65536 };
     (void)state;
-    const struct gi_filter *curves = gi_filter_find("clahe"), *size = gi_filter_find("resize");
-    void *clahe = fc_params(curves, each), *resize = fc_params(size, half);
-    struct gi_step steps[] = {{.filter = size, .params = resize},
-                              {.filter = curves, .params = clahe}};
-    assert_int_equal(gi_pipeline_new(&pipeline, steps, 1, &shape, NULL, NULL), GI_OK);
-    assert_int_equal(gi_pipeline_nbytes(pipeline), 200 * 50 * 6);
-    gi_pipeline_free(&pipeline);
-    assert_int_equal(gi_pipeline_new(&pipeline, steps, 2, &shape, NULL, NULL), GI_OK);
-    /* its source and its result, and for three colours 64 x 64 tables of 65536 entries of 16 bits
-     */
-    assert_int_equal(gi_pipeline_nbytes(pipeline), 2 * 200 * 50 * 6 + 3LL * 64 * 64 * 65536 * 2);
-    gi_pipeline_free(&pipeline);
-    free(clahe);
-    free(resize);
+    assert_int_equal(counted("invert", none, 3, GI_U16), PIXELS * 6);
+    /* weights of 250 rows and columns */
+    assert_in_range(counted("resize", half, 3, GI_U16), 200 * 50 * 6, 200 * 50 * 6 + SMALL);
+    /* for three colours 64 x 64 tables of 65536 entries of 16 bits */
+    assert_in_range(counted("clahe", each, 3, GI_U16), PIXELS * 6 + 3LL * 64 * 64 * 65536 * 2,
+                    PIXELS * 6 + 3LL * 64 * 64 * 65536 * 2 + SMALL);
+    /* 9000 * 65535 fits in 32 bits; doubles */
+    assert_int_equal(counted("integral", none, 3, GI_U16), PIXELS * 3 * 4);
+    assert_int_equal(counted("integral", none, 3, GI_F32), PIXELS * 3 * 8);
+    /* labels of 32 bits, and the luma of colour */
+    assert_int_equal(counted("extract", none, 1, GI_U16), PIXELS * 4);
+    assert_int_equal(counted("extract", none, 3, GI_U16), PIXELS * (4 + 2));
+    assert_in_range(counted("remove-small", none, 3, GI_U8), PIXELS * (3 + 4 + 1),
+                    PIXELS * (3 + 4 + 1) + SMALL);
+    /* 2^24 counters of 32 bits, twice, and as many bytes; pixels as numbers of 64 bits, twice */
+    assert_in_range(counted("quantize", none, 3, GI_U8), PIXELS * 3 + 9LL * (1 << 24),
+                    PIXELS * 3 + 9LL * (1 << 24) + SMALL);
+    assert_int_equal(counted("palette", none, 3, GI_U8), 4LL * (1 << 24));
+    assert_int_equal(counted("palette", none, 3, GI_U16), PIXELS * 2 * 8);
+    /* at least 15 numbers of 64 bits per channel of each tile */
+    assert_true(counted("stats", pixels, 3, GI_U8) >= PIXELS * (4 + 3 * 15 * 8));
 }
 
 int main(void)
