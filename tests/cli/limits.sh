@@ -53,9 +53,9 @@ expect_error 1 'extract: makes 32000 bytes of numbers, over *; --max-bytes raise
     extract g.pgm made.csv --labels labels.npy --max-bytes 31999
 expect 0 gpuimg extract g.pgm within.csv --labels labels.npy --max-bytes 32000
 expect_error 1 'stack: makes 32000 bytes of samples, over the limit of 31999; --max-bytes raises it' \
-    stack g.pgm h.pgm made.tif --by sum --max-bytes 31999
-expect 0 gpuimg stack g.pgm h.pgm within.tif --by sum --max-bytes 32000
-expect 0 gpuimg stack g.pgm h.pgm within.pgm --by mean --max-bytes 9000
+    stack g.pgm h.pgm made.tif --method sum --max-bytes 31999
+expect 0 gpuimg stack g.pgm h.pgm within.tif --method sum --max-bytes 32000
+expect 0 gpuimg stack g.pgm h.pgm within.pgm --method mean --max-bytes 9000
 expect_error 1 'channels: makes 24000 bytes of samples, over the limit of 23999; --max-bytes raises it' \
     channels join g.pgm h.pgm g.pgm made.ppm --max-bytes 23999
 expect 1 gpuimg channels alpha g.pgm h.pgm --out-dir alpha --max-bytes 15999
