@@ -167,7 +167,9 @@ enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi
     bool more = true;
     for (int step = 1; more && !status; step++) {
         struct words words = {0};
-        status = read_words(&words, &text, &to, err);
+        status = step > GI_CHAIN_STEPS_MAX
+                     ? gi_fail(err, GI_E_USAGE, "want at most %d steps", GI_CHAIN_STEPS_MAX)
+                     : read_words(&words, &text, &to, err);
         if (!status)
             status = add_step(chain, &words, err);
         if (status)

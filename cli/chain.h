@@ -10,6 +10,8 @@
 /* The sets of the command that a step's words are read as, and so of its parameters. */
 enum { GI_SET_STEP_FILTER, GI_SET_STEP_OUTPUT };
 
+enum { GI_CHAIN_STEPS_MAX = 1000 };
+
 /* One step. Its options are read by the rows of its operation, as those of a command are. */
 struct gi_chain_step {
     const struct gi_filter *filter;
@@ -31,7 +33,8 @@ struct gi_chain {
 /* Reads `text`: operations separated by |, their words by blanks and line ends; single or double
  * quotes and a backslash quote as in a shell; # at the start of a word begins a comment up to the
  * end of the line. Freed by gi_chain_free(), also after an error. Errors: GI_E_USAGE, with the step
- * and the word, GI_E_IO (the file of a kernel), GI_E_MEMORY. */
+ * and the word, also for more than GI_CHAIN_STEPS_MAX steps, GI_E_IO (the file of a kernel),
+ * GI_E_MEMORY. */
 enum gi_status gi_chain_read(struct gi_chain *chain, const char *text, struct gi_err *err);
 void gi_chain_free(struct gi_chain *chain);
 

@@ -74,6 +74,12 @@ expect_error 2 'run: step 2: is empty, want an operation' run 'blur | | edges' i
 expect_error 2 'run: step 1: is empty, want an operation' run ' ' in.pgm made.pgm
 expect_error 2 'run: step 3: is empty, want an operation' run 'blur | edges |' in.pgm made.pgm
 expect_error 2 'run: step 1: "0 1: a quote is not closed' run 'convolve --kernel "0 1' in.pgm made.pgm
+printf 'invert%.0s | ' {1..999} >steps.txt
+echo invert >>steps.txt
+expect 0 gpuimg run --file steps.txt in.pgm chain.pgm --device cpu
+check "1000 steps" cmp chain.pgm in.pgm
+echo '| invert' >>steps.txt
+expect_error 2 'run: step 1001: want at most 1000 steps' run --file steps.txt in.pgm made.pgm
 expect_error 2 "run: step 1: compare: can't be a step of a chain*" run 'compare' in.pgm made.pgm
 expect_error 2 'run: step 1: gaussian: in.pgm: one operand too many*' run 'gaussian in.pgm' in.pgm made.pgm
 expect_error 2 'run: want OUTPUT for the image that edges makes' run 'blur | edges' in.pgm
