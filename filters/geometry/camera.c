@@ -9,7 +9,7 @@
 
 #include "filters/option.h"
 
-enum { NUMBERS_MAX = 16, DEPTH_MAX = 8 };
+enum { NUMBERS_MAX = 16 };
 
 struct numbers {
     double v[NUMBERS_MAX];
@@ -22,33 +22,35 @@ static bool is_text(const yaml_node_t *node, const char *text)
            strcmp((const char *)node->data.scalar.value, text) == 0;
 }
 
-/* What stands under the key, anywhere in the document; NULL: nothing. */
-static yaml_node_t *find(yaml_document_t *document, yaml_node_t *in, const char *key, int depth)
+/* The value of the key in the mapping `in` or in a mapping within it; NULL: there is none.
+ * `nested`: whether mappings within count. */
+static yaml_node_t *find(yaml_document_t *document, yaml_node_t *in, const char *key, bool nested)
 {
     yaml_node_t *found = NULL;
-    if (!in || in->type != YAML_MAPPING_NODE || depth == DEPTH_MAX)
+    if (!in || in->type != YAML_MAPPING_NODE)
         return NULL;
     for (yaml_node_pair_t *pair = in->data.mapping.pairs.start;
          pair < in->data.mapping.pairs.top && !found; pair++) {
         yaml_node_t *value = yaml_document_get_node(document, pair->value);
-        found = is_text(yaml_document_get_node(document, pair->key), key)
-                    ? value
-                    : find(document, value, key, depth + 1);
+        if (is_text(yaml_document_get_node(document, pair->key), key))
+            found = value;
+        else if (nested)
+            found = find(document, value, key, true);
     }
     return found;
 }
 
-static void gather(struct numbers *numbers, yaml_document_t *document, yaml_node_t *node, int depth)
+static void gather(struct numbers *numbers, yaml_document_t *document, yaml_node_t *node)
 {
     const char *end = "";
-    if (numbers->n > NUMBERS_MAX || depth == DEPTH_MAX || !node)
+    if (numbers->n > NUMBERS_MAX || !node)
         return;
     if (node->type == YAML_MAPPING_NODE) {
-        gather(numbers, document, find(document, node, "data", DEPTH_MAX - 1), depth + 1);
+        gather(numbers, document, find(document, node, "data", false));
     } else if (node->type == YAML_SEQUENCE_NODE) {
         for (yaml_node_item_t *item = node->data.sequence.items.start;
              item < node->data.sequence.items.top; item++)
-            gather(numbers, document, yaml_document_get_node(document, *item), depth + 1);
+            gather(numbers, document, yaml_document_get_node(document, *item));
     } else if (numbers->n == NUMBERS_MAX ||
                !gi_number_read(&numbers->v[numbers->n], (const char *)node->data.scalar.value,
                                &end) ||
@@ -65,8 +67,8 @@ static struct numbers look_up(yaml_document_t *document, const char *const *keys
     struct numbers numbers = {.n = 0};
     yaml_node_t *root = yaml_document_get_root_node(document), *node = NULL;
     for (; *keys && !node; keys++)
-        node = find(document, root, *keys, 0);
-    gather(&numbers, document, node, 0);
+        node = find(document, root, *keys, true);
+    gather(&numbers, document, node);
     return numbers;
 }
 
@@ -91,22 +93,84 @@ static enum gi_status fill(struct gi_camera *camera, yaml_document_t *document, 
     return GI_OK;
 }
 
+static enum gi_status fail_parse(const yaml_parser_t *parser, struct gi_err *err)
+{
+    if (parser->error == YAML_MEMORY_ERROR)
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+    return gi_fail(err, GI_E_USAGE, "--camera: line %zu: %s: want JSON or YAML",
+                   parser->problem_mark.line + 1, parser->problem ? parser->problem : "damaged");
+}
+
+/* Refuses an event that would make the document expensive: libyaml's time grows with the square of
+ * the depth, and aliases make a short text a tree of any size. *depth: of the event. */
+static enum gi_status check_event(const yaml_event_t *event, int *depth, struct gi_err *err)
+{
+    size_t line = event->start_mark.line + 1;
+    switch (event->type) {
+    case YAML_ALIAS_EVENT:
+        return gi_fail(err, GI_E_USAGE, "--camera: line %zu: an alias: want the value itself",
+                       line);
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        if (++*depth > GI_CAMERA_DEPTH_MAX)
+            return gi_fail(err, GI_E_USAGE,
+                           "--camera: line %zu: want at most %d lists and mappings in each other",
+                           line, GI_CAMERA_DEPTH_MAX);
+        return GI_OK;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        --*depth;
+        return GI_OK;
+    default:
+        return GI_OK;
+    }
+}
+
+/* Reads the events of the text without making anything of them. */
+static enum gi_status check_text(const char *text, struct gi_err *err)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    if (!yaml_parser_initialize(&parser))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
+    enum gi_status status = GI_OK;
+    int depth = 0;
+    bool ended = false;
+    while (!ended && !status) {
+        if (!yaml_parser_parse(&parser, &event)) {
+            status = fail_parse(&parser, err);
+            break;
+        }
+        status = check_event(&event, &depth, err);
+        ended = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return status;
+}
+
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err)
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    if (!yaml_parser_initialize(&parser))
-        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
+    size_t nbytes = strlen(text);
+    if (nbytes > GI_CAMERA_NBYTES_MAX)
+        return gi_fail(err, GI_E_USAGE, "--camera: %zu bytes: want at most %d", nbytes,
+                       GI_CAMERA_NBYTES_MAX);
     if (strncmp(text, "%YAML:", 6) == 0) /* as OpenCV writes it, and YAML does not know it */
         text += strcspn(text, "\n");
+    enum gi_status status = check_text(text, err);
+    if (status)
+        return status;
+    if (!yaml_parser_initialize(&parser))
+        return gi_fail(err, GI_E_MEMORY, "out of memory: a camera");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    enum gi_status status;
     if (yaml_parser_load(&parser, &document)) {
         status = fill(camera, &document, err);
         yaml_document_delete(&document);
     } else {
-        status = gi_fail(err, GI_E_USAGE, "--camera: line %zu: %s: want JSON or YAML",
-                         parser.problem_mark.line + 1, parser.problem ? parser.problem : "damaged");
+        status = fail_parse(&parser, err);
     }
     yaml_parser_delete(&parser);
     return status;

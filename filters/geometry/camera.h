@@ -10,10 +10,16 @@ struct gi_camera {
     double k[6], p[2];     /* k1 to k6; p1, p2 */
 };
 
-/* Reads JSON or YAML: the 3 x 3 matrix of the key camera_matrix, cameraMatrix, mtx or K, and the 4,
- * 5 or 8 coefficients (k1 k2 p1 p2 k3 k4 k5 k6) of distortion_coefficients, dist_coeffs,
- * distCoeffs, dist or D, each a list of numbers, of lists, or a mapping with such as its `data`.
- * Errors: GI_E_USAGE, GI_E_MEMORY. */
+enum {
+    GI_CAMERA_NBYTES_MAX = 64 << 10,
+    GI_CAMERA_DEPTH_MAX = 32, /* lists and mappings in each other */
+};
+
+/* Reads JSON or YAML of at most GI_CAMERA_NBYTES_MAX bytes, without aliases: the 3 x 3 matrix of
+ * the key camera_matrix, cameraMatrix, mtx or K, and the 4, 5 or 8 coefficients (k1 k2 p1 p2 k3 k4
+ * k5 k6) of distortion_coefficients, dist_coeffs, distCoeffs, dist or D, each a list of numbers, of
+ * lists, or a mapping with such as its `data`. Errors: GI_E_USAGE, also for texts beyond these
+ * limits, GI_E_MEMORY. */
 enum gi_status gi_camera_read(struct gi_camera *camera, const char *text, struct gi_err *err);
 
 #endif

@@ -71,7 +71,8 @@ const struct gi_filter gi_filter_undistort = {
                 "gpuimg undistort frame.png out.png --camera camera.yml --border clamp",
     .manual = "--camera is a file of OpenCV's FileStorage, JSON or YAML, with camera_matrix (or "
               "cameraMatrix, mtx, K) and distortion_coefficients (or dist_coeffs, distCoeffs, "
-              "dist, D): k1 k2 p1 p2, with k3, with k4 k5 k6. The result is the image of the "
+              "dist, D): k1 k2 p1 p2, with k3, with k4 k5 k6. It has at most 64 kB, 32 levels of "
+              "lists and mappings, and no aliases. The result is the image of the "
               "same camera without distortion, as of OpenCV's undistort. Colour is weighted by "
               "alpha.\n\n"
               "With x and y in focal lengths from the principal point and r2 = x^2 + y^2, a "
