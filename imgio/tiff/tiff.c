@@ -1,5 +1,6 @@
-/* TIFF in through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits or float, in strips or
- * tiles, planar or not, with any compression that libtiff has.
+/* TIFF in through libtiff: gray, RGB, palette and CMYK of 1 to 16 bits, YCbCr of 8 bits, signed
+ * integers, integers of 32 bits and floats, in strips or tiles, planar or not, with any compression
+ * that libtiff has.
  * Without libtiff at build time only the message remains. SPDX-License-Identifier: MIT */
 #include "imgio/metadata.h"
 #include "imgio/tiff/reader.h"
@@ -37,14 +38,23 @@ static int on_error(TIFF *file, void *self, const char *module, const char *form
     return on_message(self, format, args);
 }
 
+/* Whether a warning of libtiff's decoders only says that the file is in an old style, which they
+ * read: LZW with the bits in the other order (before TIFF 5.0), and JPEG as in TIFF 6.0. */
+static bool is_about_style(const char *module, const char *format)
+{
+    return strncmp(format, "Old-style LZW codes", 19) == 0 ||
+           (module && (strcmp(module, "OJPEGSetupDecode") == 0 ||
+                       strcmp(module, "OJPEGSubsamplingCorrect") == 0));
+}
+
 /* In the header strange tags are passed over, as in every TIFF reader, but not those that point out
  * of the file. */
 static int on_warning(TIFF *file, void *self, const char *module, const char *format, va_list args)
 {
     struct gi_tiff_reader *r = self;
     (void)file;
-    (void)module;
-    return r->pixels || strstr(format, "IO error") ? on_message(r, format, args) : 1;
+    bool damage = r->pixels ? !is_about_style(module, format) : strstr(format, "IO error") != NULL;
+    return damage ? on_message(r, format, args) : 1;
 }
 
 static tmsize_t read_bytes(thandle_t self, void *to, tmsize_t nbytes)
