@@ -40,6 +40,25 @@ static float float_sample(const unsigned char *line, size_t i, unsigned bits)
     return (float)wide;
 }
 
+/* The number that a sample stands for. */
+static float value_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
+{
+    int16_t narrow;
+    int32_t wide;
+    uint32_t whole;
+    if (r->format == SAMPLEFORMAT_IEEEFP)
+        return float_sample(line, i, r->bits);
+    if (r->bits == 8)
+        return (float)(int8_t)line[i];
+    if (r->bits == 16) {
+        memcpy(&narrow, line + 2 * i, sizeof narrow);
+        return (float)narrow;
+    }
+    memcpy(&wide, line + 4 * i, sizeof wide);
+    memcpy(&whole, line + 4 * i, sizeof whole);
+    return r->format == SAMPLEFORMAT_INT ? (float)wide : (float)whole;
+}
+
 /* As the image has it: full scale is full scale. */
 static uint32_t scaled_sample(const struct gi_tiff_reader *r, const unsigned char *line, size_t i)
 {
@@ -58,15 +77,22 @@ static void put(void *row, enum gi_type type, size_t at, uint32_t v)
         ((uint16_t *)row)[at] = (uint16_t)v;
 }
 
-/* Each of red, green and blue is what its ink and the black leave. */
-static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const unsigned char *line,
-                     size_t i)
+/* Converts a pixel of inks, of the image's depth: each of red, green and blue is what its ink and
+ * the black leave. */
+static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const uint32_t inks[4])
 {
-    uint64_t full = r->type == GI_U8 ? 255 : 65535;
-    uint64_t black = full - scaled_sample(r, line, i + 3);
+    uint64_t full = r->type == GI_U8 ? 255 : 65535, black = full - inks[3];
     for (size_t c = 0; c < 3; c++)
-        put(row, r->type, 3 * x + c,
-            (uint32_t)(((full - scaled_sample(r, line, i + c)) * black + full / 2) / full));
+        put(row, r->type, 3 * x + c, (uint32_t)(((full - inks[c]) * black + full / 2) / full));
+}
+
+static void put_sample(const struct gi_tiff_reader *r, void *row, size_t at,
+                       const unsigned char *line, size_t i)
+{
+    if (r->type == GI_F32)
+        ((float *)row)[at] = value_sample(r, line, i);
+    else
+        put(row, r->type, at, scaled_sample(r, line, i));
 }
 
 /* Puts `n` pixels from `x` on of row `y`; `line` has their samples from `first` on, `each` a pixel.
@@ -74,8 +100,9 @@ static void put_inks(const struct gi_tiff_reader *r, void *row, size_t x, const 
 static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uint32_t n, int first,
                      int each, const unsigned char *line)
 {
-    void *row = gi_row(r->decode->image, (int)y);
-    size_t channels = (size_t)r->channels, pixel = channels * gi_type_nbytes(r->type);
+    const struct gi_image *to = r->stored.data ? &r->stored : r->decode->image;
+    void *row = gi_row(to, (int)y);
+    size_t channels = (size_t)to->channels, pixel = channels * gi_type_nbytes(r->type);
     if (r->direct)
         memcpy((char *)row + x * pixel, line, n * pixel);
     for (size_t p = 0; p < n && !r->direct; p++) {
@@ -86,25 +113,58 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
                 put(row, r->type, out + c, r->palette[c][index] >> 8);
             continue;
         }
-        if (r->inks) {
+        if (r->inks && to != &r->stored) {
             gi_inks_convert(r->inks, (char *)row + out * gi_type_nbytes(r->type),
                             line + in * gi_type_nbytes(r->type), (int)n);
             break;
         }
-        if (r->cmyk) {
-            put_inks(r, row, x + p, line, in);
+        if (r->cmyk && to != &r->stored) {
+            uint32_t inks[4];
+            for (size_t c = 0; c < 4; c++)
+                inks[c] = scaled_sample(r, line, in + c);
+            put_inks(r, row, x + p, inks);
             continue;
         }
-        for (int s = 0; s < each; s++) {
-            int c = r->to[first + s];
-            if (c == GI_TIFF_DROPPED)
-                continue;
-            if (r->type == GI_F32)
-                ((float *)row)[out + (size_t)c] = float_sample(line, in + (size_t)s, r->bits);
-            else
-                put(row, r->type, out + (size_t)c, scaled_sample(r, line, in + (size_t)s));
+        for (int s = 0; s < each; s++)
+            if (r->to[first + s] != GI_TIFF_DROPPED)
+                put_sample(r, row, out + (size_t)r->to[first + s], line, in + (size_t)s);
+    }
+}
+
+/* Makes r->stored, of zeros that take memory as samples come. The caller frees its data. */
+static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
+{
+    r->stored = (struct gi_image){
+        .width = (int)r->width, .height = (int)r->height, .channels = 4, .type = r->type};
+    r->stored.stride = gi_row_nbytes(&r->stored);
+    r->stored.data = calloc(r->height, r->stored.stride);
+    return r->stored.data ? GI_OK : gi_fail(err, GI_E_MEMORY, "out of memory");
+}
+
+/* Converts the inks that came in planes. */
+static void put_stored(const struct gi_tiff_reader *r)
+{
+    for (int y = 0; y < r->stored.height; y++) {
+        void *row = gi_row(r->decode->image, y);
+        const void *stored = gi_row(&r->stored, y);
+        if (r->inks)
+            gi_inks_convert(r->inks, row, stored, r->stored.width);
+        for (size_t x = 0; x < (size_t)r->stored.width && !r->inks; x++) {
+            uint32_t inks[4];
+            for (size_t c = 0; c < 4; c++)
+                inks[c] = r->type == GI_U8 ? ((const uint8_t *)stored)[4 * x + c]
+                                           : ((const uint16_t *)stored)[4 * x + c];
+            put_inks(r, row, x, inks);
         }
     }
+}
+
+/* Rows of every strip except the last, at least 1. */
+static uint32_t strip_rows(const struct gi_tiff_reader *r)
+{
+    uint32_t rows = 0;
+    gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_ROWSPERSTRIP, &rows);
+    return rows && rows < r->height ? rows : r->height;
 }
 
 /* A read that failed, or of which libtiff complained. */
@@ -134,6 +194,23 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
     return GI_OK;
 }
 
+static enum gi_status read_ycbcr_strips(struct gi_tiff_reader *r, unsigned char *strip,
+                                        uint64_t nbytes, bool *whole, struct gi_err *err)
+{
+    uint32_t rows = strip_rows(r), index = 0;
+    for (uint32_t y = 0; y < r->height; index++) {
+        uint32_t n = rows < r->height - y ? rows : r->height - y;
+        tmsize_t read = gi_tiff.TIFFReadEncodedStrip(r->file, index, strip, (tmsize_t)nbytes);
+        if (read < 0 || r->fault.status) {
+            *whole = false;
+            return damaged(r, y, err);
+        }
+        gi_tiff_put_ycbcr(r, &(struct gi_tiff_place){0, y, r->width, n}, r->width, strip);
+        y += n;
+    }
+    return GI_OK;
+}
+
 static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, bool *whole,
                                  struct gi_err *err)
 {
@@ -154,28 +231,45 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
                 }
                 uint32_t n = w < r->width - x ? w : r->width - x;
                 uint32_t rows = h < r->height - y ? h : r->height - y;
-                for (uint32_t i = 0; i < rows; i++)
+                if (r->ycbcr.across)
+                    gi_tiff_put_ycbcr(r, &(struct gi_tiff_place){x, y, n, rows}, w, tile);
+                for (uint32_t i = 0; i < rows && !r->ycbcr.across; i++)
                     put_line(r, y + i, x, n, s, planar ? 1 : r->samples, tile + i * row_nbytes);
             }
     }
     return GI_OK;
 }
 
-/* Bytes of a line or a tile, which libtiff clears where it finds damage; 0 where that is out of all
- * proportion to the file, or less than put_line() reads. */
+/* Bytes of what is read at once, which libtiff clears where it finds damage: a line, a tile, of
+ * YCbCr a strip or a tile; 0 where that is out of all proportion to the file, or less than what is
+ * read of it here. */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
     bool tiled = gi_tiff.TIFFIsTiled(r->file);
-    uint32_t width = r->width;
-    if (tiled)
+    uint32_t width = r->width, height = strip_rows(r);
+    if (tiled) {
         gi_tiff.TIFFGetField(r->file, TIFFTAG_TILEWIDTH, &width);
+        gi_tiff.TIFFGetField(r->file, TIFFTAG_TILELENGTH, &height);
+    }
     uint64_t bits = (uint64_t)width * r->bits;
     bits *= r->planar == PLANARCONFIG_SEPARATE ? 1 : r->samples;
     uint64_t line =
         tiled ? gi_tiff.TIFFTileRowSize64(r->file) : gi_tiff.TIFFScanlineSize64(r->file);
-    uint64_t nbytes = tiled ? gi_tiff.TIFFTileSize64(r->file) : line;
-    bool sane = nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE;
-    return sane && line >= (bits + 7) / 8 ? nbytes : 0;
+    uint64_t nbytes = tiled             ? gi_tiff.TIFFTileSize64(r->file)
+                      : r->ycbcr.across ? gi_tiff.TIFFStripSize64(r->file)
+                                        : line;
+    bool whole = r->ycbcr.across ? nbytes >= gi_tiff_ycbcr_nbytes(&r->ycbcr, width, height)
+                                 : line >= (bits + 7) / 8;
+    return whole && nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE ? nbytes : 0;
+}
+
+static enum gi_status read_pieces(struct gi_tiff_reader *r, unsigned char *piece, uint64_t nbytes,
+                                  bool *whole, struct gi_err *err)
+{
+    if (gi_tiff.TIFFIsTiled(r->file))
+        return read_tiles(r, piece, whole, err);
+    return r->ycbcr.across ? read_ycbcr_strips(r, piece, nbytes, whole, err)
+                           : read_strips(r, piece, whole, err);
 }
 
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
@@ -188,12 +282,17 @@ enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)
         return gi_fail(err, GI_E_MEMORY, "out of memory");
     bool whole = true;
     r->pixels = true;
-    if (r->cmyk && r->samples == 4 && r->bits == 8 * gi_type_nbytes(r->type))
+    bool planes = r->cmyk && r->planar == PLANARCONFIG_SEPARATE;
+    enum gi_status status = planes ? store_inks(r, err) : GI_OK;
+    if (r->cmyk && (planes || (r->samples == 4 && r->bits == 8 * gi_type_nbytes(r->type))))
         r->inks = gi_inks_new(r->decode, r->type, false);
-    enum gi_status status = gi_tiff.TIFFIsTiled(r->file) ? read_tiles(r, piece, &whole, err)
-                                                         : read_strips(r, piece, &whole, err);
+    if (!status)
+        status = read_pieces(r, piece, nbytes, &whole, err);
+    if (!status && planes)
+        put_stored(r);
     free(piece);
     gi_inks_free(&r->inks);
+    free(r->stored.data);
     if (status)
         return status;
     if (r->premultiplied)

@@ -146,17 +146,21 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
         colours = 1;
         break;
     case PHOTOMETRIC_YCBCR:
-        if (compression != COMPRESSION_JPEG)
-            return unsupported(err, "colours of kind", r->photometric);
-        gi_tiff.TIFFSetField(r->file, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        if (compression == COMPRESSION_JPEG) {
+            gi_tiff.TIFFSetField(r->file, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        } else {
+            enum gi_status status = gi_tiff_ycbcr_start(r, err);
+            if (status)
+                return status;
+        }
         break;
     case PHOTOMETRIC_RGB:
         break;
     case PHOTOMETRIC_SEPARATED:
         r->cmyk = true;
         colours = 4;
-        if (r->samples < 4 || r->planar != PLANARCONFIG_CONTIG)
-            return unsupported(err, "inks in planes or samples of", r->samples);
+        if (r->samples < 4)
+            return unsupported(err, "inks in samples of", r->samples);
         break;
     case PHOTOMETRIC_PALETTE:
         r->indexed = true;
@@ -217,9 +221,35 @@ static void read_metadata(struct gi_tiff_reader *r)
     r->decode->info->bits = r->bits;
     r->decode->info->detail = r->indexed                                 ? "palette"
                               : r->cmyk                                  ? "CMYK"
+                              : r->ycbcr.across                          ? "YCbCr"
                               : r->planar == PLANARCONFIG_SEPARATE       ? "planar"
                               : r->photometric == PHOTOMETRIC_MINISWHITE ? "white is 0"
                                                                          : "";
+}
+
+/* The type of the image: integers of 1 to 16 bits without a sign fill the range of theirs, all
+ * others become floats of the same value. */
+static enum gi_status read_type(struct gi_tiff_reader *r, struct gi_err *err)
+{
+    switch (r->format) {
+    case SAMPLEFORMAT_IEEEFP:
+        r->type = GI_F32;
+        return r->bits == 32 || r->bits == 64 ? GI_OK
+                                              : unsupported(err, "float samples of bits", r->bits);
+    case SAMPLEFORMAT_INT:
+        r->type = GI_F32;
+        return r->bits == 8 || r->bits == 16 || r->bits == 32
+                   ? GI_OK
+                   : unsupported(err, "signed samples of bits", r->bits);
+    case SAMPLEFORMAT_UINT:
+    case SAMPLEFORMAT_VOID:
+        r->type = r->bits <= 8 ? GI_U8 : r->bits <= 16 ? GI_U16 : GI_F32;
+        return (r->bits >= 1 && r->bits <= 16) || r->bits == 32
+                   ? GI_OK
+                   : unsupported(err, "samples of bits", r->bits);
+    default:
+        return unsupported(err, "samples of kind", r->format);
+    }
 }
 
 static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
@@ -235,20 +265,19 @@ static enum gi_status read_header(struct gi_tiff_reader *r, struct gi_err *err)
         r->photometric = r->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     if (!r->samples || r->samples > GI_TIFF_SAMPLES_MAX)
         return unsupported(err, "samples per pixel:", r->samples);
-    bool is_float = r->format == SAMPLEFORMAT_IEEEFP;
-    if (!is_float && r->format != SAMPLEFORMAT_UINT && r->format != SAMPLEFORMAT_VOID)
-        return unsupported(err, "samples of kind", r->format);
-    if (is_float ? r->bits != 32 && r->bits != 64 : r->bits < 1 || r->bits > 16)
-        return unsupported(err, is_float ? "float samples of bits" : "samples of bits", r->bits);
-    r->type = is_float ? GI_F32 : r->bits <= 8 ? GI_U8 : GI_U16;
-    enum gi_status status = read_photometric(r, err);
+    enum gi_status status = read_type(r, err);
+    if (!status)
+        status = read_photometric(r, err);
     if (status)
         return status;
-    if (is_float && (r->cmyk || r->photometric == PHOTOMETRIC_MINISWHITE))
-        return unsupported(err, "float samples and colours of kind", r->photometric);
-    r->direct = !r->indexed && !r->cmyk && r->photometric != PHOTOMETRIC_MINISWHITE &&
-                r->planar == PLANARCONFIG_CONTIG && r->samples == r->channels &&
-                r->bits == 8 * gi_type_nbytes(r->type);
+    bool wide = r->type == GI_F32, white_is_0 = r->photometric == PHOTOMETRIC_MINISWHITE;
+    if (wide && (r->cmyk || r->indexed || r->ycbcr.across || white_is_0))
+        return unsupported(err, "float or signed samples and colours of kind", r->photometric);
+    if (wide && r->format != SAMPLEFORMAT_IEEEFP && r->channels % 2 == 0)
+        return unsupported(err, "alpha and integer samples of bits", r->bits);
+    r->direct = !r->indexed && !r->cmyk && !r->ycbcr.across && !white_is_0 &&
+                (!wide || r->format == SAMPLEFORMAT_IEEEFP) && r->planar == PLANARCONFIG_CONTIG &&
+                r->samples == r->channels && r->bits == 8 * gi_type_nbytes(r->type);
     read_metadata(r);
     return GI_OK;
 }

@@ -221,6 +221,10 @@ static void odd_kinds(void **state)
         {4, 1, PHOTOMETRIC_PALETTE, COMPRESSION_NONE, .tiles = true, .alpha = -1},
         {8, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_LZW, .alpha = -1},
         {16, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_NONE, .alpha = -1},
+        {8, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_LZW, .planar = true, .alpha = -1},
+        {16, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_NONE, .planar = true, .tiles = true,
+         .alpha = -1},
+        {8, 5, PHOTOMETRIC_SEPARATED, COMPRESSION_NONE, .planar = true, .alpha = -1},
         {8, 4, PHOTOMETRIC_RGB, COMPRESSION_NONE, .alpha = EXTRASAMPLE_ASSOCALPHA},
         {16, 2, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, .alpha = EXTRASAMPLE_ASSOCALPHA},
         {8, 4, PHOTOMETRIC_RGB, COMPRESSION_NONE, .alpha = EXTRASAMPLE_UNSPECIFIED},
@@ -367,6 +371,7 @@ static void damage(void **state)
         {12, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .tiles = true, .alpha = -1},
         {8, 1, PHOTOMETRIC_PALETTE, COMPRESSION_PACKBITS, .bigtiff = true, .alpha = -1},
         {32, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_ADOBE_DEFLATE, .is_float = true, .alpha = -1},
+        {8, 4, PHOTOMETRIC_SEPARATED, COMPRESSION_LZW, .planar = true, .alpha = -1},
     };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         write_tiff(&list[i], 1, 1);
