@@ -131,6 +131,18 @@ static void put_line(const struct gi_tiff_reader *r, uint32_t y, uint32_t x, uin
     }
 }
 
+/* Puts the pixels of a strip or tile whose rows have `width` pixels, `row_nbytes` apart unless they
+ * are YCbCr; `first`: as in put_line(). */
+static void put_piece(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
+                      uint32_t width, size_t row_nbytes, int first, const unsigned char *piece)
+{
+    int each = r->planar == PLANARCONFIG_SEPARATE ? 1 : r->samples;
+    if (r->ycbcr.across)
+        gi_tiff_put_ycbcr(r, place, width, piece);
+    for (uint32_t i = 0; i < place->rows && !r->ycbcr.across; i++)
+        put_line(r, place->y + i, place->x, place->n, first, each, piece + i * row_nbytes);
+}
+
 /* Makes r->stored, of zeros that take memory as samples come. The caller frees its data. */
 static enum gi_status store_inks(struct gi_tiff_reader *r, struct gi_err *err)
 {
@@ -194,7 +206,7 @@ static enum gi_status read_strips(struct gi_tiff_reader *r, unsigned char *line,
     return GI_OK;
 }
 
-static enum gi_status read_ycbcr_strips(struct gi_tiff_reader *r, unsigned char *strip,
+static enum gi_status read_whole_strips(struct gi_tiff_reader *r, unsigned char *strip,
                                         uint64_t nbytes, bool *whole, struct gi_err *err)
 {
     uint32_t rows = strip_rows(r), index = 0;
@@ -205,7 +217,8 @@ static enum gi_status read_ycbcr_strips(struct gi_tiff_reader *r, unsigned char 
             *whole = false;
             return damaged(r, y, err);
         }
-        gi_tiff_put_ycbcr(r, &(struct gi_tiff_place){0, y, r->width, n}, r->width, strip);
+        put_piece(r, &(struct gi_tiff_place){0, y, r->width, n}, r->width,
+                  (size_t)gi_tiff.TIFFScanlineSize64(r->file), 0, strip);
         y += n;
     }
     return GI_OK;
@@ -231,17 +244,14 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
                 }
                 uint32_t n = w < r->width - x ? w : r->width - x;
                 uint32_t rows = h < r->height - y ? h : r->height - y;
-                if (r->ycbcr.across)
-                    gi_tiff_put_ycbcr(r, &(struct gi_tiff_place){x, y, n, rows}, w, tile);
-                for (uint32_t i = 0; i < rows && !r->ycbcr.across; i++)
-                    put_line(r, y + i, x, n, s, planar ? 1 : r->samples, tile + i * row_nbytes);
+                put_piece(r, &(struct gi_tiff_place){x, y, n, rows}, w, row_nbytes, s, tile);
             }
     }
     return GI_OK;
 }
 
-/* Bytes of what is read at once, which libtiff clears where it finds damage: a line, a tile, of
- * YCbCr a strip or a tile; 0 where that is out of all proportion to the file, or less than what is
+/* Bytes of what is read at once, which libtiff clears where it finds damage: a line, a strip, a
+ * tile; 0 where that is out of all proportion to the file, or less than what is
  * read of it here. */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
@@ -255,11 +265,12 @@ static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
     bits *= r->planar == PLANARCONFIG_SEPARATE ? 1 : r->samples;
     uint64_t line =
         tiled ? gi_tiff.TIFFTileRowSize64(r->file) : gi_tiff.TIFFScanlineSize64(r->file);
-    uint64_t nbytes = tiled             ? gi_tiff.TIFFTileSize64(r->file)
-                      : r->ycbcr.across ? gi_tiff.TIFFStripSize64(r->file)
-                                        : line;
+    uint64_t nbytes = tiled          ? gi_tiff.TIFFTileSize64(r->file)
+                      : r->by_strips ? gi_tiff.TIFFStripSize64(r->file)
+                                     : line;
     bool whole = r->ycbcr.across ? nbytes >= gi_tiff_ycbcr_nbytes(&r->ycbcr, width, height)
-                                 : line >= (bits + 7) / 8;
+                                 : line >= (bits + 7) / 8 &&
+                                       (tiled || !r->by_strips || nbytes / height >= line);
     return whole && nbytes <= PIECE_MIN + (uint64_t)r->decode->nbytes * PIECE_A_BYTE ? nbytes : 0;
 }
 
@@ -268,8 +279,8 @@ static enum gi_status read_pieces(struct gi_tiff_reader *r, unsigned char *piece
 {
     if (gi_tiff.TIFFIsTiled(r->file))
         return read_tiles(r, piece, whole, err);
-    return r->ycbcr.across ? read_ycbcr_strips(r, piece, nbytes, whole, err)
-                           : read_strips(r, piece, whole, err);
+    return r->by_strips ? read_whole_strips(r, piece, nbytes, whole, err)
+                        : read_strips(r, piece, whole, err);
 }
 
 enum gi_status gi_tiff_read_pixels(struct gi_tiff_reader *r, struct gi_err *err)

@@ -62,6 +62,8 @@ struct gi_tiff_reader {
     uint16_t *palette[3];
     bool premultiplied, cmyk, indexed;
     struct gi_tiff_ycbcr ycbcr;
+    bool by_strips; /* not by lines: YCbCr, whose lines share chroma, and JPEG of the old style,
+                       whose decoder ends after each piece */
     struct gi_inks *inks;                  /* NULL: none, or inks without a profile */
     struct gi_image stored;                /* inks that come in planes: 4 channels; else no data */
     bool direct;                           /* lines are rows of the image, byte for byte */

@@ -140,6 +140,9 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
     uint16_t compression;
     gi_tiff.TIFFGetFieldDefaulted(r->file, TIFFTAG_COMPRESSION, &compression);
     int colours = 3;
+    r->by_strips = compression == COMPRESSION_OJPEG;
+    if (r->by_strips && r->planar == PLANARCONFIG_SEPARATE && r->samples > 1)
+        return unsupported(err, "JPEG of the old style in planes:", r->samples);
     switch (r->photometric) {
     case PHOTOMETRIC_MINISWHITE:
     case PHOTOMETRIC_MINISBLACK:
@@ -152,6 +155,7 @@ static enum gi_status read_photometric(struct gi_tiff_reader *r, struct gi_err *
             enum gi_status status = gi_tiff_ycbcr_start(r, err);
             if (status)
                 return status;
+            r->by_strips = true;
         }
         break;
     case PHOTOMETRIC_RGB:

@@ -1,6 +1,6 @@
 /* TIFF: kinds that old programs and instruments write, made through libtiff or by hand.
  * SPDX-License-Identifier: MIT */
-#include "imgio_util.h"
+#include "jpeg_cases.h"
 
 #include <math.h>
 
@@ -212,6 +212,106 @@ static void damaged_ycbcr(void **state)
     }
 }
 
+/* ---- JPEG as in TIFF 6.0, section 22 ---- */
+
+/* A TIFF of one strip whose JPEG begins at once behind the directory; freed by the caller. */
+static struct bytes wrap_old_jpeg(struct bytes jpeg, uint32_t samples, uint32_t sampling)
+{
+    enum { LONG = 4, SHORT = 3, NTAGS = 12 };
+    const uint32_t bits_at = 8 + 2 + NTAGS * 12 + 4, at = bits_at + 8;
+    const uint32_t tags[NTAGS][4] = {
+        {TIFFTAG_IMAGEWIDTH, LONG, 1, WIDTH},
+        {TIFFTAG_IMAGELENGTH, LONG, 1, HEIGHT},
+        {TIFFTAG_BITSPERSAMPLE, SHORT, samples, samples == 3 ? bits_at : 8},
+        {TIFFTAG_COMPRESSION, SHORT, 1, COMPRESSION_OJPEG},
+        {TIFFTAG_PHOTOMETRIC, SHORT, 1, samples == 3 ? PHOTOMETRIC_YCBCR : PHOTOMETRIC_MINISBLACK},
+        {TIFFTAG_STRIPOFFSETS, LONG, 1, at},
+        {TIFFTAG_SAMPLESPERPIXEL, SHORT, 1, samples},
+        {TIFFTAG_STRIPBYTECOUNTS, LONG, 1, (uint32_t)jpeg.n},
+        {TIFFTAG_JPEGPROC, SHORT, 1, JPEGPROC_BASELINE},
+        {TIFFTAG_JPEGIFOFFSET, LONG, 1, at},
+        {TIFFTAG_JPEGIFBYTECOUNT, LONG, 1, (uint32_t)jpeg.n},
+        {TIFFTAG_YCBCRSUBSAMPLING, SHORT, 2, sampling << 16 | sampling},
+    };
+    struct bytes file = {calloc(1, at + jpeg.n), at + jpeg.n};
+    assert_non_null(file.at);
+    memcpy(file.at, "II*\0\10\0\0", 8);
+    file.at[8] = NTAGS;
+    for (size_t t = 0; t < NTAGS; t++) {
+        unsigned char *entry = file.at + 10 + 12 * t;
+        const uint16_t ids[] = {(uint16_t)tags[t][0], (uint16_t)tags[t][1]};
+        memcpy(entry, ids, 4);
+        memcpy(entry + 4, &tags[t][2], 8);
+    }
+    memcpy(file.at + bits_at, (const uint16_t[]){8, 8, 8}, 6);
+    memcpy(file.at + at, jpeg.at, jpeg.n);
+    return file;
+}
+
+/* The samples of the JPEG as stored, chroma repeated; freed by the caller. */
+static unsigned char *read_jpeg_samples(struct bytes jpeg, int channels)
+{
+    struct jpeg_decompress_struct cinfo;
+    struct jpeg_error_mgr errors;
+    unsigned char *samples = malloc((size_t)WIDTH * HEIGHT * (size_t)channels);
+    assert_non_null(samples);
+    cinfo.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&cinfo);
+    jpeg_mem_src(&cinfo, jpeg.at, jpeg.n);
+    jpeg_read_header(&cinfo, TRUE);
+    cinfo.out_color_space = cinfo.jpeg_color_space;
+    cinfo.do_fancy_upsampling = FALSE;
+    jpeg_start_decompress(&cinfo);
+    while (cinfo.output_scanline < HEIGHT) {
+        JSAMPROW row = samples + (size_t)cinfo.output_scanline * WIDTH * (size_t)channels;
+        jpeg_read_scanlines(&cinfo, &row, 1);
+    }
+    jpeg_finish_decompress(&cinfo);
+    jpeg_destroy_decompress(&cinfo);
+    return samples;
+}
+
+static void old_jpeg(void **state)
+{
+    (void)state;
+    static const struct recipe kinds[] = {
+        {WIDTH, HEIGHT, 1, false, false, JCS_GRAYSCALE, 1, false},
+        {WIDTH, HEIGHT, 3, false, false, JCS_YCbCr, 1, false},
+        {WIDTH, HEIGHT, 3, false, false, JCS_YCbCr, 2, false},
+    };
+    if (!TIFFIsCODECConfigured(COMPRESSION_OJPEG))
+        skip();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct gi_image image, source = random_image(WIDTH, HEIGHT, kinds[i].channels, GI_U8, 3);
+        struct gi_err err = {0}, warning;
+        struct bytes jpeg = make_jpeg(&source, kinds[i], 90);
+        int channels = kinds[i].channels, sampling = kinds[i].sampling;
+        struct bytes file = wrap_old_jpeg(jpeg, (uint32_t)channels, (uint32_t)sampling);
+        if (load_bytes(&image, file.at, file.n, &strictly, &warning, &err))
+            fail_msg("kind %zu: %s", i, err.text);
+        assert_int_equal(warning.status, GI_OK);
+        unsigned char *samples = read_jpeg_samples(jpeg, channels);
+        for (int p = 0; p < WIDTH * HEIGHT; p++) {
+            const unsigned char *from = samples + (ptrdiff_t)p * channels;
+            uint8_t *got = (uint8_t *)gi_row(&image, p / WIDTH) + p % WIDTH * channels;
+            uint8_t want[3] = {from[0]};
+            if (channels == 3)
+                bt601(want, from[0], from[1] - 128.0, from[2] - 128.0);
+            if (memcmp(got, want, (size_t)channels) != 0)
+                fail_msg("kind %zu at (%d, %d): %d, want %d", i, p % WIDTH, p / WIDTH, got[0],
+                         want[0]);
+        }
+        gi_image_free(&image);
+        check_flips(file, 1000, i);
+        for (size_t n = 0; n < file.n - 8; n += 1 + n / 40)
+            assert_int_not_equal(load_bytes(&image, file.at, n, &strictly, NULL, &err), GI_OK);
+        free(samples);
+        free(file.at);
+        free(jpeg.at);
+        gi_image_free(&source);
+    }
+}
+
 /* ---- samples by value ---- */
 
 /* Integers of 8, 16 and 32 bits with a sign, and of 32 without: floats of the same value. */
@@ -260,7 +360,7 @@ static void integers_by_value(void **state)
 
 #define TESTS                                                                                      \
     cmocka_unit_test(old_lzw), cmocka_unit_test(ycbcr), cmocka_unit_test(damaged_ycbcr),           \
-        cmocka_unit_test(integers_by_value)
+        cmocka_unit_test(old_jpeg), cmocka_unit_test(integers_by_value)
 
 #else
 
