@@ -22,6 +22,9 @@ extern const struct gi_format gi_format_tiff;
 extern const struct gi_format gi_format_webp;
 extern const struct gi_format gi_format_gif;
 
+/* The warning of formats whose animations give their first frame. */
+#define GI_MORE_FRAMES "holds more frames; only the first is read"
+
 /* A copy of `nbytes` at `bytes`, owned by the caller. NULL where memory is out or nbytes is 0. */
 void *gi_memory_copy(const void *bytes, size_t nbytes);
 

@@ -185,7 +185,7 @@ static enum gi_status read_lines(struct reader *r, GifPixelType *line, struct gi
         }
     bool more;
     if (find_frame(r, &more) && more && !r->decode->warning->status)
-        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, "holds more frames; only the first is read");
+        gi_fail(r->decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
     return GI_OK;
 }
 

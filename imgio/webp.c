@@ -1,5 +1,5 @@
 /* WebP in and out through libwebp: lossy, and lossless at quality 100; alpha, ICC profile, EXIF and
- * XMP. Animations are not read. Without libwebp at build time only the message remains.
+ * XMP; the first frame of an animation. Without libwebp at build time only the message remains.
  * SPDX-License-Identifier: MIT */
 #include "imgio/codecs.h"
 #include "imgio/metadata.h"
@@ -51,7 +51,8 @@ static bool probe_webp(const unsigned char *bytes, size_t nbytes)
 #if HAVE_WEBP
 
 enum {
-    EXTENDED = 10, /* bytes of a VP8X chunk (RFC 9649, 2.7) */
+    EXTENDED = 10,   /* bytes of a VP8X chunk (RFC 9649, 2.7) */
+    FRAME_HEAD = 16, /* bytes of an ANMF chunk in front of its image */
     FLAG_ICC = 0x20,
     FLAG_ALPHA = 0x10,
     FLAG_EXIF = 0x08,
@@ -63,27 +64,37 @@ static uint32_t get32(const unsigned char *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+static int get24(const unsigned char *p)
+{
+    return p[0] | p[1] << 8 | p[2] << 16;
+}
+
 static void put32(unsigned char *p, uint32_t v)
 {
     for (int i = 0; i < 4; i++)
         p[i] = (unsigned char)(v >> (8 * i));
 }
 
-/* The chunk of that name: its bytes, and their number in *n. NULL where there is none. */
-static const unsigned char *find_chunk(const unsigned char *bytes, size_t nbytes, const char *name,
-                                       size_t *n)
+/* The first chunk of that name among those from byte `at` on: its bytes, and their number in *n.
+ * NULL where there is none. */
+static const unsigned char *find_next_chunk(const unsigned char *bytes, size_t nbytes, size_t at,
+                                            const char *name, size_t *n)
 {
-    for (size_t at = RIFF_HEAD; nbytes - at >= CHUNK_HEAD;) {
+    while (at <= nbytes && nbytes - at >= CHUNK_HEAD) {
         *n = get32(bytes + at + 4);
         if (*n > nbytes - at - CHUNK_HEAD)
             return NULL;
         if (memcmp(bytes + at, name, 4) == 0)
             return bytes + at + CHUNK_HEAD;
         at += CHUNK_HEAD + *n + *n % 2;
-        if (at > nbytes)
-            return NULL;
     }
     return NULL;
+}
+
+static const unsigned char *find_chunk(const unsigned char *bytes, size_t nbytes, const char *name,
+                                       size_t *n)
+{
+    return find_next_chunk(bytes, nbytes, RIFF_HEAD, name, n);
 }
 
 static void read_metadata(struct gi_decode *decode)
@@ -105,26 +116,85 @@ static void read_metadata(struct gi_decode *decode)
         gi_metadata_keep(metadata, &metadata->xmp, &metadata->xmp_nbytes, chunk, n);
 }
 
-/* Decodes as far as the bytes go. *rows: of the image that are there. */
-static VP8StatusCode decode_rows(struct gi_decode *decode, int *rows)
+/* An image of the file and its place on the canvas. */
+struct frame {
+    const unsigned char *bytes;
+    size_t nbytes;
+    int left, top, width, height; /* pixels */
+    bool more;                    /* further frames follow */
+};
+
+/* Finds the first frame of an animation (RFC 9649, 2.7.1.1). `features`: in, of the file; out, of
+ * the frame. */
+static enum gi_status find_frame(struct frame *frame, const struct gi_decode *decode,
+                                 WebPBitstreamFeatures *features, struct gi_err *err)
+{
+    size_t n, ignored;
+    const unsigned char *chunk = find_chunk(decode->bytes, decode->nbytes, "ANMF", &n);
+    if (!chunk || n < FRAME_HEAD)
+        return gi_fail(err, GI_E_FORMAT,
+                       chunk ? "is damaged: its first frame" : "ends early, in its first frame");
+    size_t end = (size_t)(chunk - decode->bytes) + n + n % 2;
+    *frame = (struct frame){
+        .bytes = chunk + FRAME_HEAD,
+        .nbytes = n - FRAME_HEAD,
+        .left = 2 * get24(chunk),
+        .top = 2 * get24(chunk + 3),
+        .width = 1 + get24(chunk + 6),
+        .height = 1 + get24(chunk + 9),
+        .more = find_next_chunk(decode->bytes, decode->nbytes, end, "ANMF", &ignored) != NULL};
+    int width = features->width, height = features->height;
+    VP8StatusCode code = webp.WebPGetFeaturesInternal(frame->bytes, frame->nbytes, features,
+                                                      WEBP_DECODER_ABI_VERSION);
+    bool sane = code == VP8_STATUS_OK && features->width == frame->width &&
+                features->height == frame->height && frame->width <= width - frame->left &&
+                frame->height <= height - frame->top;
+    return sane ? GI_OK : gi_fail(err, GI_E_FORMAT, "is damaged: its first frame");
+}
+
+/* Decodes as far as the bytes go. *rows: of the frame that are there. */
+static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *frame, int *rows)
 {
     const struct gi_image *image = decode->image;
     WebPDecoderConfig config;
+    size_t channels = (size_t)image->channels;
     *rows = 0;
     if (!webp.WebPInitDecoderConfigInternal(&config, WEBP_DECODER_ABI_VERSION))
         return VP8_STATUS_INVALID_PARAM;
-    config.output.colorspace = image->channels == 4 ? MODE_RGBA : MODE_RGB;
+    config.output.colorspace = channels == 4 ? MODE_RGBA : MODE_RGB;
     config.output.is_external_memory = 1;
-    config.output.u.RGBA.rgba = image->data;
+    config.output.u.RGBA.rgba =
+        (uint8_t *)gi_row(image, frame->top) + (size_t)frame->left * channels;
     config.output.u.RGBA.stride = (int)image->stride;
-    config.output.u.RGBA.size = image->stride * (size_t)image->height;
+    config.output.u.RGBA.size =
+        image->stride * (size_t)(frame->height - 1) + (size_t)frame->width * channels;
     WebPIDecoder *decoder = webp.WebPIDecode(NULL, 0, &config);
     if (!decoder)
         return VP8_STATUS_OUT_OF_MEMORY;
-    VP8StatusCode code = webp.WebPIUpdate(decoder, decode->bytes, decode->nbytes);
+    VP8StatusCode code = webp.WebPIUpdate(decoder, frame->bytes, frame->nbytes);
     webp.WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
     webp.WebPIDelete(decoder);
     return code;
+}
+
+static enum gi_status read_frame(struct gi_decode *decode, const struct frame *frame,
+                                 struct gi_err *err)
+{
+    int rows;
+    VP8StatusCode code = decode_rows(decode, frame, &rows);
+    if (code == VP8_STATUS_OUT_OF_MEMORY)
+        return gi_fail(err, GI_E_MEMORY, "out of memory");
+    if (code != VP8_STATUS_OK)
+        return gi_decode_damaged_at(
+            decode, err, frame->top + rows,
+            code == VP8_STATUS_SUSPENDED || code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early"
+                                                                               : "is damaged");
+    if (frame->bytes != decode->bytes && get32(decode->bytes + 4) > decode->nbytes - CHUNK_HEAD)
+        return gi_decode_damaged_at(decode, err, decode->image->height,
+                                    "ends early, behind its first frame");
+    if (frame->more && !decode->warning->status)
+        gi_fail(decode->warning, GI_E_UNSUPPORTED, GI_MORE_FRAMES);
+    return GI_OK;
 }
 
 static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
@@ -136,27 +206,26 @@ static enum gi_status decode_webp(struct gi_decode *decode, struct gi_err *err)
         return gi_fail(err, GI_E_FORMAT,
                        code == VP8_STATUS_NOT_ENOUGH_DATA ? "ends early, in its header"
                                                           : "has a damaged header");
+    int width = features.width, height = features.height;
+    struct frame frame = {decode->bytes, decode->nbytes, 0, 0, width, height, false};
+    enum gi_status status = GI_OK;
     if (features.has_animation)
-        return gi_fail(err, GI_E_UNSUPPORTED, "is an animation, which can't be read");
+        status = find_frame(&frame, decode, &features, err);
+    if (status)
+        return status;
+    bool covered = frame.width == width && frame.height == height;
     decode->info->bits = 8;
     decode->info->detail = features.format == 2 ? "lossless" : "";
     read_metadata(decode);
-    uint64_t width = (uint64_t)features.width, height = (uint64_t)features.height;
-    enum gi_status status = gi_decode_check_flat(decode, width * height, err);
+    status = gi_decode_check_flat(decode, (uint64_t)width * (uint64_t)height, err);
     if (!status)
-        status = gi_decode_alloc(decode, width, height, features.has_alpha ? 4 : 3, GI_U8, err);
+        status = gi_decode_alloc(decode, (uint64_t)width, (uint64_t)height,
+                                 features.has_alpha || !covered ? 4 : 3, GI_U8, err);
     if (status || decode->options->header_only)
         return status;
-    int rows;
-    code = decode_rows(decode, &rows);
-    if (code == VP8_STATUS_OK)
-        return GI_OK;
-    if (code == VP8_STATUS_OUT_OF_MEMORY)
-        return gi_fail(err, GI_E_MEMORY, "out of memory");
-    return gi_decode_damaged_at(decode, err, rows,
-                                code == VP8_STATUS_SUSPENDED || code == VP8_STATUS_NOT_ENOUGH_DATA
-                                    ? "ends early"
-                                    : "is damaged");
+    for (int y = 0; y < height && !covered; y++) /* transparent, as in browsers */
+        memset(gi_row(decode->image, y), 0, gi_row_nbytes(decode->image));
+    return read_frame(decode, &frame, err);
 }
 
 static enum gi_status put_chunk(struct gi_sink *sink, const char *name, const void *bytes, size_t n,

@@ -160,7 +160,7 @@ static void too_large(void **state)
         }
 }
 
-/* EXIF that starts as in JPEG is taken without that; an animation is refused as one. */
+/* EXIF that starts as in JPEG is taken without that; an animation without a frame is refused. */
 static void extended(void **state)
 {
     (void)state;
@@ -184,9 +184,120 @@ static void extended(void **state)
     struct bytes file = read_file(path);
     assert_memory_equal(file.at + 12, "VP8X", 4);
     file.at[20] |= 2; /* "WebP Container Specification": animation */
-    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "animation"));
+    assert_int_equal(load_bytes(&image, file.at, file.n, &strictly, NULL, &err), GI_E_FORMAT);
+    assert_non_null(strstr(err.text, "first frame"));
     free(file.at);
+}
+
+/* ---- animations (RFC 9649, 2.7) ---- */
+
+static void put_number(struct bytes *file, uint32_t v, int nbytes)
+{
+    for (int i = 0; i < nbytes; i++)
+        file->at[file->n++] = (unsigned char)(v >> (8 * i));
+}
+
+static void put_head(struct bytes *file, const char *name, uint32_t nbytes)
+{
+    memcpy(file->at + file->n, name, 4);
+    file->n += 4;
+    put_number(file, nbytes, 4);
+}
+
+enum { STILL_HEAD = 12, STILL_EXTENDED = 30, FRAME_HEAD = 16 };
+
+/* An animation of 64 x 40 pixels of `nframes` times the still image, freed by the caller. */
+static struct bytes animate(struct bytes still, const struct gi_image *image, int left, int top,
+                            int nframes)
+{
+    /* Behind RIFF's head, and VP8X where there is one, are the chunks of the pixels. */
+    size_t skip = memcmp(still.at + STILL_HEAD, "VP8X", 4) == 0 ? STILL_EXTENDED : STILL_HEAD;
+    uint32_t n = (uint32_t)(still.n - skip);
+    struct bytes file = {calloc(1, 64 + (size_t)nframes * (still.n + 64)), 0};
+    assert_non_null(file.at);
+    assert_int_equal(n % 2, 0);
+    put_head(&file, "RIFF", 4 + 18 + 14 + (uint32_t)nframes * (8 + FRAME_HEAD + n));
+    memcpy(file.at + file.n, "WEBP", 4);
+    file.n += 4;
+    put_head(&file, "VP8X", 10);
+    put_number(&file, 0x02 | 0x10, 4); /* animation, alpha */
+    put_number(&file, 64 - 1, 3);
+    put_number(&file, 40 - 1, 3);
+    put_head(&file, "ANIM", 6);
+    put_number(&file, 0xff00ff00, 4); /* the background, which viewers do not show */
+    put_number(&file, 0, 2);
+    for (int i = 0; i < nframes; i++) {
+        put_head(&file, "ANMF", FRAME_HEAD + n);
+        put_number(&file, (uint32_t)left / 2, 3);
+        put_number(&file, (uint32_t)top / 2, 3);
+        put_number(&file, (uint32_t)image->width - 1, 3);
+        put_number(&file, (uint32_t)image->height - 1, 3);
+        put_number(&file, 100, 4);
+        memcpy(file.at + file.n, still.at + skip, n);
+        file.n += n;
+    }
+    return file;
+}
+
+/* The first frame where it stands on the canvas, on transparency, and a warning where there are
+ * more; what dwebp reads of the still image is what its frame must be. */
+static void animation(void **state)
+{
+    (void)state;
+    static const struct {
+        int width, height, left, top, channels, quality, nframes;
+    } cases[] = {
+        {64, 40, 0, 0, 3, 100, 2},  {64, 40, 0, 0, 4, 100, 1}, {31, 20, 6, 4, 3, 100, 3},
+        {31, 20, 32, 20, 4, 80, 2}, {64, 40, 0, 0, 3, 80, 1},
+    };
+    if (missing())
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int left = cases[i].left, top = cases[i].top, w = cases[i].width, h = cases[i].height;
+        struct gi_image frame = random_image(w, h, cases[i].channels, GI_U8, 3), back;
+        struct gi_save_options options = {.quality = cases[i].quality};
+        struct gi_err err = {0}, warning;
+        assert_int_equal(gi_save(&frame, NULL, path, &options, NULL, NULL), GI_OK);
+        struct bytes still = read_file(path);
+        struct bytes file = animate(still, &frame, left, top, cases[i].nframes);
+        if (cases[i].quality < 100) { /* test as_dwebp holds these bytes to dwebp's */
+            gi_image_free(&frame);
+            frame = load_or_fail(path);
+        }
+        if (load_bytes(&back, file.at, file.n, &strictly, &warning, &err))
+            fail_msg("case %zu: %s", i, err.text);
+        bool covered = w == 64 && h == 40;
+        assert_true(back.width == 64 && back.height == 40);
+        assert_int_equal(back.channels, covered ? cases[i].channels : 4);
+        if (cases[i].nframes > 1)
+            assert_non_null(strstr(warning.text, "holds more frames; only the first is read"));
+        else
+            assert_int_equal(warning.status, GI_OK);
+        for (int y = 0; y < 40; y++)
+            for (int x = 0; x < 64; x++) {
+                bool in = x >= left && x < left + w && y >= top && y < top + h;
+                uint8_t want[4] = {0, 0, 0, 0};
+                if (in) {
+                    memset(want, 255, 4);
+                    memcpy(want, (uint8_t *)gi_row(&frame, y - top) + (x - left) * frame.channels,
+                           (size_t)frame.channels);
+                }
+                assert_memory_equal((uint8_t *)gi_row(&back, y) + x * back.channels, want,
+                                    (size_t)back.channels);
+            }
+        gi_image_free(&back);
+        check_truncations(file, file.n);
+        check_flips(file, 500, i);
+        free(file.at);
+        if (!covered) { /* beyond the canvas */
+            file = animate(still, &frame, 64 - w + 2, top, 1);
+            assert_int_equal(load_bytes(&back, file.at, file.n, &strictly, NULL, &err),
+                             GI_E_FORMAT);
+            free(file.at);
+        }
+        free(still.at);
+        gi_image_free(&frame);
+    }
 }
 
 /* Data after the image: a chunk without its padding ends the search, whatever it contains. */
@@ -234,7 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out), cmocka_unit_test(lossless), cmocka_unit_test(as_dwebp),
         cmocka_unit_test(damage),   cmocka_unit_test(flat),     cmocka_unit_test(too_large),
-        cmocka_unit_test(extended), cmocka_unit_test(tail),
+        cmocka_unit_test(extended), cmocka_unit_test(tail),     cmocka_unit_test(animation),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_folder(folder);
