@@ -152,7 +152,7 @@ static enum gi_status find_frame(struct frame *frame, const struct gi_decode *de
     return sane ? GI_OK : gi_fail(err, GI_E_FORMAT, "is damaged: its first frame");
 }
 
-/* Decodes as far as the bytes go. *rows: of the frame that are there. */
+/* Decodes as far as the bytes go. *rows: decoded rows of the frame. */
 static VP8StatusCode decode_rows(struct gi_decode *decode, const struct frame *frame, int *rows)
 {
     const struct gi_image *image = decode->image;

@@ -50,7 +50,8 @@ enum gi_combine_blend {
  * `other` does not reach as is 0. With
  *   fa = fmaf(above[1], ab, above[0]);  fb = fmaf(below[1], as, below[0]);
  *   p = as * fa;  q = ab * fb;  A = p + q, 1 at most
- * alpha becomes A * full scale, and colour, 0 where A is not > 0, with w = p / A
+ * alpha becomes A * full scale, and colour, 0 where A is not > 0 or its sample in `dst` is 0, with
+ * w = p / A
  *   mix(b, mix(s, B, ab), w), or with `plus` fmaf(w, s, q / A * b),
  * B the blend of both and mix(x, y, t) = fmaf(t, y, fmaf(-t, x, x)). T. Porter and T. Duff,
  * "Compositing digital images", SIGGRAPH 1984, as W3C's Level 1 has it, in straight alpha. The
@@ -162,11 +163,17 @@ GI_HOST_DEVICE static inline float gi_combine_luma(float r, float g, float b)
     return fmaf(0.0722f, b, fmaf(0.7152f, g, 0.2126f * r));
 }
 
+/* The largest A * full scale that is 0 as a sample of `dst`, by rounding half to even. */
+static inline float gi_combine_hidden(const struct gi_image *dst)
+{
+    return gi_has_alpha(dst) && dst->type != GI_F32 ? 0.5f : 0.0f;
+}
+
 GI_HOST_DEVICE static inline float gi_combine_colour(struct gi_combine_weights weights, bool plus,
-                                                     float b, float s)
+                                                     float b, float s, float full, float hidden)
 {
     float c = plus ? fmaf(weights.w, s, weights.v * b) : gi_combine_mix(b, s, weights.w);
-    return weights.alpha > 0 ? c : 0.0f;
+    return weights.alpha * full > hidden ? c : 0.0f;
 }
 
 #ifdef __cplusplus

@@ -250,9 +250,9 @@ static enum gi_status read_tiles(struct gi_tiff_reader *r, unsigned char *tile, 
     return GI_OK;
 }
 
-/* Bytes of what is read at once, which libtiff clears where it finds damage: a line, a strip, a
- * tile; 0 where that is out of all proportion to the file, or less than what is
- * read of it here. */
+/* Bytes of the piece that is read at once, which libtiff clears where it finds damage: a line, a
+ * strip or a tile. 0: the piece is out of all proportion to the file, or smaller than its pixels.
+ */
 static uint64_t piece_nbytes(const struct gi_tiff_reader *r)
 {
     bool tiled = gi_tiff.TIFFIsTiled(r->file);

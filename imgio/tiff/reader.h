@@ -73,10 +73,10 @@ struct gi_tiff_reader {
 
 /* Reads the tags of YCbCr into r->ycbcr. Errors: GI_E_UNSUPPORTED, GI_E_FORMAT, GI_E_MEMORY. */
 enum gi_status gi_tiff_ycbcr_start(struct gi_tiff_reader *r, struct gi_err *err);
-/* Bytes that so many pixels take as stored. */
+/* Bytes of width x height stored pixels. */
 uint64_t gi_tiff_ycbcr_nbytes(const struct gi_tiff_ycbcr *how, uint32_t width, uint32_t height);
-/* Converts the pixels of a strip or tile of `width` pixels a row into the image: RGB rounded half
- * to even, cut off at 0 and 255. A sample of Cb or Cr holds for all pixels that share it. */
+/* Converts the pixels of a strip or tile whose rows have `width` pixels into the image: RGB rounded
+ * half to even, cut off at 0 and 255. A sample of Cb or Cr holds for all pixels that share it. */
 void gi_tiff_put_ycbcr(const struct gi_tiff_reader *r, const struct gi_tiff_place *place,
                        uint32_t width, const unsigned char *blocks);
 

@@ -33,6 +33,11 @@ def join(colour, alpha, channels):
     return made[:, :, 0] if channels == 1 else made
 
 
+def shown(colour, alpha, dtype):
+    """Black where alpha is 0 as a sample of the result."""
+    return np.where(to_type(alpha * FULL[dtype], dtype) > 0, colour, 0)
+
+
 def agree(name, got, exact, dtype):
     full = FULL[dtype]
     want = to_type(exact * full, dtype)
@@ -124,13 +129,26 @@ def composite(dtype, shape, other_shape):
         got = run(b, "composite", "--mode", mode, "--at", f"{x},{y}", "--opacity", 0.75,
                   out={1: "pgm", 3: "ppm"}.get(channels, "pam"), with_=s)
         c2, a2 = layers(mode, cb, ab, at_c, at_a * 0.75)
-        agree(f"composite {mode}", got, join(c2, a2, channels), dtype)
+        agree(f"composite {mode}", got, join(shown(c2, a2, dtype), a2, channels), dtype)
     tiled = np.tile(s, (h // s.shape[0] + 1, w // s.shape[1] + 1) + (1,) * (s.ndim - 2))[:h, :w]
     ct, at = split(tiled, full)
     got = run(b, "composite", "--tile", out={1: "pgm", 3: "ppm"}.get(colour + (1 - b.shape[2] % 2 if b.ndim == 3 else 0), "pam"),
               with_=s)
     c2, a2 = layers("over", cb, ab, ct, at)
-    agree("composite --tile", got, join(c2, a2, 1 if got.ndim == 2 else got.shape[2]), dtype)
+    agree("composite --tile", got, join(shown(c2, a2, dtype), a2, 1 if got.ndim == 2 else got.shape[2]), dtype)
+
+
+def transparent(dtype, channels):
+    """W3C's premultiplied colour is 0 where alpha is: pixels whose stored alpha is 0 are black, also by rounding."""
+    a, b = (random_image(c.rng, (40, 256, channels), dtype) for _ in "ab")
+    a[:, :, -1], b[:, :, -1] = c.rng.integers(0, 5, (40, 256)), c.rng.integers(0, 256, (40, 256))
+    for mode in [*FACTORS, *BLENDS]:
+        got = run(a, "composite", "--mode", mode, "--opacity", 0.2, with_=b)
+        hidden = got[:, :, -1] == 0
+        c.check(f"{mode} hides pixels", hidden.any())
+        c.check(f"{mode}: fully transparent pixels are black", not got[hidden].any(), f"{np.dtype(dtype).name}")
+    got = run(a, "mask", with_=a[:, :, -1])
+    c.check("mask: fully transparent pixels are black", not got[got[:, :, -1] == 0].any())
 
 
 def mask(dtype, shape):
@@ -139,9 +157,9 @@ def mask(dtype, shape):
     (ca, aa), weight = split(a, full), m[:, :, None] / 255
     colours = 1 if a.ndim == 2 else a.shape[2] - (a.shape[2] % 2 == 0)
     alpha = aa * weight
-    agree("mask", run(a, "mask", out="pam", with_=m), join(np.where(alpha > 0, ca, 0), alpha, colours + 1), dtype)
+    agree("mask", run(a, "mask", out="pam", with_=m), join(shown(ca, alpha, dtype), alpha, colours + 1), dtype)
     agree("mask --set --invert", run(a, "mask", "--set", "--invert", out="pam", with_=m),
-          join(np.where(weight < 1, ca, 0), 1 - weight, colours + 1), dtype)
+          join(shown(ca, 1 - weight, dtype), 1 - weight, colours + 1), dtype)
     white = alpha + (1 - weight)
     agree("mask --fill", run(a, "mask", "--fill", "white", with_=m),
           join((alpha * ca + 1 - weight) / white, white, 1 if a.ndim == 2 else a.shape[2]), dtype)
@@ -183,6 +201,8 @@ composite(np.uint8, (29, 37), (17, 40, 4))
 composite(np.uint8, (29, 37, 3), (40, 60))
 composite(np.uint16, (29, 37, 3), (17, 40, 4))
 composite(np.uint16, (29, 37, 2), (17, 20, 3))
+transparent(np.uint8, 4)
+transparent(np.uint16, 2)
 mask(np.uint8, (23, 41, 4))
 mask(np.uint16, (23, 41, 3))
 peers()

@@ -109,6 +109,13 @@ static double meant(const struct gi_combine *spec, const struct gi_image *src, d
     return arithmetic(spec, full, sample_at(src, y, x, c), b, d, c);
 }
 
+/* Whether the pixel is fully transparent as it is stored. */
+static bool is_hidden(const struct gi_image *image, int y, int x)
+{
+    size_t channels = (size_t)image->channels, at = ((size_t)x + 1) * channels - 1;
+    return gi_has_alpha(image) && gi_sample(gi_row(image, y), at, image->type) == 0;
+}
+
 /* `got` against the double; half a step and what float32 loses, or by the parts of floats. */
 static void check_meant(const struct gi_image *got, const struct gi_image *src,
                         const struct gi_combine *spec)
@@ -120,7 +127,9 @@ static void check_meant(const struct gi_image *got, const struct gi_image *src,
             for (int i = 0; i < got->channels; i++) {
                 int c = i == colours ? 3 : i;
                 double a = sample_at(src, y, x, c), want;
-                if (spec->op >= GI_COMBINE_LAYER)
+                if (spec->op >= GI_COMBINE_LAYER && c < 3 && is_hidden(got, y, x))
+                    want = 0;
+                else if (spec->op >= GI_COMBINE_LAYER)
                     want = full * layered(spec, src, full, y, x, c);
                 else if (c == 3 && !spec->alpha_too)
                     want = full * a;

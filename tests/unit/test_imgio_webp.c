@@ -239,8 +239,7 @@ static struct bytes animate(struct bytes still, const struct gi_image *image, in
     return file;
 }
 
-/* The first frame where it stands on the canvas, on transparency, and a warning where there are
- * more; what dwebp reads of the still image is what its frame must be. */
+/* The first frame at its place on a transparent canvas, and a warning if there are more. */
 static void animation(void **state)
 {
     (void)state;

@@ -232,6 +232,7 @@ static void layer_block(const struct work *work, int y, int x, int n)
 {
     const struct gi_combine *spec = work->spec;
     float full = gi_type_full_scale(work->src->type), inverse = (float)(1 / (double)full);
+    float hidden = gi_combine_hidden(work->dst);
     struct planes b = {0}, s = {0};
     struct gi_combine_weights weights[BLOCK];
     load(&b, 0, work->src, y, x, n, 1);
@@ -247,7 +248,8 @@ static void layer_block(const struct work *work, int y, int x, int n)
     for (int c = 0; c < gi_colour_channels(work->dst); c++) {
         blend_plane(spec->blend, s.c[c], b.c[c], b.c[ALPHA], inverse);
         for (int i = 0; i < BLOCK; i++)
-            b.c[c][i] = gi_combine_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i]);
+            b.c[c][i] =
+                gi_combine_colour(weights[i], spec->plus, b.c[c][i], s.c[c][i], full, hidden);
     }
     for (int i = 0; i < BLOCK; i++)
         b.c[ALPHA][i] = weights[i].alpha * full;

@@ -18,7 +18,7 @@ struct combine_args {
     struct beside other, dark;
     struct gi_combine spec;
     bool has_dark, colour; /* the mask has colour */
-    float full, inverse, weight;
+    float full, inverse, weight, hidden;
 };
 
 template <typename T>
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void layer(float b[GI_MAX_CHANNELS], float s[G
         if (spec->blend != GI_BLEND_NORMAL)
             above = gi_combine_mix(above,
                                    gi_combine_blended(spec->blend, b[c], above, args->inverse), ab);
-        b[c] = gi_combine_colour(weights, spec->plus, b[c], above);
+        b[c] = gi_combine_colour(weights, spec->plus, b[c], above, args->full, args->hidden);
     }
     b[ALPHA] = __fmul_rn(weights.alpha, args->full);
 }
@@ -327,6 +327,7 @@ static enum gi_status by_pixels(struct gi_queue *queue, struct gi_image *dst,
     args.dst = *dst;
     args.src = *src;
     args.spec = *spec;
+    args.hidden = gi_combine_hidden(dst);
     if (spec->other) {
         args.spec.x = nearer(spec->x, spec->other->width, spec->tile);
         args.spec.y = nearer(spec->y, spec->other->height, spec->tile);
