@@ -179,14 +179,15 @@ struct gi_resample_side {
  * last step.
  *
  * With `integer`, GI_U8 only, as Pillow's Image.resize computes (libImaging/Resample.c): rows first
- * by row.integers, then columns by col.integers, 8 bits between, each sum S of 32 bits rounded to
- * (S + 2^21) >> 22 and cut off at 0 and 255. Under WEIGH colour goes in as c * a / 255, t = c * a +
- * 128; (t + (t >> 8)) >> 8, and comes out as 255 * c / a cut off, 255 at most, but as it is where a
- * is 0 or 255 (Convert.c: rgbA2rgba and rgba2rgbA). */
+ * by row.integers, then columns by col.integers, or with `columns_first` the other way round, 8
+ * bits between the passes, each sum S of 32 bits rounded to (S + 2^21) >> 22 and cut off at 0 and
+ * 255. Under WEIGH colour goes in as c * a / 255, t = c * a + 128; (t + (t >> 8)) >> 8, and comes
+ * out as 255 * c / a cut off, 255 at most, but as it is where a is 0 or 255 (Convert.c: rgbA2rgba
+ * and rgba2rgbA). */
 struct gi_resample {
     struct gi_resample_side row, col; /* along a row: of columns of pixels; along a column */
     enum gi_alpha_rule alpha;         /* PLAIN or WEIGH */
-    bool integer;
+    bool integer, columns_first;
 };
 
 /* A pixel is foreground where its sample of `on` is > above; with `invert` where it is not.

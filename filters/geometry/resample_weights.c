@@ -30,6 +30,19 @@ static double hamming(double x)
     return sin(x) / x * (0.54 + 0.46 * cos(x));
 }
 
+/* Its constants are floats in Pillow (libImaging/Resample.c, hamming_filter), which decides ties.
+ */
+static double hamming_of_pillow(double x)
+{
+    x = fabs(x);
+    if (x == 0)
+        return 1;
+    if (x >= 1)
+        return 0;
+    x *= PI;
+    return sin(x) / x * ((double)0.54f + (double)0.46f * cos(x));
+}
+
 static double hermite(double x)
 {
     x = fabs(x);
@@ -154,10 +167,12 @@ static void window(struct side *s, int i)
 /* The weights of the window; their sum is 1, or of the box their number. */
 static double window_weights(const struct side *s, double *weights)
 {
-    double sum = 0, inverse = 1 / s->scale;
+    double sum = 0, inverse = 1 / s->scale, (*at)(double) = filters[s->filter].at;
+    if (s->like_pillow && s->filter == GI_RESAMPLE_HAMMING)
+        at = hamming_of_pillow;
     for (int j = 0; j < s->n; j++) {
         double x = (double)(s->first - s->from + j) - s->middle + 0.5;
-        weights[j] = s->n == 1 ? 1 : filters[s->filter].at(x * inverse);
+        weights[j] = s->n == 1 ? 1 : at(x * inverse);
         sum += weights[j];
     }
     bool divide = s->filter != GI_RESAMPLE_BOX || s->like_pillow;

@@ -4,7 +4,7 @@
 #include "filters/geometry/gravity.h"
 #include "filters/geometry/resample_weights.h"
 
-enum like { LIKE_ITSELF, LIKE_PILLOW };
+enum like { LIKE_ITSELF, LIKE_PILLOW_13, LIKE_PILLOW_12, LIKE_PILLOW_11 };
 
 struct params {
     struct gi_extent size;
@@ -35,7 +35,13 @@ static const struct gi_choice filters[] = {
 
 static const struct gi_choice likes[] = {
     [LIKE_ITSELF] = {"itself", NULL, "weights in floating point, rounded once"},
-    [LIKE_PILLOW] = {"pillow", NULL, "the bytes of Pillow's Image.resize, of 8-bit images"},
+    [LIKE_PILLOW_13] = {"pillow-13", NULL, "the bytes of Image.resize in Pillow 13.0, of 8 bits"},
+    [LIKE_PILLOW_12] = {"pillow-12", NULL, "those of Pillow 12.2 and 12.3"},
+    [LIKE_PILLOW_11] = {"pillow-11", NULL, "those of Pillow 12.1 and before"},
+    {"pillow", "pillow-13", NULL},
+    {"pillow-12.1", "pillow-11", NULL},
+    {"pillow-10", "pillow-11", NULL},
+    {"pillow-9", "pillow-11", NULL},
     {NULL, NULL, NULL},
 };
 
@@ -110,12 +116,12 @@ static enum gi_status check(void *arg, struct gi_err *err)
     if ((p->fill || p->pad) && !both)
         return gi_fail(err, GI_E_USAGE, "--%s: want --size with width and height",
                        p->fill ? "fill" : "pad");
-    if (p->like == LIKE_PILLOW && !pillow_has((enum gi_resample_filter)p->filter))
+    if (p->like != LIKE_ITSELF && !pillow_has((enum gi_resample_filter)p->filter))
         return gi_fail(err, GI_E_USAGE,
                        "--filter %s --like pillow: want nearest, box, bilinear, hamming, bicubic "
                        "or lanczos",
                        filters[p->filter].name);
-    if (p->like == LIKE_PILLOW && p->fast)
+    if (p->like != LIKE_ITSELF && p->fast)
         return gi_fail(err, GI_E_USAGE,
                        "--fast: want no --like pillow, whose bytes are those of the whole picture");
     return GI_OK;
@@ -255,11 +261,21 @@ static bool stays(const struct gi_resample_places *places)
     return places->source == places->result && places->step == places->unit && places->offset == 0;
 }
 
+/* Whether the version of Pillow goes down the columns first: 13.0 by ImagingResampleInner
+ * (libImaging/Resample.c), 12.2 and 12.3 by Image.resize (PIL/Image.py). */
+static bool columns_first(enum like like, const struct gi_image *src, const struct layout *l)
+{
+    int64_t less = (int64_t)src->height - l->height;
+    if (like == LIKE_PILLOW_13)
+        return less > 0 && less > 2 * ((int64_t)src->width - l->width);
+    return like == LIKE_PILLOW_12 && less > 0 && src->height > 100 * (int64_t)src->width;
+}
+
 static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
 {
     const struct params *p = plan->params;
     const struct gi_image *src = &plan->sources[0];
-    if (p->like == LIKE_PILLOW && src->type != GI_U8)
+    if (p->like != LIKE_ITSELF && src->type != GI_U8)
         return gi_fail(err, GI_E_UNSUPPORTED, "--like pillow: want an image of 8 bits");
     struct layout l = layout_of(p, src);
     if (l.frame_width > SIDE_MAX || l.frame_height > SIDE_MAX ||
@@ -269,10 +285,11 @@ static enum gi_status plan(struct gi_plan *plan, struct gi_err *err)
                        l.frame_width, l.frame_height, SIDE_MAX, (long long)RESULT_MAX);
     plan->result.width = l.frame_width;
     plan->result.height = l.frame_height;
-    const struct gi_resample *spec = gi_resample_tables(
-        plan, (enum gi_resample_filter)p->filter, &l.row, &l.col, p->like == LIKE_PILLOW, err);
+    struct gi_resample *spec = gi_resample_tables(plan, (enum gi_resample_filter)p->filter, &l.row,
+                                                  &l.col, p->like != LIKE_ITSELF, err);
     if (!spec)
         return GI_E_MEMORY;
+    spec->columns_first = columns_first((enum like)p->like, src, &l);
     double down = (double)src->width * l.height * spec->col.taps;
     double along = (double)l.width * l.height * spec->row.taps;
     plan->reach = GI_REACH_MAPPED;
@@ -369,9 +386,13 @@ const struct gi_filter gi_filter_resize = {
         "leaves at least twice the result, like vipsthumbnail; the filter does the rest. "
         "The size is the same, the samples differ a little. It works for the first step of "
         "a chain and not with --linear.\n\n"
-        "--like pillow gives, of 8-bit images, the very bytes of Pillow's Image.resize (9.4) with "
-        "its filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: weights of 22 bits, "
-        "rows first, 8 bits between rows and columns, colour premultiplied to 8 bits.",
+        "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with its "
+        "filters NEAREST, BOX, BILINEAR, HAMMING, BICUBIC and LANCZOS: weights of 22 bits, 8 bits "
+        "between the two passes, colour premultiplied to 8 bits. The versions differ in when the "
+        "vertical pass is the first one: pillow-13 (13.0; pillow is the same) if the height is "
+        "reduced by more than twice as many pixels as the width, pillow-12 (12.2 and 12.3) if an "
+        "image over 100 times as high as wide is reduced in height, pillow-11 (12.1 and earlier) "
+        "never.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,

@@ -1,7 +1,6 @@
-/* Resampling in Pillow's integer arithmetic: horizontally to bytes, then vertically. In the
- * horizontal pass a vector holds one sample of GI_LANES rows, in the vertical pass neighbouring
- * samples of one row.
- * SPDX-License-Identifier: MIT */
+/* Resampling in Pillow's integer arithmetic: horizontally to bytes, then vertically, or the other
+ * way round. In the horizontal pass a vector holds one sample of GI_LANES rows, in the vertical
+ * pass neighbouring samples of one row. SPDX-License-Identifier: MIT */
 #include "kernels/cpu/common/products.h"
 #include "kernels/cpu/common/transpose.h"
 #include "kernels/cpu/resample/resample.h"
@@ -75,27 +74,53 @@ static GI_INTS premultiply(GI_INTS v, int channels)
     return ints_bits(vec_with_alpha(ints_vec(t), ints_vec(v), channels));
 }
 
-/* Transposes source rows y to y + GI_LANES - 1, or the remaining ones. */
-static void turn_rows(const struct group *g, int y)
+static GI_INTS finish(GI_INTS sum)
+{
+    return ints_to_u8(ints_shift(sum, BITS));
+}
+
+/* Loads min(n, GI_LANES) samples of source row y from sample i of the strip on, colour multiplied
+ * by alpha. */
+static GI_INTS load_source(const struct group *g, int y, size_t i, size_t n)
 {
     const struct gi_image *src = g->work->src;
     size_t channels = (size_t)src->channels;
-    size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * channels;
-    int nrows = g->sy1 - y < GI_LANES ? g->sy1 - y : GI_LANES;
+    const uint8_t *row = gi_row(src, y);
+    GI_INTS v = load_some(row + (size_t)g->strip.sx0 * channels + i, n);
+    return g->work->weigh ? premultiply(v, src->channels) : v;
+}
+
+/* Vertical pass, if it is the first one: computes result rows y to y + GI_LANES - 1, or the
+ * remaining ones, at all source columns of the strip, and transposes them. */
+static void turn_columns(const struct group *g, int y)
+{
+    const struct gi_resample_side *col = &g->work->spec->col;
+    size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
+    int nrows = g->y1 - y < GI_LANES ? g->y1 - y : GI_LANES;
     for (size_t i = 0; i < n; i += GI_LANES) {
         for (int r = 0; r < nrows; r++) {
-            const uint8_t *row = gi_row(src, y + r);
-            GI_INTS v = load_some(row + (size_t)g->strip.sx0 * channels + i, n - i);
-            ints_store(g->square + (size_t)r * GI_LANES,
-                       g->work->weigh ? premultiply(v, src->channels) : v);
+            const int32_t *weights = gi_resample_integers(col, y + r);
+            int from = col->first[y + r] - col->origin;
+            GI_INTS sum = ints_set(HALF);
+            for (int t = 0; t < col->taps; t++)
+                sum = ints_fma(ints_set((uint32_t)weights[t]), load_source(g, from + t, i, n - i),
+                               sum);
+            ints_store(g->square + (size_t)r * GI_LANES, finish(sum));
         }
         turn(g->turned + i * GI_LANES, g->square);
     }
 }
 
-static GI_INTS finish(GI_INTS sum)
+/* Transposes source rows y to y + GI_LANES - 1, or the remaining ones. */
+static void turn_rows(const struct group *g, int y)
 {
-    return ints_to_u8(ints_shift(sum, BITS));
+    size_t n = (size_t)(g->strip.sx1 - g->strip.sx0) * (size_t)g->work->src->channels;
+    int nrows = g->sy1 - y < GI_LANES ? g->sy1 - y : GI_LANES;
+    for (size_t i = 0; i < n; i += GI_LANES) {
+        for (int r = 0; r < nrows; r++)
+            ints_store(g->square + (size_t)r * GI_LANES, load_source(g, y + r, i, n - i));
+        turn(g->turned + i * GI_LANES, g->square);
+    }
 }
 
 /* Computes sample c of result pixel x in all transposed rows. */
@@ -138,6 +163,23 @@ static inline __attribute__((always_inline)) void rows(const struct group *g, in
     }
 }
 
+static void all_rows(const struct group *g, int at)
+{
+    switch (g->work->src->channels) {
+    case 1:
+        rows(g, at, 1);
+        break;
+    case 2:
+        rows(g, at, 2);
+        break;
+    case 3:
+        rows(g, at, 3);
+        break;
+    default:
+        rows(g, at, 4);
+    }
+}
+
 static void unpremultiply(uint8_t *row, size_t n, int channels)
 {
     for (size_t i = 0; i < n; i += (size_t)channels) {
@@ -174,6 +216,20 @@ static void column(const struct group *g, int y)
         unpremultiply(out, n, dst->channels);
 }
 
+/* Stores result rows y to y + GI_LANES - 1, or the remaining ones, after a horizontal pass that is
+ * the second one; it left them in the first rows of `between`. */
+static void store_rows(const struct group *g, int y)
+{
+    struct gi_image *dst = g->work->dst;
+    size_t channels = (size_t)dst->channels, n = (size_t)(g->strip.x1 - g->strip.x0) * channels;
+    for (int r = 0; r < GI_LANES && y + r < g->y1; r++) {
+        uint8_t *out = (uint8_t *)gi_row(dst, y + r) + (size_t)g->strip.x0 * channels;
+        memcpy(out, g->between + (size_t)r * g->work->stride, n);
+        if (g->work->weigh)
+            unpremultiply(out, n, dst->channels);
+    }
+}
+
 /* Returns the size of the scratch memory in bytes; if `scratch` is given, divides it among the
  * buffers. */
 static size_t lay_out(struct group *g, const struct work *work, uint32_t *scratch)
@@ -201,21 +257,17 @@ static void group(void *arg, int index, void *scratch)
     g.sy1 = col->first[g.y1 - 1] - col->origin + col->taps;
     lay_out(&g, work, scratch);
     memset(g.square, 0, GI_LANES * GI_LANES * sizeof *g.square);
+    if (work->spec->columns_first) {
+        for (int y = g.y0; y < g.y1; y += GI_LANES) {
+            turn_columns(&g, y);
+            all_rows(&g, 0);
+            store_rows(&g, y);
+        }
+        return;
+    }
     for (int y = g.sy0; y < g.sy1; y += GI_LANES) {
         turn_rows(&g, y);
-        switch (work->src->channels) {
-        case 1:
-            rows(&g, y - g.sy0, 1);
-            break;
-        case 2:
-            rows(&g, y - g.sy0, 2);
-            break;
-        case 3:
-            rows(&g, y - g.sy0, 3);
-            break;
-        default:
-            rows(&g, y - g.sy0, 4);
-        }
+        all_rows(&g, y - g.sy0);
     }
     for (int y = g.y0; y < g.y1; y++)
         column(&g, y);
@@ -247,8 +299,8 @@ enum gi_status GI_CPU(resample_integer)(struct gi_queue *queue, struct gi_image 
                         .strips = gi_strips(&spec->row, STRIP / src->channels)};
     work.stride =
         ((size_t)work.strips.result * (size_t)src->channels + 4 * GI_LANES) / 16 * 16 + 64;
-    work.band = band_of(&work, gi_pool_threads(pool));
-    int rows = gi_resample_span(&spec->col, work.band);
+    work.band = spec->columns_first ? GI_LANES : band_of(&work, gi_pool_threads(pool));
+    int rows = spec->columns_first ? GI_LANES : gi_resample_span(&spec->col, work.band);
     work.rows = (rows + GI_LANES - 1) / GI_LANES * GI_LANES;
     struct group g;
     int nbands = (dst->height + work.band - 1) / work.band;

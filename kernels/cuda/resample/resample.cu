@@ -1,7 +1,7 @@
 /* Resampling in two passes with an intermediate image in scratch memory, for everything that the
  * single-pass kernels do not accept. Float weights: columns first, to floats, then rows. Integer
- * weights (as Pillow computes): rows first, to bytes, then columns. Also the tables of weights in
- * device memory and the choice of the implementation.
+ * weights (as Pillow computes): rows or columns first, to bytes, then the other ones. Also the
+ * tables of weights in device memory and the choice of the implementation.
  * SPDX-License-Identifier: MIT */
 #include "kernels/cuda/resample/resample.h"
 #include "kernels/cuda/common/sample.cuh"
@@ -261,41 +261,49 @@ static __device__ __forceinline__ int premultiplied(const uint8_t *p, int alpha)
     return ((t >> 8) + t) >> 8;
 }
 
-static __global__ void __launch_bounds__(THREADS) integer_rows(struct pass_args args)
+/* First pass, one thread per sample: vertical (DOWN) or horizontal. */
+template <bool DOWN>
+static __global__ void __launch_bounds__(THREADS) integer_first(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
-    if (x >= args.dst.width * channels)
+    if (x >= (DOWN ? args.src.width : args.dst.width) * channels)
         return;
-    const struct device_side *row = &args.row;
+    const struct device_side *side = DOWN ? &args.col : &args.row;
     int pixel = x / channels, c = x % channels, alpha = args.weigh ? channels - 1 - c : 0;
-    const int32_t *weights = row->integers + (size_t)row->phase[pixel] * row->taps;
+    size_t step = DOWN ? args.src.stride : (size_t)channels;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        const uint8_t *p = (const uint8_t *)args.src.data + (size_t)y * args.src.stride +
-                           (size_t)(row->first[pixel] - row->origin) * channels + c;
+        int i = DOWN ? y : pixel, from = side->first[i] - side->origin;
+        const int32_t *weights = side->integers + (size_t)side->phase[i] * side->taps;
+        const uint8_t *p = (const uint8_t *)args.src.data +
+                           (size_t)(DOWN ? from : y) * args.src.stride +
+                           (size_t)(DOWN ? pixel : from) * channels + c;
         int sum = HALF;
-        for (int t = 0; t < row->taps; t++, p += channels)
+        for (int t = 0; t < side->taps; t++, p += step)
             sum += __ldg(weights + t) * (alpha ? premultiplied(p, alpha) : (int)p[0]);
         args.bytes[(size_t)y * args.pitch + x] = cut_off(sum);
     }
 }
 
-/* One thread per pixel. */
-static __global__ void __launch_bounds__(THREADS) integer_columns(struct pass_args args)
+/* Second pass, one thread per pixel. */
+template <bool DOWN>
+static __global__ void __launch_bounds__(THREADS) integer_second(struct pass_args args)
 {
     int x = (int)(blockIdx.x * THREADS + threadIdx.x), channels = args.src.channels;
     if (x >= args.dst.width)
         return;
-    const struct device_side *col = &args.col;
+    const struct device_side *side = DOWN ? &args.col : &args.row;
+    size_t step = DOWN ? args.pitch : (size_t)channels;
     for (int y = args.y0 + (int)blockIdx.y; y < args.y1; y += (int)gridDim.y) {
-        const int32_t *weights = col->integers + (size_t)col->phase[y] * col->taps;
+        int i = DOWN ? y : x, from = side->first[i] - side->origin;
+        const int32_t *weights = side->integers + (size_t)side->phase[i] * side->taps;
         uint8_t *out =
             (uint8_t *)args.dst.data + (size_t)y * args.dst.stride + (size_t)x * channels;
         unsigned a = 255;
         for (int c = channels - 1; c >= 0; c--) {
-            const uint8_t *p = args.bytes + (size_t)(col->first[y] - col->origin) * args.pitch +
-                               (size_t)x * channels + c;
+            const uint8_t *p = args.bytes + (size_t)(DOWN ? from : y) * args.pitch +
+                               (size_t)(DOWN ? x : from) * channels + c;
             int sum = HALF;
-            for (int t = 0; t < col->taps; t++, p += args.pitch)
+            for (int t = 0; t < side->taps; t++, p += step)
                 sum += __ldg(weights + t) * (int)p[0];
             unsigned v = cut_off(sum);
             if (args.weigh && c == channels - 1)
@@ -371,18 +379,28 @@ static enum gi_status integer(struct gi_queue *queue, struct gi_image *dst,
     struct gi_cuda_queue *cu = gi_cuda(queue);
     struct pass_args args = args_of(dst, src, spec);
     const struct gi_resample_side *col = &spec->col;
-    args.pitch = (gi_row_samples(dst) + 3) / 4 * 4;
-    args.y0 = col->first[0] - col->origin;
-    args.y1 = col->first[col->n - 1] - col->origin + col->taps;
+    bool down = spec->columns_first;
+    size_t samples = gi_row_samples(down ? src : dst);
+    args.pitch = (samples + 3) / 4 * 4;
+    args.y0 = down ? 0 : col->first[0] - col->origin;
+    args.y1 = down ? dst->height : col->first[col->n - 1] - col->origin + col->taps;
     enum gi_status status = gi_cuda_resample_tables(cu, &args.row, &args.col, (void **)&args.bytes,
-                                                    args.pitch * (size_t)src->height, spec, err);
+                                                    args.pitch * (size_t)args.y1, spec, err);
     if (status)
         return status;
-    integer_rows<<<grid_of(gi_row_samples(dst), args.y1 - args.y0), THREADS, 0, cu->stream>>>(args);
+    dim3 first = grid_of(samples, args.y1 - args.y0);
+    if (down)
+        integer_first<true><<<first, THREADS, 0, cu->stream>>>(args);
+    else
+        integer_first<false><<<first, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     args.y0 = 0;
     args.y1 = dst->height;
-    integer_columns<<<grid_of((size_t)dst->width, dst->height), THREADS, 0, cu->stream>>>(args);
+    dim3 second = grid_of((size_t)dst->width, dst->height);
+    if (down)
+        integer_second<false><<<second, THREADS, 0, cu->stream>>>(args);
+    else
+        integer_second<true><<<second, THREADS, 0, cu->stream>>>(args);
     GI_CUDA_LAUNCHED();
     return GI_OK;
 }
