@@ -3,7 +3,7 @@
 
 TEST_PACKAGES := libcmocka-dev python3-numpy python3-scipy python3-skimage python3-pil netpbm pngcheck \
                  libjpeg-turbo-progs libpng-tools webp ffmpeg mandoc jq zsh fish clang clang-format parallel python3-yaml \
-                 python3-opencv
+                 python3-opencv python3-venv
 ARM_PACKAGES     := gcc-aarch64-linux-gnu qemu-user mmdebstrap
 CLUSTER_PACKAGES := munge slurmctld slurmd slurm-client python3-venv python3-numpy jq iproute2
 
@@ -29,6 +29,17 @@ test: all $(UNIT)
 .PHONY: test-walk ## random chains on random images: levels of the CPU, threads, ways and CUDA against plain C; SECONDS=60 SEED=N
 test-walk: $(B)/tests/unit/test_walk
 	SEED=$(or $(SEED),$(strip $(shell od -An -N4 -tu4 /dev/urandom))) WALK_SECONDS=$(or $(SECONDS),60) $<
+
+# Pillow in the versions that resize --like names (tests/filters/pillow_oracle.py), each in a virtual environment: the
+# distribution has one of them. Where one can't be had its test is skipped.
+PILLOWS := $(patsubst %,build/pillow/%/bin/python,9.4.0 12.3.0 13.0.0)
+build/pillow/%/bin/python: $(if $(filter deps,$(MAKECMDGOALS)),| deps)
+	@rm -rf build/pillow/$*
+	@$(PYTHON) -m venv --system-site-packages build/pillow/$* && build/pillow/$*/bin/pip install -q --disable-pip-version-check \
+	    --only-binary :all: --ignore-installed pillow==$* || rm -rf build/pillow/$*
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+test: $(PILLOWS)
+endif
 
 # What tests preload to let calls fail.
 SHIM := $(B)/tests/torture/shim.so
