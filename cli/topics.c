@@ -195,12 +195,17 @@ static const char *const limits_paragraphs[] = {
     "TABLES. A histogram has at most 65536 bins, stats at most 262144 rows, columns, "
     "tiles or labels. Labels of extract are at most 2^32 - 1 in .npy, 2^24 in .pfm and "
     "65535 in other files.",
+    "TEXTS. A chain has at most 1000 steps. A calibration for undistort has at most 64 kB, "
+    "32 levels of lists and mappings, and no aliases.",
     NULL,
 };
 
 static const char *const common_paragraphs[] = {
     "Many images: gpuimg help batch. An operand - is standard input or output; png:- names "
     "the format too, and scan.tif[3] is the fourth page of a TIFF.",
+    "Samples of a TIFF: unsigned integers of 1 to 16 bits are scaled to the range of 8 or 16 "
+    "bits; signed integers, integers of 32 bits and floats become 32-bit floats of the same "
+    "value. An animated WebP or GIF gives its first frame, with a warning.",
     NULL,
 };
 

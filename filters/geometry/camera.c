@@ -114,8 +114,8 @@ static enum gi_status check_event(const yaml_event_t *event, int *depth, struct 
     case YAML_MAPPING_START_EVENT:
         if (++*depth > GI_CAMERA_DEPTH_MAX)
             return gi_fail(err, GI_E_USAGE,
-                           "--camera: line %zu: want at most %d lists and mappings in each other",
-                           line, GI_CAMERA_DEPTH_MAX);
+                           "--camera: line %zu: want at most %d levels of lists and mappings", line,
+                           GI_CAMERA_DEPTH_MAX);
         return GI_OK;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:

@@ -12,7 +12,7 @@ struct gi_camera {
 
 enum {
     GI_CAMERA_NBYTES_MAX = 64 << 10,
-    GI_CAMERA_DEPTH_MAX = 32, /* lists and mappings in each other */
+    GI_CAMERA_DEPTH_MAX = 32, /* levels of lists and mappings */
 };
 
 /* Reads JSON or YAML of at most GI_CAMERA_NBYTES_MAX bytes, without aliases: the 3 x 3 matrix of

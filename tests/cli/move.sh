@@ -159,7 +159,7 @@ nested() { # nested N: a calibration with N lists and mappings in each other
 nested 32 >deep.json
 expect 0 gpuimg undistort in.pgm out.pgm --camera deep.json
 nested 33 >deep.json
-expect_error 2 'undistort: --camera: line 1: want at most 32 lists and mappings in each other' undistort in.pgm made.pgm --camera deep.json
+expect_error 2 'undistort: --camera: line 1: want at most 32 levels of lists and mappings' undistort in.pgm made.pgm --camera deep.json
 { printf '{%s}' "$lens"; printf '%65600s' ''; } >long.json
 head -c 65536 long.json >fits.json
 expect 0 gpuimg undistort in.pgm out.pgm --camera fits.json
