@@ -39,9 +39,9 @@ const struct gi_filter gi_filter_blend = {
               "b one of the second image or of --value. An amount of 0 gives the input, 1 the "
               "second image, to the bit. Alpha does not weight the colours: for layers see "
               "gpuimg composite.\n\n"
-              "Depth, gray and alpha of the second image are treated as in gpuimg add. The "
-              "result is rounded once, half to even, like OpenCV's addWeighted(); Pillow's "
-              "Image.blend() truncates.",
+              "Depth, gray and alpha of the second image are treated as in gpuimg add. The result "
+              "is rounded once, half to even; OpenCV's addWeighted() differs by at most 1 step in "
+              "8 bits, and Pillow's Image.blend() truncates.",
     .options = options,
     .params_nbytes = sizeof(struct gi_arithmetic_params),
     .mixes = true,

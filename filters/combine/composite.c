@@ -171,7 +171,7 @@ const struct gi_filter gi_filter_composite = {
               "and alpha if the input has it or the mode removes opacity: in, out and xor. "
               "Outside its area the image of --with is transparent.\n\n"
               "Each mode is computed in float and rounded once, half to even; over equals "
-              "Pillow's Image.alpha_composite() to 1 step.",
+              "Pillow's Image.alpha_composite() to 1 step where its alpha is above 8.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .mixes = true,

@@ -276,8 +276,8 @@ const struct gi_filter gi_filter_convolve = {
                 "gpuimg convolve in.png out.png --kernel \"3x3: 1 2 1 2 4 2 1 2 1\" --normalize\n"
                 "gpuimg convolve in.png emboss.png --kernel emboss.txt --bias 128",
     .manual = "out(y, x) = bias + sum of kernel(j, i) in(y + j - anchor y, x + i - anchor x). "
-              "The kernel is applied as written (a correlation), like OpenCV's filter2D, vips "
-              "conv and GIMP. With --flip it is turned by 180 degrees first, which is the "
+              "The kernel is applied as written (a correlation), like OpenCV's filter2D. With "
+              "--flip it is turned by 180 degrees first, which is the "
               "convolution of the textbooks and of scipy.ndimage.convolve.\n\n"
               "The kernel has any number of rows and columns, odd or even. Rows are separated by "
               "';' or line ends, weights by blanks or commas. A prefix such as \"3x3:\" gives "

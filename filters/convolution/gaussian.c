@@ -67,7 +67,8 @@ const struct gi_filter gi_filter_gaussian = {
               "are filtered first, then columns.\n\n"
               "--sigma and --k follow from each other. With --sigma alone the kernel reaches "
               "four sigma: k = 2 ceil(4 sigma) + 1. With --k alone sigma = 0.3 ((k - 1) / 2 - 1) "
-              "+ 0.8, OpenCV's formula (getGaussianKernel). With both, the Gaussian is truncated "
+              "+ 0.8, the formula of OpenCV's getGaussianKernel, which has fixed weights up to k = "
+              "9. With both, the Gaussian is truncated "
               "to k and divided by the sum of its weights. With neither, sigma is 1 px.\n\n"
               "Colour is weighted by alpha, so that transparent pixels do not bleed.",
     .mixes = true,

@@ -56,8 +56,9 @@ const struct gi_filter gi_filter_affine = {
                 "gpuimg affine in.png out.png --matrix inverse.txt --inverse --border mirror",
     .manual = "--matrix \"a b c; d e f\" maps pixel (x, y) of the input to (a x + b y + c, d x + "
               "e y + f), like OpenCV's warpAffine; with --inverse it maps the result to the "
-              "input, like Pillow and scipy. Coordinates are in pixels from the centre of the "
-              "top left one. A third row 0 0 1 is allowed.\n\n"
+              "input, like scipy's affine_transform and Pillow's Image.transform, which counts "
+              "from the corner of the first pixel. Coordinates are in pixels from the centre of "
+              "the top left one. A third row 0 0 1 is allowed.\n\n"
               "The neighbours are interpolated and not averaged: to make an image much smaller "
               "use gpuimg resize, or blur it first. Colour is weighted by alpha.",
     .options = options,

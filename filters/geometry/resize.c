@@ -383,7 +383,7 @@ const struct gi_filter gi_filter_resize = {
         "Colour is weighted by alpha, so that transparent pixels do not bleed; --filter "
         "nearest takes pixels as they are.\n\n"
         "--fast lets libjpeg-turbo reduce a JPEG by 2, 4 or 8 while it is decoded, if that "
-        "leaves at least twice the result, like vipsthumbnail; the filter does the rest. "
+        "leaves at least twice the result; the filter does the rest. "
         "The size is the same, the samples differ a little. It works for the first step of "
         "a chain and not with --linear.\n\n"
         "--like pillow gives, for 8-bit images, the bytes of Pillow's Image.resize with its "

@@ -123,7 +123,7 @@ const struct gi_filter gi_filter_rotate = {
               "black, or transparent with alpha. Colour is weighted by alpha.\n\n"
               "Pixel (x, y) of the result is interpolated at X = a x + b y + c, Y = d x + e y + "
               "f of the input, with 40 bits of fraction. Pillow, OpenCV and scipy rotate in the "
-              "same direction, ImageMagick and libvips in the other one.",
+              "same direction.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -333,7 +333,7 @@ const struct gi_filter gi_filter_extract = {
     .group = GI_GROUP_REGIONS,
     .summary = "Connected components: label, measure and cut out regions",
     .manual = "Separates the image into foreground and background by a threshold (foreground is "
-              "value > threshold, as in OpenCV and scikit-image) or by a mask image, and finds "
+              "value > threshold, as in OpenCV's threshold()) or by a mask image, and finds "
               "the connected components of the foreground, any number of them. Labels count from "
               "1 in raster order of the first pixel of each region, after the selection by "
               "area.\n\n"

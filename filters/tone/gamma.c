@@ -63,8 +63,7 @@ const struct gi_filter gi_filter_gamma = {
     .manual = "A colour sample v becomes full scale * (v / full scale)^(1 / gamma), rounded. "
               "Alpha stays as it is. It takes 8 and 16 bits; gpuimg levels also sets black and "
               "white.\n\n"
-              "The exponent is that of ImageMagick; scikit-image's adjust_gamma takes its "
-              "inverse.",
+              "scikit-image's adjust_gamma takes the exponent itself, the inverse of --gamma.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .check = check,

@@ -375,7 +375,7 @@ const struct gi_filter gi_filter_local_threshold = {
               "bernsen: the mean of the local minimum and maximum, - offset; if these differ by "
               "less than --contrast, that mean itself is compared with half of full scale, so "
               "that smooth areas have one colour (J. Bernsen, Dynamic thresholding of grey-level "
-              "images, ICPR 1986, as in ImageJ).\n\n"
+              "images, ICPR 1986).\n\n"
               "Results are those of scikit-image's threshold_local (mean; gaussian with --sigma "
               "(K - 1) / 6 and --k of four of it), threshold_niblack and threshold_sauvola, "
               "whose border is mirror for the first and reflect101 for the others. OpenCV's "

@@ -86,7 +86,7 @@ const struct gi_filter gi_filter_threshold = {
               "Source: N. Otsu, A threshold selection method from gray-level histograms, IEEE "
               "Trans. SMC 9(1), 1979. In 8 and 16 bits t is one of the sample values; in float "
               "images it is the centre of one of 256 bins between the smallest and the largest "
-              "finite value. OpenCV and scikit-image find the same.",
+              "finite value. OpenCV and scikit-image find the same in 8 bits.",
     .options = options,
     .params_nbytes = sizeof(struct params),
     .plan = plan,
