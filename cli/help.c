@@ -366,7 +366,7 @@ const struct gi_command gi_command_help = {
     .manual = "gpuimg help COMMAND prints examples, what the command does, and its options with "
               "their ranges and defaults; so does gpuimg COMMAND --help. The topics are batch "
               "(many images, streams and tars), cluster (many machines), common (options that "
-              "most commands share) and limits.\n\n"
+              "most commands share), compatibility (versions of other programs) and limits.\n\n"
               "Any other words are searched in all commands and options, also in the names that "
               "other programs use. The best match comes first; case and hyphens do not matter.",
     .examples = "gpuimg help blur\ngpuimg help batch\ngpuimg help sauvola\n"

@@ -200,6 +200,19 @@ static const char *const limits_paragraphs[] = {
     NULL,
 };
 
+static const char *const compatibility_paragraphs[] = {
+    "VERSIONS. Help compares results with those of OpenCV 4.6, SciPy 1.10, scikit-image 0.19, "
+    "Pillow 9.4 and NumPy 1.24, and files with those of libpng 1.6, libjpeg-turbo 2.1 (djpeg), "
+    "libtiff 4.5, libwebp 1.2 (dwebp), netpbm 11.1 and FFmpeg 5.1, unless a page names another "
+    "version. Other versions may give other results.",
+    "TESTS. Each of these comparisons has a test, and the file tests/claims of the source "
+    "names it. make test reports a comparison in help or in README that is not listed there.",
+    "INTERPOLATION. OpenCV rounds coordinates to 1/32 pixel before it interpolates. Its "
+    "rotations, affine and perspective transforms, remap, polar images and undistort therefore "
+    "differ by up to 1/64 of the difference between neighbouring pixels along each axis.",
+    NULL,
+};
+
 static const char *const common_paragraphs[] = {
     "Many images: gpuimg help batch. An operand - is standard input or output; png:- names "
     "the format too, and scan.tif[3] is the fourth page of a TIFF.",
@@ -240,6 +253,9 @@ static const struct topic {
       .sets = {{"Input and output (commands that only read have fewer of them)", gi_io_options, 0},
                {"Running", gi_device_options, 0}}},
      common_paragraphs},
+    {{.name = "compatibility",
+      .summary = "Versions of other programs that help compares results with"},
+     compatibility_paragraphs},
     {{.name = "limits",
       .summary = "Limits on sizes, memory and kernels, and the options that raise them",
       .examples = "gpuimg convert huge.png out.tif --max-pixels 4G\n"

@@ -13,7 +13,7 @@ for heading in Filters Morphology 'Tone and thresholds' 'Colour and channels' Ge
     check "help: the heading $heading has commands" grep -q '^  [a-z]' <(grep -A1 "^$heading:$" help.txt)
 done
 sed -n '/^Topics of help:/,/^$/p' help.txt | awk '/^  [a-z]/ {print $1}' >topics
-check "help lists the topics" diff topics <(printf '%s\n' batch cluster common limits)
+check "help lists the topics" diff topics <(printf '%s\n' batch cluster common compatibility limits)
 expect_stdout "$(<topics)" gpuimg list --topics
 
 # Words that are no command are searched. The first line of the answer names the command.

@@ -25,7 +25,7 @@ BUILD = ROOT / "build/cpu-coverage"
 MAP = ROOT / "build/coverage/map.json"
 PYTHON = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable  # where numpy is
 # They concern the tree, not what the program does.
-NOT_THE_PROGRAM = {"build", "contributing", "hardening", "house", "lib", "readme"}
+NOT_THE_PROGRAM = {"build", "claims", "contributing", "hardening", "house", "lib", "readme"}
 SECONDS, TORTURE_SECONDS = 150, 900
 # The table's files: imgio, and what brings results into files.
 OUTPUT_PATH = r"imgio/.*|cli/(output|files|ready|apart|extract_images|overlay|batch/(files|claims|names|journal|imaging))"
