@@ -55,7 +55,9 @@ for line in list(open("whole.jsonl"))[1:]:
         stat = os.stat(line[side])
         assert line[side + "_bytes"] == stat.st_size and line[side + "_mtime_ns"] == stat.st_mtime_ns
     assert (line["width"], line["height"], line["type"]) == (640, 427, "u8"), line
-    assert line["ms"]["decode"] > 0 and line["ms"]["encode"] > 0 and line["ms"]["kernels"] > 0, line'
+    assert line["ms"]["decode"] > 0 and line["ms"]["encode"] > 0 and line["ms"]["kernels"] > 0, line
+    assert set(line["ms"]) == {"decode", "upload", "kernels", "download", "encode"}, line
+    assert all(abs(1000 * v - round(1000 * v)) < 1e-6 for v in line["ms"].values()), line  # microseconds'
 
 # Nothing is left to do; what changed is done again.
 stat -c '%n %y' whole/* >before

@@ -85,6 +85,16 @@ def test_convolve(image, dtype, border, mode):
           planes(image, lambda p: ndimage.convolve(p, kernel, mode=mode)), dtype)
 
 
+def test_separable():
+    """A kernel too large for anything else is separable, also if some of its weights are 0."""
+    row, column = (np.r_[c.rng.integers(-9, 9, 90), 0] for _ in range(2))
+    kernel = np.outer(column, row) / 1000
+    image = random_image(c.rng, (40, 50), np.float32)
+    np.savetxt(c.path("kernel.txt"), kernel, "%.17g")
+    got = c.filter(image, "convolve", "--kernel", c.path("kernel.txt"))
+    agree("convolve, separable with zeros", got, ndimage.correlate(image.astype(np.float64), kernel, mode="nearest"), np.float32)
+
+
 SMOOTH = {"sobel": [1, 2, 1], "scharr": [3, 10, 3], "prewitt": [1, 1, 1]}
 
 
@@ -138,6 +148,7 @@ def test_alpha(dtype):
     agree(f"gaussian alpha {dtype.__name__}", got[:, :, 3], exact[:, :, 3], dtype)
 
 
+test_separable()
 test_alpha(np.uint8)
 test_alpha(np.uint16)
 for image, dtype in walk():

@@ -57,6 +57,17 @@ static void lossless(void **state)
             gi_metadata_free(&out);
             gi_image_free(&back);
             gi_image_free(&image);
+            if (!with)
+                continue;
+            /* "WebP Container Specification", extended file format: flags, 24 bits that are 0, and
+             * width and height minus 1 in 24 bits each. */
+            unsigned char head[] = {'V', 'P', '8', 'X', 10, 0, 0,  0, 0,
+                                    0,   0,   0,   96,  0,  0, 60, 0, 0};
+            head[8] = (unsigned char)((with & 1 ? 0x20 : 0) | (channels == 4 ? 0x10 : 0) |
+                                      (with & 2 ? 0x08 : 0));
+            struct bytes file = read_file(path);
+            assert_memory_equal(file.at + 12, head, sizeof head);
+            free(file.at);
         }
 }
 
