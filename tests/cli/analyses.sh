@@ -80,6 +80,8 @@ for path in 'M84 498.5L972 498.5' 'M84.5 498L84.5 504' 'M954.5 498L954.5 504'; d
     check "plot's axis: $path" grep -q "<path d=\"$path\" fill=\"none\"" plot.svg
 done
 check "no line of one pixel is between two pixels" test -z "$(grep 'stroke-width="1"' plot.svg | grep -vE 'd="M([0-9]+\.5 [0-9.]+L[0-9]+\.5 |[0-9.]+ [0-9]+\.5L[0-9.]+ [0-9]+\.5")')"
+expect 0 gpuimg histogram two.pgm --plot few.svg
+check "plot's axis of few samples has whole numbers" test -z "$(grep -oE '>[0-9]+\.[0-9]+</text>' few.svg)"
 check "plot has its curves" test "$(grep -c '<path [^>]*fill-opacity' plot.svg)" = 6
 cp plot.svg before.svg
 expect_error 1 'histogram: plot.svg: exists, and --no-clobber was given' histogram rgb.ppm --plot plot.svg --no-clobber

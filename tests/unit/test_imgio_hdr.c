@@ -85,6 +85,7 @@ static void headers(void **state)
         {"#?RADIANCE\nFORMAT=32-bit_rle_rgbe2\n\n-Y 1 +X 2\n", GI_E_UNSUPPORTED},
         {"#?RADIANCE\n\n+Y 1 +X 2\n", GI_E_UNSUPPORTED},
         {"#?RADIANCE\n\n-Y 1 -X 2\n", GI_E_UNSUPPORTED},
+        {"#?RADIANCE\n\n\n", GI_E_UNSUPPORTED},
         {"#?RADIANCE\n\n-Y 0 +X 2\n", GI_E_UNSUPPORTED},
         {"#?RADIANCE\n\n-Y 1 +X 0\n", GI_E_UNSUPPORTED},
         {"#?RADIANCE\n\n-Y 1 +X 2 3\n", GI_E_UNSUPPORTED},
