@@ -122,6 +122,8 @@ static void check(const int *size, int channels, enum gi_type type, uint64_t *se
                 kind == 1 ? place_channels : nvalues, value_type, 0);
     case_fill(&s.src.image, seed);
     case_fill(&s.values.image, seed);
+    if (value_type == GI_F32)
+        memcpy(gi_row(&s.values.image, 0), &(uint32_t){0xffc12345}, sizeof(float)); /* a NaN */
     fill_places(&s.places.image, &s.src.image, s.spec.y, seed);
     if (kind == 1)
         for (int y = 0; y < height; y++)
