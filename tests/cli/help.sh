@@ -164,6 +164,7 @@ asks 'replicate repeat ' blur --border rep
 asks 'wrap ' blur --border = w
 asks 'clamp border wrap mirror reflect101 ' blur --border =
 asks '--border=wrap ' blur --border=w
+asks 'bt709 bt601 ' blur --gray = b
 asks ':files ' blur -- --bor
 asks ':files ' convolve --kernel ''
 asks 'otsu ' threshold --at ''

@@ -19,6 +19,10 @@ else
     check "selftest: CUDA is skipped, loudly" grep -q '^CUDA: skipped, .' out
     skip "selftest on CUDA: $(sed -n 's/^CUDA: skipped, //p' out)"
 fi
+# Options are walked under all five border modes: invert has one flag and no border, blur at least as many options.
+expect 0 gpuimg selftest invert blur --device cpu --quick
+cases() { sed -nE "s/^$1 +equal +([0-9]+) cases .*/\1/p" out; }
+check "selftest: every border mode" test "$(cases blur)" -ge $((5 * $(cases invert) / 2))
 expect 0 gpuimg selftest threshold --device cpu
 check "selftest of one operation" test "$(grep -c ' cases on ' out)" = 1
 check "selftest: a mixed batch of it" grep -qE '^mixed batch +equal +[1-9][0-9]* runs on .*scalar' out

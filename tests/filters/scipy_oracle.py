@@ -107,6 +107,11 @@ def test_edges(image, dtype, border, mode):
                           ("y", y if signed else np.abs(y))):
             got = c.filter(image, "edges", "--operator", operator, "--of", of, "--border", border)
             agree(f"edges {operator} {of} {border} {image.shape} {dtype.__name__}", got, exact, dtype)
+    if border == "border":
+        value = image.max() / 3 if signed else int(image.max()) // 3
+        exact = planes(image, lambda p: ndimage.correlate(p, np.outer([1, 2, 1], [-1, 0, 1]), mode=mode, cval=value))
+        got = c.filter(image, "edges", "--component", "x", "--border", border, "--border-value", value)
+        agree(f"edges --border-value {value} {image.shape} {dtype.__name__}", got, exact if signed else np.abs(exact), dtype)
     exact = planes(image, lambda p: ndimage.correlate(p, [[0, 1, 0], [1, -4, 1], [0, 1, 0]], mode=mode))
     got = c.filter(image, "edges", "--operator", "laplacian", "--border", border)
     agree(f"edges laplacian {border} {image.shape} {dtype.__name__}", got,

@@ -388,6 +388,43 @@ static void test_threshold_colour(void **unused)
     gi_queue_close_alone(&queue);
 }
 
+/* Backends that cannot flood, such as CUDA, compute the same from labels. */
+static void test_without_flood(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"clear-border", "fill-holes"};
+    const char *const words[] = {"connectivity=4", NULL};
+    struct gi_err err = {0};
+    struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
+    const struct gi_kernels *kernels = queue->k;
+    struct gi_kernels by_labels = *kernels;
+    by_labels.flood = NULL;
+    for (int i = 0; i < 20; i++) {
+        const struct gi_filter *filter = gi_filter_find(names[i % 2]);
+        struct gi_image src, flooded, labelled;
+        uint32_t random = (uint32_t)i; /* Numerical Recipes' generator */
+        assert_int_equal(gi_image_alloc(&src, 37, 29, 1, GI_U8, NULL), GI_OK);
+        for (int y = 0; y < src.height; y++)
+            for (int x = 0; x < src.width; x++) {
+                random = 1664525 * random + 1013904223;
+                ((uint8_t *)gi_row(&src, y))[x] = (random >> 24) < (i % 2 ? 150 : 80) ? 200 : 0;
+            }
+        void *params = fc_params(filter, words);
+        queue->k = kernels;
+        assert_int_equal(gi_run_one(queue, &flooded, NULL, &src, filter, params, &err), GI_OK);
+        queue->k = &by_labels;
+        assert_int_equal(gi_run_one(queue, &labelled, NULL, &src, filter, params, &err), GI_OK);
+        for (int y = 0; y < src.height; y++)
+            assert_memory_equal(gi_row(&labelled, y), gi_row(&flooded, y), (size_t)src.width);
+        free(params);
+        gi_image_free(&src);
+        gi_image_free(&flooded);
+        gi_image_free(&labelled);
+    }
+    queue->k = kernels;
+    gi_queue_close_alone(&queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_otsu),
         cmocka_unit_test(test_threshold),
         cmocka_unit_test(test_threshold_colour),
+        cmocka_unit_test(test_without_flood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

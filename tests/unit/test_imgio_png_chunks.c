@@ -175,6 +175,13 @@ static void late_exif(void **state)
         assert_int_equal(info.orientation, n >= end + 12 + sizeof exif - 1 ? 6 : 1);
         free(cut);
     }
+    static const char large[70000]; /* a chunk whose length takes three bytes */
+    file = with_chunk(file, end, "prVt", large, sizeof large, 0);
+    struct gi_image image;
+    struct gi_file_info info;
+    assert_int_equal(
+        gi_load_memory(&image, NULL, &info, file.at, file.n, "x", &options, NULL, NULL), GI_OK);
+    assert_int_equal(info.orientation, 6);
     free(file.at);
 }
 
