@@ -1,5 +1,6 @@
-/* A queue of the CPU and one of CUDA, where there is a device, for tests that hold one against the
- * other. SPDX-License-Identifier: MIT */
+/* Opens a queue of the CPU and, if there is a device, one of CUDA, for tests that compare the two
+ * backends.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_CUDA_PAIR_H
 #define GI_TESTS_CUDA_PAIR_H
 
@@ -7,7 +8,7 @@
 
 #include "image_cases.h"
 
-static struct gi_queue *cpu, *cuda; /* cuda: NULL where there is no device */
+static struct gi_queue *cpu, *cuda; /* cuda: NULL if there is no device */
 static char reason[800];
 
 static int open_both(void **state)

@@ -1,4 +1,4 @@
-/* Calls of the system that fail where a test wants it, instead of the C library's.
+/* System calls that replace the C library's and fail when a test asks for it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FAILING_CALLS_H
 #define GI_TESTS_FAILING_CALLS_H
@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The call of that name (NULL: none) that fails, by number, with `why`; 0: it takes but a byte.
- * `on`: all later ones too. */
+/* The `at`-th call of `name` (NULL: of none) fails with errno `why`; with `why` 0 it transfers a
+ * single byte instead. `on`: all later calls do the same. */
 static struct {
     const char *name;
     int at, why, calls;
@@ -49,7 +49,7 @@ struct dirent *readdir(DIR *dir)
     return fails("readdir") ? NULL : (struct dirent *)(void *)readdir64(dir);
 }
 
-/* What fails to close is closed. */
+/* A close() that fails still closes the descriptor. */
 int close(int fd)
 {
     int got = (int)syscall(SYS_close, fd);
@@ -80,7 +80,7 @@ ssize_t pread(int fd, void *bytes, size_t n, off_t at)
                                   : syscall(SYS_pread64, fd, bytes, fault_now && n ? 1 : n, at);
 }
 
-/* What _FORTIFY_SOURCE makes of it. */
+/* _FORTIFY_SOURCE replaces read() by this function. */
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room);
 ssize_t __read_chk(int fd, void *bytes, size_t n, size_t room)
 {

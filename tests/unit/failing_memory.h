@@ -1,4 +1,4 @@
-/* Memory that runs out where a test wants it: malloc() and its kin, instead of the C library's.
+/* malloc(), calloc() and realloc() that replace the C library's and fail when a test asks for it.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FAILING_MEMORY_H
 #define GI_TESTS_FAILING_MEMORY_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The call of malloc(), calloc() or realloc() that fails; 0: none. */
+/* The number of the allocation that fails; 0: none. */
 static int fails_at, calls;
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__

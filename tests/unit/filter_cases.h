@@ -1,4 +1,4 @@
-/* What the tests of filters share: shapes, random contents, contexts, comparison.
+/* Helpers of the tests of filters: shapes, random samples, parameters, plans and comparison.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_FILTER_CASES_H
 #define GI_TESTS_FILTER_CASES_H
@@ -34,7 +34,7 @@ static inline double fc_get(const struct gi_image *image, int y, int x, int c)
     return (double)((const float *)row)[i];
 }
 
-/* Random samples; an eighth of them 0 and as many full scale. */
+/* Random samples; an eighth of them are 0 and an eighth are full scale. */
 static inline void fc_fill(struct gi_image *image, uint64_t *seed)
 {
     for (int y = 0; y < image->height; y++)
@@ -79,7 +79,7 @@ static inline const struct gi_option *fc_option(const struct gi_filter *filter, 
     return row->name ? row : NULL;
 }
 
-/* Sets one option as the command line would; fails the test where it is refused. */
+/* Sets one option like the command line; fails the test if the value is refused. */
 static inline void fc_set(const struct gi_filter *filter, void *params, const char *name,
                           const char *text)
 {
@@ -90,8 +90,8 @@ static inline void fc_set(const struct gi_filter *filter, void *params, const ch
         fail_msg("%s: %s", filter->name, err.text);
 }
 
-/* Parameters of a filter: its example, then "name=value" words, then its check. Freed by the
- * caller. */
+/* Returns the parameters of a filter: its example, then "name=value" words, then its check. The
+ * caller frees them. */
 static inline void *fc_params(const struct gi_filter *filter, const char *const *words)
 {
     void *params = calloc(1, filter->params_nbytes);
@@ -108,7 +108,7 @@ static inline void *fc_params(const struct gi_filter *filter, const char *const 
     return params;
 }
 
-/* The plan of one filter for the shapes of its sources; fails the test where there is none. */
+/* Returns the plan of one filter for the shapes of its sources; fails the test if there is none. */
 static inline struct gi_plan fc_plan(const struct gi_filter *filter, const void *params,
                                      const struct gi_image *srcs)
 {
@@ -120,7 +120,7 @@ static inline struct gi_plan fc_plan(const struct gi_filter *filter, const void 
     return plan;
 }
 
-/* As gi_run_one(), with times. */
+/* Like gi_run_one(), with times. */
 static inline enum gi_status fc_run(struct gi_queue *queue, struct gi_image *dst, void *result,
                                     const struct gi_image *src, const struct gi_filter *filter,
                                     const void *params, struct gi_times *times, double *nbytes,

@@ -1,5 +1,6 @@
-/* Images for tests: the last row ends at a page that can't be touched, the bytes between the rows
- * and before the first are sentinels that guard_check() looks at. SPDX-License-Identifier: MIT */
+/* Guarded images for tests: the last row ends at an inaccessible page, and the bytes between the
+ * rows and before the first one hold sentinels, which guard_check() compares.
+ * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_GUARD_H
 #define GI_TESTS_GUARD_H
 
@@ -17,13 +18,13 @@
 enum { GUARD_BYTE = 0xa5 };
 
 struct guard {
-    struct gi_image image; /* a view into the map */
+    struct gi_image image; /* a view into `map` */
     unsigned char *map;
-    size_t nbytes; /* of the map, the closed page included */
+    size_t nbytes; /* of `map`, including the inaccessible page */
 };
 
-/* Makes guard->image; rows are the row's bytes and `pad` more apart (a multiple of the sample's
- * size, or the rows are not aligned). Samples are zero. Freed by guard_free(). */
+/* Allocates guard->image with zero samples. The stride is the row's bytes plus `pad` (a multiple of
+ * the sample's size, otherwise the rows are not aligned). guard_free() frees it. */
 static inline void guard_alloc(struct guard *guard, int width, int height, int channels,
                                enum gi_type type, size_t pad)
 {
@@ -45,7 +46,7 @@ static inline void guard_alloc(struct guard *guard, int width, int height, int c
         memset(gi_row(image, y), 0, row);
 }
 
-/* Fails where a byte outside the samples has changed. */
+/* Fails the test if a byte outside the samples has changed. */
 static inline void guard_check(const struct guard *guard)
 {
     const struct gi_image *image = &guard->image;

@@ -1,4 +1,5 @@
-/* Filters whose result has another shape or type, for the CPU's memory.
+/* Two filters for tests, for the CPU's memory only, whose results have another shape or type than
+ * the source.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_HOST_FILTERS_H
 #define GI_TESTS_HOST_FILTERS_H
@@ -9,7 +10,7 @@ struct thin_params {
     int unused;
 };
 
-/* Every second row and column, the first among them. */
+/* Keeps every second row and column, beginning with the first. */
 static enum gi_status thin_plan(struct gi_plan *plan, struct gi_err *err)
 {
     (void)err;
@@ -41,8 +42,8 @@ static enum gi_status thin_run(const struct gi_plan *plan, struct gi_queue *queu
     return GI_OK;
 }
 
-/* Any type to float: the next row's value, where there is one, so that it needs a halo of its own.
- */
+/* Converts any type to float and takes the value of the next row if there is one, so that the
+ * filter needs a halo of one row. */
 static enum gi_status next_plan(struct gi_plan *plan, struct gi_err *err)
 {
     (void)err;

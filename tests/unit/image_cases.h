@@ -1,4 +1,4 @@
-/* Shapes, random contents and random operations for tests of the image primitives.
+/* Shapes, random samples and random specs for tests of the image primitives.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_IMAGE_CASES_H
 #define GI_TESTS_IMAGE_CASES_H
@@ -34,7 +34,8 @@ static float case_real(uint64_t *seed)
     return (float)case_random(seed) / (float)(1u << 30) - 1.0f;
 }
 
-/* Under AddressSanitizer, where each takes ten times as long, five cases of seven. */
+/* Returns true for five of seven cases under AddressSanitizer, where a case takes ten times as
+ * long. */
 static inline bool case_is_left_out(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -45,7 +46,7 @@ static inline bool case_is_left_out(void)
 #endif
 }
 
-/* Sample i of row y becomes `value`, of any type. */
+/* Sets sample i of row y to `value`, for any type. */
 static inline void case_put(struct gi_image *image, int y, size_t i, float value)
 {
     if (image->type == GI_U8)
@@ -113,7 +114,7 @@ static inline void case_open(struct gi_queue **queue, const struct gi_kernels *k
     assert_int_equal(gi_queue_open_alone(queue, k, &options, &err), GI_OK);
 }
 
-/* Fails where a sample of `got` is another than that of `want`, and says which. */
+/* Fails if a sample of `got` differs from `want`, and prints which one. */
 static inline void case_equal(const struct gi_image *got, const struct gi_image *want,
                               const char *what)
 {

@@ -1,4 +1,5 @@
-/* What the tests of imgio share: corpora, files, other programs' readings, random images.
+/* Helpers of the tests of imgio: corpora, files, output of other programs, random images, cut and
+ * damaged files.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_IMGIO_UTIL_H
 #define GI_TESTS_IMGIO_UTIL_H
@@ -22,7 +23,8 @@ static const struct gi_load_options strictly = {
 static const struct gi_load_options partially = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .allow_partial = true};
 
-/* The folder of corpora, or NULL after saying that the test is skipped for want of it. */
+/* Returns the folder of corpora, or NULL after counting the test as skipped because it is missing.
+ */
 static inline const char *corpora(const char *folder)
 {
     static char path[1024];
@@ -39,7 +41,7 @@ struct bytes {
     size_t n;
 };
 
-/* All that can be read from `file`, to be freed by the caller; closes nothing. */
+/* Returns all bytes of `file`, which stays open. The caller frees them. */
 static inline struct bytes read_stream(FILE *file)
 {
     struct bytes b = {NULL, 0};
@@ -72,7 +74,7 @@ static inline void write_file(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What the shell command prints; n is 0 where it fails. */
+/* Returns the output of a shell command; n is 0 if the command fails. */
 static inline struct bytes run_command(const char *format, const char *path)
 {
     char command[4096];
@@ -85,7 +87,7 @@ static inline struct bytes run_command(const char *format, const char *path)
     return b;
 }
 
-/* A folder of its own for each test program, removed by remove_folder(). */
+/* Makes a folder for this test program; remove_folder() removes it. */
 static inline const char *make_folder(void)
 {
     static char path[64];
@@ -119,7 +121,7 @@ static inline uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Random samples over a ramp, so that filters and predictors have something to do. */
+/* Random samples on a ramp, so that the filters and predictors of formats have an effect. */
 static inline struct gi_image random_image(int width, int height, int channels, enum gi_type type,
                                            uint64_t seed)
 {
@@ -148,7 +150,7 @@ static inline void assert_same_image(const struct gi_image *a, const struct gi_i
         assert_memory_equal(gi_row(a, y), gi_row(b, y), gi_row_nbytes(a));
 }
 
-/* Loads `path`; fails the test with the message where it can't be. */
+/* Loads `path`; fails the test with the message if it can't be loaded. */
 static inline struct gi_image load_or_fail(const char *path)
 {
     struct gi_image image;
@@ -181,9 +183,9 @@ static inline enum gi_status load_bytes(struct gi_image *image, const void *byte
     return status;
 }
 
-/* Every proper prefix of the file is refused, or with partial images allowed is accepted with a
- * warning or refused; `until`: prefixes of at least this many bytes may be whole images. Of
- * prefixes longer than 400 bytes only every `step`-th is tried. */
+/* Every proper prefix of the file is refused or, if partial images are allowed, refused or accepted
+ * with a warning. Prefixes of `until` bytes and more may be whole images. Beyond 400 bytes only
+ * every `step`-th prefix is tried. */
 static inline void check_cuts(struct bytes file, size_t until, size_t step)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -206,7 +208,8 @@ static inline void check_truncations(struct bytes file, size_t until)
     check_cuts(file, until, 1);
 }
 
-/* Flips single bits, `times` random ones: whatever comes out, nothing is read or written astray. */
+/* Flips `times` random single bits. Any result is accepted, but no byte outside the buffers may be
+ * read or written. */
 static inline void check_flips(struct bytes file, int times, uint64_t seed)
 {
     print_message("%d bit flips, seed %llu\n", times, (unsigned long long)seed);

@@ -1,4 +1,4 @@
-/* JPEGs of many kinds, made by libjpeg.
+/* Makes JPEGs of many kinds with libjpeg.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_JPEG_CASES_H
 #define GI_TESTS_JPEG_CASES_H
@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-/* What a JPEG made by the test is like. */
+/* The properties of a JPEG made by a test. */
 struct recipe {
     int width, height, channels;
     bool progressive, adobe;

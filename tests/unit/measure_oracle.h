@@ -1,4 +1,5 @@
-/* Patterns of foreground, and plain oracles for the measuring primitives.
+/* Patterns of foreground, and oracles in plain loops for the measuring primitives: histogram, sums,
+ * stream compaction, labels, sums of regions.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_MEASURE_ORACLE_H
 #define GI_TESTS_MEASURE_ORACLE_H
@@ -32,7 +33,7 @@ static uint32_t draw(void)
     return (uint32_t)(seed >> 33);
 }
 
-/* One arm, two pixels from turn to turn. */
+/* A spiral of one arm whose turns are two pixels apart. */
 static bool on_spiral(int x, int y, int width, int height)
 {
     int right = width - 1 - x, below = height - 1 - y;
@@ -66,7 +67,7 @@ static bool pattern_on(enum pattern pattern, int x, int y, int width, int height
         return on_spiral(x, y, width, height);
     case COMB:
         return x % 2 == 0 || y == height - 1;
-    case DOMINOES: /* each over two squares of 4 x 4 */
+    case DOMINOES: /* each spans two squares of 4 x 4 */
         return y % 2 == 0 && (x + 1) % 4 < 2;
     case RINGS:
         return (long)sqrt((double)(dx * dx + dy * dy)) / 8 % 2;
@@ -97,7 +98,8 @@ static void put(struct gi_image *image, int x, int y, int c, double v)
         ((float *)row)[i] = (float)v;
 }
 
-/* The bin of a sample among those of prefix `p` (0 for keys without), -1 for none. */
+/* Returns the bin of a sample among those of prefix `p` (0 for keys without a prefix), or -1 if it
+ * has none. */
 static int bin_of(const struct gi_histogram_spec *spec, int p, double v)
 {
     float f = (float)v;
@@ -123,7 +125,7 @@ static int bin_of(const struct gi_histogram_spec *spec, int p, double v)
     return (int)(key / 65536);
 }
 
-/* Counters of a histogram of `image`. */
+/* Returns the number of counters of a histogram of `image`. */
 static size_t histogram_counters(const struct gi_image *image, const struct gi_histogram_spec *spec)
 {
     int n = spec->key == GI_KEY_FLOAT_LOW ? spec->nprefixes : 1;
@@ -170,7 +172,7 @@ static bool is_on(const struct gi_predicate *p, int x, int y)
     return (get(p->on, x, y, 0) > (double)p->above) != p->invert;
 }
 
-/* Components by flood fill, in raster order of their first pixels. */
+/* Labels connected components by flood fill, in raster order of their first pixels. */
 static uint32_t flood(uint32_t *labels, const struct gi_predicate *p, int connectivity)
 {
     int width = p->on->width, height = p->on->height;

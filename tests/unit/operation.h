@@ -1,4 +1,4 @@
-/* Operations of the image primitives with random specs, and what kernels.h defines them to give.
+/* The image primitives with random specs, each with its definition of kernels.h in plain loops.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_OPERATION_H
 #define GI_TESTS_OPERATION_H
@@ -11,7 +11,7 @@
 #define SQRT      sqrtf
 #include "reference.h"
 
-/* An operation: run() does it on a queue, define() by its definition. */
+/* A primitive with its spec: run() computes it on a queue, define() by its definition. */
 enum { CASE_RUN_ROWS = 15 };
 
 struct operation {
@@ -39,7 +39,7 @@ struct operation {
     struct gi_gradient gradient;
     float above;
     bool invert;
-    bool step; /* on an image of 0 left and full scale right, where sums are extreme */
+    bool step; /* the image is 0 on the left and full scale on the right, where sums are extreme */
     float row[CASE_TAPS_MAX], col[CASE_TAPS_MAX];
     float value[GI_RANGE_ENTRIES], slope[GI_RANGE_ENTRIES], space[8 * 8];
     uint16_t weights[GI_NLMEANS_ENTRIES];
@@ -79,7 +79,7 @@ static void exact_box(struct gi_image *dst, const struct gi_image *src, const st
     free(along);
 }
 
-/* Is `a` picked before `b`? NaN is before all, and the sign of a zero counts. */
+/* Returns whether `a` is chosen over `b`. NaN is chosen over everything, and -0 is less than 0. */
 static bool exact_before(float a, float b, bool greatest)
 {
     if (isnan(a) || isnan(b))
@@ -89,7 +89,7 @@ static bool exact_before(float a, float b, bool greatest)
     return greatest ? a > b : a < b;
 }
 
-/* The n runs one by one. */
+/* Takes the minimum or maximum over n runs, one after the other. */
 static void exact_runs(struct gi_image *dst, const struct gi_image *src,
                        const struct gi_extreme *spec, const struct gi_edge *edge)
 {
@@ -110,7 +110,7 @@ static void exact_runs(struct gi_image *dst, const struct gi_image *src,
             }
 }
 
-/* The window's rows, then its columns: the result of a column is that of its window of one. */
+/* Filters the rows, then the columns: the rectangle is separable. */
 static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
                           const struct gi_extreme *spec)
 {
@@ -145,7 +145,7 @@ static void exact_extreme(struct gi_image *dst, const struct gi_image *src,
     free(down);
 }
 
-/* Its place in ascending order, NaN last, the sign of a zero counted. */
+/* Compares two samples for ascending order: NaN is last and -0 comes before 0. */
 static int exact_order(const void *one, const void *other)
 {
     float a = *(const float *)one, b = *(const float *)other;
@@ -156,8 +156,7 @@ static int exact_order(const void *one, const void *other)
     return a > b ? 1 : -1;
 }
 
-/* Sorts as little as it needs: partitions about a sample until the one of that rank is the pivot.
- */
+/* Quickselect: partitions about a sample until the pivot is the one of the wanted rank. */
 static float exact_rank(float *v, int n, int middle)
 {
     int low = 0, high = n - 1;
@@ -340,7 +339,7 @@ static void random_dense(struct operation *op, uint64_t *seed, enum gi_border bo
     d->finish = random_finish(seed, type);
 }
 
-/* 3, 5 or 7 taps each way; `whole`: 3, all of them integers. */
+/* 3, 5 or 7 taps in each direction; `whole`: 3 taps that are integers. */
 static void random_small(struct operation *op, uint64_t *seed, enum gi_border border,
                          enum gi_type type, bool whole)
 {
@@ -364,7 +363,8 @@ static void random_small(struct operation *op, uint64_t *seed, enum gi_border bo
     s->finish.bias = biased ? case_real(seed) * gi_type_full_scale(type) : 0;
 }
 
-/* Up to two runs in each row of a rectangle whose pixel is at (ax, ay); returns how many. */
+/* Draws up to two runs in each row of a rectangle with its anchor at (ax, ay); returns their
+ * number. */
 static int random_runs(struct operation *op, uint64_t *seed, int width, int height, int ax, int ay)
 {
     int n = 0;
@@ -381,7 +381,7 @@ static int random_runs(struct operation *op, uint64_t *seed, int width, int heig
     return n;
 }
 
-/* A rectangle of sides up to `most`, or runs in one. */
+/* Draws a rectangle with sides up to `most`, or runs in such a rectangle. */
 static void random_extreme(struct operation *op, uint64_t *seed, enum gi_border border,
                            enum gi_type type, int most)
 {

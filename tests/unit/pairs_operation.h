@@ -1,4 +1,5 @@
-/* Means of neighbours that are alike, with random specs: a part of operation.h.
+/* Definitions of the bilateral filter and of non-local means with random specs; included by
+ * operation.h.
  * SPDX-License-Identifier: MIT */
 static struct gi_edge exact_edge(const struct gi_edge *edge, const struct gi_image *src)
 {
@@ -8,7 +9,7 @@ static struct gi_edge exact_edge(const struct gi_edge *edge, const struct gi_ima
     return whole;
 }
 
-/* The neighbour (y + j, x + i) of (y, x) into the sums of a row, weights last. */
+/* Adds the neighbour (y + j, x + i) of (y, x) to the sums of a row; the weights come last. */
 static void exact_alike(float *sums, const struct gi_image *src, const struct gi_bilateral *spec,
                         const struct gi_edge *edge, const int *at, int j, int i)
 {
@@ -53,7 +54,7 @@ static void exact_bilateral(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* The step of colour c at (y, x). */
+/* Returns the sample of colour c at (y, x) in the integer steps that distances are computed in. */
 static int exact_step(const struct gi_image *src, const struct gi_nlmeans *spec,
                       const struct gi_edge *edge, long long y, long long x, int c)
 {
@@ -130,7 +131,8 @@ static void exact_nlmeans(struct gi_image *dst, const struct gi_image *src,
         }
 }
 
-/* A disk up to `most` across, and falling weights: of bytes one a distance, or by tangents. */
+/* Draws a disk of diameter up to `most` and decreasing weights: for bytes one weight per
+ * difference, otherwise tangents (value and slope). */
 static void random_bilateral(struct operation *op, uint64_t *seed, enum gi_border border,
                              enum gi_type type, int most)
 {
@@ -155,7 +157,8 @@ static void random_bilateral(struct operation *op, uint64_t *seed, enum gi_borde
                 i * i + j * j > half * half ? 0 : 1 / (1 + 0.1f * (float)(i * i + j * j));
 }
 
-/* Patches and offsets up to `most` wide; sometimes 7 x 7. Among random samples some are similar. */
+/* Draws patches and offsets up to `most` wide, sometimes 7 x 7. The random samples contain some
+ * similar ones. */
 static void random_nlmeans(struct operation *op, uint64_t *seed, enum gi_border border,
                            enum gi_type type, int most)
 {

@@ -1,4 +1,4 @@
-/* Random point operations, and their definition sample by sample.
+/* Random pointwise operations, and their definition sample by sample.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_POINT_CASES_H
 #define GI_TESTS_POINT_CASES_H
@@ -11,7 +11,7 @@ static const char *const point_names[POINT_OPERATIONS] = {
     "affine", "table",   "add",     "subtract",   "multiply", "blend",
     "middle", "minimum", "maximum", "difference", "outlier"};
 
-/* What random_point() makes tables of. */
+/* The storage of the tables that random_point() makes. */
 struct point_tables {
     uint16_t entry[GI_MAX_CHANNELS][65536];
     float of_floats[GI_MAX_CHANNELS][65536];
@@ -39,18 +39,18 @@ static void random_point(struct gi_point *spec, struct point_tables *tables, enu
         spec->table[c] = src->type == GI_F32 ? (const void *)tables->of_floats[same ? 0 : c]
                                              : tables->entry[same ? 0 : c];
         if (src->type == GI_F32 && case_between(seed, 0, 3) == 0)
-            spec->table[c] = NULL; /* the channel stays */
+            spec->table[c] = NULL; /* the channel is unchanged */
     }
     for (int c = 0; op == GI_POINT_TABLE && c < GI_MAX_CHANNELS; c++)
         for (int i = 0; i < 65536; i++) {
             tables->entry[c][i] = (uint16_t)case_random(seed);
             tables->of_floats[c][i] = 2 * case_real(seed);
         }
-    if (gi_has_alpha(src) && !spec->alpha_too) /* not looked at */
+    if (gi_has_alpha(src) && !spec->alpha_too) /* the table is not used */
         spec->table[src->channels - 1] = NULL;
 }
 
-/* What only floats can hold, here and there. */
+/* Sets some samples to values that only floats can hold. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
     static const uint32_t odd[] = {0x7fc00000, 0xffc12345, 0x7f812345, 0x7f800000, 0xff800000,

@@ -1,6 +1,6 @@
-/* The definitions of kernels.h in plain loops over single samples. Included twice: with REAL float
- * they are the definition to the bit, with REAL double what it should come to. REF(name) makes the
- * names, FMA is the fused one or not.
+/* The definitions of kernels.h in plain loops over single samples. The file is included twice: with
+ * REAL float it is the definition to the bit, with REAL double the ideal result. REF(name) forms
+ * the names of the functions, and FMA is the fused multiply-add of float or a plain one of double.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void REF(put)(struct gi_image *image, int y, int x, int c, REAL v)
         ((float *)gi_row(image, y))[i] = isnan(v) ? NAN : (float)v;
 }
 
-/* The value that is filtered: borders and premultiplication. */
+/* Returns the value that is filtered, after border mode and premultiplication. */
 static REAL REF(at)(const struct gi_image *src, const struct gi_edge *edge, enum gi_alpha_rule rule,
                     long long y, long long x, int c)
 {
@@ -44,7 +44,7 @@ static REAL REF(at)(const struct gi_image *src, const struct gi_edge *edge, enum
     return v * (outside ? (REAL)edge->value[last] : REF(sample)(src, i, j, last));
 }
 
-/* Pixel f of all channels, filtered: alpha rule, finish, store. */
+/* Stores pixel f of all channels: applies the alpha rule and the epilogue. */
 static void REF(finish)(struct gi_image *dst, const struct gi_image *src, const REAL *f, int y,
                         int x, enum gi_alpha_rule rule, REAL sum, const struct gi_finish *how)
 {
@@ -98,7 +98,7 @@ static REAL REF(sum)(const float *taps, const REAL *v, size_t step, int n)
     return s;
 }
 
-/* f[(y * width + x) * channels + c], made here, freed by the caller. */
+/* Returns f[(y * width + x) * channels + c], which the caller frees. */
 static REAL *REF(separable_sums)(const struct gi_image *src, const struct gi_separable *spec)
 {
     int w = src->width, h = src->height, n = src->channels, rows = h + spec->ncol - 1;

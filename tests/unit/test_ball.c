@@ -1,4 +1,4 @@
-/* A rolling ball on every level of the CPU and on CUDA, against its definition.
+/* Holds the rolling-ball background to its definition on every level of the CPU and on CUDA.
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
 

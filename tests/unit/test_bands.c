@@ -1,10 +1,11 @@
-/* Bands: a backend that takes only a few rows at once, or runs out of memory, must give the bytes
- * of one that takes the whole image, under every border. SPDX-License-Identifier: MIT */
+/* A backend that takes only a few rows at a time, or runs out of memory, must give the bytes of one
+ * that takes the whole image, under every border mode.
+ * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "filters/regions/extract.h"
 #include "filters/statistics/histogram.h"
 
-/* What the small backend takes. */
+/* The limits of the small backend and its counts. */
 static struct {
     size_t nbytes, row_nbytes;
     int rows, upload_rows, uploads;
@@ -93,7 +94,7 @@ static struct gi_image whole_of(const struct gi_filter *filter, const void *para
     return whole;
 }
 
-/* In bands, by limits and by memory that runs out, against the whole. */
+/* Compares the result in bands, cut by limits or when memory runs out, with the whole. */
 static void compare(const struct gi_filter *filter, const void *params, const struct gi_image *src,
                     const struct gi_image *whole, int rows, int upload_rows)
 {
@@ -106,7 +107,7 @@ static void compare(const struct gi_filter *filter, const void *params, const st
         fail_msg("%s: %s", filter->name, err.text);
     assert_string_equal(err.text, "");
     assert_true(times.bands > 1);
-    if (!filter->needs) /* all of the source is looked at */
+    if (!filter->needs) /* the filter reads the whole source */
         assert_true(nbytes >= 2.0 * (double)gi_row_nbytes(src) * src->height);
     if (!fc_equal(whole, &cut))
         fail_msg("%s: %d rows at most, %d in memory: differs", filter->name, rows, upload_rows);
@@ -163,7 +164,7 @@ static void test_same_bytes(void **unused)
     }
 }
 
-/* Results of another height, whose rows come from other rows. */
+/* The result has another height, so that its rows come from other rows of the source. */
 static void test_resize(void **unused)
 {
     (void)unused;
@@ -192,8 +193,8 @@ static void test_resize(void **unused)
     }
 }
 
-/* Sums of whole numbers that 64 bits can't hold are refused before there is any memory for them;
- * those of floats are scaled. */
+/* Sums of integers that 64 bits can't hold are refused before any memory is allocated for them;
+ * sums of floats are scaled. */
 static void test_sums_too_large(void **unused)
 {
     (void)unused;
@@ -219,7 +220,7 @@ static const char *const moved[] = {"offset=3.25,-11.5", NULL};
 static const char *const flipped[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=bicubic", NULL};
 static const char *const nearest[] = {"matrix=1 0.1 2; 0.2 -1 57.5", "interpolation=nearest", NULL};
 
-/* Maps name the rows that a band comes from, also past an end where the image wraps or mirrors. */
+/* Maps choose the source rows of a band, also beyond an end if the image wraps or mirrors. */
 static void test_maps(void **unused)
 {
     (void)unused;
@@ -278,7 +279,7 @@ static void test_too_little(void **unused)
     assert_string_equal(
         err.text, "out of device memory: not even one row of the result fits with those that it "
                   "needs");
-    take(50, 4); /* a row in the middle needs nine */
+    take(50, 4); /* a row in the middle needs nine rows */
     assert_int_equal(gi_run_one(queue, &dst, NULL, &src, filter, params, &err), GI_E_DEVICE_MEMORY);
     assert_true(small.uploads < 20);
     take(50, 50);
@@ -289,7 +290,7 @@ static void test_too_little(void **unused)
     free(params);
 }
 
-/* What a profiler is told: a range for each stage, every one ended, after failures too. */
+/* A profiler gets a range for each stage, and each one is ended, also after failures. */
 static void test_ranges(void **unused)
 {
     (void)unused;
@@ -312,7 +313,7 @@ static void test_ranges(void **unused)
     free(params);
 }
 
-/* About every ninth sample becomes odd; `whole_channel`: the first channel holds only NaN. */
+/* About every ninth sample becomes unusual; `whole_channel`: the first one is all NaN. */
 static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, -1e30f};
@@ -326,7 +327,7 @@ static void spoil(struct gi_image *image, uint64_t *seed, bool whole_channel)
         }
 }
 
-/* Tiles of which bands hold parts, mirrored on where they do not divide the image. */
+/* Bands hold parts of CLAHE's tiles, which are mirrored if they do not divide the image. */
 static void test_tiles(void **unused)
 {
     (void)unused;
@@ -390,7 +391,7 @@ static void test_analysis(void **unused)
     free(params);
 }
 
-/* Regions cross bands, so the image must fit; otherwise the message is always the same. */
+/* Connected components cross bands, so the image must fit; the message is always the same. */
 static void test_analysis_of_the_whole(void **unused)
 {
     (void)unused;
@@ -414,7 +415,7 @@ static void test_analysis_of_the_whole(void **unused)
     free(params);
 }
 
-/* A reference of another size is looked at once, however many bands there are. */
+/* A reference image of another size is read once for any number of bands. */
 static void test_reference(void **unused)
 {
     (void)unused;
@@ -448,8 +449,8 @@ static void test_reference(void **unused)
     free(params);
 }
 
-/* A band at an end of an image that wraps around is made of two pieces of the source, for any
- * number of steps in between. */
+/* A band at an end of an image that wraps around consists of two pieces of the source, after any
+ * number of preceding steps. */
 static void test_many_that_wrap(void **unused)
 {
     (void)unused;

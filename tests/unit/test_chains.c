@@ -1,11 +1,11 @@
-/* Random chains: a pipeline gives the bytes of its single steps, each through a host image of its
- * own type, whole and in bands, at every level, on CUDA too; and so do the results of its analyses
- * and the images tapped on the way.
+/* A pipeline of random steps gives the bytes of its single steps, each of which is run through a
+ * host image of its own type: whole and in bands, at every instruction level and on CUDA. The
+ * results of its analyses and the images tapped on the way are compared too.
  * SPDX-License-Identifier: MIT */
 #include "host_filters.h"
 #include "test_seed.h"
 
-/* Under AddressSanitizer each takes ten times as long. */
+/* Under AddressSanitizer a case takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { CHAINS = 60 };
 #else
@@ -18,7 +18,7 @@ enum { STEPS_MAX = 6, BACKENDS_MAX = 8 };
 struct chain {
     int n;
     struct gi_step steps[STEPS_MAX];
-    struct gi_image others[STEPS_MAX][GI_SOURCES_MAX - 1]; /* made once the first source is */
+    struct gi_image others[STEPS_MAX][GI_SOURCES_MAX - 1]; /* made once the first source exists */
     char text[1024];                                       /* for messages */
 };
 
@@ -28,7 +28,7 @@ static void note(struct chain *chain, const char *word, const char *value)
     snprintf(chain->text + used, sizeof chain->text - used, "%s %s", word, value);
 }
 
-/* Sets one option to something random; large kernels would only take long. */
+/* Sets one option to a random value; large kernels would only cost time. */
 static void random_option(struct chain *chain, const struct gi_filter *filter, void *params,
                           const struct gi_option *row, uint64_t *seed)
 {
@@ -102,7 +102,7 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
         const struct gi_filter *filter = pick == (uint32_t)nfilters       ? &thin
                                          : pick == (uint32_t)nfilters + 1 ? &next
                                                                           : gi_filters[pick];
-        bool late = false; /* whether its size is known once it runs: other images may not fit */
+        bool late = false; /* its size is known only when it runs, so further images may not fit */
         for (int i = 0; i < chain->n; i++)
             late |= chain->steps[i].filter->settle != NULL;
         if (filter->min_sources < 2 && !(late && has_images(filter)))
@@ -110,7 +110,7 @@ static void random_chain(struct chain *chain, bool host_filters, uint64_t *seed)
     }
 }
 
-/* Whole numbers, which analyses want. */
+/* Makes samples integers, which the analyses of labels require. */
 static void make_labels(struct gi_image *image)
 {
     for (int y = 0; y < image->height; y++)
@@ -120,7 +120,7 @@ static void make_labels(struct gi_image *image)
         }
 }
 
-/* Further sources: shaped as the first source of all, or a little less. */
+/* Further sources have the shape of the very first source, or are a little smaller. */
 static void add_others(struct chain *chain, const struct gi_image *src, uint64_t *seed)
 {
     for (int i = 0; i < chain->n; i++) {
@@ -150,7 +150,7 @@ static void free_chain(struct chain *chain)
     }
 }
 
-/* What a run of a chain gives. */
+/* The results of a run of a chain. */
 struct outcome {
     struct gi_image image, taps[STEPS_MAX];
     void *results[STEPS_MAX];
@@ -182,7 +182,7 @@ static struct gi_image copy_of(const struct gi_image *image)
     return copy;
 }
 
-/* Step by step, each on a host image. */
+/* Runs each step alone on a host image. */
 static void run_singly(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
                        const struct gi_image *src)
 {
@@ -207,7 +207,7 @@ static void run_singly(struct outcome *outcome, struct gi_queue *queue, const st
     outcome->image = image;
 }
 
-/* Whether every step takes what the one before it gives: some want a sample type. */
+/* Returns whether every step accepts its predecessor's result: some require a sample type. */
 static bool takes(const struct chain *chain, const struct gi_image *src)
 {
     struct gi_pipeline *pipeline;
@@ -220,7 +220,7 @@ static bool takes(const struct chain *chain, const struct gi_image *src)
     return !status;
 }
 
-/* As a pipeline; false where it says that it can't for want of memory. */
+/* Runs the chain as one pipeline; returns false if it reports that memory does not suffice. */
 static bool run_together(struct outcome *outcome, struct gi_queue *queue, const struct chain *chain,
                          const struct gi_image *src)
 {
@@ -263,7 +263,7 @@ static void compare(const struct chain *chain, const struct outcome *want,
 struct backend {
     char name[48];
     struct gi_queue *queue;
-    int rows; /* at most at once; 0: as many as there are */
+    int rows; /* maximum rows at a time; 0: no limit */
 };
 
 static struct backend backends[BACKENDS_MAX];
@@ -394,7 +394,7 @@ static void test_random(void **unused)
     assert_true(bands > CHAINS / 8);
 }
 
-/* In bands of `rows` rows, `step` more and so on, all of which fit. */
+/* Runs in bands of `rows` rows, then `rows` + `step` and so on, all of which must fit. */
 static void check_bands(const struct chain *chain, const struct gi_image *src, int rows, int step)
 {
     struct outcome want, got;
@@ -409,8 +409,8 @@ static void check_bands(const struct chain *chain, const struct gi_image *src, i
     free_outcome(&want, chain);
 }
 
-/* A border that wraps after a step where it matters which row is which: rows come round from the
- * other end, as the step before made them there. */
+/* A border that wraps, after a step whose result depends on the row's position: rows beyond an end
+ * are those that the step before computed at the other end. */
 static void test_wrap_after(void **unused)
 {
     (void)unused;
@@ -435,7 +435,7 @@ static void test_wrap_after(void **unused)
     }
 }
 
-/* A result that wraps more than once below and above its source. */
+/* The result wraps around its source more than once above and below. */
 static void test_wrap_over_and_over(void **unused)
 {
     (void)unused;
@@ -458,7 +458,7 @@ static void test_wrap_over_and_over(void **unused)
     }
 }
 
-/* One upload, one download, and what each step reads and writes. */
+/* Times count one upload, one download, and the bytes that each step reads and writes. */
 static void test_times(void **unused)
 {
     (void)unused;

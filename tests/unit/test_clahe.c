@@ -1,5 +1,6 @@
-/* CLAHE at every level of the CPU and on CUDA gives what OpenCV's steps give, done one by one here
- * (tests/filters/clahe_oracle.py holds them to OpenCV itself). SPDX-License-Identifier: MIT */
+/* CLAHE at every level of the CPU and on CUDA gives the result of OpenCV's algorithm, which is
+ * repeated here step by step (tests/filters/clahe_oracle.py compares with OpenCV itself).
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -17,7 +18,7 @@ static unsigned sample(const struct gi_image *image, int y, int x, int c)
                                 : ((const uint16_t *)gi_row(image, y))[i];
 }
 
-/* What only floats can hold, here and there. */
+/* Sets some samples to values that only floats can hold. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1, 1.5f, -1e30f, 1e-40f};
@@ -26,7 +27,7 @@ static void fill_odd(struct gi_image *image, uint64_t *seed)
             odd[case_between(seed, 0, 7)];
 }
 
-/* Table of the tile whose first pixel is (x0, y0), of channel c. */
+/* Computes the lookup table of channel c for the tile whose first pixel is (x0, y0). */
 static void exact_table(unsigned *table, const struct gi_image *judge, int c, const int tile[2],
                         int x0, int y0, double clip)
 {
@@ -174,7 +175,7 @@ static void every_shape(void **state)
             }
 }
 
-/* Rows of several blocks, tiles of many rows, as many tiles as there may be. */
+/* Rows of several blocks, tiles of many rows, and the maximum number of tiles. */
 static void large(void **state)
 {
     (void)state;

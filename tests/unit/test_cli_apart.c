@@ -1,4 +1,5 @@
-/* Work in a process of its own that succeeds, fails, crashes, hangs, or can't be passed on.
+/* Work in a subprocess succeeds, fails, crashes, hangs, or can't return its result: each ends with
+ * the right status and message.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <signal.h>
@@ -37,7 +38,7 @@ static enum gi_status refuse(struct gi_sink *sink, const void *arg, struct gi_er
 static enum gi_status crash(struct gi_sink *sink, const void *arg, struct gi_err *err)
 {
     (void)sink, (void)arg, (void)err;
-    raise(SIGKILL); /* which no sanitizer intercepts */
+    raise(SIGKILL); /* no sanitizer intercepts this signal */
     return GI_OK;
 }
 
@@ -96,7 +97,7 @@ static void endings(void **state)
     }
 }
 
-/* The sink fails while the child goes on. */
+/* The sink fails while the child process continues. */
 static void full(void **state)
 {
     (void)state;

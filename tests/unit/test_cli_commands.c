@@ -1,5 +1,5 @@
-/* Whole commands in this process while each call for memory fails, one by one: they end well with
- * all of their files, or not, and then each file is as it was or as it should be.
+/* Whole commands run in this process while each allocation fails in turn: they succeed with all of
+ * their files, or fail and leave each file as it was or complete.
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
 #include "imgio_util.h"
@@ -13,7 +13,7 @@
 
 enum { FILES = 64, WORDS = 32 };
 
-/* The files in the folder. For files whose bytes differ each time none are kept. */
+/* The files in the folder. The contents of files whose bytes differ on each run are not kept. */
 static struct files {
     int n;
     char *names[FILES];
@@ -62,7 +62,7 @@ static int find(const struct files *files, const char *name)
     return -1;
 }
 
-/* Whether file i of `got` is among `files`, with the same bytes. */
+/* Returns whether file i of `got` is among `files` with the same bytes. */
 static bool is_of(const struct files *files, const struct files *got, int i)
 {
     int j = find(files, got->names[i]);
@@ -71,7 +71,7 @@ static bool is_of(const struct files *files, const struct files *got, int i)
             memcmp(files->bytes[j].at, got->bytes[i].at, got->bytes[i].n) == 0);
 }
 
-/* Removes what the command has made and restores what it has overwritten. */
+/* Removes the files that the command has made and restores those that it has overwritten. */
 static void put_back(const struct files *before)
 {
     struct files now = list_files();
@@ -97,7 +97,7 @@ static enum gi_status run(const char *line, struct gi_err *err)
     for (char *word; argc + 1 < WORDS && (word = strsep(&rest, " "));)
         argv[argc++] = word;
     argv[argc] = NULL;
-    for (int i = 0; i < argc; i++) /* a chain is one word */
+    for (int i = 0; i < argc; i++) /* a chain is one argument */
         for (char *c = argv[i]; (c = strchr(c, '_')); *c = ' ')
             ;
     gi_json_start();
@@ -148,7 +148,8 @@ static void check(const char *line, int n, enum gi_status status, const struct f
     struct files got = list_files();
     for (int i = 0; i < got.n; i++)
         if (!is_of(after, &got, i) && (!status || !is_of(before, &got, i)) &&
-            !(status && strcmp(got.names[i], "./t.csv") == 0)) /* lines of the other files */
+            !(status &&
+              strcmp(got.names[i], "./t.csv") == 0)) /* its lines of the other files remain */
             fail_msg("%s: allocation %d: status %d and another %s", line, n, status, got.names[i]);
     for (int i = 0; i < after->n && !status; i++)
         if (find(&got, after->names[i]) < 0)
@@ -187,7 +188,7 @@ static void memory_runs_out(void **state)
     free_files(&before);
 }
 
-/* A picture with a text, EXIF, XMP, a resolution. */
+/* Writes an image with a text, EXIF, XMP and a resolution. */
 static void write_said(void)
 {
     static char keyword[] = "Title", xmp[] = "<x:xmpmeta/>",

@@ -1,5 +1,6 @@
-/* The report of a batch while each call of the system and of memory fails, one by one: an error, or
- * whole lines that say everything. SPDX-License-Identifier: MIT */
+/* The report of a batch is written while each system call and each allocation fails in turn: the
+ * result is an error, or a report of whole lines that is complete.
+ * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
 #include "imgio_util.h"
@@ -22,7 +23,7 @@ static bool all(void *arg, const char *input, const char *output)
 static const struct gi_journal_wants wants = {.are = all};
 static const struct gi_journal_head head = {.chain = "blur --k 3", .list = 7, .files = ITEMS};
 
-/* A report of the items from `from` to `to`, behind those of an earlier run. */
+/* Writes a report of the items from `from` to `to`, after those of an earlier run. */
 static enum gi_status write_report(bool resume, int from, int to, struct gi_err *err)
 {
     struct gi_journal *journal;
@@ -53,7 +54,8 @@ static enum gi_status resumed(struct gi_err *err)
     return write_report(true, 2, ITEMS, err);
 }
 
-/* The same file by four names, one that is not there, and one of another folder. */
+/* Paths of one output and several inputs: the same file under three names, a missing file, and a
+ * file in another folder. */
 static enum gi_status claimed(struct gi_err *err)
 {
     char names[5][256];
@@ -70,7 +72,8 @@ static enum gi_status claimed(struct gi_err *err)
     if (!status)
         status = gi_claim_folder(&claims, GI_CLAIM_OUTPUT, 9, names[3], err);
     if (!status) {
-        assert_in_range(claims.n, 5, 6); /* what can't be looked at counts as a file */
+        assert_in_range(claims.n, 5,
+                        6); /* a path that can't be examined counts as a file of its own */
         assert_true(gi_claims_clash(&claims, false, &a, &b));
         assert_int_equal(a.kind, GI_CLAIM_OUTPUT);
         assert_int_equal(b.index, 1);
@@ -90,7 +93,7 @@ static const struct work {
     {"claims", claimed, false, false},
 };
 
-/* What fails, how, and whether the work must be done all the same. */
+/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -103,7 +106,7 @@ static const struct {
     {"lstat", EIO, false, false},     {"malloc", ENOMEM, false, false},
 };
 
-/* After a fault the file has whole lines, or its earlier content. */
+/* After a fault the file has whole lines or its earlier content. */
 static void check_report(const struct work *work, bool done, struct bytes want)
 {
     if (access(report, F_OK) != 0) {
@@ -129,7 +132,7 @@ static void prepare(const struct work *work)
     gi_json_start();
 }
 
-/* Returns how often the work was not done. */
+/* Returns how many runs did not finish their work. */
 static int walk(const struct work *work, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = memory && !can_fail;

@@ -1,4 +1,5 @@
-/* JSON when memory runs out: all of it or an error, never less.
+/* JSON that is printed when memory runs out is complete, or an error is returned; names that are
+ * not UTF-8 come back unchanged.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -6,7 +7,7 @@
 #include "cli/json.h"
 #include "failing_memory.h"
 
-/* As a command makes an object: without a look at what jansson returns. */
+/* Makes an object like the commands do, without checking what jansson returns. */
 static json_t *make(void)
 {
     json_t *object = json_object(), *rows = json_array();
@@ -66,7 +67,7 @@ static void names(void **state)
     }
 }
 
-/* Digits that are none: the name as people read it. */
+/* If the hexadecimal digits are invalid, the readable name is used. */
 static void damaged_names(void **state)
 {
     static const char *const texts[] = {"{\"input\": \"a\", \"input_hex\": \"6\"}",

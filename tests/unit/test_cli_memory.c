@@ -1,4 +1,5 @@
-/* The memory that is free, from files as the kernel has them (cgroups(7), cgroup-v2.rst).
+/* The free memory that is read from the kernel's files, /proc/meminfo and those of cgroups
+ * (cgroups(7), cgroup-v2.rst).
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,14 +73,15 @@ static void version_2(void **state)
     assert_int_equal(gi_memory_free(root), 300000);
     put(V2 "/a/b.scope/memory.high", "550000\n");
     assert_int_equal(gi_memory_free(root), 250000);
-    put(V2 "/a/memory.max", "90000\n"); /* that above is tighter */
+    put(V2 "/a/memory.max", "90000\n"); /* the limit of the parent group is tighter */
     put(V2 "/a/memory.current", "20000\n");
     assert_int_equal(gi_memory_free(root), 70000);
     put(V2 "/a/memory.current", "100000\n");
     assert_int_equal(gi_memory_free(root), 1);
 }
 
-/* The group is the root of the visible hierarchy, although it has the name it has outside. */
+/* In a container the group is the root of the visible hierarchy, although its name is the one that
+ * it has outside. */
 static void container(void **state)
 {
     (void)state;
@@ -98,7 +100,7 @@ static void version_1(void **state)
         "9:name=systemd:/x\n5:cpu,cpuacct:/x\n4:hugetlb,memory:/job/7\n0::/\n");
     put(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
     put(V1 "/memory.usage_in_bytes", "800000\n");
-    put(V1 "/x/memory.limit_in_bytes", "1000\n"); /* another controller's */
+    put(V1 "/x/memory.limit_in_bytes", "1000\n"); /* the limit of another controller's group */
     assert_int_equal(gi_memory_free(root), 1024000);
     put(V1 "/job/7/memory.limit_in_bytes", "300000\n");
     put(V1 "/job/7/memory.usage_in_bytes", "200000\n");

@@ -1,4 +1,5 @@
-/* Names of a batch's outputs, and which of them are the same file. SPDX-License-Identifier: MIT */
+/* The names of a batch's outputs, and the detection of different names of the same file.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <sys/stat.h>
@@ -70,7 +71,7 @@ static void fields(void **state)
                          channels[i].want);
 }
 
-/* Files here: a/in, and links to it of each kind; a link to nothing, one to itself. */
+/* Makes a/in and links to it of each kind, a dangling link and a link to itself. */
 static void make_files(void)
 {
     char absolute[256], *here = getcwd(NULL, 0);

@@ -1,4 +1,4 @@
-/* Outputs that are inputs, by whatever name.
+/* Outputs that are also inputs are detected under any name.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -42,7 +42,7 @@ static void names_and_links(void **state)
     remove_folder(folder);
 }
 
-/* Standard input and output that are files. */
+/* Standard input and output are redirected to files. */
 static void redirected(void **state)
 {
     (void)state;

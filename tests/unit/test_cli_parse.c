@@ -1,4 +1,4 @@
-/* The parser of command lines and the rows of all commands.
+/* The parser of command lines, and the rows of all commands: defaults, ranges and messages.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void test_dash_is_an_operand(void **unused)
     gi_args_free(&args);
 }
 
-/* The rows give as text what imgio gives as constants. */
+/* Defaults that the rows give as text equal the constants of imgio. */
 static void test_defaults_are_those_of_imgio(void **unused)
 {
     (void)unused;

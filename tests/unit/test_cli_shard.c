@@ -1,4 +1,5 @@
-/* --shard: shards of one list are disjoint and make it up, whatever numbers the tasks have.
+/* --shard: the shards of one list are disjoint and together give the whole list, for any numbering
+ * of a scheduler's tasks.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,7 @@ static void slurm(void **state)
         }
     set_slurm(103, 8, 101, 108); /* 103 is 7 modulo 8 */
     check("auto", 7, 8);
-    /* Some tasks again: each has the shard that it had. */
+    /* Some tasks run again: each has the shard that it had before. */
     set_slurm(5, 2, 3, 5);
     check("auto/8", 5, 8);
     check_error("auto", "--shard auto: the array's 2 tasks are numbered 3 to 5 with gaps: want "

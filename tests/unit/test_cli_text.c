@@ -1,4 +1,4 @@
-/* Text that is printed into memory: whole, or said to be missing, whichever call for memory fails.
+/* Text that is printed into memory is complete, or reported as missing, whichever allocation fails.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static void without_memory(void **state)
             assert_string_equal(text, want);
         free(text);
     }
-    char *text = print(all - 1); /* one of the last that grow it */
+    char *text = print(all - 1); /* one of the last allocations */
     assert_null(text);
     free(want);
 }

@@ -1,4 +1,5 @@
-/* Colours counted and looked up, by every way of every backend, against plain loops.
+/* Counting the colours of an image and finding the nearest colour of a palette, by every way of
+ * every backend, against plain loops.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
@@ -43,7 +44,7 @@ static void check_counts(const struct gi_colours *found, const struct gi_image *
     free(all);
 }
 
-/* `few`: samples of a handful of values, in runs. */
+/* `few`: samples take only a few values, in runs. */
 static void fill(struct gi_image *image, bool few, uint64_t *seed)
 {
     uint64_t pixel = 0;
@@ -86,7 +87,7 @@ static void test_counts(void **state)
                 for (int few = 0; few < 2; few++) {
                     struct guard g;
                     if (s < 3 && channels == 3 && type == GI_U8 && few)
-                        continue; /* a table of 2^24 each */
+                        continue; /* each would need a table of 2^24 entries */
                     guard_alloc(&g, sizes[s][0], sizes[s][1], channels, (enum gi_type)type,
                                 6 * gi_type_nbytes((enum gi_type)type));
                     fill(&g.image, few, &seed);

@@ -1,20 +1,20 @@
-/* Two images made one: every level and CUDA give the bytes of plain C, which gives what arithmetic
- * in double gives, to half a step.
+/* Binary arithmetic and compositing: every level and CUDA give the bytes of plain C, which is
+ * within half a step of arithmetic in double.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
 enum { SEED = 20261123, ROUNDS = 40 };
 
-/* Porter and Duff's factors, and those of plus. */
+/* The factors of Porter and Duff's operators, and of plus. */
 static const struct mode {
     float above[2], below[2];
     bool plus;
 } modes[] = {{{1, 0}, {1, -1}, false}, {{1, -1}, {1, 0}, false},  {{0, 1}, {0, 0}, false},
              {{0, 1}, {1, -1}, false}, {{1, -1}, {1, -1}, false}, {{1, 0}, {1, 0}, true}};
 
-/* The sample of channel c, 0 to 3, of a pixel in colour, 1 being full scale; alpha is 1 where there
- * is none. */
+/* Returns the sample of colour channel c, 0 to 3, with full scale 1; alpha is 1 if the image has
+ * none. */
 static double sample_at(const struct gi_image *image, int y, int x, int c)
 {
     int colours = gi_colour_channels(image);
@@ -24,7 +24,7 @@ static double sample_at(const struct gi_image *image, int y, int x, int c)
     return gi_sample(gi_row(image, y), at, image->type) / (double)gi_type_full_scale(image->type);
 }
 
-/* The same for the pixel of the other image at (x, y). */
+/* Returns the same for the pixel of the second image that meets (x, y). */
 static double beside_at(const struct gi_combine *spec, const struct gi_image *image, double full,
                         int y, int x, int c)
 {
@@ -71,7 +71,7 @@ static double arithmetic(const struct gi_combine *spec, double full, double a, d
     return f * (double)spec->factor[c] + (double)spec->offset;
 }
 
-/* Channel c, 0 to 3, of a pixel of layers, in parts of full scale. */
+/* Returns channel c, 0 to 3, of a composited pixel as a fraction of full scale. */
 static double layered(const struct gi_combine *spec, const struct gi_image *src, double full, int y,
                       int x, int c)
 {
@@ -97,7 +97,8 @@ static double layered(const struct gi_combine *spec, const struct gi_image *src,
     return (p * s + (spec->plus ? q : alpha - p) * b) / alpha;
 }
 
-/* An arithmetic sample; NAN where the difference that is divided by tells nothing. */
+/* Returns an arithmetic sample in double, or NAN if the divisor is a difference too small to be
+ * accurate. */
 static double meant(const struct gi_combine *spec, const struct gi_image *src, double full, int y,
                     int x, int c)
 {
@@ -116,7 +117,8 @@ static bool is_hidden(const struct gi_image *image, int y, int x)
     return gi_has_alpha(image) && gi_sample(gi_row(image, y), at, image->type) == 0;
 }
 
-/* `got` against the double; half a step and what float32 loses, or by the parts of floats. */
+/* Compares `got` with the double: integers within half a step and float32's error, floats by a
+ * relative error. */
 static void check_meant(const struct gi_image *got, const struct gi_image *src,
                         const struct gi_combine *spec)
 {
@@ -221,7 +223,7 @@ static void random_spec(struct gi_combine *spec, const struct gi_image *src, uin
     }
 }
 
-/* Images beside it: for layers of any size, somewhere; of any type and channels. */
+/* Draws the further images: for layers any size and position; any type and number of channels. */
 static void random_others(struct guard others[2], struct gi_combine *spec,
                           const struct gi_image *src, uint64_t *seed)
 {
@@ -276,7 +278,7 @@ static void test_random(void **state)
             }
 }
 
-/* Rows that end anywhere in a vector, at strides of their own. */
+/* Rows that end at any lane of a vector, with strides of their own. */
 static void test_widths(void **state)
 {
     (void)state;
@@ -305,7 +307,7 @@ static void test_widths(void **state)
         }
 }
 
-/* A layer that has no rows here is transparent. */
+/* A layer that has no rows in this band is transparent. */
 static void test_no_rows(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Differences of two images against numbers worked out on paper.
+/* Differences of two images (MSE, PSNR, SSIM and others) against numbers worked out on paper.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,8 @@ static void test_known(void **unused)
     assert_true(fabs(got.all.ssim - 1) < 1e-12);
 }
 
-/* One pixel: windows of one sample without variance, (2 x y + C1) / (x^2 + y^2 + C1). */
+/* One pixel: SSIM's windows hold one sample and have no variance, (2 x y + C1) / (x^2 + y^2 + C1).
+ */
 static void test_one_pixel(void **unused)
 {
     (void)unused;
@@ -68,7 +69,7 @@ static void test_one_pixel(void **unused)
     assert_true(fabs(got.all.ssim - (2 * 5000 + c1) / (12500 + c1)) < 1e-12);
 }
 
-/* Any number of threads: the same bits. */
+/* Any number of threads gives the same bits. */
 static void test_threads(void **unused)
 {
     (void)unused;
@@ -115,7 +116,7 @@ static void test_shapes(void **unused)
     assert_int_equal(gi_compare_picture(&picture, &a, &c, 1, NULL), GI_E_UNSUPPORTED);
 }
 
-/* 8 against 16 bits: full scale is full scale. */
+/* 8 against 16 bits: the full scales are equal. */
 static void test_types(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* The image primitives against double precision, and images and kernels of extreme shapes.
+/* The image primitives of the CPU against double precision, on usual images and on images and
+ * kernels of extreme shapes.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 
@@ -10,7 +11,7 @@
 
 enum { SEED = 7 };
 
-/* What the comparisons with double came to, by type. */
+/* The comparisons with double, counted by type. */
 static uint64_t samples[3], equal[3];
 
 /* Integers at most 1 off; floats within 2^-20 of the largest. */
@@ -34,7 +35,7 @@ static void compare(const struct gi_image *got, const struct gi_image *want)
             }
 }
 
-/* Weights of a Gaussian with its sum 1, rounded once. */
+/* Weights of a Gaussian whose sum is 1, rounded once. */
 static void gaussian(float *taps, int n, double sigma)
 {
     double sum = 0;
@@ -155,7 +156,7 @@ static struct gi_separable long_gaussian(int n, double sigma)
                                  .sum = 1};
 }
 
-/* A constant image stays as it is, however long the kernel. */
+/* A constant image is unchanged by a kernel of any length. */
 static void constant(void **state)
 {
     (void)state;
@@ -184,8 +185,8 @@ static void constant(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* A row of 3 000 000 pixels, and a column: the sums of the rows outside are those of the one row.
- */
+/* A row of 3 000 000 pixels, and a column: the rows outside the image have the sums of its only
+ * row. */
 static void long_images(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void longest_kernels(void **state)
     }
 }
 
-/* Float sums of many taps, all alike (sigma 0) or a Gaussian, of noise and of a constant. */
+/* Float sums of many equal taps (sigma 0) or of a Gaussian's, of noise and of a constant. */
 static void long_sums(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void long_sums(void **state)
     }
 }
 
-/* An infinite sample makes the results infinite whose taps it meets, and no others. */
+/* An infinite sample makes exactly those results infinite whose taps reach it. */
 static void infinite(void **state)
 {
     (void)state;
@@ -294,7 +295,8 @@ static unsigned wide_sample(const struct gi_image *image, uint64_t i)
     return image->type == GI_U8 ? ((uint8_t *)image->data)[i] : ((uint16_t *)image->data)[i];
 }
 
-/* Sums past 32 bits: the mean of a box far larger than the image is that of whole periods. */
+/* Sums beyond 32 bits: the mean of a box much larger than the image equals the mean of whole
+ * periods. */
 static void check_wide_box(const struct gi_kernels *k, enum gi_type type, int channels,
                            uint64_t *seed)
 {
@@ -338,7 +340,8 @@ static void wide_box(void **state)
     }
 }
 
-/* Means just below and above a half, where float has least to spare: k x k images, wrapped. */
+/* Means just below and above a half, where float has the least precision left: k x k images,
+ * wrapped. */
 static void near_halves(void **state)
 {
     (void)state;

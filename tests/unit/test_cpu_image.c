@@ -1,12 +1,12 @@
-/* The image primitives of the CPU are their definitions to the bit, at every instruction level and
- * number of threads, and keep within the samples of their images.
+/* The image primitives of the CPU equal their definitions to the bit, at every instruction level
+ * and number of threads, and touch only the samples of their images.
  * SPDX-License-Identifier: MIT */
 #include "operation.h"
 
 enum { SEED = 20240611 };
 
-/* Runs `op` on a random image of the shape at all levels and 1, 2, 3 and 7 threads (the last three
- * where `threads`), against its definition. */
+/* Compares `op` with its definition on a random image of the shape, at all levels and with 1, 2, 3
+ * and 7 threads (the last three only if `threads`). */
 static void check(const struct operation *op, const int *size, int channels, enum gi_type type,
                   uint64_t *seed, bool threads)
 {
@@ -42,8 +42,8 @@ static void check(const struct operation *op, const int *size, int channels, enu
     guard_free(&want);
 }
 
-/* Every type, number of channels, border and size, each with a new random operation; of those whose
- * definitions take long one border on the large size. */
+/* Runs every type, number of channels, border mode and size, each with a new random operation. If
+ * the definition takes long, the large size is run with one border mode only. */
 static void walk(struct operation *op)
 {
     uint64_t seed = SEED;
@@ -84,7 +84,7 @@ static void separable(void **state)
     walk(&(struct operation){.name = "convolve_separable", .which = SEPARABLE});
 }
 
-/* Widths around the blocks and pieces that rows are cut into, and one of several strips. */
+/* Widths around the blocks that rows are divided into, and one of several strips. */
 static void walk_small(const char *name, bool whole)
 {
     static const int sizes[][2] = {{1, 1},   {2, 3},    {63, 5},   {129, 6}, {131, 9},
@@ -116,7 +116,8 @@ static void whole(void **state)
     walk_small("convolve_separable of whole taps", true);
 }
 
-/* Sums of bytes that are ties between integers, far outside the samples, and beyond 2^31. */
+/* Sums of bytes that are ties between integers, far outside the range of samples, and beyond 2^31.
+ */
 static void ties_and_ends(void **state)
 {
     (void)state;
@@ -149,8 +150,8 @@ static void box(void **state)
     walk(&(struct operation){.name = "box", .which = BOX});
 }
 
-/* Windows up to and above what 16-bit sums hold, wider than the image, and rows in several strips.
- */
+/* Boxes whose sums reach and exceed 16 bits, boxes wider than the image, and rows in several
+ * strips. */
 static void large_box(void **state)
 {
     (void)state;
@@ -179,7 +180,8 @@ static void extreme(void **state)
     walk(&(struct operation){.name = "extreme", .which = EXTREME});
 }
 
-/* Blocks of more rows than there are, rows in several strips, windows wider than the image. */
+/* Blocks of more rows than the image has, rows in several strips, structuring elements wider than
+ * the image. */
 static void large_extreme(void **state)
 {
     (void)state;
@@ -211,8 +213,8 @@ static void median(void **state)
     walk(&(struct operation){.name = "median", .which = MEDIAN});
 }
 
-/* Rows in several strips and tiles, windows wider than the image, more samples than 16 bits count.
- */
+/* Rows in several strips and tiles, windows wider than the image, and more samples than 16 bits
+ * count. */
 static void large_median(void **state)
 {
     (void)state;
@@ -235,7 +237,7 @@ static void large_median(void **state)
         }
 }
 
-/* Runs where rows go in several strips and tiles. */
+/* Structuring elements of runs on rows in several strips and tiles. */
 static void large_runs(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The CPU's measuring primitives against their definitions, at every instruction level and several
- * numbers of threads, on images whose last row ends at a page that can't be touched.
+/* The CPU's measuring primitives equal their definitions at every instruction level and several
+ * numbers of threads, on images whose last row ends at an inaccessible page.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
@@ -61,7 +61,7 @@ static void fill(struct gi_image *image, bool constant)
                 put(image, x, y, c, constant ? v : any_sample(image->type));
 }
 
-/* `counts` of the oracle; both start from 5. */
+/* Compares `counts` with the oracle's; both start from 5. */
 static void check_histogram(const struct guard *g, const struct gi_histogram_spec *spec)
 {
     const struct gi_image *image = &g->image;
@@ -114,7 +114,8 @@ static void test_histogram(void **state)
             }
 }
 
-/* Flat pieces are counted at once: all of them, each broken at one place, and again and again. */
+/* Pieces of equal samples are counted at once: whole pieces, pieces broken at one place, and pieces
+ * broken repeatedly. */
 static void test_histogram_of_flat_pieces(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void test_histogram_of_flat_pieces(void **state)
         }
 }
 
-/* NaN is next to infinity in the keys, and a table of 1500 bins is of the large kind. */
+/* NaN's key follows infinity's, and 1500 bins use the large kind of table. */
 static void test_float_keys(void **state)
 {
     (void)state;
@@ -154,8 +155,8 @@ static void test_float_keys(void **state)
     }
 }
 
-/* Every edge of the bins, and its neighbours as floats; also bins narrower than a float's step, so
- * that edges coincide. */
+/* Every boundary of the bins and the floats next to it; also bins narrower than the spacing of
+ * floats, so that boundaries coincide. */
 static void test_range_edges(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void test_moments(void **state)
             }
 }
 
-/* A row so wide that sums and counters of 32 and 16 bits would be full. */
+/* A row so wide that 32-bit sums and 16-bit counters would overflow. */
 static void test_full_scale_row(void **state)
 {
     (void)state;
@@ -332,7 +333,8 @@ static void test_regions(void **state)
         }
 }
 
-/* Labels that no labelling gives: in no order, scattered, some missing, touching each other. */
+/* Labels that no labelling produces: unordered, scattered, with gaps, and adjacent to each other.
+ */
 static void test_any_labels(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Point operations of the CPU are their definitions to the bit, at every instruction level and
- * number of threads, in place too, and keep within the samples of their images.
+/* Pointwise operations of the CPU equal their definitions to the bit, at every instruction level
+ * and number of threads, also in place, and touch only the samples of their images.
  * SPDX-License-Identifier: MIT */
 #include "point_cases.h"
 
@@ -27,7 +27,7 @@ static void put(struct gi_image *image, int y, size_t i, float v)
         ((float *)row)[i] = isnan(v) ? NAN : v;
 }
 
-/* a b / full in integers; a tie would require an even full scale. */
+/* Returns a b / full in integers; ties cannot occur because full scale is odd. */
 static float product(float a, float b, enum gi_type type)
 {
     uint64_t full = (uint64_t)gi_type_full_scale(type);
@@ -71,7 +71,7 @@ static float defined(const struct gi_point *spec, enum gi_type type, int c, floa
     }
 }
 
-/* The same in real numbers, as far as double has them. */
+/* Returns the same in double. */
 static double meant(const struct gi_point *spec, enum gi_type type, int c, double a, double b)
 {
     double t = (double)spec->t, full = (double)gi_type_full_scale(type);
@@ -90,7 +90,7 @@ static double meant(const struct gi_point *spec, enum gi_type type, int c, doubl
     return type == GI_F32 ? v : fmin(fmax(v, 0), full);
 }
 
-/* Fills `want`; fails where the definition is not what it is meant to be. */
+/* Fills `want`; fails if the definition differs too much from double precision. */
 static void define(const struct gi_point *spec, struct gi_image *want, const struct gi_image *src,
                    const struct gi_image *other)
 {
@@ -123,7 +123,7 @@ static void copy(struct gi_image *dst, const struct gi_image *src)
         memcpy(gi_row(dst, y), gi_row(src, y), gi_row_nbytes(src));
 }
 
-/* Into an image of its own, over the first source, over the second. */
+/* Writes into a separate image, over the first source and over the second. */
 static void check_places(struct gi_queue *queue, const struct gi_point *spec,
                          const struct guard sources[2], const struct gi_image *want,
                          const char *what)
@@ -143,7 +143,7 @@ static void check_places(struct gi_queue *queue, const struct gi_point *spec,
     }
 }
 
-/* At all levels and 1, 2, 3 and 7 threads, the last three where `threads`. */
+/* Runs all levels and 1, 2, 3 and 7 threads, the last three only if `threads`. */
 static void check(const struct gi_point *spec, const struct guard sources[2], bool threads)
 {
     static const int counts[] = {1, 2, 3, 7};
@@ -208,7 +208,7 @@ static void every_shape(void **state)
                 }
 }
 
-/* Every pair of bytes; blends and affine maps at their ends and between. */
+/* Every pair of bytes; blends and affine maps at the ends of their ranges and between. */
 static void all_bytes(void **state)
 {
     (void)state;
@@ -235,7 +235,8 @@ static void all_bytes(void **state)
     free_sources(sources);
 }
 
-/* Every 16-bit sample with some others, about where products and sums turn. */
+/* Every 16-bit sample with some others, around the values at which products and sums change their
+ * rounding. */
 static void many_words(void **state)
 {
     (void)state;
@@ -255,7 +256,7 @@ static void many_words(void **state)
     free_sources(sources);
 }
 
-/* Floats at the steps of a table and just below them are counted where they are looked up. */
+/* A float at a step of a table or just below it is counted in the bin that the table looks up. */
 static void steps_of_floats(void **state)
 {
     (void)state;
@@ -285,7 +286,7 @@ static void steps_of_floats(void **state)
     free_sources(sources);
 }
 
-/* A type without an operation is refused, and nothing is written. */
+/* A type that an operation does not support is refused, and nothing is written. */
 static void refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The image primitives of CUDA give the bytes of the CPU's, for every type, channel count, border,
- * alpha rule, finish and size; the CPU's are held to their definitions by test_cpu_image.c.
+/* The image primitives of CUDA give the bytes of the CPU's, for every type, channel count, border
+ * mode, alpha rule, epilogue and size; test_cpu_image.c holds the CPU's to their definitions.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -54,7 +54,7 @@ static void run(struct gi_queue *queue, const struct operation *op, struct gi_im
         fail_msg("%s", err.text);
 }
 
-/* One operation on both backends; the device's result starts as 0x5a everywhere. */
+/* Runs one operation on both backends; the device's result starts as 0x5a everywhere. */
 static void check(const struct operation *op, const struct gi_image *src,
                   const struct gi_image *device_src, const char *what)
 {
@@ -86,7 +86,7 @@ static struct gi_finish random_finish(uint64_t *seed, enum gi_type type)
                               .threshold = case_between(seed, 0, 1) ? full / 16 : 0};
 }
 
-/* Weights of both signs, sum about 1, a few of them 0. */
+/* Draws weights of both signs with a sum of about 1, a few of them 0. */
 static float random_weights(float *weights, int n, uint64_t *seed)
 {
     float sum = 0;
@@ -147,7 +147,7 @@ static void walk_image(walk_fn *fn, int width, int height, int channels, enum gi
     struct gi_image src, device;
     assert_int_equal(gi_image_alloc(&src, width, height, channels, type, &err), GI_OK);
     case_fill(&src, seed);
-    for (int i = 0; odd_values && i < width; i++) { /* what only floats can hold */
+    for (int i = 0; odd_values && i < width; i++) { /* values that only floats can hold */
         static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f};
         float *row = gi_row(&src, case_between(seed, 0, height - 1));
         row[case_between(seed, 0, width * channels - 1)] = odd[case_between(seed, 0, 6)];
@@ -160,7 +160,8 @@ static void walk_image(walk_fn *fn, int width, int height, int channels, enum gi
     gi_image_free(&src);
 }
 
-/* Every size, channel count and type; the last size once more for floats with odd values. */
+/* Runs every size, channel count and type; the last size once more for floats with unusual values.
+ */
 static void walk(walk_fn *fn, bool floats)
 {
     uint64_t seed = SEED;
@@ -176,7 +177,7 @@ static void walk(walk_fn *fn, bool floats)
         walk_image(fn, quick() ? 67 : 257, quick() ? 45 : 129, channels, GI_F32, true, &seed);
 }
 
-/* In quick runs every kernel size meets one border, each a different one. */
+/* In quick runs every kernel size is run with one border mode, each with a different one. */
 static int first_border(int t)
 {
     return quick() ? t % CASE_BORDERS : 0;
@@ -284,7 +285,7 @@ static void rest_equals_cpu(void **state)
     walk(walk_rest, true);
 }
 
-/* Large enough for whole bands of every kernel and for several blocks across. */
+/* Images large enough for whole bands of every kernel and for several blocks across. */
 static void walk_large(struct operation *op, const struct gi_image *src,
                        const struct gi_image *device, uint64_t *seed)
 {
@@ -325,7 +326,7 @@ static void large_equals_cpu(void **state)
     walk_image(walk_large, 3000, 1200, 1, GI_U8, false, &seed);
 }
 
-/* Sizes and taps about those at which strips, bands and blocks of taps end. */
+/* Sizes and numbers of taps around the ends of strips, bands and blocks of taps. */
 static void walk_strips(struct operation *op, const struct gi_image *src,
                         const struct gi_image *device, uint64_t *seed)
 {
@@ -356,7 +357,7 @@ static void strips_equal_cpu(void **state)
                            type == GI_F32 && i % 3 == 1, &seed);
 }
 
-/* As many taps and weights as there may be. */
+/* The maximum number of taps and weights. */
 static void walk_limits(struct operation *op, const struct gi_image *src,
                         const struct gi_image *device, uint64_t *seed)
 {
@@ -369,7 +370,7 @@ static void walk_limits(struct operation *op, const struct gi_image *src,
     check(op, src, device, "box 4001");
 }
 
-/* Shapes of which a block of CUDA holds all, some rows, and not even one row. */
+/* Shapes of which a CUDA block holds all rows, some rows, and not even one row. */
 static void walk_dense_limits(struct operation *op, const struct gi_image *src,
                               const struct gi_image *device, uint64_t *seed)
 {
@@ -397,8 +398,9 @@ static void limits_equal_cpu(void **state)
                    &seed);
 }
 
-/* Up and down again, in chunks and in one row; sizes around those of the staging buffers, first
- * without them, then (once the last one has made them) through them. */
+/* Upload and download, in chunks and in one row, keep the bytes. Sizes are around those of the
+ * staging buffers, first without these, then (once the last size has allocated them) through them.
+ */
 static void copies_keep_bytes(void **state)
 {
     (void)state;
@@ -423,7 +425,7 @@ static void copies_keep_bytes(void **state)
     }
 }
 
-/* Two contexts at work at once don't disturb each other; limits obey the cap. */
+/* Two contexts that work at the same time don't disturb each other; limits obey the cap. */
 static void contexts_are_separate(void **state)
 {
     (void)state;

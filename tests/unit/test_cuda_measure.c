@@ -1,6 +1,6 @@
-/* The measuring primitives on a CUDA device against plain oracles: histogram, moments, select,
- * label and region_stats, over types, sizes, patterns and connectivity. SPDX-License-Identifier:
- * MIT */
+/* The measuring primitives on a CUDA device against oracles in plain loops: histogram, sums, stream
+ * compaction, labels and sums of regions, over types, sizes, patterns and connectivity.
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "kernels/kernels.h"
 #include "measure_oracle.h"
 
-static struct gi_queue *queue; /* NULL: no device here */
+static struct gi_queue *queue; /* NULL: there is no device */
 
 static const int sizes[][2] = {{1, 1},  {1, 17},    {17, 1},     {31, 33},
                                {67, 5}, {257, 129}, {1031, 517}, {3, 9001}};
@@ -32,7 +32,8 @@ static struct gi_image new_image(int width, int height, int channels, enum gi_ty
     return image;
 }
 
-/* Any value of an integer type; floats from -1 to 2, some odd ones and NaN among them. */
+/* Returns any value of an integer type, or a float from -1 to 2, sometimes an unusual one or NaN.
+ */
 static double any_sample(enum gi_type type)
 {
     static const double odd[] = {0.0, -0.0, 1.0, INFINITY, -INFINITY, NAN, 0.5, 1e-40};
@@ -146,7 +147,7 @@ static void test_histograms(void **state)
 
 /* ---- select, label, region_stats ---- */
 
-/* An image whose pixels are above `above` where the pattern is on. */
+/* Returns an image whose pixels exceed `above` wherever the pattern is set. */
 static struct gi_image pattern_image(enum pattern pattern, int width, int height, enum gi_type type,
                                      float above)
 {
@@ -260,7 +261,7 @@ static void test_regions(void **state)
                            (enum gi_type)((type + turn / 3) % 3), turn % 4 == 3);
 }
 
-/* More components than 16 bits count, and more of them in a strip than a table holds. */
+/* More components than 16 bits count, and more of them in a strip than a block's table holds. */
 static void test_many_regions(void **state)
 {
     (void)state;

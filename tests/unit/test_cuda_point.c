@@ -1,5 +1,5 @@
-/* Point operations of CUDA give the bytes of the CPU's, which test_cpu_point.c holds to their
- * definitions: for every type, channel count, alpha rule and size, in place too.
+/* Pointwise operations of CUDA give the bytes of the CPU's, which test_cpu_point.c holds to their
+ * definitions: for every type, channel count, alpha rule and size, also in place.
  * SPDX-License-Identifier: MIT */
 #include "cuda_pair.h"
 #include "point_cases.h"
@@ -31,7 +31,7 @@ static void run(struct gi_queue *queue, const struct gi_point *spec, struct gi_i
         fail_msg("%s: %s", point_names[spec->op], err.text);
 }
 
-/* Into an image that was 0x5a everywhere, over the first source, over the second. */
+/* Writes into an image that was 0x5a everywhere, over the first source and over the second. */
 static void check(const struct gi_point *spec, const struct gi_image *src,
                   const struct gi_image *other)
 {
@@ -53,7 +53,7 @@ static void check(const struct gi_point *spec, const struct gi_image *src,
         run(cuda, spec, dst, &first, &second);
         snprintf(what, sizeof what, "%s, alpha too %d, place %d", point_names[spec->op],
                  spec->alpha_too, place);
-        if (cuda->k->download(cuda, &host, dst, NULL, &err)) /* takes dst */
+        if (cuda->k->download(cuda, &host, dst, NULL, &err)) /* frees dst */
             fail_msg("%s: %s", what, err.text);
         case_equal(&host, &want, what);
         gi_image_free(&host);
@@ -89,8 +89,8 @@ static void walk_size(const int *size, int channels, enum gi_type type, bool odd
 static void every_shape_equals_cpu(void **state)
 {
     (void)state;
-    /* Besides the usual ones: rows of many blocks, more rows than a grid has, several turns of the
-     * blocks that stay. */
+    /* In addition to the usual sizes: rows of many blocks, more rows than a grid has, and several
+     * iterations of the persistent blocks. */
     static const int more[][2] = {{5003, 7}, {3, 66001}, {4099, 1201}};
     uint64_t seed = SEED;
     want_device();

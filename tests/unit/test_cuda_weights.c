@@ -1,5 +1,5 @@
-/* Weights of any size: CUDA gives the CPU's bytes also where scaled weights leave the range of
- * float, where sums cancel or vanish, and where quotients by alpha are extreme.
+/* CUDA gives the CPU's bytes for weights of any size: also if scaled weights leave the range of
+ * float, if sums cancel or vanish, and if quotients by alpha are extreme.
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
@@ -68,7 +68,7 @@ static void make_job(struct job *job, enum gi_type type, uint64_t *seed)
              height, (int)style, (int)alpha, (int)finish.kind);
 }
 
-/* The result in host memory, to be freed by the caller. */
+/* Returns the result in host memory; the caller frees it. */
 static struct gi_image result(struct gi_queue *queue, const struct job *job,
                               const struct gi_image *host)
 {

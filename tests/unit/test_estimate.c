@@ -1,12 +1,12 @@
-/* The estimates of --device auto: they grow with the work, and CUDA's start decides small images.
- * The counts of `gpuimg bench`: bytes and multiply-adds, ceilings. The memory that a batch
- * reserves.
+/* The estimates of --device auto grow with the work, and the time to open CUDA keeps small images
+ * on the CPU. Also the counts of `gpuimg bench` (bytes, multiply-adds, ceilings) and the memory
+ * that a batch reserves.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
 enum { SMALLEST = 64, LARGEST = 32768 }; /* regions count pixels in 32 bits */
 
-/* A server's CPU and GPU, as they describe themselves. */
+/* A server's CPU and GPU, with the properties that they report. */
 static const struct gi_device_info host = {.units = 16, .lanes = 32, .clock_khz = 3700000};
 static const struct gi_device_info gpu = {
     .units = 132, .lanes = 128, .clock_khz = 1980000, .memory_rate = 4.8e12, .link_rate = 63e9};
@@ -43,7 +43,8 @@ static bool takes_cuda(struct gi_estimate seconds)
     return seconds.cuda_s < seconds.cpu_s;
 }
 
-/* A larger image takes the CPU longer, and once CUDA is taken it is taken for every larger one. */
+/* A larger image takes longer on the CPU, and if CUDA is chosen for an image, it is chosen for
+ * every larger one. */
 static void grows_with_the_image(void **state)
 {
     (void)state;
@@ -60,7 +61,8 @@ static void grows_with_the_image(void **state)
         }
 }
 
-/* More threads never take longer; and no number of them makes CUDA worth while that was not. */
+/* More threads never take longer, and with more threads CUDA is never chosen where it was not with
+ * fewer. */
 static void shrinks_with_threads(void **state)
 {
     (void)state;
@@ -75,7 +77,7 @@ static void shrinks_with_threads(void **state)
             }
 }
 
-/* One small image never pays for a context; many images share it. */
+/* One small image never justifies opening a context; many images share its cost. */
 static void start_is_paid_once(void **state)
 {
     (void)state;
@@ -88,13 +90,14 @@ static void start_is_paid_once(void **state)
     }
 }
 
-/* What a plan must at least read, write and compute, and that timing it changes nothing. */
+/* Counts are at least what a plan must read, write and compute, and timing a plan changes nothing.
+ */
 static void times_are_counted(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
-        double looks, fmas; /* a sample; fmas -1: any */
+        double looks, fmas; /* per sample; fmas -1: any */
     } cases[] = {{"gaussian", 2, -1}, {"blur", 2, 0},       {"histogram", 1, 0},
                  {"extract", 1, 0},   {"threshold", -1, 0}, {"convolve", 2, -1}};
     struct gi_queue *queue = fc_open(gi_kernels_cpu(), 2);
@@ -144,8 +147,8 @@ static void ceilings_are_positive(void **state)
     gi_queue_close_alone(&queue);
 }
 
-/* Memory that a batch counts against --memory for one operation with these options, on an image of
- * 100 x 90 pixels. */
+/* Returns the bytes that a batch counts against --memory for one operation with these options, on
+ * an image of 100 x 90 pixels. */
 static uint64_t counted(const char *name, const char *const options[], int channels,
                         enum gi_type type)
 {
@@ -160,7 +163,8 @@ static uint64_t counted(const char *name, const char *const options[], int chann
     return nbytes;
 }
 
-/* Results, arrays, and tables whose size follows from shape and options. */
+/* The memory that a batch counts against --memory: results, arrays, and tables whose size depends
+ * on the image's shape and on the options. */
 static void memory_is_counted(void **state)
 {
     static const char *const each[] = {"tiles=64x64", "per-channel", NULL}, *const none[] = {NULL};

@@ -1,4 +1,5 @@
-/* Regions of a picture drawn in letters, their choice and order, and a flood fill as oracle.
+/* Connected components of a picture drawn in letters, their selection and order; a flood fill is
+ * the oracle for random images.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "test_seed.h"
@@ -46,7 +47,8 @@ static struct gi_extract extract_of(const struct gi_image *image,
     return extract_masked(image, NULL, params);
 }
 
-/* '.' is 0, digits are tens. Three regions of 8 neighbours, five of 4. */
+/* '.' is 0, digits are tens. With 8 neighbours there are three components, with 4 there are five.
+ */
 static const char *const drawing[] = {
     ".....99.", ".11..99.", ".11.....", "...1..5.", ".....5..",
 };
@@ -124,7 +126,7 @@ static void test_choice(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* Labels have 32 bits. Nothing of the image may be read, for nothing is there. */
+/* Labels have 32 bits. The image has no samples, so that a read would crash. */
 static void test_most_pixels(void **unused)
 {
     (void)unused;
@@ -165,7 +167,7 @@ static void test_floats(void **unused)
     struct gi_extract_params p = defaults();
     p.at.value = 0.5;
     struct gi_extract e = extract_of(&image, &p);
-    assert_int_equal(e.n, 2); /* NaN is no foreground */
+    assert_int_equal(e.n, 2); /* NaN is not foreground */
     struct gi_region r = gi_extract_region(&e, 0);
     assert_true(isinf(r.mean) && isnan(r.stddev) && r.min == 1 && isinf(r.max));
     r = gi_extract_region(&e, 1);
@@ -173,7 +175,7 @@ static void test_floats(void **unused)
     gi_filter_extract.result_free(&e);
 }
 
-/* Numbers what hangs together by a stack of pixels. */
+/* Labels connected components with a stack of pixels. */
 static uint32_t flood(uint32_t *labels, const struct gi_image *image, int above, int neighbours)
 {
     static const int dx[] = {1, -1, 0, 0, 1, 1, -1, -1}, dy[] = {0, 0, 1, -1, 1, -1, 1, -1};

@@ -1,9 +1,10 @@
-/* Every image filter against its definition in double precision, written plainly here.
+/* Every image filter against its definition in double precision, which is written here in plain
+ * loops.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 #include "filters/tone/otsu.h"
 
-/* Weights w[j][i] laid with the anchor on the pixel. */
+/* Weights w[j][i] whose anchor is placed on the pixel. */
 struct kernel {
     int width, height, anchor_x, anchor_y;
     double w[64 * 64];
@@ -29,7 +30,7 @@ static int step_inside(int i, int n, enum gi_border border)
     return i;
 }
 
-/* Sum over the kernel of channel c, times alpha where `weighed`. */
+/* Returns the sum over the kernel of channel c, times alpha if `weighed`. */
 static double sum_at(const struct gi_image *src, const struct kernel *k, enum gi_border border,
                      double value, int y, int x, int c, bool weighed)
 {
@@ -113,7 +114,7 @@ static void compare(const char *what, const struct oracle *o, const struct gi_im
                  src->height, src->channels, (int)src->type, (int)border, worst, share);
 }
 
-/* All types, channels, borders and some sizes. */
+/* Runs all types, channels, border modes and some sizes. */
 static void check(const char *name, const char *const *words, struct oracle *o)
 {
     static const int sizes[][2] = {{1, 1}, {5, 2}, {33, 31}};
@@ -146,7 +147,7 @@ static void check(const char *name, const char *const *words, struct oracle *o)
     gi_queue_close_alone(&queue);
 }
 
-/* The square of weights exp(-d^2 / 2 sigma^2), divided by its sum; sigma 0: all equal. */
+/* The kernel exp(-d^2 / 2 sigma^2), divided by its sum; sigma 0: all weights are equal. */
 static struct oracle gaussian(double sigma, int k)
 {
     struct oracle o = {.kernel = {k, k, k / 2, k / 2, {0}}};
@@ -194,7 +195,8 @@ static void test_gaussian(void **unused)
     check("gaussian", words_of("sigma=0.1", NULL, NULL), &o);
 }
 
-/* Kernels of many taps on floats, in one row and in one column, where the sum is a short one. */
+/* Kernels of many taps on floats, on images of one row and one column, for which the definition
+ * needs a single sum per pixel. */
 static void check_long(const char *name, const char *const *words, double sigma, int k)
 {
     enum { LONG = 601 };
@@ -249,7 +251,7 @@ static void test_sharpen(void **unused)
     o = gaussian(1.3, 13);
     o.finish = UNSHARP;
     o.amount = 2.5;
-    o.threshold = 0.0612345; /* of full scale; between differences */
+    o.threshold = 0.0612345; /* of full scale; no difference equals it */
     check("sharpen", words_of("sigma=1.3", "amount=2.5", "threshold=6.12345"), &o);
 }
 
@@ -296,7 +298,7 @@ static void test_edges(void **unused)
     check("edges", words_of("operator=laplacian", NULL, NULL), &o);
 }
 
-/* Known values: OpenCV's and scikit-image's answer to these is the same. */
+/* Known values: OpenCV and scikit-image give the same thresholds. */
 static void test_otsu(void **unused)
 {
     (void)unused;
@@ -304,7 +306,7 @@ static void test_otsu(void **unused)
     assert_int_equal(gi_otsu(counts, 256), 0);
     counts[40] = 9;
     assert_int_equal(gi_otsu(counts, 256), 40);
-    counts[200] = 9; /* any level between parts them alike: the lowest */
+    counts[200] = 9; /* any level between them separates them equally well; the lowest is taken */
     assert_int_equal(gi_otsu(counts, 256), 40);
     counts[45] = 3;
     counts[190] = 1;
@@ -334,7 +336,7 @@ static void test_threshold(void **unused)
         gi_image_free(&got);
         free(params);
     }
-    void *params = fc_params(filter, NULL); /* Otsu over -1..2: NaN and infinity don't count */
+    void *params = fc_params(filter, NULL); /* Otsu over -1..2; NaN and infinity don't count */
     double otsu;
     float lo, hi;
     assert_int_equal(gi_level_find(queue, &otsu, &lo, &hi, &src, NULL), GI_OK);
@@ -346,7 +348,7 @@ static void test_threshold(void **unused)
     gi_queue_close_alone(&queue);
 }
 
-/* A colour image is judged by its luma, here in whole tenths of thousands; or a channel at a time.
+/* A colour image is thresholded by its luma, computed here in integers of 1/10000, or per channel.
  */
 static void test_threshold_colour(void **unused)
 {

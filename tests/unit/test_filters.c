@@ -1,12 +1,13 @@
-/* A walk over the filter table: every type, channel count, border and size, options at default and
- * ends. Every instruction level gives the bytes of the plainest one, and touches samples only.
+/* All operations of the filter table with every type, channel count, border mode and size, and
+ * options at their defaults and limits: every instruction level gives the bytes of the scalar one
+ * and touches only samples.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
 #include <time.h>
 
 /* Options at their limits may be slow: these cases run on images of at most this many pixels, and
- * this much work if k rows of border are under k taps. */
+ * with at most this much work for k border rows under k taps. */
 enum {
     HEAVY_PIXELS = 31 * 33,
     HEAVY_WORK = 5000000,
@@ -15,7 +16,7 @@ enum {
     VARIANTS_MAX = 64
 };
 
-/* Under a sanitizer one case of this many runs: each takes ten times as long there. */
+/* Under a sanitizer one of this many cases runs, because each takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 enum { EVERY = 7 };
 #else
@@ -35,7 +36,7 @@ static struct backend backends[] = {{"scalar", 1, NULL},
                                     {"neon", 3, NULL}};
 enum { BACKENDS = 5 };
 
-/* One option set to one value; row NULL: all as in the example. */
+/* One option set to one value; row NULL: all options as in the example. */
 struct variant {
     const struct gi_option *row;
     char text[64];
@@ -55,7 +56,7 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
     int n = add(variants, 0, NULL, "");
     for (const struct gi_option *row = filter->options; row->name; row++) {
         if (strcmp(row->name, "border") == 0)
-            continue; /* walked apart */
+            continue; /* border modes have a loop of their own */
         if (row->type == GI_OPT_FLAG)
             n = add(variants, n, row, "");
         if (row->type == GI_OPT_IMAGE)
@@ -85,14 +86,14 @@ static int make_variants(struct variant *variants, const struct gi_filter *filte
     return n;
 }
 
-/* Parameters of a variant, beside those of the example or in their place, or NULL where the check
- * says that the options don't go together. */
+/* Parameters of a variant, added to those of the example or replacing them; NULL if the check
+ * reports that the options are incompatible. */
 static void *make_params(const struct gi_filter *filter, const struct variant *variant,
                          enum gi_border border)
 {
     void *params = calloc(1, filter->params_nbytes);
     enum gi_option_type type = variant->row ? variant->row->type : GI_OPT_FLAG;
-    int instead = type == GI_OPT_IMAGE || type == GI_OPT_COLOUR; /* of another operand */
+    int instead = type == GI_OPT_IMAGE || type == GI_OPT_COLOUR; /* replaces another operand */
     for (int beside = 1; beside >= !instead; beside--) {
         (beside ? gi_options_example : gi_options_default)(params, filter->options);
         if (fc_option(filter, "border")) {
@@ -108,8 +109,8 @@ static void *make_params(const struct gi_filter *filter, const struct variant *v
     return NULL;
 }
 
-/* The plan without the driver, into an image, made here, whose padding and page ends are watched.
- */
+/* Runs a plan without the pipeline into an image, made here, whose padding and page ends are
+ * guarded. */
 static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_image *srcs,
                      const struct gi_filter *filter, const void *params)
 {
@@ -136,7 +137,7 @@ static void run_plan(struct gi_queue *queue, struct guard *dst, const struct gi_
     gi_plan_free(&plan);
 }
 
-/* By the driver. */
+/* Runs the filter by the pipeline. */
 static void run_first(struct gi_image *want, const struct gi_image *srcs,
                       const struct gi_filter *filter, const void *params, const char *where)
 {
@@ -178,7 +179,7 @@ static void check_case(const struct gi_filter *filter, const struct variant *var
     gi_image_free(&want);
 }
 
-/* Some take one sample type only, and say so when they plan. */
+/* Returns whether the filter accepts the sample type; some refuse types when they plan. */
 static bool takes(const struct gi_filter *filter, const void *params, const struct gi_image *shape)
 {
     struct gi_plan plan;
@@ -191,7 +192,7 @@ static bool takes(const struct gi_filter *filter, const void *params, const stru
     return status != GI_E_UNSUPPORTED;
 }
 
-/* One case of how many: 0, of none, where the work is too heavy, 5 where it is slow. */
+/* Returns n if one of n cases is to run: 0 (none) if the work is too heavy, 5 if it is slow. */
 static int one_of(const struct gi_filter *filter, const struct variant *variant, const void *params,
                   const struct gi_image *shape)
 {
@@ -199,7 +200,7 @@ static int one_of(const struct gi_filter *filter, const struct variant *variant,
     struct gi_plan plan = fc_plan(filter, params, shapes);
     double taps = 2.0 * plan.halo + 1, pixels = (double)shape->width * shape->height;
     double other = plan.cost.other * pixels * shape->channels;
-    bool colours = strcmp(filter->name, "quantize") == 0; /* a table of all that there are */
+    bool colours = strcmp(filter->name, "quantize") == 0; /* builds a table of all colours */
     gi_plan_free(&plan);
     if (other > HEAVY_OTHER ||
         (variant->row &&
@@ -208,7 +209,7 @@ static int one_of(const struct gi_filter *filter, const struct variant *variant,
     return other > SLOW_OTHER || colours ? 5 : 1;
 }
 
-/* All types, channels and sizes under one border and one set of options. */
+/* Runs all types, channels and sizes with one border mode and one set of options. */
 static int walk_images(const struct gi_filter *filter, const struct variant *variant,
                        enum gi_border border, uint64_t *seed)
 {
@@ -264,7 +265,7 @@ static void test_walk(void **unused)
     }
 }
 
-/* Callers that want no message learn that there is no plan. */
+/* Callers that pass no gi_err still get the status if there is no plan. */
 static void test_refused_without_err(void **unused)
 {
     (void)unused;

@@ -1,6 +1,7 @@
-/* Batches over several devices that get lost, do not open, or are short of memory: the others go
- * on, the bytes stay the same, and without any the batch ends as one to be tried again. The devices
- * are fakes: the CPU under CUDA's name, with calls that fail.
+/* Batches over several devices that are lost, can't be opened, or run short of memory: the
+ * remaining devices continue, the bytes stay the same, and without any device the batch ends with
+ * the status to be run again. The devices are fakes: the CPU's backend under CUDA's name, with
+ * calls that fail.
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,12 +20,13 @@ enum { DEVICES = 3, THREADS = 8, IMAGES = 40, RUNS = 160, FILES = 48, NEVER = 1 
 enum stage { UPLOAD, KERNEL, DOWNLOAD, STAGES };
 
 struct fake {
-    struct gi_kernels table; /* first: a queue's `k` is the fake */
+    struct gi_kernels table; /* the first member, so that a queue's `k` is the fake */
     bool opens;
     int calls[STAGES];
-    enum stage stage; /* the call of which the device gets lost */
+    enum stage stage; /* the device is lost in this call */
     int fails_at;
-    int refuses_at; /* the call of that stage that fails alone, as a launch that CUDA refuses */
+    int refuses_at; /* the number of the call of that stage that alone fails, like a launch that
+                       CUDA refuses */
     bool lost;
     int queues, most; /* queue_open() runs out of memory beyond `most` */
 };
@@ -32,7 +34,7 @@ struct fake {
 static struct fake fakes[DEVICES];
 static struct gi_kernels cuda;
 
-/* One more call; once the device is lost all of them fail. */
+/* Counts a call; once the device is lost, all calls fail. */
 static enum gi_status call(struct gi_queue *queue, enum stage stage, struct gi_err *err)
 {
     struct fake *fake = (struct fake *)(uintptr_t)queue->k;
@@ -51,7 +53,7 @@ static enum gi_status upload(struct gi_queue *queue, struct gi_image *dst,
                              struct gi_err *err)
 {
     enum gi_status status = call(queue, UPLOAD, err);
-    usleep(2000); /* so that one device alone can't keep up */
+    usleep(2000); /* one device alone must not be fast enough for all images */
     return status ? status : gi_kernels_cpu()->upload(queue, dst, host, ticket, err);
 }
 
@@ -63,7 +65,7 @@ static enum gi_status convolve(struct gi_queue *queue, struct gi_image *dst,
     return status ? status : gi_kernels_cpu()->convolve_separable(queue, dst, src, spec, err);
 }
 
-/* What fails has given the device's image back. */
+/* A failing download has freed the device's image. */
 static enum gi_status download(struct gi_queue *queue, struct gi_image *host, struct gi_image *src,
                                struct gi_ticket *ticket, struct gi_err *err)
 {
@@ -100,19 +102,19 @@ static int probe(struct gi_device_info *infos, int max, struct gi_err *err)
     return DEVICES;
 }
 
-/* In place of the backend's. */
+/* Replaces the CUDA backend's function. */
 const struct gi_kernels *gi_kernels_cuda(void)
 {
     return &cuda;
 }
 
-/* In place of libc's: a driver is found, so that `auto` considers the GPUs. */
+/* Replaces libc's access(): a driver is found, so that `auto` considers the GPUs. */
 int access(const char *path, int mode)
 {
     return strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
-/* All devices new, none of them going to fail. */
+/* Resets all devices; none of them will fail. */
 static int fresh(void **state)
 {
     (void)state;
@@ -130,7 +132,7 @@ static int fresh(void **state)
     return 0;
 }
 
-/* ---- the fleet alone ---- */
+/* ---- the device pool alone ---- */
 
 /* Images that threads take one after another. */
 struct work {
@@ -139,8 +141,8 @@ struct work {
     struct gi_image srcs[IMAGES], want[IMAGES], made[RUNS];
     enum gi_status statuses[RUNS];
     int next;
-    int failed;  /* all that were not made */
-    int refused; /* of these by a launch */
+    int failed;  /* all images that were not made */
+    int refused; /* of these, by a refused launch */
 };
 
 static void *worker(void *arg)
@@ -182,7 +184,7 @@ static void make_work(struct work *work)
     free(params);
 }
 
-/* Runs one image until `auto`, which opens the GPUs meanwhile, does it on one of them. */
+/* Runs single images until `auto`, which opens the GPUs meanwhile, runs one on a GPU. */
 static void wait_for_a_gpu(struct work *work)
 {
     for (int tries = 0; tries < 5000 && fakes[0].calls[UPLOAD] == 0; tries++) {
@@ -195,7 +197,7 @@ static void wait_for_a_gpu(struct work *work)
     }
 }
 
-/* All images through the fleet, by many threads. */
+/* Runs all images by many threads. */
 static void run_work_on(struct work *work, const char *devices, uint64_t images)
 {
     struct gi_device_params device = {.device = devices, .threads = 2};
@@ -244,7 +246,7 @@ static void all_devices_work(void **state)
         assert_true(fakes[i].calls[UPLOAD] > 0);
 }
 
-/* Wherever in its work: nothing is lost with it, and it gets nothing more. */
+/* A device that is lost at any stage loses no image and gets no further one. */
 static void one_is_lost(void **state)
 {
     (void)state;
@@ -256,13 +258,13 @@ static void one_is_lost(void **state)
         run_work(&work);
         assert_int_equal(work.failed, 0);
         assert_true(fakes[1].lost);
-        /* Five done, and at most a queue's image each in hand when it was lost. */
+        /* Five images were done, and each queue held at most one when the device was lost. */
         assert_true(fakes[1].calls[stage] >= 6 && fakes[1].calls[stage] < 6 + THREADS);
         assert_true(fakes[0].calls[stage] + fakes[2].calls[stage] >= RUNS - 5 - THREADS);
     }
 }
 
-/* One launch that CUDA refuses costs one image, and the device goes on. */
+/* A launch that CUDA refuses fails one image, and the device continues. */
 static void one_launch_is_refused(void **state)
 {
     (void)state;
@@ -278,7 +280,7 @@ static void one_launch_is_refused(void **state)
     }
 }
 
-/* Many images, so that `auto` opens the GPUs. */
+/* There are many images, so that `auto` opens the GPUs. */
 static void auto_does_a_refused_image_on_the_cpu(void **state)
 {
     struct work work;
@@ -297,7 +299,7 @@ static void all_are_lost(void **state)
     for (int i = 0; i < DEVICES; i++)
         fakes[i].fails_at = 3 + 2 * i;
     run_work(&work);
-    /* What was done before; what was in hand then failed with the last one. */
+    /* Earlier images are done; those that the queues held failed with the last device. */
     assert_in_range(work.failed, RUNS - (2 + 4 + 6), RUNS);
 }
 
@@ -316,7 +318,7 @@ static void one_does_not_open(void **state)
     gi_fleet_free(&fleet);
 }
 
-/* It is used by fewer images at a time. */
+/* A device that is short of memory is used by fewer images at a time. */
 static void one_is_short_of_memory(void **state)
 {
     struct work work;
@@ -330,7 +332,7 @@ static void one_is_short_of_memory(void **state)
 
 /* ---- whole batches ---- */
 
-/* Runs words of a command line, the first the command. Returns its status. */
+/* Runs a command line that is separated by blanks. Returns its status. */
 static enum gi_status gpuimg(const char *line)
 {
     char text[256], *words[32], *at;
@@ -411,7 +413,7 @@ static void a_batch_goes_on(void **state)
     assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
 }
 
-/* Exit status 75, since the machine failed; the next run does the image. */
+/* The exit status is 75, because the machine failed; the next run makes the image. */
 static void a_batch_loses_one_image(void **state)
 {
     (void)state;
@@ -426,7 +428,7 @@ static void a_batch_loses_one_image(void **state)
     assert_int_equal(system("diff -r fleet-cpu fleet-out"), 0);
 }
 
-/* Exit status 75; existing outputs are whole, and another run does the rest. */
+/* The exit status is 75; existing outputs are complete, and another run makes the rest. */
 static void a_batch_without_devices_is_tried_again(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Flood fill: pixels connected to a side of the image, and enclosed pixels, at every level of the
- * CPU, against a walk from pixel to pixel.
+/* Flood fill from the sides of the image and of enclosed pixels, at every level of the CPU, against
+ * a walk from pixel to pixel.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
@@ -19,7 +19,7 @@ static bool is_drawn(int picture, int x, int y, const int *size, uint64_t *seed)
         return false;
     case 1:
         return true;
-    case 2: /* every other ring, with a gap each: one way in, around and around */
+    case 2: /* every other ring, with one gap each: a single long way to the centre */
         return ring % 2 == 0 || (ring % 4 == 1 ? x == ring && y == ring + 1
                                                : x == width - 1 - ring && y == height - 2 - ring);
     case 3:
@@ -31,8 +31,7 @@ static bool is_drawn(int picture, int x, int y, const int *size, uint64_t *seed)
     }
 }
 
-/* Pixels that a path from a side reaches become 2 in `on`, which has 1 where there is foreground.
- */
+/* Sets pixels of `on` (1: foreground) that are connected to a side to 2. */
 static void reach(uint8_t *on, const int *size, int connectivity)
 {
     int width = size[0], height = size[1], n = 0;
@@ -142,7 +141,7 @@ static void refused(void **state)
     walk_refuses("flood", of_labels);
 }
 
-/* Without CUDA, which uses labels. */
+/* The CPU only: CUDA computes flood fills from labels. */
 static int open_cpu(void **state)
 {
     int status = walk_open(state);

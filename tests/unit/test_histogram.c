@@ -1,4 +1,4 @@
-/* The histogram against sorting and adding in double.
+/* The histogram's counts, percentiles and moments against sorting and sums in double.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "test_seed.h"
@@ -53,7 +53,7 @@ static double sample(const struct gi_image *image, int y, size_t i)
                                    : (double)((const float *)row)[i];
 }
 
-/* The value at a share of the way through the sorted samples. */
+/* Returns the percentile of the sorted samples. */
 static double quantile(const double *sorted, size_t n, double percent)
 {
     double place = (double)(n - 1) * (percent / 100);
