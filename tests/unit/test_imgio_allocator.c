@@ -1,5 +1,5 @@
-/* Images in memory that a caller lends: their samples are in it, it is given back once, and images
- * do without it if there is none.
+/* Images in memory that a caller's allocator lends: their samples are in it, it is returned exactly
+ * once, and without it images use plain memory.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -8,7 +8,7 @@
 
 enum { BLOCKS_MAX = 8 };
 
-/* Lends a limited number of blocks at once, and knows which are lent. */
+/* Lends a limited number of blocks at a time and keeps track of those that are lent. */
 struct lender {
     void *lent[BLOCKS_MAX];
     int room, given;
@@ -60,7 +60,7 @@ static void decoders_take_it(void **state)
     assert_ptr_equal(image.data, lender.lent[0]);
     assert_memory_equal(gi_row(&image, 2), "ef", 2);
 
-    /* Nothing left to lend: plain memory. */
+    /* Nothing is left to lend: the image uses plain memory. */
     assert_int_equal(load_bytes(&second, pgm, sizeof pgm - 1, &options, NULL, &err), GI_OK);
     assert_memory_equal(gi_row(&second, 2), "ef", 2);
     gi_image_free(&second);
@@ -73,14 +73,15 @@ static void decoders_take_it(void **state)
     gi_image_free(&image);
     assert_int_equal(out(&lender), 0);
 
-    /* A part of an image takes what it touches, which lent memory does not. */
+    /* A partial image occupies memory only as far as it is written, unlike lent memory, so that it
+     * uses plain memory. */
     options.allow_partial = true;
     assert_int_equal(load_bytes(&image, pgm, sizeof pgm - 1, &options, NULL, &err), GI_OK);
     assert_int_equal(out(&lender), 0);
     gi_image_free(&image);
     options.allow_partial = false;
 
-    /* What a decoder gave up on has gone back. */
+    /* The memory of a failed decoder has been returned. */
     assert_int_not_equal(load_bytes(&image, pgm, sizeof pgm - 2, &options, NULL, &err), GI_OK);
     assert_int_equal(out(&lender), 0);
 }

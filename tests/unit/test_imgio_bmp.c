@@ -1,5 +1,6 @@
-/* BMP: bmptopnm is the oracle where it is right, and files of the BMP Suite that show one picture
- * are oracles of each other. SPDX-License-Identifier: MIT */
+/* Reads BMP files: bmptopnm is the oracle for files that it reads correctly, and files of the BMP
+ * Suite that show the same picture are oracles of each other.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 static const char *suite(const char *name)
@@ -12,7 +13,7 @@ static const char *suite(const char *name)
     return path;
 }
 
-/* The largest difference of two images of one shape. */
+/* Returns the largest difference of two images of the same shape. */
 static int distance(const struct gi_image *a, const struct gi_image *b)
 {
     int most = 0;
@@ -46,7 +47,7 @@ static void good(void **state)
         struct gi_image image = load_or_fail(suite(name));
         struct bytes pnm = run_command("bmptopnm -quiet '%s'", suite(name));
         assert_int_equal(load_bytes(&oracle, pnm.at, pnm.n, &strictly, NULL, &err), GI_OK);
-        /* Five bits are rounded by us and cut by bmptopnm. */
+        /* We round five bits, bmptopnm truncates. */
         assert_in_range(distance(&image, &oracle), 0, strncmp(files[i], "rgb16", 5) == 0);
         free(pnm.at);
         gi_image_free(&oracle);
@@ -54,7 +55,8 @@ static void good(void **state)
     }
 }
 
-/* What bmptopnm misreads: the same picture in another kind of file, to the bits that it has. */
+/* Files that bmptopnm misreads are compared with the same picture in another kind of file, to the
+ * bits that it has. */
 static void good_by_others(void **state)
 {
     (void)state;
@@ -74,7 +76,7 @@ static void good_by_others(void **state)
     }
 }
 
-/* Some of the bad files are wrong only in fields that no pixel depends on. */
+/* Some of the bad files have errors only in fields on which no pixel depends. */
 static void bad(void **state)
 {
     (void)state;
@@ -130,8 +132,8 @@ static void put(unsigned char *file, size_t at, size_t n, uint32_t v)
         file[at + i] = (unsigned char)(v >> 8 * i);
 }
 
-/* A bitmap of 2 x 1 pixels, all fields as Windows' documentation of BITMAPINFOHEADER and its
- * successors places them, whose raster is at byte 160; returns its length. */
+/* Makes a bitmap of 2 x 1 pixels whose fields are placed by Windows' documentation of
+ * BITMAPINFOHEADER and its successors and whose raster is at byte 160; returns its length. */
 static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, unsigned kind,
                          uint32_t first, uint32_t second)
 {
@@ -149,7 +151,7 @@ static size_t small_file(unsigned char file[176], unsigned head, unsigned bits, 
     return 176;
 }
 
-/* Headers that are refused, and why. */
+/* Headers that are refused, with their messages. */
 static void headers(void **state)
 {
     (void)state;
@@ -181,9 +183,9 @@ static void headers(void **state)
         {40, 24, 0, 10, 4, 53, "the place of the pixels is 53"},
         {40, 8, 0, 46, 4, 65537, "the number of colours is 65537"},
         {40, 24, 0, 10, 4, 174, "ends early"},
-        {56, 16, 3, 54, 4, 0x17c00, "a mask of samples is 97280"},  /* more than the pixel has */
+        {56, 16, 3, 54, 4, 0x17c00, "a mask of samples is 97280"},  /* more than a pixel */
         {56, 32, 3, 54, 4, 0x50000, "a mask of samples is 327680"}, /* with a hole */
-        {56, 32, 3, 58, 4, 0xff0000, "a mask of samples is 65280"}, /* in two samples */
+        {56, 32, 3, 58, 4, 0xff0000, "a mask of samples is 65280"}, /* overlapping */
         {56, 16, 3, 54, 4, 0x1f800, "a mask of samples is 129024"}, /* beyond the pixel */
         {56, 32, 3, 54, 4, 0, "a mask of samples is 0"},
         {56, 32, 3, 58, 4, 0, "a mask of samples is 0"},
@@ -201,7 +203,7 @@ static void headers(void **state)
             put(file, 62, 4, cases[i].bits == 32 ? 0xff : 0x1f);
         }
         put(file, cases[i].at, cases[i].nbytes, cases[i].value);
-        if (cases[i].value == 0xff0000) /* green first takes red's bits, which precede it */
+        if (cases[i].value == 0xff0000) /* green first takes the bits of red, which precedes it */
             put(file, 54, 4, 0xff00), put(file, 58, 4, 0xff00);
         enum gi_status status = load_bytes(&image, file, n, &strictly, NULL, &err);
         assert_int_equal(status != GI_OK, cases[i].says != NULL);
@@ -212,7 +214,7 @@ static void headers(void **state)
     }
 }
 
-/* Fields of other than 5 or 8 bits: v of n bits is v / (2^n - 1) of full scale. */
+/* Fields of other than 5 or 8 bits: v of n bits is v / (2^n - 1) times full scale. */
 static void fields(void **state)
 {
     (void)state;
@@ -274,7 +276,7 @@ static void fields(void **state)
     }
 }
 
-/* A palette of 256 entries belongs to 8 bits, and directly follows the header. */
+/* A palette of 256 entries belongs to 8 bits and directly follows the header. */
 static void palette(void **state)
 {
     (void)state;
@@ -293,7 +295,7 @@ static void palette(void **state)
     gi_image_free(&image);
 }
 
-/* Run lengths code by code ("Bitmap Compression", Windows SDK): a picture of 2 x 2 gray pixels,
+/* Run-length codes one by one ("Bitmap Compression", Windows SDK): a picture of 2 x 2 gray pixels,
  * whose lower row comes first. */
 static void run_lengths(void **state)
 {
@@ -306,7 +308,7 @@ static void run_lengths(void **state)
     } cases[] = {
         {"\2\1\0\0\2\2\0\1", 8, NULL, {20, 20, 10, 10}},
         {"\2\1\0\0\2\2\0\0\0\1", 10, NULL, {20, 20, 10, 10}},
-        {"\2\1\0\0\2\2", 6, NULL, {20, 20, 10, 10}}, /* without its end */
+        {"\2\1\0\0\2\2", 6, NULL, {20, 20, 10, 10}}, /* without an end code */
         {"\2\1\0\0\2\2\0", 7, NULL, {20, 20, 10, 10}},
         {"\2\1\0\0\2\2\0\0", 8, NULL, {20, 20, 10, 10}},
         {"\1\1\1\2\0\0\1\3\1\4\0\1", 12, NULL, {30, 40, 10, 20}},
@@ -342,7 +344,7 @@ static void run_lengths(void **state)
     }
 }
 
-/* A profile is read if it is inside the file, and ignored if it is not. */
+/* A profile is read if it is inside the file and ignored otherwise. */
 static void profiles(void **state)
 {
     (void)state;
@@ -377,8 +379,8 @@ static void damage(void **state)
     (void)state;
     static const struct {
         const char *name;
-        size_t spare; /* bytes at the end that carry no pixel */
-        size_t step;  /* between cuts, behind the first 400 bytes */
+        size_t spare; /* bytes at the end without pixels */
+        size_t step;  /* between cuts after the first 400 bytes */
     } cases[] = {{"g/pal4rle", 4, 1},    {"g/pal8rle", 4, 1}, {"g/pal1", 1, 1},
                  {"g/rgb16-565", 2, 13}, {"q/rgba32", 0, 17}, {"g/rgb24", 3, 17}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,5 +1,6 @@
-/* Small files that ask for much: each is made here, refused or taken within a second of the
- * processor and little memory. SPDX-License-Identifier: MIT */
+/* Small files that declare huge images or long decoding: each is made here and must be refused or
+ * decoded with little CPU time and memory.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <sys/resource.h>
@@ -8,7 +9,7 @@
 
 enum {
     FILE_MAX = 1 << 20,    /* bytes of a bomb */
-    SECONDS_MAX = 2,       /* of the processor: one, and one for a slow machine */
+    SECONDS_MAX = 2,       /* of CPU time: one, and one more for slow machines */
     MEMORY_MAX_KB = 64000, /* that loading may add */
     SIDE = 16384,          /* SIDE x SIDE pixels are the default limit */
 };
@@ -28,7 +29,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* The exit status of a child that loads `path`: what gi_load() returned. */
+/* Ends a child process with the status of gi_load() for `path`. */
 static void load_and_leave(const char *path, const struct gi_load_options *options)
 {
     struct rlimit limit = {SECONDS_MAX, SECONDS_MAX};
@@ -42,7 +43,7 @@ static void load_and_leave(const char *path, const struct gi_load_options *optio
     _exit(status);
 }
 
-/* Loads the bomb in a process of its own and holds that against the limits. */
+/* Loads the bomb in a child process and checks its status, time and memory. */
 static void expect(const char *path, const struct gi_load_options *options, enum gi_status want)
 {
     struct rusage self, child_usage;
@@ -64,7 +65,7 @@ static void expect(const char *path, const struct gi_load_options *options, enum
         assert_true(child_usage.ru_maxrss - self.ru_maxrss < MEMORY_MAX_KB);
 }
 
-/* A file that grows at its end. */
+/* A file to which bytes are appended. */
 struct draft {
     unsigned char *at;
     size_t n;
@@ -83,7 +84,7 @@ static void put(struct draft *d, const void *bytes, size_t n)
 #define PUT(d, ...)                                                                                \
     put(d, (const unsigned char[]){__VA_ARGS__}, sizeof((const unsigned char[]){__VA_ARGS__}))
 
-/* A table of one symbol, whose code is the bit 0. */
+/* Appends a Huffman table with one symbol, whose code is the bit 0. */
 static void put_huffman(struct draft *d, int class_and_id, int symbol)
 {
     PUT(d, 0xff, 0xc4, 0, 20, (unsigned char)class_and_id, 1);
@@ -98,8 +99,8 @@ static void put_scan(struct draft *d, int start, int end, int high_and_low, size
     put(d, NULL, nbytes);
 }
 
-/* A gray progressive JPEG of `side` x `side`, all blocks alike: one scan of DC, then `scans` that
- * bring one bit of one AC coefficient each, all of them legal (882 is as many as there are). */
+/* Makes a gray progressive JPEG of `side` x `side` with equal blocks: one scan of DC, then `scans`
+ * scans of one bit of one AC coefficient each, all of them legal (the maximum is 882). */
 static struct draft make_progressive(int side, int scans)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -110,7 +111,7 @@ static struct draft make_progressive(int side, int scans)
     PUT(&d, 0xff, 0xc2, 0, 11, 8, (unsigned char)(side >> 8), (unsigned char)side,
         (unsigned char)(side >> 8), (unsigned char)side, 1, 1, 0x11, 0);
     put_huffman(&d, 0x00, 0);    /* DC: no difference */
-    put_huffman(&d, 0x10, 0xe0); /* AC: 2^14 blocks end, and 14 bits that may say more */
+    put_huffman(&d, 0x10, 0xe0); /* AC: a run of 2^14 ended blocks (EOB), with 14 further bits */
     put_scan(&d, 0, 0, 0, (blocks + 7) / 8);
     size_t runs = (blocks + (1 << 14) - 1) >> 14;
     for (int i = 0; i < scans; i++) {
@@ -129,7 +130,7 @@ static const char *keep(struct draft d, const char *name)
     return path;
 }
 
-/* 65 kB took 5.5 s, 854 kB more than a minute and 534 MB. */
+/* Before there was a limit on scans, 65 kB took 5.5 s, and 854 kB more than a minute and 534 MB. */
 static void jpeg_scans(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void jpeg_scans(void **state)
     expect(keep(make_progressive(SIDE, 600), "large.jpg"), &partially, GI_E_LIMIT);
 }
 
-/* Coefficients are memory, too: 2 bytes per sample, in addition to the sample. */
+/* The coefficients take memory too: 2 bytes per sample, in addition to the sample. */
 static void jpeg_coefficients(void **state)
 {
     (void)state;
@@ -158,7 +159,7 @@ static void jpeg_coefficients(void **state)
     free(d.at);
 }
 
-/* The head of a PNG of SIDE x SIDE, 16 bits of RGBA, and the start of its pixels. */
+/* Makes the header of a PNG of SIDE x SIDE, 16 bits of RGBA, and the start of its pixels. */
 static struct draft make_png(void)
 {
     static const unsigned char head[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
@@ -172,7 +173,7 @@ static struct draft make_png(void)
     return d;
 }
 
-/* The head of a bitmap of SIDE x SIDE in 24 bits, or in run lengths of 8. */
+/* Makes the header of a bitmap of SIDE x SIDE in 24 bits, or run-length coded in 8 bits. */
 static struct draft make_bmp(bool runs)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -185,7 +186,7 @@ static struct draft make_bmp(bool runs)
     return d;
 }
 
-/* The head of a TGA of SIDE x SIDE, gray, in runs of 128, and the first of them. */
+/* Makes the header of a gray TGA of SIDE x SIDE in runs of 128 pixels, and its first run. */
 static struct draft make_tga(void)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -199,7 +200,7 @@ static void put_entry(struct draft *d, unsigned tag, unsigned value)
         (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24));
 }
 
-/* A gray TIFF of SIDE x SIDE and a few bytes: in one strip, or in a tile that is as large. */
+/* Makes a gray TIFF of SIDE x SIDE with a few bytes: in one strip, or in one tile of that size. */
 static struct draft make_tiff(unsigned compression, bool tile)
 {
     struct draft d = {malloc(FILE_MAX), 0};
@@ -238,8 +239,8 @@ static bool reads(const char *name)
     return false;
 }
 
-/* Heads of all formats that claim as much as the limit allows, and bring next to nothing: refused,
- * also where a part would do. */
+/* Headers of all formats that declare the maximum size and are followed by a few bytes: they are
+ * refused, also if partial images are allowed. */
 static void heads(void **state)
 {
     (void)state;
@@ -292,19 +293,19 @@ static void heads(void **state)
     }
 }
 
-/* Images over the default limit on pixels, in files too short to justify them. */
+/* Images over the default limit on pixels, in files too short to contain them. */
 static void over_the_limit(void **state)
 {
     (void)state;
     expect(keep(make_text("P4 16385 16384\n", 1000), "P4.pbm"), &partially, GI_E_LIMIT);
     struct draft cut = make_progressive(SIDE, 4);
-    cut.n = 350; /* no longer than what an arithmetic code needs for a blank image */
+    cut.n = 350; /* the length that an arithmetic code needs for a blank image */
     expect(keep(cut, "cut.jpg"), &partially, GI_E_LIMIT);
     expect(keep(make_text("PF 16385 16384 1\n", 1000), "PF.pfm"), &partially, GI_E_LIMIT);
     assert_true(GI_DEFAULT_MAX_PIXELS == SIDE * SIDE);
 }
 
-/* A partial image that brings enough, or is small, is taken, and is 0 where nothing came. */
+/* A partial image that has enough bytes, or is small, is accepted; its missing part is 0. */
 static void parts(void **state)
 {
     (void)state;

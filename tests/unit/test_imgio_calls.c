@@ -1,5 +1,6 @@
-/* Every call of the system that fails while files are written or read, one by one: an error and all
- * as it was, or the right bytes. SPDX-License-Identifier: MIT */
+/* System calls fail in turn while files are written or read: the result is an error that leaves
+ * every file unchanged, or the right bytes.
+ * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
 #include "imgio_util.h"
@@ -28,7 +29,7 @@ static void nothing(void)
             rmdir(in[i]), unlink(in[i]);
 }
 
-/* An older file of another owner, where that can be. */
+/* Makes an older file, which belongs to another owner if the test may do that. */
 static void stands(int name)
 {
     write_file(in[name], older, sizeof older);
@@ -69,7 +70,7 @@ static enum gi_status save_carefully(struct gi_err *err)
     return save(0, &carefully, err);
 }
 
-/* Two files, one of which replaces another, and a folder with a third. */
+/* Commits two files at once, one of which replaces a file, and a folder with a third one. */
 static enum gi_status save_together(struct gi_err *err)
 {
     struct gi_save_options options = durably;
@@ -92,8 +93,8 @@ static const struct work {
     const char *name;
     void (*before)(void);
     enum gi_status (*run)(struct gi_err *err);
-    int files[4], n; /* that it writes */
-    int more;        /* names in the folder */
+    int files[4], n; /* those that it writes */
+    int more;        /* further names in the folder */
 } works[] = {
     {"a new file", nothing, save_plainly, {0}, 1, 1},
     {"a new file, never over another", nothing, save_carefully, {0}, 1, 1},
@@ -102,7 +103,7 @@ static const struct work {
     {"together", older_of_two, save_together, {0, 1, 3}, 3, 1},
 };
 
-/* What may fail, how, and whether the work must be done all the same. */
+/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -139,8 +140,8 @@ static int open_files(void)
     return count_files("/proc/self/fd");
 }
 
-/* All files are as before (an existing file: in its place), or as they are to be, and there is no
- * other file. */
+/* All files are as before (an existing file: in its place) or complete, and no other file exists.
+ */
 static void check_files(const struct work *work, bool done, int before)
 {
     struct stat st;
@@ -160,7 +161,7 @@ static void check_files(const struct work *work, bool done, int before)
     assert_int_equal(count_files(folder), before + (done ? work->more : 0));
 }
 
-/* From here on the n-th call of fault f fails; `on`: and later ones, where it says so. */
+/* From now on the n-th call of fault f fails; `on`: later calls too, if the fault allows it. */
 static void arm(size_t f, int n, bool on)
 {
     memset(&fault, 0, sizeof fault);
@@ -172,7 +173,7 @@ static void arm(size_t f, int n, bool on)
         fault.name = faults[f].name;
 }
 
-/* Whether there was no such call. */
+/* Ends the fault; returns whether no call has failed. */
 static bool disarm(void)
 {
     bool of_memory = fails_at > 0;
@@ -234,7 +235,7 @@ static void older_folder(void **state)
     nothing();
 }
 
-/* Standard input is a pipe that holds `n` bytes. */
+/* Makes standard input a pipe that holds `n` bytes. */
 static void feed(const void *bytes, size_t n)
 {
     int ends[2];
@@ -260,7 +261,7 @@ static void reading(void **state)
                 struct gi_err err = {0};
                 feed(want.at, want.n);
                 int fds = open_files();
-                arm(f, n, w != 1); /* a byte at a time would take long */
+                arm(f, n, w != 1); /* single bytes would take long */
                 enum gi_status status = gi_load(&got, NULL, NULL, paths[w], &strictly, NULL, &err);
                 done = disarm();
                 if (status != err.status || (status && (faults[f].works || !*err.text)))
@@ -280,7 +281,7 @@ static void reading(void **state)
     assert_in_range(failed, 6, 1000);
 }
 
-/* All images of a stream, one behind the other in `all`. */
+/* Reads all images of a stream into `all`. */
 static enum gi_status take_images(const char *path, struct gi_buffer *all, struct gi_err *err)
 {
     struct gi_reader *reader;
@@ -301,7 +302,7 @@ static enum gi_status take_images(const char *path, struct gi_buffer *all, struc
     return status;
 }
 
-/* All planes of a video of 10 bits. */
+/* Reads all planes of a 10-bit video. */
 static enum gi_status take_planes(const char *path, struct gi_buffer *all, struct gi_err *err)
 {
     struct gi_reader *reader;

@@ -1,5 +1,6 @@
-/* Streams, videos, tars and files with much beside the picture, copied while each call of the
- * system and of memory fails, one by one: an error, or all of it. SPDX-License-Identifier: MIT */
+/* Streams, videos, tars and images with much metadata are copied while each system call and each
+ * allocation fails in turn: the result is an error or a complete copy.
+ * SPDX-License-Identifier: MIT */
 #include "failing_calls.h"
 #include "failing_memory.h"
 #include "imgio_util.h"
@@ -122,7 +123,7 @@ static enum gi_status copy_tar(struct gi_err *err)
 
 static enum gi_status save_much(const char *format, struct gi_err *err)
 {
-    enum { MUCH = (1 << 20) + 100 }; /* more than a sink gathers */
+    enum { MUCH = (1 << 20) + 100 }; /* more than a sink buffers */
     static char icc[MUCH], xmp[MUCH], exif[MUCH] = "II*\0\10\0\0", first[] = "Title",
                                       second[] = "X", text[MUCH];
     static struct gi_text texts[] = {{first, "", "", text}, {second, "", "", "of one word"}};
@@ -200,7 +201,7 @@ static const struct {
     {"TIFF", make_nothing, save_tiff},    {"WebP", make_nothing, save_webp},
 };
 
-/* What fails, how, and whether the work must be done all the same. */
+/* The call that fails, how it fails, and whether the work must succeed nevertheless. */
 static const struct {
     const char *name;
     int why;
@@ -211,8 +212,8 @@ static const struct {
     {"fstat", EIO, false, false},  {"lseek", EIO, false, false},   {"malloc", ENOMEM, false, false},
 };
 
-/* Returns how many allocations of a work may fail: none for libraries that crash then. libwebp's
- * decoder, by which the result is checked at the end, does. */
+/* Returns how many allocations of a work may fail: none for libraries that would crash. One of them
+ * is libwebp's decoder, which checks the result at the end. */
 static int allocations(size_t w)
 {
     if (!can_fail)
@@ -231,7 +232,8 @@ static int allocations(size_t w)
     return all - (calls - all);
 }
 
-/* The file is as it was without a fault, or what libwebp found with less memory shows the same. */
+/* The file equals the one without a fault; a WebP file that libwebp coded with less memory must
+ * decode to the same image. */
 static void check_file(size_t w, struct bytes want, bool memory)
 {
     struct bytes got = read_file(to);
@@ -246,7 +248,7 @@ static void check_file(size_t w, struct bytes want, bool memory)
     free(got.at);
 }
 
-/* Each call of fault f fails once. Returns how many times the work was not done. */
+/* Lets each call of fault f fail once. Returns how many runs did not finish their work. */
 static int walk(size_t w, size_t f, struct bytes want)
 {
     bool memory = strcmp(faults[f].name, "malloc") == 0, done = false;
@@ -256,7 +258,7 @@ static int walk(size_t w, size_t f, struct bytes want)
         unlink(to);
         memset(&fault, 0, sizeof fault);
         fault.at = n, fault.why = faults[f].why;
-        /* a byte at a time would take long for a tar */
+        /* single bytes would take long for a tar */
         fault.on = faults[f].on && (fault.why || works[w].run != copy_tar);
         calls = 0;
         fault.name = memory ? NULL : faults[f].name;

@@ -1,4 +1,4 @@
-/* Joined DEFLATE streams must inflate (by zlib) to the joined data.
+/* Joins DEFLATE streams: zlib must inflate the result to the joined data.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -22,7 +22,7 @@ static void fill(unsigned char *data, size_t n, enum kind kind, uint64_t *seed)
     }
 }
 
-/* Deflates `n` bytes so that more can follow; appends to out. */
+/* Deflates `n` bytes so that more can follow and appends them to `out`. */
 static void append(struct bytes *out, const unsigned char *data, size_t n, int level)
 {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
@@ -95,23 +95,24 @@ static void refused(void **state)
     libdeflate_free_compressor(compressor);
 }
 
-/* Blocks that RFC 1951 does not know, and stored ones that end early or go on after the end. */
+/* Blocks that RFC 1951 does not define, and stored blocks that end early or continue past the end.
+ */
 static void wrong_blocks(void **state)
 {
     (void)state;
     static const struct {
         unsigned char bytes[8];
-        size_t n, want; /* bytes of the decompressed data; 0: refused */
+        size_t n, want; /* number of decompressed bytes; 0: refused */
     } cases[] = {
-        {{0x01, 1, 0, 0xfe, 0xff, 'a'}, 6, 11}, /* one byte, stored: the last block */
-        {{0x07}, 1, 0},                         /* a block of the fourth kind */
+        {{0x01, 1, 0, 0xfe, 0xff, 'a'}, 6, 11}, /* one stored byte in the last block */
+        {{0x07}, 1, 0},                         /* a block of the reserved type */
         {{0x06}, 1, 0},
         {{0x01}, 1, 0},
         {{0x01, 1, 0}, 3, 0},
         {{0x01, 1, 0, 0xfe, 0xff}, 5, 0},
         {{0x01, 1, 0, 0xfe, 0xff, 'a', 'b'}, 7, 0},
         {{0x00, 1, 0, 0xfe, 0xff, 'a'}, 6, 0}, /* no last block */
-        {{0x03, 0x00}, 2, 6},                  /* an empty one of fixed codes */
+        {{0x03, 0x00}, 2, 6},                  /* an empty block of fixed codes */
         {{0x03, 0x00, 0x00}, 3, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

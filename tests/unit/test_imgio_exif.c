@@ -1,5 +1,4 @@
-/* EXIF blocks made by hand: tags that are reset, tags that are removed, and that nothing else
- * changes.
+/* EXIF blocks made by hand: the tags that gpuimg resets or removes, and all other bytes unchanged.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +12,8 @@
 #include "guard.h"
 #include "imgio/exif.h"
 
-/* TIFF 6.0, section 2: head; one directory of two entries: Make (0x010f), and `tag`, a SHORT. */
+/* TIFF 6.0, section 2: header, and one directory of two entries: Make (0x010f) and `tag`, a SHORT.
+ */
 enum { BLOCK = 8 + 2 + 2 * 12 + 4, VALUE = 8 + 2 + 12 + 8 };
 
 static void put16(unsigned char *at, unsigned value, bool big)
@@ -79,7 +79,7 @@ static void without_the_tag_nothing_changes(void **state)
     gi_exif_forget_place(NULL, 0);
 }
 
-/* The entry that leads to the place goes, also where it leads nowhere. */
+/* The entry that refers to the GPS directory is removed, also if its offset is invalid. */
 static void place(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void place(void **state)
     }
 }
 
-/* Cut anywhere, at the end of readable memory. */
+/* The block is cut at every byte, at the end of readable memory. */
 static void cuts(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void cuts(void **state)
             guard_alloc(&guard, n ? (int)n : 1, 1, 1, GI_U8, 0);
             unsigned char *cut = guard.image.data;
             memcpy(cut, block, n);
-            /* The offset of the next directory is not looked at. */
+            /* The offset of the next directory is not used. */
             assert_int_equal(gi_exif_orientation(cut, n), n >= BLOCK - 4 ? 6 : 1);
             gi_exif_reset(cut, n);
             gi_exif_forget_place(cut, n);
@@ -127,16 +127,17 @@ static unsigned take32(const unsigned char *at, bool big)
                : take16(at, big) | take16(at + 2, big) << 16;
 }
 
-/* An orientation that the block has is set in its place. One that it lacks gets an entry, in a
- * directory by ascending tags (TIFF 6.0, section 2) that has all entries of the old one and leads
- * to the next as it did; what they point to stays where it is. */
+/* An orientation that exists is set in place. Otherwise an entry is added in a copy of the
+ * directory, which is sorted by tag (TIFF 6.0, section 2), has all old entries and refers to the
+ * same next directory; the data of entries are not moved. */
 static void orient(void **state)
 {
     (void)state;
     static const unsigned others[] = {0x0110, 0x0112, 0x8769};
     for (int big = 0; big < 2; big++)
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-            for (size_t cut = 0; cut <= 5; cut += 5) { /* the next directory's place is cut off */
+            for (size_t cut = 0; cut <= 5;
+                 cut += 5) { /* cut: without the offset of the next directory */
                 unsigned char block[BLOCK];
                 make_block(block, others[i], 6, big);
                 block[BLOCK - 1] = 0x77;
@@ -178,7 +179,7 @@ static void orient(void **state)
             }
 }
 
-/* Nothing, or bytes that are not a block, become a block with only the orientation. */
+/* No bytes, or bytes that are not an EXIF block, become a block with only the orientation. */
 static void orient_nothing(void **state)
 {
     (void)state;
@@ -204,15 +205,15 @@ static void put32(unsigned char *at, unsigned value, bool big)
     put16(at + (big ? 0 : 2), value >> 16, big);
 }
 
-/* The second directory and the thumbnail that it names (TIFF 6.0, section 2; Exif 2.3, 4.6.9)
- * become zeros, and are cut off where they end the block; the first directory stays. */
+/* The second directory and its thumbnail (TIFF 6.0, section 2; Exif 2.3, 4.6.9) are zeroed, and cut
+ * off if they are at the end of the block; the first directory is unchanged. */
 static void thumbnails(void **state)
 {
     (void)state;
     enum { FIRST = 8 + 2 + 12, START = FIRST + 4, DIRECTORY = 2 + 2 * 12 + 4, PIXELS = 10 };
     static const struct {
-        unsigned tags[2], directory, pixels, n, nbytes; /* of the block */
-        unsigned left;                                  /* bytes of it */
+        unsigned tags[2], directory, pixels, n, nbytes; /* offsets in the block */
+        unsigned left;                                  /* bytes left of it */
     } cases[] = {
         {{0x0201, 0x0202}, START, START + DIRECTORY, 10, START + DIRECTORY + PIXELS, START},
         {{0x0111, 0x0117}, START, START + DIRECTORY, 10, START + DIRECTORY + PIXELS, START},
@@ -222,10 +223,11 @@ static void thumbnails(void **state)
          START + DIRECTORY,
          10,
          START + DIRECTORY + PIXELS + 1,
-         START + DIRECTORY + PIXELS + 1}, /* other data follows them */
-        {{0x0201, 0x0202}, START + 3, START, 40, START + 3 + DIRECTORY, START}, /* over it */
+         START + DIRECTORY + PIXELS + 1}, /* other data follow */
+        {{0x0201, 0x0202}, START + 3, START, 40, START + 3 + DIRECTORY, START}, /* it overlaps */
         {{0x0103, 0x0106}, START, START + DIRECTORY, 10, START + DIRECTORY, START},
-        {{0x0201, 0x0202}, START, 8, 10, START + DIRECTORY, START}, /* the first directory */
+        {{0x0201, 0x0202}, START, 8, 10, START + DIRECTORY, START}, /* it overlaps the first
+                                                                       directory */
         {{0x0201, 0x0202}, START, START + DIRECTORY, 10, START + DIRECTORY, START}, /* cut off */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -252,14 +254,14 @@ static void thumbnails(void **state)
             for (size_t b = FIRST; b < START + (size_t)DIRECTORY - 3 && b < left; b++)
                 assert_int_equal(block[b], 0);
         }
-    /* One that has more entries than there is room for, and one outside the block. */
+    /* A second directory with more entries than fit, and one outside the block. */
     for (int past = 0; past < 2; past++) {
         unsigned char cut[START + 2 + 12] = "II*\0\10\0\0\0\1";
         cut[FIRST] = past ? sizeof cut - 1 : START;
         cut[START] = 9;
         assert_int_equal(gi_exif_forget_thumbnail(cut, sizeof cut), past ? sizeof cut : START);
     }
-    /* A directory that is the first one goes no further than that. */
+    /* A directory whose next one is itself is not followed. */
     unsigned char block[START] = "II*\0\10\0\0\0\1";
     block[FIRST] = 8;
     assert_int_equal(gi_exif_forget_thumbnail(block, START), START);

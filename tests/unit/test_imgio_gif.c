@@ -1,4 +1,4 @@
-/* GIF: files made code by code, and netpbm's writer as the other side.
+/* Reads GIF files that are made code by code, and files written by netpbm, which also reads ours.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -13,11 +13,11 @@ static bool missing(void)
     return true;
 }
 
-/* A file while it is made. */
+/* A file under construction. */
 struct made {
     unsigned char at[1 << 16];
-    size_t n, block;       /* where the block being filled has its length */
-    unsigned bits, n_bits; /* of codes not yet put */
+    size_t n, block;       /* offset of the current block's length */
+    unsigned bits, n_bits; /* codes not yet written */
 };
 
 static void put(struct made *m, int n, ...)
@@ -51,7 +51,8 @@ static void put_code(struct made *m, unsigned code, unsigned width)
         put_byte(m, m->bits & 255);
 }
 
-/* What a frame is like; its colour c is (3 c, 5 c, 7 c), or c times 255 / (colours - 1) in gray. */
+/* The properties of a frame; its colour c is (3 c, 5 c, 7 c), or c times 255 / (colours - 1) in
+ * gray. */
 struct frame {
     int left, top, width, height, bits, transparent; /* -1: none */
     bool interlaced, own_palette, gray;
@@ -84,7 +85,8 @@ static void put_head(struct made *m, int width, int height, const struct frame *
         put_palette(m, f);
 }
 
-/* Codes that never outgrow their first width: the table is cleared before. */
+/* Appends a frame whose codes keep their first width, because the table is cleared before it grows.
+ */
 static void put_frame(struct made *m, const struct frame *f)
 {
     static const int starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
@@ -111,7 +113,7 @@ static void put_frame(struct made *m, const struct frame *f)
                 put_code(m, (unsigned)index_at(f, x, y), least + 1);
             }
     put_code(m, clear + 1, least + 1);
-    put_code(m, 0, 7); /* the last byte's rest */
+    put_code(m, 0, 7); /* the bits left of the last byte */
     m->bits = m->n_bits = 0;
     put(m, 1, 0);
 }
@@ -161,7 +163,7 @@ static void frames(void **state)
         }
 }
 
-/* A frame beyond the screen widens it; further frames are told; a comment is passed over. */
+/* A frame beyond the screen enlarges it; further frames cause a warning; a comment is skipped. */
 static void odd_files(void **state)
 {
     (void)state;
@@ -184,7 +186,7 @@ static void odd_files(void **state)
     assert_non_null(strstr(warning.text, "more frames"));
     gi_image_free(&image);
 
-    struct frame wide = {0, 3, 21, 19, 4, -1, false, false, false}; /* but not as high */
+    struct frame wide = {0, 3, 21, 19, 4, -1, false, false, false}; /* wider but not as high */
     struct made below = {0};
     put_head(&below, 21, 27, &wide);
     put_frame(&below, &wide);
@@ -196,7 +198,7 @@ static void odd_files(void **state)
     put(&empty, 1, 0x3b);
     assert_int_equal(load_bytes(&image, empty.at, empty.n, &strictly, NULL, &err), GI_E_FORMAT);
     assert_non_null(strstr(err.text, "no image"));
-    f.own_palette = true; /* of which the frame then says nothing */
+    f.own_palette = true; /* the palette is missing */
     put_head(&bare, 8, 8, &f);
     f.own_palette = false;
     put_frame(&bare, &f);
@@ -250,7 +252,7 @@ static void damage(void **state)
         struct made m = {0};
         put_head(&m, 44, 40, &f);
         put_frame(&m, &f);
-        size_t pixels = m.n - 8; /* the codes end before */
+        size_t pixels = m.n - 8; /* the codes end earlier */
         put_frame(&m, &f);
         put(&m, 1, 0x3b);
         struct bytes file = {m.at, m.n};
@@ -259,7 +261,7 @@ static void damage(void **state)
     }
 }
 
-/* A screen of 65535 x 65535 takes 13 bytes. */
+/* A screen of 65535 x 65535 pixels takes 13 bytes. */
 static void bomb(void **state)
 {
     (void)state;
@@ -277,7 +279,7 @@ static void bomb(void **state)
     assert_non_null(strstr(err.text, "--max-pixels"));
 }
 
-/* What a build without giflib says. */
+/* The message of a build without giflib. */
 static void left_out(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* Radiance HDR: stb_image is the oracle.
+/* Reads and writes Radiance HDR; stb_image is the oracle.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <math.h>
 
-/* Without a pop: functions that stay unused are only found at the end of the file. */
+/* The pragma has no pop, because unused functions are only found at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -15,8 +15,8 @@
 
 static char folder[64], path[128];
 
-/* As stb_image reads it, and we, within a mantissa of 8 bits: rows that are coded and too short for
- * it, runs that are longer than one code says. */
+/* stb_image and we read the same, within a mantissa of 8 bits: rows that are run-length coded, rows
+ * too short for it, and runs longer than one code. */
 static void as_stb(void **state)
 {
     (void)state;
@@ -50,7 +50,7 @@ static void as_stb(void **state)
     }
 }
 
-/* What stb_image does not read: runs of pixels. */
+/* Old-style runs of whole pixels, which stb_image does not read. */
 static void old_runs(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void old_runs(void **state)
     check_truncations((struct bytes){(unsigned char *)file, sizeof file - 1}, sizeof file - 1);
 }
 
-/* What the header may and may not say; rows of less than 8 pixels are never coded. */
+/* Headers that are accepted and refused; rows of less than 8 pixels are never coded. */
 static void headers(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void headers(void **state)
     }
 }
 
-/* Repeats that come before any pixel, are longer than the row, or than any row: damaged. */
+/* Repeats before any pixel, longer than the row, or longer than any row: the file is damaged. */
 static void wrong_runs(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the header alone says is what the whole file says.
+/* Loading the header alone gives the shape, type and metadata that loading the whole file gives.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -14,7 +14,7 @@ static void assert_same_info(const struct gi_file_info *a, const struct gi_file_
     assert_int_equal(a->nbytes, b->nbytes);
 }
 
-/* Loads both ways where the whole file can be loaded; returns whether it can. */
+/* Loads in both ways if the whole file can be loaded; returns whether it can. */
 static bool both_ways(const char *name, const void *bytes, size_t n)
 {
     struct gi_image whole, head;

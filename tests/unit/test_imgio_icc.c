@@ -1,6 +1,7 @@
-/* Hostile ICC profiles, by the ways that --linear and CMYK take through lcms2: cut, flipped, with
- * words that are too large. Each gives curves that rise, a conversion, or an error, in little
- * memory. SPDX-License-Identifier: MIT */
+/* Hostile ICC profiles are cut, flipped or given numbers that are too large, and read for --linear
+ * and for CMYK by lcms2. Each gives increasing curves, a conversion, or an error, with little
+ * memory.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <sys/mman.h>
@@ -16,14 +17,14 @@ static const bool memory_counts = false;
 static const bool memory_counts = true;
 #endif
 
-/* ---- memory that ends in front of a page that can't be touched ---- */
+/* ---- memory that ends before an inaccessible page ---- */
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 void *__libc_malloc(size_t n);
 void __libc_free(void *at);
 
 enum { FENCES = 64 };
-static size_t fenced_nbytes; /* malloc() of this many bytes is fenced; 0: never */
+static size_t fenced_nbytes; /* malloc() of this size is guarded; 0: never */
 static int fences;
 static unsigned char *fenced, *fenced_end;
 
@@ -45,7 +46,7 @@ void free(void *at)
     if (!at || (unsigned char *)at < fenced || (unsigned char *)at >= fenced_end)
         __libc_free(at);
 }
-#else /* a sanitizer has fences of its own */
+#else /* a sanitizer has its own guards */
 static size_t fenced_nbytes;
 static int fences = 1;
 #endif
@@ -73,7 +74,7 @@ static void add(const char *folder, const char *name, size_t skipped)
                                                             : 3;
 }
 
-/* The fuzzer's seeds, behind a byte that picks, and whole files. */
+/* Loads the fuzzer's seeds without their first byte, and whole files. */
 static int load_profiles(void **state)
 {
     (void)state;
@@ -113,7 +114,7 @@ static bool convert(const struct profile *p, enum gi_type type)
     return good;
 }
 
-/* Whether the profile was of use. */
+/* Returns whether the profile could be used. */
 static bool use(const struct profile *p)
 {
     static double light[3 * SAMPLES];
@@ -152,7 +153,7 @@ static void whole(void **state)
     }
     int n = 0;
     for (int i = 0; i < nprofiles; i++) {
-        bool curves = strcmp(profiles[i].name, "test3.icc") != 0; /* tables alone */
+        bool curves = strcmp(profiles[i].name, "test3.icc") != 0; /* has only tables */
         if (use(&profiles[i]) != curves)
             fail_msg("%s", profiles[i].name);
         n += curves;
@@ -178,7 +179,7 @@ static void flipped(void **state)
     for (int i = 0; i < nprofiles; i++)
         for (int k = 0; k < (profiles[i].colours == 4 ? 25 : 600); k++) {
             struct bytes b = profiles[i].bytes;
-            /* Of a long profile its tables matter most. */
+            /* In a long profile the tables at its start matter most. */
             size_t at = next_random(&seed) % (k % 2 && b.n > 2048 ? 2048 : b.n);
             unsigned char before = b.at[at];
             b.at[at] = k % 4 < 3 ? before ^ (unsigned char)(1u << k % 8) : 0xff;
@@ -187,7 +188,7 @@ static void flipped(void **state)
         }
 }
 
-/* The table of tags is cut in the midst of its first one, and nothing is read behind the end. */
+/* The table of tags is cut within its first entry, and nothing is read past the end. */
 static void cut_tags(void **state)
 {
     (void)state;
@@ -206,14 +207,15 @@ static void put32(unsigned char *p, uint32_t v)
         p[b] = (unsigned char)(v >> (24 - 8 * b));
 }
 
-/* The count of tags, places, lengths, kinds, points of grids: each word of the first kilobyte. */
+/* Each word of the first kilobyte becomes too large: the number of tags, offsets, lengths, types,
+ * grid sizes. */
 static void too_large(void **state)
 {
     (void)state;
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
     for (const struct profile *p = profiles; p < profiles + nprofiles; p++)
         for (size_t at = 0; at + 4 <= p->bytes.n && at < 320; at += p->colours == 4 ? 12 : 4)
-            /* A conversion takes a tenth of a second to make. */
+            /* Building a conversion takes a tenth of a second. */
             for (size_t k = p->colours == 4 ? 5 : 0; k < sizeof words / sizeof *words; k++) {
                 unsigned char *to = p->bytes.at + at, before[4];
                 memcpy(before, to, 4);
@@ -223,7 +225,7 @@ static void too_large(void **state)
             }
 }
 
-/* A table whose grid has 70 points a side, 144 MB, in a kilobyte. */
+/* A table with a grid of 70 points per axis, 144 MB, in a kilobyte. */
 static void large_grid(void **state)
 {
     (void)state;
@@ -241,8 +243,8 @@ static void large_grid(void **state)
 
 enum { LINKS = 20000, PROFILE = 128, TAGS = PROFILE + 4, CHAIN = TAGS + 24, MATRIX = 12 + 80 };
 
-/* A chain of 20,000 matrices of floats, which all are the same bytes, in front of an ordinary
- * table: lcms2 would run it at each of 83,521 points. */
+/* A chain of 20,000 float matrices, all of which share the same bytes, before an ordinary table:
+ * lcms2 would evaluate it at each of 83,521 points. */
 static void long_chain(void **state)
 {
     (void)state;
@@ -258,7 +260,7 @@ static void long_chain(void **state)
     while (memcmp(table, "A2B0", 4) != 0)
         table += 12;
     memcpy(at, plain->bytes.at, PROFILE);
-    at[8] = 4; /* of version 4 */
+    at[8] = 4; /* version 4 */
     put32(at, (uint32_t)room);
     put32(at + PROFILE, 2);
     memcpy(at + TAGS, table, 12);
@@ -283,7 +285,7 @@ static void long_chain(void **state)
     free(p.bytes.at);
 }
 
-/* Whatever these profiles claimed, they took no memory for it. */
+/* None of these profiles caused a large allocation. */
 static void little_memory(void **state)
 {
     (void)state;

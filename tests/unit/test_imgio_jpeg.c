@@ -74,7 +74,7 @@ static void made_as_djpeg(void **state)
         assert_int_equal(image.channels, recipes[i].channels == 1 ? 1 : 3);
         if (recipes[i].channels < 4) {
             assert_same_image(&image, &oracle);
-        } else { /* djpeg's ink formula may round otherwise */
+        } else { /* djpeg's formula for inks may round differently */
             for (int y = 0; y < image.height; y++)
                 for (size_t x = 0; x < gi_row_samples(&image); x++)
                     assert_in_range(((uint8_t *)gi_row(&image, y))[x] -
@@ -116,7 +116,7 @@ static void plain_cmyk(void **state)
         }
 }
 
-/* The mean of |a - b|, or 1000 where the shapes differ. */
+/* Returns the mean of |a - b|, or 1000 if the shapes differ. */
 static double mean_difference(const struct gi_image *a, const struct gi_image *b)
 {
     if (a->width != b->width || a->height != b->height || a->channels != b->channels)
@@ -150,7 +150,7 @@ static void orientations(void **state)
             if (i == 1)
                 first = image;
             else
-                /* The files were compressed one by one: alike, not equal. */
+                /* The files were compressed separately: they are similar, not equal. */
                 assert_true(mean_difference(&first, &image) < 6);
             if (i > 1)
                 gi_image_free(&image);
@@ -159,7 +159,8 @@ static void orientations(void **state)
     }
 }
 
-/* Stored pixel of the seen pixel (x, y) by the wording of EXIF: where row 0 and column 0 are. */
+/* Finds the stored pixel that is displayed at (x, y), by EXIF's wording: where row 0 and column 0
+ * are. */
 static void stored_at(int *sx, int *sy, int x, int y, int width, int height, int orientation)
 {
     bool swap = orientation >= 5;
@@ -215,11 +216,11 @@ static void exif_damage(void **state)
     gi_exif_reset(big, 22);
     assert_int_equal(little[18], 1);
     assert_int_equal(big[19], 1);
-    memset(little + 4, 0xff, 4); /* the directory is far away */
+    memset(little + 4, 0xff, 4); /* the directory's offset is beyond the block */
     assert_int_equal(gi_exif_orientation(little, 22), 1);
 }
 
-/* Whatever the offsets and counts say, nothing outside the block is touched: sanitizers look. */
+/* For any offsets and counts nothing outside the block is touched, which the sanitizers check. */
 static void place_damage(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void place_damage(void **state)
         if (i % 3)
             block[8 + (seed >> 8) % 16] = (unsigned char)(seed >> 16);
         if (i % 2)
-            block[18] = (unsigned char)(seed >> 24); /* where the directory of places is */
+            block[18] = (unsigned char)(seed >> 24); /* offset of the GPS directory */
         size_t n = 8 + (seed >> 12) % 88;
         unsigned char *exact = malloc(n);
         memcpy(exact, block, n);
@@ -249,7 +250,7 @@ static void round_trip(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/a.jpg", tmp);
     unsigned char exif[] = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x01\0\0";
-    unsigned char *icc = calloc(1, 100000); /* more than one marker holds */
+    unsigned char *icc = calloc(1, 100000); /* more than one marker segment holds */
     memcpy(icc + 16, "RGB ", 4);
     struct gi_metadata in = {.icc = icc,
                              .icc_nbytes = 100000,
@@ -284,7 +285,7 @@ static void round_trip(void **state)
     remove_folder(tmp);
 }
 
-/* The restart markers of a file, each the next of eight; -1 where one is out of order. */
+/* Returns the number of restart markers, which count modulo 8; -1 if one is out of order. */
 static int count_restarts(struct bytes file)
 {
     int n = 0;
@@ -295,7 +296,7 @@ static int count_restarts(struct bytes file)
     return n;
 }
 
-/* An image that is cut into strips shows the pixels that one encoder's file shows. */
+/* An image encoded in strips has the pixels of one encoder's file. */
 static void strips(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* JPEG: bytes between markers and behind the image, segments that are read.
+/* JPEG: stray bytes between markers, data after the image, and the segments that are read.
  * SPDX-License-Identifier: MIT */
 #include "jpeg_cases.h"
 
-enum { STRAY = 20 }; /* more than libjpeg has read ahead */
+enum { STRAY = 20 }; /* more than libjpeg reads ahead */
 
-/* `file` with STRAY bytes more at `at`. */
+/* Returns a copy of `file` with STRAY bytes inserted at `at`. */
 static struct bytes with_stray(struct bytes file, size_t at)
 {
     struct bytes longer = {malloc(file.n + STRAY), file.n + STRAY};
@@ -14,7 +14,7 @@ static struct bytes with_stray(struct bytes file, size_t at)
     return longer;
 }
 
-/* Offset of the next marker from `at` on, `low` to `high`. */
+/* Returns the offset of the next marker from `low` to `high` at or after `at`. */
 static size_t find_marker(struct bytes file, size_t at, int low, int high)
 {
     while (file.at[at] != 0xff || file.at[at + 1] < low || file.at[at + 1] > high)
@@ -22,7 +22,7 @@ static size_t find_marker(struct bytes file, size_t at, int low, int high)
     return at;
 }
 
-/* Stray bytes before the first scan are warned of and change nothing; later ones are damage. */
+/* Stray bytes before the first scan cause a warning and change nothing; later ones are damage. */
 static void stray_bytes(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void stray_before_restart(void **state)
     remove_folder(tmp);
 }
 
-/* `file` with `n` bytes more at `at`. */
+/* Returns a copy of `file` with `n` bytes inserted at `at`. */
 static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, size_t n)
 {
     struct bytes longer = {malloc(file.n + n), file.n + n};
@@ -83,12 +83,12 @@ static struct bytes with_bytes(struct bytes file, size_t at, const void *bytes, 
     return longer;
 }
 
-/* Returns whether `at` is within a segment's bytes, which may look like a marker. */
+/* Returns whether `at` is inside a segment, whose bytes may look like a marker. */
 static bool is_inside(struct bytes file, size_t at)
 {
     for (size_t segment = 2; segment < at;) {
         if (file.at[segment] != 0xff || file.at[segment + 1] < 0xc0) {
-            segment++; /* of a scan */
+            segment++; /* inside a scan */
             continue;
         }
         segment += 2 + (size_t)(file.at[segment + 2] << 8 | file.at[segment + 3]);
@@ -98,7 +98,7 @@ static bool is_inside(struct bytes file, size_t at)
     return false;
 }
 
-/* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2): they change nothing. */
+/* Any number of bytes 0xff may precede a marker (ITU-T T.81, B.1.1.2) and change nothing. */
 static void fill_bytes(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void fill_bytes(void **state)
         struct bytes file = make_jpeg(&source, recipes[r], 95);
         assert_int_equal(load_bytes(&want, file.at, file.n, &strictly, NULL, &err), GI_OK);
         int places = 0;
-        /* Every byte 0xff before a number of a marker is one: in a scan a zero follows it. */
+        /* Every 0xff before a nonzero byte begins a marker: in a scan a zero follows it. */
         for (size_t at = 2; at + 1 < file.n; at++) {
             if (file.at[at] != 0xff || file.at[at + 1] < 0xc0 || is_inside(file, at))
                 continue;
@@ -128,7 +128,7 @@ static void fill_bytes(void **state)
     gi_image_free(&source);
 }
 
-/* Data after the image: zeros and a further image, which causes a warning, unless there was an
+/* Data after the image: zeros are ignored; a further image causes a warning unless there was an
  * earlier one. */
 static void behind(void **state)
 {
@@ -136,7 +136,7 @@ static void behind(void **state)
     static const struct {
         const char *bytes;
         size_t n;
-        bool stray; /* bytes before the scan too */
+        bool stray; /* stray bytes before the scan too */
         const char *says;
     } cases[] = {
         {"", 0, false, ""},
@@ -216,8 +216,8 @@ static void segments(void **state)
     gi_image_free(&source);
 }
 
-/* XMP in three parts is told once; a profile for inks that can't be read, unless there was
- * something to tell before. */
+/* XMP in three parts causes a single warning; an unreadable CMYK profile causes one unless there
+ * was an earlier one. */
 static void told_once(void **state)
 {
     (void)state;

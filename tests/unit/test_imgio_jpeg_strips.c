@@ -1,12 +1,13 @@
-/* JPEGs decoded in strips: the image, messages and failures of one decoder (which test_imgio_jpeg.c
- * holds against djpeg). SPDX-License-Identifier: MIT */
+/* JPEGs decoded in strips give the image, messages and failures of a single decoder (which
+ * test_imgio_jpeg.c compares with djpeg).
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <jpeglib.h>
 
 #include "imgio/jpeg_strips.h"
 
-/* The most bytes that malloc() was asked for at a time. */
+/* The largest size that malloc() was asked for. */
 static size_t largest;
 
 #if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
@@ -19,7 +20,7 @@ void *malloc(size_t n)
 }
 #endif
 
-/* Lends threads that work one after the other, the last job first, and counts the jobs. */
+/* Threads that run one after the other, beginning with the last job, and count the jobs. */
 static int jobs_run;
 
 static enum gi_status run_backwards(void *self, int njobs,
@@ -39,9 +40,9 @@ static const struct gi_parallel lent = {.threads = 2, .run = run_backwards};
 
 struct recipe {
     int width, height, channels;
-    int h, v;     /* samples of luma, across and down, to one of colour */
-    int interval; /* MCUs to a restart marker; 0: none */
-    int shrink;   /* factor by which sides are reduced; 0: none */
+    int h, v;     /* luma samples per colour sample, horizontally and vertically */
+    int interval; /* MCUs per restart marker; 0: no markers */
+    int shrink;   /* factor by which sides are reduced; 0: they are not */
     bool progressive, cmyk;
     bool in_strips; /* the expected result */
     enum { AS_USUAL, ARITHMETIC, COARSE, SCAN_EACH } way;
@@ -70,7 +71,7 @@ static struct bytes make_jpeg(const struct gi_image *image, const struct recipe 
     static const jpeg_scan_info each[] = {
         {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
     cinfo.arith_code = recipe->way == ARITHMETIC;
-    if (recipe->way == COARSE) /* steps that take 16 bits, and so an extended frame */
+    if (recipe->way == COARSE) /* quantizers of 16 bits, and so an extended frame */
         jpeg_set_quality(&cinfo, 2, FALSE);
     if (recipe->way == SCAN_EACH) {
         cinfo.scan_info = each;
@@ -100,7 +101,7 @@ static void tell_nobody(void *arg, const struct gi_image *shape)
 
 struct outcome {
     enum gi_status status;
-    struct gi_image image; /* where it is GI_OK */
+    struct gi_image image; /* if the status is GI_OK */
     struct gi_err err, warning;
 };
 
@@ -116,7 +117,7 @@ static struct outcome load(struct bytes file, bool partial, int shrink, bool in_
     return o;
 }
 
-/* Both ways of one file; *jobs: how many, 0 where one decoder did it. */
+/* Compares strips and a single decoder; *jobs is the number of strips, 0 for a single decoder. */
 static enum gi_status compare(struct bytes file, bool partial, int shrink, int *jobs)
 {
     struct outcome one = load(file, partial, shrink, false);
@@ -134,7 +135,7 @@ static enum gi_status compare(struct bytes file, bool partial, int shrink, int *
     return one.status;
 }
 
-/* The strips alone: they are decoded to their end, without a fallback. */
+/* Decodes by strips alone: they reach the end without falling back to a single decoder. */
 static void check_strips(struct bytes file, int shrink)
 {
     struct jpeg_decompress_struct cinfo;
@@ -179,15 +180,15 @@ static void same_image(void **state)
         {300, 1000, 3, 1, 1, 38, 0, false, false, true, AS_USUAL},     /* colour */
         {300, 2003, 3, 2, 2, 19, 0, false, false, true, AS_USUAL},     /* of half resolution */
         {300, 2003, 3, 2, 2, 2 * 19, 0, false, false, true, AS_USUAL}, /* and two rows */
-        {300, 1003, 3, 1, 2, 38, 0, false, false, true, AS_USUAL},     /* down only */
-        {300, 1003, 3, 2, 1, 19, 0, false, false, true, AS_USUAL},     /* across only */
+        {300, 1003, 3, 1, 2, 38, 0, false, false, true, AS_USUAL},     /* halved vertically */
+        {300, 1003, 3, 2, 1, 19, 0, false, false, true, AS_USUAL},     /* halved horizontally */
         {300, 1003, 3, 4, 1, 10, 0, false, false, true, AS_USUAL},     /* a quarter */
         {300, 2003, 3, 2, 2, 40 * 19, 0, false, false, false,
-         AS_USUAL},                                                  /* too few to begin above */
-        {1200, 4003, 3, 2, 2, 75, 8, false, false, true, AS_USUAL},  /* made smaller by 8 */
+         AS_USUAL}, /* too few strips to begin earlier */
+        {1200, 4003, 3, 2, 2, 75, 8, false, false, true, AS_USUAL},  /* reduced by 8 */
         {1200, 2003, 3, 1, 1, 150, 4, false, false, true, AS_USUAL}, /* by 4 */
         {500, 1203, 1, 1, 1, 63, 0, true, false, false, AS_USUAL},   /* several scans */
-        {300, 1000, 4, 1, 1, 38, 0, false, true, false, AS_USUAL},   /* ink */
+        {300, 1000, 4, 1, 1, 38, 0, false, true, false, AS_USUAL},   /* CMYK */
         {100, 300, 3, 1, 1, 13, 0, false, false, false, AS_USUAL},   /* small */
         {500, 1203, 1, 2, 1, 63, 0, false, false, false, AS_USUAL},  /* gray in odd MCUs */
         {500, 1203, 1, 1, 2, 63, 0, false, false, false, AS_USUAL},
@@ -210,8 +211,8 @@ static void same_image(void **state)
     }
 }
 
-/* Bits turned, bytes set, taken out and put in, and cuts, everywhere in the file: whatever one
- * decoder says of it is what is said. */
+/* Bits are flipped, bytes changed, removed and inserted, and files cut at random positions: the
+ * status and messages are those of a single decoder. */
 static void same_damage(void **state)
 {
     (void)state;
@@ -246,10 +247,10 @@ static void same_damage(void **state)
         free(good.at);
         gi_image_free(&source);
     }
-    assert_true(failed > 50 && in_strips > 50); /* both roads were taken */
+    assert_true(failed > 50 && in_strips > 50); /* both decoders ran */
 }
 
-/* Returns the position of the restart marker of that number, from 0. */
+/* Returns the offset of the restart marker with this number, counted from 0. */
 static size_t restart_at(struct bytes file, int number)
 {
     for (size_t i = 0; i + 1 < file.n; i++)
@@ -259,7 +260,8 @@ static size_t restart_at(struct bytes file, int number)
     return 0;
 }
 
-/* Whole intervals too few or too many, numbered as if nothing were missing. */
+/* Whole restart intervals are missing or repeated, and the numbers of the markers are consistent.
+ */
 static void intervals(void **state)
 {
     (void)state;
@@ -270,7 +272,7 @@ static void intervals(void **state)
     for (size_t i = 0; i < sizeof from_to / sizeof *from_to; i++) {
         size_t head = restart_at(good, from_to[i][0] - 1),
                tail = restart_at(good, from_to[i][1] - 1);
-        bool end = i == 1; /* of the file, in the place of a marker */
+        bool end = i == 1; /* of the file, instead of a marker */
         memcpy(file.at, good.at, head);
         memcpy(file.at + head, good.at + (end ? good.n - 2 : tail), end ? 2 : good.n - tail);
         file.n = head + (end ? 2 : good.n - tail);
@@ -283,7 +285,7 @@ static void intervals(void **state)
     gi_image_free(&source);
 }
 
-/* A few bytes left over before a marker: libjpeg has taken them already when it comes there. */
+/* A few extra bytes precede a marker: libjpeg has consumed them when it arrives there. */
 static void left_over(void **state)
 {
     (void)state;
@@ -313,14 +315,14 @@ static void left_over(void **state)
     }
 }
 
-/* A byte 0xff more before a marker of the head: one decoder does it. */
+/* An additional byte 0xff before a marker of the header: a single decoder reads the file. */
 static void filled_head(void **state)
 {
     (void)state;
     const struct recipe recipe = {256, 1040, 1, 1, 1, 32, 0, false, false, true, AS_USUAL};
     struct gi_image source = random_image(256, 1040, 1, GI_U8, 3);
     struct bytes good = make_jpeg(&source, &recipe), file = {malloc(good.n + 1), good.n + 1};
-    size_t at = 4 + (size_t)(good.at[4] << 8 | good.at[5]); /* behind SOI and JFIF's segment */
+    size_t at = 4 + (size_t)(good.at[4] << 8 | good.at[5]); /* after SOI and JFIF's segment */
     memcpy(file.at, good.at, at);
     file.at[at] = 0xff;
     memcpy(file.at + at + 1, good.at + at, good.n - at);
@@ -332,8 +334,8 @@ static void filled_head(void **state)
     gi_image_free(&source);
 }
 
-/* Cut in its head, where libjpeg reads an end of its own making: nothing is looked for between
- * there and the file. */
+/* The file is cut in its header, where libjpeg inserts an end marker of its own: strips must not
+ * take that for a part of the file. */
 static void cut_heads(void **state)
 {
     (void)state;

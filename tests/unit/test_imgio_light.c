@@ -1,4 +1,4 @@
-/* Samples to light and back, by what PNG's chunks say of the curve.
+/* Converts samples to linear light and back, by the transfer curve that PNG's chunks declare.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -6,11 +6,11 @@
 
 #include "imgio/light.h"
 
-/* A piece of bytes with zeros in it. */
+/* A string literal with its length, which may contain zeros. */
 #define BYTES(text) text, sizeof text - 1
 
-/* Light by PNG's chunks, which are looked at where they have the length that they must have, and
- * back in each depth, also of a picture that has become gray. */
+/* The curve is that of PNG's chunks, which are ignored if their length is wrong; the way back is
+ * checked in each depth, also for an image that has become gray. */
 static void light(void **state)
 {
     (void)state;

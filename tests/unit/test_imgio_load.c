@@ -1,4 +1,5 @@
-/* Inputs of every kind of file, limits, choice of formats, and each format there and back.
+/* Loading from every kind of input, limits, the choice of a format, and each format written and
+ * read back.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -12,7 +13,7 @@
 #include "imgio/format.h"
 #include "imgio/source.h"
 
-/* Without a pop: functions that stay unused are only found at the end of the file. */
+/* The pragma has no pop, because unused functions are only found at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -67,10 +68,11 @@ static void bad_inputs(void **state)
     expect_error("/dev/null", GI_E_FORMAT, "empty");
     write_file(in_folder("text.png"), "hello, world", 12);
     expect_error(in_folder("text.png"), GI_E_FORMAT, "png, jpeg, pgm");
-    expect_error("/proc/version", GI_E_FORMAT, "known format"); /* no size, but content */
+    expect_error("/proc/version", GI_E_FORMAT,
+                 "known format"); /* its size is 0, but it has content */
 }
 
-/* Runs `task` with standard input from `path`, or from a pipe that it is copied into. */
+/* Runs `task` with standard input from `path`, or from a pipe that gets the file's bytes. */
 static int with_stdin(const char *path, bool piped, int (*task)(void))
 {
     fflush(NULL);
@@ -154,8 +156,9 @@ static void cut_file(void *arg, const struct gi_image *shape)
     assert_int_equal(truncate(in_folder("a"), 1 << 20), 0);
 }
 
-/* A mapped file that is cut meanwhile: zeros instead of a crash, and an error at the end. The first
- * test, because cmocka puts its own handler of SIGBUS over ours at each later one. */
+/* A mapped file that is truncated while it is read gives zeros instead of a crash, and an error at
+ * the end. This is the first test, because cmocka installs its own handler of SIGBUS at each later
+ * one. */
 static void shrinking_file(void **state)
 {
     (void)state;
@@ -176,7 +179,7 @@ static void shrinking_file(void **state)
     assert_int_equal(source.bytes[n - 1], 0);
     assert_int_equal(gi_source_close(&source, &err), GI_E_IO);
     assert_non_null(strstr(err.text, "shrank"));
-    assert_int_equal(gi_source_close(&other, &err), GI_OK); /* never touched there */
+    assert_int_equal(gi_source_close(&other, &err), GI_OK); /* its pages were never read */
     for (int beside = 0; beside < 2; beside++) {
         const struct gi_shape_listener listener = {.tell = cut_file};
         struct gi_load_options options = strictly;
@@ -200,13 +203,13 @@ static void limits(void **state)
     struct gi_err err;
     struct gi_load_options options = {.limits = {99, 1000}};
     unsigned char file[200] = "P5 10 10 255\n";
-    /* A whole raw file has shown its size: max_pixels does not hold it, max_bytes does. */
+    /* A complete raw file has proved its size: only max_bytes limits it, not max_pixels. */
     assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_OK);
     gi_image_free(&image);
     options.limits.max_bytes = 99;
     assert_int_equal(load_bytes(&image, file, 13 + 100, &options, NULL, &err), GI_E_LIMIT);
     assert_non_null(strstr(err.text, "--max-bytes"));
-    /* A short one has not. */
+    /* An incomplete one has not. */
     assert_int_equal(load_bytes(&image, file, 13 + 20, &options, NULL, &err), GI_E_LIMIT);
     assert_non_null(strstr(err.text, "--max-pixels"));
     /* By default 60000 x 60000 in a raw file is within the limits. */
@@ -224,7 +227,7 @@ static int note_and_halve(void *arg, const struct gi_image *picture)
     return 2;
 }
 
-/* Nobody is asked for a picture whose sides an image can't have; decoding it is refused. */
+/* The callback is not called for an image whose sides exceed int; decoding it is refused. */
 static void beyond_int(void **state)
 {
     (void)state;
@@ -244,8 +247,8 @@ static void beyond_int(void **state)
     assert_int_equal(gi_decode_shrink(&decode, 2, 2), 1);
 }
 
-/* The shape is told before the samples are there, also where they then are damaged; not beyond a
- * limit. */
+/* The callback gets the shape before the samples exist, also if they turn out to be damaged, but
+ * not beyond a limit. */
 static void shape_is_told(void **state)
 {
     (void)state;
@@ -275,7 +278,7 @@ static void shape_is_told(void **state)
     }
 }
 
-/* What may come back from a format: the same, or converted as gi_save() says. */
+/* Each format returns the same image, or one converted as gi_save() states. */
 static void each_format(void **state)
 {
     (void)state;
@@ -315,7 +318,7 @@ static void each_format(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-/* Alpha is laid over black, gray becomes three equal channels, float becomes 16 bits. */
+/* Alpha is composited over black, gray becomes three equal channels, float becomes 16 bits. */
 static void conversions(void **state)
 {
     (void)state;
@@ -348,7 +351,7 @@ static void conversions(void **state)
     gi_image_free(&back);
 }
 
-/* BMP and TGA as stb_image reads them. */
+/* stb_image reads our BMP and TGA. */
 static void through_stb(void **state)
 {
     (void)state;
@@ -414,7 +417,7 @@ static void choice_of_format(void **state)
     assert_null(gi_format_at(1000));
 }
 
-/* Images of any size, down to the last sample: large ones come from another kind of memory. */
+/* Images of any size come back to the last sample: large ones are allocated differently. */
 static void large_images(void **state)
 {
     (void)state;
@@ -428,7 +431,7 @@ static void large_images(void **state)
     }
 }
 
-/* An error of a long path still ends in its reason, and begins where it should. */
+/* An error about a long path is shortened in the middle: its beginning and its reason remain. */
 static void long_paths(void **state)
 {
     (void)state;
@@ -451,7 +454,8 @@ static void long_paths(void **state)
     assert_string_equal(err.text, "7: short");
 }
 
-/* A profile for another colour model is not written; metadata is named where it can't be kept. */
+/* A profile for another colour model is not written; a warning names metadata that a format can't
+ * hold. */
 static void lost_metadata(void **state)
 {
     (void)state;

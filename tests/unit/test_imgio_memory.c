@@ -1,4 +1,5 @@
-/* Memory that runs out while a file is written or read: an error, never a crash or a wrong file.
+/* Memory runs out while a file is written or read: the result is an error or the right file, never
+ * a crash.
  * SPDX-License-Identifier: MIT */
 #include "failing_memory.h"
 #include "imgio_util.h"
@@ -7,8 +8,8 @@ static const char *path;
 static const struct gi_load_options linearly = {
     .limits = {GI_DEFAULT_MAX_PIXELS, GI_DEFAULT_MAX_BYTES}, .linear = true};
 
-/* A profile for colour, EXIF with a copyright and no orientation (TIFF 6.0, section 2), XMP, a text
- * in Latin-1, one that is not, one of many bytes. */
+/* A colour profile, EXIF with a copyright and without an orientation (TIFF 6.0, section 2), XMP, a
+ * text in Latin-1, one beyond Latin-1, and a long one. */
 static char icc[200], long_text[3000];
 static char exif[] = "II*\0\10\0\0\0\1\0\x98\x82\2\0\4\0\0\0abc\0\0\0\0";
 static char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'></x:xmpmeta>";
@@ -51,7 +52,7 @@ static void assert_same_metadata(const struct gi_metadata *a, const struct gi_me
 static enum gi_status save(const char *format, const struct gi_image *image, bool profile)
 {
     struct gi_metadata metadata = said;
-    if (!profile) /* not a real profile, so that its transfer curve is unknown */
+    if (!profile) /* not a valid profile, so that its transfer curve is unknown */
         metadata.icc = NULL, metadata.icc_nbytes = 0;
     struct gi_save_options options = {.format = format, .quality = 90, .compression = 1};
     struct gi_err err = {0};
@@ -60,7 +61,7 @@ static enum gi_status save(const char *format, const struct gi_image *image, boo
     return status;
 }
 
-/* Something that the format holds: black and white, gray or colour. */
+/* Returns an image that the format can hold: black and white, gray or colour. */
 static struct gi_image image_for(const char *format)
 {
     bool bits = strcmp(format, "pbm") == 0, gray = bits || strcmp(format, "pgm") == 0;
@@ -71,8 +72,8 @@ static struct gi_image image_for(const char *format)
     return image;
 }
 
-/* For each format and each allocation of a save, one that fails: an error and no file, or the file
- * that there is without. */
+/* For each format each allocation of a save fails once: the result is an error and no file, or the
+ * file of a save without a fault. */
 static void saving(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void saving(void **state)
     }
 }
 
-/* The same into memory. */
+/* The same for saving into memory. */
 static void saving_in_memory(void **state)
 {
     (void)state;
@@ -150,7 +151,8 @@ static void saving_in_memory(void **state)
     }
 }
 
-/* Each allocation of a load fails once: an error, or the image with all that goes with it. */
+/* Each allocation of a load fails once: the result is an error, or the image with all of its
+ * metadata. */
 static int load_without(const struct gi_load_options *options)
 {
     struct gi_image want, got;
@@ -180,7 +182,7 @@ static int load_without(const struct gi_load_options *options)
     return failed;
 }
 
-/* The same for reading what was written. */
+/* The same for reading the files of each format. */
 static void loading(void **state)
 {
     (void)state;

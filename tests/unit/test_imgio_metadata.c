@@ -1,5 +1,6 @@
-/* What travels beside the samples: colour chunks, orientation and thumbnails in XMP, text chunks of
- * PNG as they should not be. SPDX-License-Identifier: MIT */
+/* Metadata: PNG's colour chunks, orientation and thumbnails in XMP, and malformed text chunks of
+ * PNG.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <zlib.h>
@@ -7,7 +8,7 @@
 #include "imgio/metadata.h"
 
 /* PNG specification, third edition, 11.3.2: an image with sRGB's gamma and primaries is sRGB, also
- * where it only says so by them. */
+ * if only those chunks declare it. */
 static void colours(void **state)
 {
     (void)state;
@@ -53,7 +54,8 @@ static void colours(void **state)
     }
 }
 
-/* The picture is upright now, and thumbnails show it as it was. */
+/* The image has been made upright, so its orientation is reset and thumbnails, which are not
+ * upright, are removed. */
 static void settled(void **state)
 {
     (void)state;
@@ -75,7 +77,7 @@ static void settled(void **state)
         size_t n = strlen(cases[i][0]);
         struct gi_metadata metadata = {.xmp = malloc(n), .xmp_nbytes = n};
         assert_non_null(metadata.xmp);
-        memcpy(metadata.xmp, cases[i][0], n); /* no zero behind it */
+        memcpy(metadata.xmp, cases[i][0], n); /* without a terminating zero */
         gi_metadata_settle(&metadata);
         assert_int_equal(metadata.xmp_nbytes, strlen(cases[i][1]));
         assert_memory_equal(metadata.xmp, cases[i][1], metadata.xmp_nbytes);
@@ -83,7 +85,7 @@ static void settled(void **state)
     }
 }
 
-/* A packet with a zero in it is read on. */
+/* A zero within a packet does not end it. */
 static void zero_in_packet(void **state)
 {
     (void)state;
@@ -105,14 +107,15 @@ static void put32(unsigned char *to, uint32_t v)
         to[i] = (unsigned char)(v >> (24 - 8 * i));
 }
 
-/* Texts that are whole are kept under their keywords, others are let by; the image is there. */
+/* Valid texts are kept under their keywords, others are skipped; the image is read in both cases.
+ */
 static void texts(void **state)
 {
     (void)state;
     static const struct {
         const char *type, *bytes;
         size_t n;
-        const char *keyword, *text; /* NULL: none is kept */
+        const char *keyword, *text; /* NULL: the text is skipped */
     } cases[] = {
         {"tEXt", "Title\0abc", 9, "Title", "abc"},
         {"tEXt", "Title\0", 6, "Title", ""},
@@ -145,7 +148,7 @@ static void texts(void **state)
     assert_int_equal(gi_save_memory(&png, &n, &image, NULL, "x", &options, NULL, NULL), GI_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         unsigned char file[1024];
-        enum { AT = 8 + 25 }; /* signature and IHDR */
+        enum { AT = 8 + 25 }; /* after signature and IHDR */
         size_t more = 12 + cases[i].n;
         assert_true(n + more <= sizeof file);
         memcpy(file, png, AT);
@@ -173,7 +176,7 @@ static void texts(void **state)
     gi_image_free(&image);
 }
 
-/* As a decoder has it, with one text added. The caller frees the metadata. */
+/* Adds one text like a decoder. The caller frees the metadata. */
 static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char *keyword,
                 const char *text, size_t n)
 {
@@ -182,13 +185,13 @@ static bool add(struct gi_metadata *metadata, struct gi_err *warning, const char
     return gi_decode_add_text(&decode, keyword, NULL, NULL, text, n);
 }
 
-/* UTF-8 is unchanged (RFC 3629), everything else is Latin-1; and the part of it that Latin-1 can
- * represent. */
+/* UTF-8 is unchanged (RFC 3629), and all other bytes are read as Latin-1; `latin` is the text as
+ * Latin-1. */
 static void alphabets(void **state)
 {
     (void)state;
     static const struct {
-        const char *bytes, *text, *latin; /* NULL: it can't */
+        const char *bytes, *text, *latin; /* NULL: Latin-1 can't represent it */
     } cases[] = {
         {"plain", "plain", "plain"},
         {"caf\xc3\xa9", "caf\xc3\xa9", "caf\xe9"},
@@ -196,7 +199,7 @@ static void alphabets(void **state)
         {"\xc4\x80", "\xc4\x80", NULL},                 /* U+0100 */
         {"\xe2\x82\xac", "\xe2\x82\xac", NULL},         /* U+20AC */
         {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80", NULL}, /* U+1F600 */
-        {"\xc1\x81", "\xc3\x81\xc2\x81", "\xc1\x81"},   /* longer than need be */
+        {"\xc1\x81", "\xc3\x81\xc2\x81", "\xc1\x81"},   /* an overlong form */
         {"\xe0\x80\x81", "\xc3\xa0\xc2\x80\xc2\x81", "\xe0\x80\x81"},
         {"\xf0\x80\x80\x81", "\xc3\xb0\xc2\x80\xc2\x80\xc2\x81", "\xf0\x80\x80\x81"},
         {"\xf5\x80\x80\x80", "\xc3\xb5\xc2\x80\xc2\x80\xc2\x80", "\xf5\x80\x80\x80"},
@@ -229,7 +232,7 @@ static void alphabets(void **state)
     assert_null(latin);
 }
 
-/* Texts of hexadecimal digits as ImageMagick writes them, whole and damaged. */
+/* Metadata in hexadecimal digits as ImageMagick writes it, complete and damaged. */
 static void raw_profiles(void **state)
 {
     (void)state;
@@ -243,7 +246,8 @@ static void raw_profiles(void **state)
         {"APP1", "\nexif\n       8\n4578696600004949\n", "II", NULL, 0},
         {"APP1", xap, NULL, "<x/>", 0},
         {"xmp", "\nxmp\n       4\n3c782f3e\n", NULL, "<x/>", 0},
-        {"exif", "\nexif\n       6\n457869660000\n", NULL, NULL, 0}, /* and nothing behind it */
+        {"exif", "\nexif\n       6\n457869660000\n", NULL, NULL,
+         0}, /* nothing follows the header */
         {"exif", "\nexif\n       8\n4d4d002a4d4d002a\n", NULL, NULL, 0},
         {"APP1", "\nAPP1\n      40\n687474703a2f2f6e732e61646f62652e636f6d2f7861702f322e302f003c\n",
          NULL, NULL, 0},
@@ -269,7 +273,7 @@ static void raw_profiles(void **state)
             assert_memory_equal(metadata.xmp, cases[i].xmp, metadata.xmp_nbytes);
         gi_metadata_free(&metadata);
     }
-    /* A zero among the digits is none of them. */
+    /* A zero byte among the digits is not a digit. */
     static const char zero[] = "\nexif\n 8\n4578\0"
                                "69660000\0"
                                "4949\n";
@@ -281,7 +285,8 @@ static void raw_profiles(void **state)
     gi_metadata_free(&metadata);
 }
 
-/* A file may hold any number and length of texts: the excess is left out with one warning. */
+/* A file may hold any number and length of texts: those beyond the limit are dropped with one
+ * warning. */
 static void too_much(void **state)
 {
     (void)state;
@@ -304,7 +309,7 @@ static void too_much(void **state)
     free(text);
 }
 
-/* --strip gps: nothing that may name a place is left. */
+/* --strip gps removes everything that may name a place. */
 static void places(void **state)
 {
     (void)state;

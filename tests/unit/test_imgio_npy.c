@@ -1,11 +1,11 @@
-/* .npy: headers as NumPy writes them (NEP 1) and as it does not, byte by byte.
+/* Headers of .npy files, as NumPy writes them (NEP 1) and malformed ones, byte by byte.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 enum { HEAD = 200, DATA = 24 };
 
-/* A file of version `version` whose header is `words`, and DATA samples 1, 2, 3... Returns its
- * length. */
+/* Makes a file of version `version` whose header is `words`, with DATA samples 1, 2, 3... Returns
+ * its length. */
 static size_t make_file(unsigned char file[HEAD + DATA], int version, const char *words)
 {
     size_t start = version == 1 ? 10 : 12, n = strlen(words);
@@ -23,7 +23,7 @@ static void headers(void **state)
 {
     (void)state;
     static const struct {
-        const char *words, *says; /* NULL: it is an image of the shape */
+        const char *words, *says; /* NULL: it is an image of this shape */
         int width, height, channels;
         enum gi_type type;
         unsigned first, second; /* samples of the first row */
@@ -88,7 +88,7 @@ static void headers(void **state)
         }
 }
 
-/* 32 bits are labels, where these are wanted. */
+/* 32-bit integers are read as labels if the caller asks for labels. */
 static void labels(void **state)
 {
     (void)state;
@@ -120,8 +120,7 @@ static void labels(void **state)
     assert_non_null(strstr(err.text, "want u1, u2, u4 or f4"));
 }
 
-/* Lengths that are none, versions that are none, and files cut in the middle of their first bytes.
- */
+/* Invalid lengths and versions, and files that are cut within their first bytes. */
 static void preamble(void **state)
 {
     (void)state;
@@ -155,7 +154,7 @@ static void preamble(void **state)
     assert_non_null(strstr(err.text, "in its header"));
 }
 
-/* In Fortran order a truncated array misses samples in every row; in C order the first rows are
+/* In Fortran order a truncated array lacks samples in every row; in C order the first rows are
  * complete. */
 static void parts(void **state)
 {

@@ -1,5 +1,6 @@
-/* Small files whose heads say odd things, made by hand: an image or an error that says why. And
- * metadata that a format can't hold. SPDX-License-Identifier: MIT */
+/* Small handmade files with unusual headers give an image or an error that names the reason;
+ * metadata that a format can't hold causes a warning.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 static char path[128];
 
-/* A piece of bytes with zeros in it. */
+/* A string literal with its length, which may contain zeros. */
 #define BYTES(text) text, sizeof text - 1
 
 #define TGA_PALETTE(bits, of_pixel) "\0\1\1\0\0\1\0" bits "\0\0\0\0\1\0\1\0" of_pixel "\0"
@@ -26,7 +27,7 @@ static const struct odd {
     const char *bytes;
     size_t n;
     bool header_only;
-    int channels; /* 0: it is refused */
+    int channels; /* 0: the file is refused */
     const char *says;
 } odds[] = {
     {BYTES("YUV4MPEG2 W4 H2 Cmono \n"), true, 1, ""},
@@ -76,8 +77,9 @@ static const struct odd {
      false, 0, "at most 2147483647"},
     {BYTES("\x93NUMPY\0\0\2\0{}  "), false, 0, "damaged header"},
     {BYTES("P7\nWIDTH 2147483647\nHEIGHT 2147483647\nDEPTH 4\nMAXVAL 65535\nENDHDR\n"), false, 0,
-     "--max-pixels"}, /* more bytes than there are numbers */
-    {BYTES("#?RADIANCE\n\n-Y 1 +X 2\n\1\1\2\x80\1\2\1\x80"), false, 3, ""}, /* no runs */
+     "--max-pixels"}, /* more bytes than 64 bits count */
+    {BYTES("#?RADIANCE\n\n-Y 1 +X 2\n\1\1\2\x80\1\2\1\x80"), false, 3,
+     ""}, /* they look like runs and are none */
     {BYTES("#?RADIANCE\n\n-Y 1 +X 2\n\2\1\1\x80\1\1\1\1"), false, 3, ""},
     {BYTES("#?RADIANCE\n\n-Y 1 +X 2\n\1\1\1\1\1\1\1\1"), false, 0, "damaged"},
 };
@@ -92,7 +94,7 @@ static void heads(void **state)
         struct gi_err err = {0}, warning = {0};
         unsigned char *bytes = malloc(odd->n);
         assert_non_null(bytes);
-        memcpy(bytes, odd->bytes, odd->n); /* nothing may be read behind them */
+        memcpy(bytes, odd->bytes, odd->n); /* a read past the end must be detected */
         options.header_only = odd->header_only;
         gi_load_memory(&image, NULL, NULL, bytes, odd->n, "odd", &options, &warning, &err);
         if (image.channels != odd->channels && !(err.status && !odd->channels))
@@ -106,7 +108,7 @@ static void heads(void **state)
     }
 }
 
-/* Which of a file's images a name asks for. */
+/* The number in brackets of a name selects an image of the file. */
 static void names(void **state)
 {
     (void)state;
@@ -135,7 +137,7 @@ static void names(void **state)
     }
 }
 
-/* A resolution that a format can't hold, in either direction, is none; others come back. */
+/* A resolution that a format can't hold, in either direction, is dropped; others come back. */
 static void resolutions(void **state)
 {
     (void)state;
@@ -166,7 +168,8 @@ static void resolutions(void **state)
     gi_image_free(&image);
 }
 
-/* Blocks that are longer than a JPEG's segment are named, and the picture is written. */
+/* Metadata blocks longer than a JPEG segment cause a warning that names them, and the image is
+ * written. */
 static void too_long(void **state)
 {
     (void)state;
@@ -176,7 +179,7 @@ static void too_long(void **state)
     const struct gi_save_options options = {.format = "jpeg", .quality = 90};
     char *exif = calloc(1, LONG), *words = calloc(1, LONG + 1), keyword[] = "Title";
     assert_true(exif && words);
-    memcpy(exif, "II*\0\10\0\0\0", 8); /* of no entries */
+    memcpy(exif, "II*\0\10\0\0\0", 8); /* without entries */
     memset(words, 'x', LONG);
     for (int i = 0; i < 3; i++)
         for (int n = 100; n <= LONG; n += LONG - 100) {
@@ -227,7 +230,7 @@ static void blocks(void **state)
     assert_int_equal(gi_save_check_orientation("a.png", NULL, &err), GI_OK);
 }
 
-/* An orientation is written where there is no EXIF, and the picture is as it was. */
+/* An orientation is written if there is no EXIF, and the samples are unchanged. */
 static void orientations(void **state)
 {
     (void)state;
@@ -245,8 +248,8 @@ static void orientations(void **state)
     gi_image_free(&image);
 }
 
-/* JFIF's density: a number for each direction, of inches, centimetres or of nothing at all (JFIF
- * 1.02). */
+/* JFIF's density: a number per direction, per inch, per centimetre or without a unit (JFIF 1.02).
+ */
 static void densities(void **state)
 {
     (void)state;
@@ -297,13 +300,13 @@ static int shrink(void *arg, const struct gi_image *picture)
     return asked->by;
 }
 
-/* A caller that asks for a smaller picture is told its upright size, and is asked only about whole
- * pixels. */
+/* A caller that asks for a smaller image gets its upright size, and only whole numbers of pixels.
+ */
 static void smaller(void **state)
 {
     (void)state;
     struct gi_image image = random_image(64, 48, 3, GI_U8, 1), back;
-    for (int o = 1; o <= 8; o += 5) /* upright, or on its side */
+    for (int o = 1; o <= 8; o += 5) /* upright, or rotated by 90 degrees */
         for (int by = 1; by <= 2; by++)
             for (int how = 0; how < 3; how++) {
                 const struct gi_save_options save = {
@@ -325,7 +328,8 @@ static void smaller(void **state)
     gi_image_free(&image);
 }
 
-/* Sides that a format can't hold are an error, whose picture is too wide or too high. */
+/* Sides that a format can't hold are an error that says whether the image is too wide or too high.
+ */
 static void sides(void **state)
 {
     (void)state;
@@ -355,8 +359,8 @@ static bool stops(void)
     return true;
 }
 
-/* As many mapped files as there are guards, and more; files over the limit; a pipe that is given
- * up. */
+/* More mapped files than there are guards against truncation; files over the limit; waiting for a
+ * pipe that is interrupted. */
 static void sources(void **state)
 {
     (void)state;
@@ -396,7 +400,7 @@ static void sources(void **state)
     assert_int_equal(gi_reader_open(&reader, "/", &err), GI_E_IO);
 }
 
-/* The rest of an input whose head was already read. */
+/* Reads the rest of an input whose header was already read. */
 static void ahead(void **state)
 {
     (void)state;

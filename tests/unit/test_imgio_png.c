@@ -1,4 +1,5 @@
-/* PNG: libpng's simplified interface is the oracle for reading, libpng's reader for our writing.
+/* PNG: libpng's simplified interface is the oracle for reading, and libpng's reader for the files
+ * that we write.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -9,8 +10,9 @@
 
 #include "imgio/png/png_quick.h"
 
-/* The samples as libpng's simplified interface gives them: 8 bits, or for 16-bit files (`wide`) 16
- * bits, which it hands out linear and premultiplied, so wide files are read by read_wide(). */
+/* Returns the samples that libpng's simplified interface gives in 8 bits. It gives 16 bits as
+ * linear and premultiplied samples, so that 16-bit files (`wide`) are read by read_wide() instead.
+ */
 static struct gi_image read_simplified(const char *path, int channels)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
@@ -26,7 +28,7 @@ static struct gi_image read_simplified(const char *path, int channels)
     return image;
 }
 
-/* 16 bits through png_read_png(), whose rows are big-endian. */
+/* Returns 16 bits as png_read_png() gives them, with big-endian rows. */
 static struct gi_image read_wide(const char *path)
 {
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
@@ -51,13 +53,14 @@ static struct gi_image read_wide(const char *path)
     return image;
 }
 
-/* True where the file's gAMA chunk makes the simplified interface change values. */
+/* Returns whether the file has a gAMA chunk, which makes the simplified interface change samples.
+ */
 static bool has_gamma(struct bytes file)
 {
     return memmem(file.at, file.n, "gAMA", 4) != NULL;
 }
 
-/* The file without its gAMA chunk, written to `path`. */
+/* Writes the file without its gAMA chunk to `path`. */
 static void write_without_gamma(const char *path, struct bytes file)
 {
     unsigned char *type = memmem(file.at, file.n, "gAMA", 4);
@@ -82,7 +85,7 @@ static void compare_with_libpng(const char *path, const char *scratch)
     gi_image_free(&image);
 }
 
-/* Channels and type of a PngSuite file by its name: "basn3p04", "tbbn2c16". */
+/* Checks channels and type against the name of a PngSuite file: "basn3p04", "tbbn2c16". */
 static void check_suite_shape(const char *name, const struct gi_image *image)
 {
     int colour = name[4] - '0', bits = atoi(name + 6);
@@ -155,7 +158,7 @@ static void gray_with_transparency(void **state)
     gi_image_free(&image);
 }
 
-/* Every channel count and type at every level comes back from us and from libpng. */
+/* Every channel count and type at every level is read back the same by us and by libpng. */
 static void round_trip(void **state)
 {
     (void)state;
@@ -217,7 +220,8 @@ static void metadata(void **state)
     snprintf(path, sizeof path, "%s/a.png", tmp);
     unsigned char icc[600] = {0}, exif[] = "II*\0\x08\0\0\0\0\0\0\0\0\0";
     icc[2] = 600 >> 8, icc[3] = 600 & 255, icc[8] = 4;
-    for (size_t i = 132; i < sizeof icc; i++) /* libpng takes no profile that packs to 80 bytes */
+    for (size_t i = 132; i < sizeof icc;
+         i++) /* libpng refuses a profile that compresses to 80 bytes */
         icc[i] = (unsigned char)(i * i * i >> 5);
     memcpy(icc + 12, "mntrRGB XYZ ", 12);
     memcpy(icc + 36, "acsp", 4);
@@ -248,7 +252,7 @@ static void metadata(void **state)
     remove_folder(tmp);
 }
 
-/* PNG 1.2, 6.6. */
+/* The Paeth predictor (PNG 1.2, 6.6). */
 static int paeth(int left, int up, int corner)
 {
     int guess = left + up - corner;
@@ -256,7 +260,7 @@ static int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/* One row by the standard's formulas. */
+/* Filters one row by the standard's formulas. */
 static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *above, size_t n,
                             size_t bpp, int kind)
 {
@@ -267,7 +271,8 @@ static void filter_by_paper(uint8_t *packed, const uint8_t *row, const uint8_t *
     }
 }
 
-/* Filters applied here are undone, for every pixel size, short rows, and each filter under each. */
+/* Our reader undoes filters that are applied here, for every pixel size, short rows, and each
+ * filter below each other one. */
 static void unfilter(void **state)
 {
     (void)state;
@@ -300,7 +305,7 @@ static void unfilter(void **state)
             }
 }
 
-/* A small PNG of ours. */
+/* Returns a small PNG that we have written. */
 static struct bytes small_png(void)
 {
     const char *tmp = make_folder();
@@ -320,7 +325,7 @@ static void damage(void **state)
     (void)state;
     struct bytes file = small_png();
     check_truncations(file, file.n);
-    /* Every byte is under a checksum: no single change may go unseen. */
+    /* A checksum covers every byte: each single change must be detected. */
     for (size_t i = 0; i < file.n; i++) {
         struct gi_image image;
         struct gi_err err;
@@ -332,7 +337,8 @@ static void damage(void **state)
     free(file.at);
 }
 
-/* The quick way takes what it should, and text after the pixels; it leaves the rest to libpng. */
+/* The fast decoder accepts the files it is meant for, also with text after the pixels; it leaves
+ * all others to libpng. */
 static void quick_way(void **state)
 {
     (void)state;
@@ -365,7 +371,7 @@ static void quick_way(void **state)
     free(file.at);
 }
 
-/* Pixels of a file that is cut in the middle: the first rows, then zeros. */
+/* A file that is cut within its pixels gives its first rows, then zeros. */
 static void partial(void **state)
 {
     (void)state;
@@ -388,9 +394,9 @@ static void partial(void **state)
     free(file.at);
 }
 
-/* A file of some bytes that claims gigabytes is refused before anything, libpng's own row buffers
- * included, is allocated: an address space of 1 GiB is enough (the limit is not set under
- * AddressSanitizer, which needs more; the fuzzer's limit on memory found this). */
+/* A file of a few bytes that declares gigabytes is refused before any allocation, including
+ * libpng's own row buffers: an address space of 1 GiB suffices (AddressSanitizer needs more, so the
+ * limit is not set under it). The fuzzer's memory limit found this. */
 static void bombs(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* PNG: chunks in odd places, of odd lengths, more than once, and how they are read.
+/* PNG chunks in unusual places, with wrong lengths, or repeated, and how they are read.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -24,7 +24,7 @@ static struct bytes small_png(void)
     return (struct bytes){made, n};
 }
 
-/* Where the chunk of that type begins. */
+/* Returns the offset of the chunk of this type. */
 static size_t chunk_at(struct bytes file, const char *type)
 {
     unsigned char *found = memmem(file.at, file.n, type, 4);
@@ -32,7 +32,7 @@ static size_t chunk_at(struct bytes file, const char *type)
     return (size_t)(found - file.at) - 4;
 }
 
-/* `file`, which is freed, with a chunk more at `at`; its checksum off by `off`. */
+/* Returns `file`, which is freed, with a chunk inserted at `at`; its checksum is wrong by `off`. */
 static struct bytes with_chunk(struct bytes file, size_t at, const char *type, const void *bytes,
                                size_t n, uint32_t off)
 {
@@ -48,7 +48,7 @@ static struct bytes with_chunk(struct bytes file, size_t at, const char *type, c
     return longer;
 }
 
-/* Chunks of colour: the first of each name, of a length that there is, whose checksum is right. */
+/* The first colour chunk of each name is used if its length and checksum are right. */
 static void colours(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void colours(void **state)
         const char *type, *bytes;
         size_t n;
         uint32_t off;
-        const char *again; /* bytes of a second one; NULL: there is none */
+        const char *again; /* bytes of a second one, or NULL */
         size_t want;
     } cases[] = {
         {"cLLI", light, 8, 0, NULL, 13},  {"cLLI", light, 8, 1, NULL, 0},
@@ -70,7 +70,7 @@ static void colours(void **state)
         struct gi_image image;
         struct gi_metadata metadata;
         struct gi_err err = {0};
-        if (cases[i].again) /* behind the pixels, where libpng does not mind */
+        if (cases[i].again) /* after the pixels, where libpng accepts it */
             file = with_chunk(file, chunk_at(file, "IEND"), cases[i].type, cases[i].again,
                               cases[i].n, 0);
         file = with_chunk(file, chunk_at(file, "IDAT"), cases[i].type, cases[i].bytes, cases[i].n,
@@ -91,7 +91,7 @@ static void colours(void **state)
     }
 }
 
-/* Notes may follow the pixels on the quick way; all else is left to libpng. */
+/* The fast decoder accepts text chunks after the pixels; it leaves everything else to libpng. */
 static void quick_notes(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void quick_notes(void **state)
     } cases[] = {
         {"tEXt", "IEND", 3, true},  {"zTXt", "IEND", 4, true},  {"iTXt", "IEND", 7, true},
         {"tIME", "IEND", 7, true},  {"eXIf", "IEND", 7, false}, {"IDAT", "IEND", 0, true},
-        {"IDAT", "IEND", 1, false}, /* behind the end of the pixels */
+        {"IDAT", "IEND", 1, false}, /* after the end of the pixels */
         {"IDAT", "IDAT", 0, true},  {"IEND", "IEND", 1, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -120,7 +120,7 @@ static void quick_notes(void **state)
         gi_image_free(&want);
         free(file.at);
     }
-    struct bytes none = small_png(); /* two chunks without a byte hold no pixels */
+    struct bytes none = small_png(); /* two empty chunks hold no pixels */
     size_t at = chunk_at(none, "IDAT"), end = chunk_at(none, "IEND");
     memmove(none.at + at, none.at + end, none.n - end);
     none.n -= end - at;
@@ -132,7 +132,7 @@ static void quick_notes(void **state)
     free(none.at);
 }
 
-/* An animation is told, unless there was something to tell before. */
+/* An animation causes a warning, unless there was an earlier one. */
 static void animations(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void animations(void **state)
         }
 }
 
-/* EXIF behind the pixels is found without reading them, as far as chunks are whole. */
+/* EXIF after the pixels is found without decoding these, as long as the chunks are complete. */
 static void late_exif(void **state)
 {
     (void)state;

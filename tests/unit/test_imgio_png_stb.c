@@ -1,4 +1,4 @@
-/* PNG files of ours read by stb_image, whose reader shares no code with libpng.
+/* stb_image, whose reader shares no code with libpng, reads the PNG files that we write.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 

@@ -1,4 +1,4 @@
-/* PNM, PAM and PFM: netpbm is the oracle for the corpus, hand-made files for everything else.
+/* PNM, PAM and PFM: netpbm is the oracle for the corpus, and all other files are made by hand.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -12,7 +12,7 @@ static bool has_netpbm(void)
     return false;
 }
 
-/* Compares with what `command` makes of the file: raw P5 or P6, maxval 255 or 65535. */
+/* Compares with the output of `command` for the file: raw P5 or P6, maxval 255 or 65535. */
 static void compare(const char *path, const char *command)
 {
     struct gi_image image = load_or_fail(path);
@@ -71,7 +71,7 @@ static void as_netpbm(void **state)
     assert_int_equal(gi_load(&image, NULL, NULL, path, &strictly, NULL, NULL), GI_E_FORMAT);
 }
 
-/* PFM: pfmtopam wants 0 to 1 and makes 16 bits of it, so the picture is scaled and written first.
+/* PFM: pfmtopam expects 0 to 1 and converts to 16 bits, so the image is scaled and written first.
  */
 static void pfm_as_netpbm(void **state)
 {
@@ -108,7 +108,7 @@ static void pfm_as_netpbm(void **state)
     remove_folder(tmp);
 }
 
-/* One hand-made file and its samples; 16-bit ones where `type` says so. */
+/* A handmade file and its samples; of 16 bits if `type` is GI_U16. */
 struct sample_file {
     const char *bytes;
     size_t nbytes;
@@ -177,14 +177,14 @@ static void hand_made(void **state)
                 fail_msg("file %zu, sample %zu: %u, want %u", f, i, v, file->samples[i]);
         }
         gi_image_free(&image);
-        /* Every prefix but one that only lacks digits or white space after the last number. */
+        /* Every prefix except those that only lack digits or white space after the last number. */
         bool plain = file->bytes[1] <= '3';
         check_truncations((struct bytes){(unsigned char *)file->bytes, file->nbytes},
                           file->nbytes - (plain ? 2 : 0));
     }
 }
 
-/* Every maxval, every value: rounded to nearest. */
+/* Every maxval and every value: samples are rounded to nearest. */
 static void scaling(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void pfm(void **state)
                       sizeof little - 1);
 }
 
-/* Headers that hold no sizes or no scale. */
+/* Headers without sizes or without a scale. */
 static void pfm_headers(void **state)
 {
     (void)state;
@@ -318,7 +318,8 @@ static void pfm_headers(void **state)
     }
 }
 
-/* A stream of several images gives its first and says so; other bytes at the end are no image. */
+/* A stream of several images gives its first one and a warning; other bytes at the end are not an
+ * image. */
 static void streams(void **state)
 {
     (void)state;
@@ -342,8 +343,8 @@ static void streams(void **state)
     }
 }
 
-/* Written bits: ink is black, rows end at a byte; images with other samples than black and white
- * are refused. */
+/* Bitmaps are written with black as 1 and rows that end at a byte; images with other samples than
+ * black and white are refused. */
 static void bitmaps(void **state)
 {
     (void)state;
@@ -386,7 +387,7 @@ static void flips(void **state)
     }
 }
 
-/* A plain file may be cut inside its last number: no white space there, and room for a digit. */
+/* A plain file may be cut within its last number: no white space follows, and more digits could. */
 static void cut_numbers(void **state)
 {
     (void)state;
@@ -410,7 +411,7 @@ static void cut_numbers(void **state)
     }
 }
 
-/* Of several possible warnings the first is given: a sample over the maximum, then a truncated
+/* If several warnings are possible, the first is given: a sample over the maximum, then a truncated
  * number or more images. */
 static void first_warning(void **state)
 {

@@ -1,4 +1,4 @@
-/* Output files: whole or not there, whatever happens.
+/* An output file is complete or does not exist, whatever happens while it is written.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -138,14 +138,14 @@ static void no_clobber(void **state)
     assert_int_equal(put(in_folder("a"), "old", true, &err), GI_OK);
     assert_int_equal(put(in_folder("a"), "new", true, &err), GI_E_IO);
     assert_non_null(strstr(err.text, strerror(EEXIST)));
-    /* Also where the file appears between opening and committing. */
+    /* A file that appears between opening and committing is not overwritten either. */
     assert_int_equal(gi_sink_open(&sink, in_folder("b"), true, &err), GI_OK);
     write_file(in_folder("b"), "rival", 5);
     assert_int_equal(gi_sink_commit(&sink, false, &err), GI_E_IO);
     assert_content(in_folder("b"), "rival");
     assert_content(in_folder("a"), "old");
     assert_int_equal(count_files(folder), 2);
-    /* Without no_clobber a late rival is replaced. */
+    /* Without no_clobber a file that appears meanwhile is replaced. */
     assert_int_equal(gi_sink_open(&sink, in_folder("c"), false, &err), GI_OK);
     write_file(in_folder("c"), "rival", 5);
     assert_int_equal(gi_sink_write(sink, "mine", 4, &err), GI_OK);
@@ -162,7 +162,7 @@ static void symlinks(void **state)
     assert_int_equal(mkdir(in_folder("sub"), 0755), 0);
     assert_int_equal(symlink("sub/real", in_folder("one")), 0);
     assert_int_equal(symlink("one", in_folder("two")), 0);
-    assert_int_equal(put(in_folder("two"), "first", false, &err), GI_OK); /* points to nothing */
+    assert_int_equal(put(in_folder("two"), "first", false, &err), GI_OK); /* a dangling link */
     assert_content(in_folder("sub/real"), "first");
     assert_int_equal(put(in_folder("two"), "second", false, &err), GI_OK);
     assert_content(in_folder("sub/real"), "second");
@@ -193,7 +193,7 @@ static void unwritable(void **state)
     }
 }
 
-/* In a child: writes more than the file-size limit allows over an older file. */
+/* In a child process: writes more than the file-size limit allows over an older file. */
 static int over_file_limit(void)
 {
     struct rlimit limit = {100000, 100000};
@@ -212,7 +212,7 @@ static int over_file_limit(void)
     return gi_sink_commit(&sink, false, &err) == GI_E_IO ? 0 : 4;
 }
 
-/* In a child: the reader of the pipe is gone. */
+/* In a child process: the reader of the pipe has exited. */
 static int broken_pipe(void)
 {
     int ends[2];
@@ -228,7 +228,7 @@ static int broken_pipe(void)
                : 3;
 }
 
-/* Exit status of `task` run in a child; 1000 + signal where one ended it. */
+/* Returns the exit status of `task` run in a child process, or 1000 + signal if one ended it. */
 static int in_child(int (*task)(void))
 {
     pid_t child = fork();
@@ -297,8 +297,8 @@ static void signals(void **state)
     assert_int_equal(count_files(folder), 1);
 }
 
-/* Hides /proc in a name space of this process alone, without which an unnamed file can't be used.
- * False where that is not allowed. */
+/* Hides /proc in a mount namespace of this process, without which an unnamed file can't get a name.
+ * Returns false if that is not permitted. */
 static bool hide_proc(void)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -307,7 +307,7 @@ static bool hide_proc(void)
 
 enum { NOT_ALLOWED = 77 };
 
-/* In a child: everything again through a named temporary. */
+/* In a child process: repeats everything with a named temporary file. */
 static int named_temporary(void)
 {
     struct gi_err err;
@@ -337,14 +337,14 @@ static void without_unnamed_files(void **state)
         print_message("skipped: may not hide /proc\n");
         skip();
     }
-    assert_int_equal(result, 7); /* from the signal handler at the end */
+    assert_int_equal(result, 7); /* the signal handler's exit status */
     assert_content(in_folder("a"), "two");
     assert_content(in_folder("b"), "b");
     assert_content(in_folder("c"), "rival");
     assert_int_equal(count_files(folder), 3);
 }
 
-/* In place, in one call: the file read is the file written. */
+/* The output file is the input file, in one call. */
 static void in_place(void **state)
 {
     (void)state;

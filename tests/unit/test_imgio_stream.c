@@ -1,4 +1,4 @@
-/* Streams: PNM images one behind the other, through files and through pipes that give a byte at a
+/* Streams of concatenated PNM images, read from files and from pipes that deliver one byte at a
  * time.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
@@ -52,7 +52,7 @@ static void *pour(void *arg)
     return NULL;
 }
 
-/* What each image of a stream must be: the bytes of a file that holds it alone. */
+/* Each image of a stream must have the bytes of a file that holds it alone. */
 struct expected {
     const void *bytes;
     size_t n;
@@ -79,7 +79,7 @@ static void expect_images(struct gi_reader *reader, const struct expected *want,
         (text), sizeof(text) - 1                                                                   \
     }
 
-/* Every kind, two of them separated by white space that the stream's reader lets by. */
+/* Images of every kind; two of them are separated by white space that the reader skips. */
 static const struct expected kinds[] = {
     TEXT("P5 3 2 255\nabcdef"),
     TEXT("P6 # a comment\n1 2\n65535 P5P6P7P1P2P3"),
@@ -142,7 +142,8 @@ static void all_kinds_from_pipes(void **state)
     }
 }
 
-/* An image is there as soon as its bytes are: who asks and waits for the answer must get it. */
+/* An image is returned as soon as its bytes have arrived: a caller that sends a request and waits
+ * for the answer must get it. */
 static void does_not_wait(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void does_not_wait(void **state)
     assert_int_equal(gi_reader_open(&reader, "-", &err), GI_OK);
     assert_string_equal(gi_reader_name(reader), "standard input");
     for (int i = 0; i < KINDS; i++) {
-        if (i == 5) /* a plain bitmap has an end, a plain number needs what follows it */
+        if (i == 5) /* a plain bitmap has an end; a plain number ends with the byte after it */
             continue;
         assert_int_equal(write(ends[1], kinds[i].bytes, kinds[i].n), kinds[i].n);
         assert_int_equal(gi_pnm_next(&buffer, &end, reader, &strictly.limits, &err), GI_OK);
@@ -171,8 +172,8 @@ static void does_not_wait(void **state)
     close(ends[1]);
 }
 
-/* Cut anywhere, the images before the cut are whole, and the cut one is refused when decoded or by
- * its head. */
+/* The stream is cut at every byte: images before the cut are complete, and the cut one is refused
+ * by its header or its decoder. */
 static void breaks_off(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void refuses(void **state)
     }
 }
 
-/* A head that claims gigabytes takes no more memory than twice what there is. */
+/* A header that declares gigabytes takes at most twice the memory of the bytes that exist. */
 static void claims(void **state)
 {
     (void)state;
@@ -257,8 +258,8 @@ static void claims(void **state)
     free(buffer.at);
 }
 
-/* A letter in a plain raster parts numbers, as far as the end of the image is looked for: decoding
- * it says that it is damaged. */
+/* A letter in a plain raster separates numbers while the end of the image is searched; the decoder
+ * then reports that it is damaged. */
 static void letters(void **state)
 {
     (void)state;
@@ -271,7 +272,7 @@ static void letters(void **state)
     gi_reader_close(&reader);
 }
 
-/* A head that is a comment without an end is not waited for past what is looked at. */
+/* A header that is an endless comment is refused after the maximum number of bytes. */
 static void endless_head(void **state)
 {
     (void)state;
@@ -293,8 +294,8 @@ static void endless_head(void **state)
     free(text);
 }
 
-/* Whether a further image follows, by the head of the first: not where that is damaged or claims
- * more than a file can hold, which is said when it is decoded. */
+/* The first header tells whether a further image follows. It does not if the header is damaged or
+ * declares more than a file can hold, which decoding reports. */
 static void has_more(void **state)
 {
     (void)state;
@@ -326,7 +327,7 @@ static void has_more(void **state)
     }
 }
 
-/* A plain image that goes on for longer than the limit. */
+/* A plain image that continues past the limit. */
 static void too_long(void **state)
 {
     (void)state;
@@ -359,8 +360,8 @@ static bool at_once(void)
     return true;
 }
 
-/* With a stop callback, waiting for a pipe happens in steps: until bytes arrive, or it is to stop.
- */
+/* With a stop callback, the reader waits for a pipe in steps, until bytes arrive or the callback
+ * says stop. */
 static void heeded(void **state)
 {
     (void)state;
@@ -375,7 +376,7 @@ static void heeded(void **state)
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_E_IO);
     gi_input_heed(never);
     struct trickle t = {path, join(want, 1, ""), 5};
-    int other = open(path, O_RDWR); /* so that neither end waits for the other to be opened */
+    int other = open(path, O_RDWR); /* neither end waits for the other to be opened */
     assert_int_equal(pthread_create(&thread, NULL, pour, &t), 0);
     assert_int_equal(gi_reader_open(&reader, path, &err), GI_OK);
     pthread_join(thread, NULL);

@@ -1,9 +1,9 @@
-/* TGA: files of the corpus that show one picture are oracles of each other and of what stb_image
- * reads; origins, run lengths and palettes are made here.
+/* TGA: files of the corpus that show the same picture are oracles of each other, and stb_image is
+ * one for all; origins, run lengths and palettes are made here.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
-/* Without a pop: functions that stay unused are only found at the end of the file. */
+/* The pragma has no pop, because unused functions are only found at the end of the file. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -12,7 +12,7 @@
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
 
-/* Every file of the corpus as stb_image reads it: none of them runs from right to left. */
+/* stb_image reads every file of the corpus, because none of them runs from right to left. */
 static void corpus(void **state)
 {
     (void)state;
@@ -33,7 +33,7 @@ static void corpus(void **state)
         assert_non_null(want);
         assert_true(w == image.width && h == image.height);
         for (int y = 0; y < h; y++)
-            for (size_t x = 0; x < gi_row_samples(&image); x++) /* 5 bits: stb_image cuts */
+            for (size_t x = 0; x < gi_row_samples(&image); x++) /* 5 bits: stb_image truncates */
                 assert_in_range(((uint8_t *)gi_row(&image, y))[x] -
                                     want[(size_t)y * gi_row_samples(&image) + x] + 1,
                                 image.channels == 3 ? 0 : 1, image.channels == 3 ? 2 : 1);
@@ -45,7 +45,7 @@ static void corpus(void **state)
     assert_int_equal(n, 22);
 }
 
-/* A palette of 32 bits, whose alpha counts. */
+/* A palette of 32 bits whose alpha is used. */
 static void palette_with_alpha(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void palette_with_alpha(void **state)
     assert_int_equal(load_bytes(&image, beyond, sizeof file, &strictly, NULL, &err), GI_E_FORMAT);
 }
 
-/* There is no magic: bytes whose header makes no sense are no TGA, and of no known format. */
+/* TGA has no magic number: bytes with an invalid header are of no known format. */
 static void headers(void **state)
 {
     (void)state;
@@ -76,10 +76,10 @@ static void headers(void **state)
     } cases[] = {
         {0, 0, 0, 0, true},     {1, 2, 0, 0, false}, /* kinds of palette: 0 or 1 */
         {2, 0, 0, 0, false},                         /* no image */
-        {2, 4, 0, 0, false},                         /* 1 to 3 and 9 to 11 */
-        {2, 1, 0, 0, false},                         /* a palette of no colours */
+        {2, 4, 0, 0, false},                         /* 1 to 3 and 9 to 11 are valid */
+        {2, 1, 0, 0, false},                         /* a palette without colours */
         {16, 24, 0, 0, false},                       /* gray of 24 bits */
-        {2, 2, 16, 8, false},                        /* colour of 8 */
+        {2, 2, 16, 8, false},                        /* colour of 8 bits */
         {2, 2, 16, 15, true},   {2, 2, 16, 16, true}, {2, 2, 16, 24, true},
         {2, 2, 16, 32, true},   {16, 16, 0, 0, true}, {12, 0, 0, 0, false}, /* width */
         {14, 0, 0, 0, false},                                               /* height */
@@ -103,8 +103,8 @@ static void headers(void **state)
     }
 }
 
-/* Pixels that number colours in 16 bits, from the first that the palette holds; all colours gray
- * make a gray image. */
+/* Pixels with 16-bit palette indices, counted from the palette's first entry; a palette of grays
+ * makes a gray image. */
 static void wide_indices(void **state)
 {
     (void)state;
@@ -117,14 +117,15 @@ static void wide_indices(void **state)
     assert_int_equal(image.channels, 1);
     assert_memory_equal(image.data, gray, sizeof gray);
     gi_image_free(&image);
-    file[20] = 8; /* red of the first */
+    file[20] = 8; /* red of the first colour */
     assert_int_equal(load_bytes(&image, file, sizeof file, &strictly, NULL, &err), GI_OK);
     assert_int_equal(image.channels, 3);
     assert_memory_equal(image.data, colour, sizeof colour);
     gi_image_free(&image);
 }
 
-/* One picture of 3 x 2 with all origins, plain and in run lengths that cross a row's end. */
+/* One picture of 3 x 2 pixels with all origins, plain and with run lengths that cross the end of a
+ * row. */
 static void origins(void **state)
 {
     (void)state;
@@ -183,8 +184,8 @@ static void there_and_back(void **state)
     remove_folder(tmp);
 }
 
-/* Whether alpha counts is said by the extension area, byte 494 of it: from 3 on it does
- * (version 2.0, C.3, field 24). A footer that leads nowhere says nothing. */
+/* Byte 494 of the extension area says whether alpha is used: from 3 on it is (version 2.0, C.3,
+ * field 24). A footer with an invalid offset is ignored. */
 static void attributes(void **state)
 {
     (void)state;

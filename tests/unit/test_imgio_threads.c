@@ -1,4 +1,5 @@
-/* Reading and writing by several threads: the same bytes, and no loose ends when something fails.
+/* Reading and writing with several threads gives the same bytes, and a failure leaves no thread or
+ * file behind.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -39,7 +40,7 @@ static void save_by(const struct gi_parallel *parallel, const struct gi_image *i
     assert_int_equal(gi_save(image, NULL, path, &options, NULL, NULL), GI_OK);
 }
 
-/* Who makes the strips, and in which order, is not seen in the file. */
+/* The file does not depend on the threads that make its strips, or on their order. */
 static void any_threads(void **state)
 {
     const char *tmp = make_folder();
@@ -76,8 +77,8 @@ static void any_threads(void **state)
     remove_folder(tmp);
 }
 
-/* The image, the warning and the error of a file are those of one thread, also where rows that
- * several threads read are over their own maximum: the first in the file is named. */
+/* The image, the warning and the error of a file are those of one thread, also if several threads
+ * find samples over the maximum: the first row in the file is named. */
 static void read_by(const struct gi_parallel *parallel, struct bytes file, bool allow_partial,
                     struct gi_image *image, struct gi_err *said)
 {
@@ -118,7 +119,7 @@ static void any_readers(void **state)
     static const struct {
         const char *head;
         size_t sample_nbytes;
-        unsigned most; /* of a sample's first byte */
+        unsigned most; /* maximum of a sample's first byte */
     } cases[] = {{"P5 1000 900 255\n", 1, 255},
                  {"P5 1000 900 99\n", 1, 99},
                  {"P5 1000 900 65535\n", 2, 255},
@@ -145,7 +146,7 @@ static void any_readers(void **state)
     }
 }
 
-/* Threads that can't be had, and a file that can't be written, with strips under way. */
+/* Threads that can't be created, and a file that can't be written while strips are in progress. */
 static void threads_fail(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void threads_fail(void **state)
     assert_int_equal(gi_save(&image, NULL, path, &options, NULL, &err), GI_E_MEMORY);
     assert_non_null(strstr(err.text, "a.png: none today"));
     assert_int_equal(count_files(tmp), 0);
-    struct gi_image small = gi_image_rows(&image, 0, 30); /* one strip: no thread is asked */
+    struct gi_image small = gi_image_rows(&image, 0, 30); /* one strip: no thread is needed */
     assert_int_equal(gi_save(&small, NULL, path, &options, NULL, &err), GI_OK);
     struct gi_pool *pool;
     assert_int_equal(gi_pool_new(&pool, 3, NULL), GI_OK);

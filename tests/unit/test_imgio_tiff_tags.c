@@ -1,4 +1,5 @@
-/* TIFF: what the tags of a small file say, made through libtiff. SPDX-License-Identifier: MIT */
+/* TIFF: the tags of small files, made with libtiff, and the pixels or messages that they give.
+ * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@ static char folder[64], path[128];
 
 #if GI_HAVE_TIFF
 
-/* A picture of 4 x 1 pixels of `bits` bits a pixel, the bytes as given; `tags` end in {0, 0}. */
+/* Writes a picture of 4 x 1 pixels of `bits` bits per pixel with these bytes; `tags` end in {0, 0}.
+ */
 static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
 {
     TIFF *tiff = TIFFOpen(path, "wl");
@@ -39,7 +41,7 @@ static void write_row(const unsigned tags[][2], const unsigned char bytes[16])
     TIFFClose(tiff);
 }
 
-/* What TIFF 6.0 knows and we do not, said as such. */
+/* Features of TIFF 6.0 that we do not support are refused by name. */
 static void refused(void **state)
 {
     (void)state;
@@ -103,7 +105,7 @@ static void refused(void **state)
     }
 }
 
-/* Pixels by what TIFF 6.0 says of the tags; and palettes of bytes, which some writers make. */
+/* Pixels as TIFF 6.0 defines them by tags; and palettes of bytes, which some writers make. */
 static void tags(void **state)
 {
     (void)state;
@@ -118,7 +120,7 @@ static void tags(void **state)
          {10, 10, 11, 20, 20, 21, 30, 30, 31, 40, 40, 41},
          0},
         {{{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_PALETTE}, {TIFFTAG_COLORMAP, 0}}, 1, {0, 0, 0, 0}, 0},
-        /* Two samples more of unknown meaning are none of ours; a sole one is alpha. */
+        /* Two extra samples of unknown meaning are dropped; a single one is alpha. */
         {{{TIFFTAG_SAMPLESPERPIXEL, 3}, {TIFFTAG_EXTRASAMPLES, 2}}, 1, {10, 40, 70, 100}, 0},
         {{{TIFFTAG_SAMPLESPERPIXEL, 2}, {TIFFTAG_EXTRASAMPLES, 1}},
          2,
@@ -161,13 +163,13 @@ static void tags(void **state)
     }
 }
 
-/* A time of TIFF's form goes to its tag, another one to the description, with its keyword
- * (TIFF 6.0, section 8, DateTime); what ImageJ and OME say of a whole file is left out. */
+/* A time in TIFF's form is written to its tag, any other one to the description, with its keyword
+ * (TIFF 6.0, section 8, DateTime); ImageJ's and OME's descriptions of a whole file are dropped. */
 static void texts(void **state)
 {
     (void)state;
     static const struct {
-        const char *keyword, *text, *as; /* the keyword that it comes back by; NULL: it does not */
+        const char *keyword, *text, *as; /* the keyword when it is read; NULL: it is dropped */
     } cases[] = {
         {"Creation Time", "2026:11:23 12:00:00", "Creation Time"},
         {"Creation Time", "2026-11-23 12:00:00", "Description"},
@@ -218,7 +220,7 @@ static void narrow_palette(void **state)
     gi_image_free(&image);
 }
 
-/* Floats whose colour is times alpha: without it, and where nothing shows the colour stays. */
+/* Floats with premultiplied colour are divided by alpha; if alpha is 0, the colour is unchanged. */
 static void associated_floats(void **state)
 {
     (void)state;
@@ -244,7 +246,7 @@ static void associated_floats(void **state)
     gi_image_free(&image);
 }
 
-/* As many pages as libtiff counts, and no more, of a chain of directories without entries. */
+/* A chain of empty directories is counted up to libtiff's maximum. */
 static void many_pages(void **state)
 {
     (void)state;
@@ -268,7 +270,7 @@ static void many_pages(void **state)
     }
 }
 
-/* JPEG inside, in YCbCr as usual: as libtiff itself makes RGB of it. */
+/* JPEG inside TIFF, in YCbCr as usual, gives the RGB that libtiff gives. */
 static void jpeg_inside(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* WebP: there and back without loss, dwebp and cwebp as oracles of the other side.
+/* WebP written without loss is read back the same; dwebp reads our files and cwebp writes files for
+ * us.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -13,7 +14,7 @@ static bool missing(void)
     return false;
 }
 
-/* What a build without libwebp says. */
+/* The message of a build without libwebp. */
 static void left_out(void **state)
 {
     (void)state;
@@ -71,7 +72,7 @@ static void lossless(void **state)
         }
 }
 
-/* dwebp sees what we see, in files that we and cwebp wrote, lossy and not. */
+/* dwebp decodes the same pixels as we, from files that we and cwebp wrote, lossy and lossless. */
 static void as_dwebp(void **state)
 {
     (void)state;
@@ -124,7 +125,7 @@ static void damage(void **state)
     }
 }
 
-/* A lossless file codes a flat image in no bits at all: 16384 x 16384 in 40 bytes. */
+/* A lossless file codes a constant image in no bits at all: 16384 x 16384 pixels in 40 bytes. */
 static void flat(void **state)
 {
     (void)state;
@@ -171,7 +172,7 @@ static void too_large(void **state)
         }
 }
 
-/* EXIF that starts as in JPEG is taken without that; an animation without a frame is refused. */
+/* EXIF with the prefix of JPEG is read without the prefix; an animation is refused. */
 static void extended(void **state)
 {
     (void)state;
@@ -310,7 +311,7 @@ static void animation(void **state)
     }
 }
 
-/* Data after the image: a chunk without its padding ends the search, whatever it contains. */
+/* Data after the image: a chunk without its padding ends the search, whatever follows. */
 static void tail(void **state)
 {
     (void)state;
@@ -319,10 +320,10 @@ static void tail(void **state)
     static const struct {
         const char *bytes;
         size_t n;
-        size_t exif; /* bytes that are found */
+        size_t exif; /* number of bytes found */
     } cases[] = {
         {"EXIF\4\0\0\0II*\0", 12, 4},    {"EXIF\10\0\0\0Exif\0\0II", 16, 2},
-        {"EXIF\6\0\0\0Exif\0\0", 14, 6}, /* and nothing behind it */
+        {"EXIF\6\0\0\0Exif\0\0", 14, 6}, /* only the prefix */
         {"ODD \1\0\0\0x", 9, 0},         {"ODD \1\0\0\0x\0EXIF\2\0\0\0II", 20, 2},
         {"ODD \377\0\0\0x", 9, 0},       {"ODD", 3, 0},
     };

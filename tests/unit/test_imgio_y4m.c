@@ -1,4 +1,4 @@
-/* Y4M: headers of all kinds, planes in and out, samples of 8 to 16 bits.
+/* Y4M video: headers of all kinds, planes read and written, samples of 8 to 16 bits.
  * SPDX-License-Identifier: MIT */
 #include "imgio_util.h"
 
@@ -28,7 +28,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* An reader of these bytes. */
+/* Opens a reader of these bytes. */
 static struct gi_reader *open_bytes(const void *bytes, size_t n)
 {
     struct gi_reader *reader;
@@ -52,7 +52,7 @@ static void kinds(void **state)
     (void)state;
     static const struct {
         const char *words;
-        int nplanes, bits, width, height; /* of chroma, for 33 x 17 */
+        int nplanes, bits, width, height; /* of chroma, if luma is 33 x 17 */
     } cases[] = {
         {"", 3, 8, 17, 9},           {" C420", 3, 8, 17, 9},
         {" C420jpeg", 3, 8, 17, 9},  {" C420mpeg2 XYSCSS=420MPEG2", 3, 8, 17, 9},
@@ -128,7 +128,7 @@ static void refuses(void **state)
     text[sizeof text - 2] = '\n';
     text[sizeof text - 1] = '\0';
     assert_int_equal(read_head(&video, text, &err), GI_E_FORMAT);
-    /* As an image too; the longest line that there may be is read by both. */
+    /* The same as an image; both readers accept a line of the maximum length. */
     struct gi_load_options options = strictly;
     struct gi_image image;
     options.header_only = true;
@@ -145,7 +145,7 @@ static void refuses(void **state)
     }
 }
 
-/* Reads a video and writes it again; returns how many frames went. */
+/* Reads a video and writes it again; returns the number of frames. */
 static int copy(struct gi_reader *reader, const char *to, struct gi_err *err)
 {
     char line[GI_Y4M_LINE_MAX];
@@ -177,7 +177,7 @@ static int copy(struct gi_reader *reader, const char *to, struct gi_err *err)
     return n;
 }
 
-/* A video of `bits` with every value there is, in `header` and frames of FRAME lines. */
+/* Makes a video with every value of `bits` bits, with this header and frames of FRAME lines. */
 static struct bytes make_video(const char *header, size_t frame_nbytes, int bits, int frames)
 {
     struct gi_buffer all = {0};
@@ -229,7 +229,7 @@ static void comes_back(void **state)
     }
 }
 
-/* Every cut is told, but one between frames. */
+/* Every cut is reported, except one between frames. */
 static void breaks_off(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void other_frames(void **state)
     }
 }
 
-/* Values of 0..1023 become 0..65535, and larger ones are limited. */
+/* Values of 0..1023 are scaled to 0..65535, and larger ones are clamped. */
 static void widens(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void widens(void **state)
     gi_image_free(&image);
 }
 
-/* A blank at the header's end is no word. */
+/* A blank at the end of the header is not a parameter. */
 static void blank(void **state)
 {
     (void)state;
