@@ -1,5 +1,6 @@
-/* Bilateral means by a guide, at every level of the CPU and on CUDA, by every way that takes one,
- * against kernels/pairs.h. SPDX-License-Identifier: MIT */
+/* The joint bilateral filter with a guide image: every level of the CPU and CUDA, and every way
+ * that takes a guide, give the definition of kernels/pairs.h.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -31,7 +32,7 @@ static void put(struct gi_image *image, int y, int x, int c, float v)
         ((float *)gi_row(image, y))[i] = isnan(v) ? NAN : v;
 }
 
-/* The sample anywhere; `value` is what is outside. */
+/* Returns the sample at any coordinates; `value` is the constant outside the image. */
 static float at(const struct gi_image *image, const float *value, enum gi_border border, int y,
                 int x, int c)
 {
@@ -43,7 +44,7 @@ static float at(const struct gi_image *image, const float *value, enum gi_border
     return image->type == GI_F32 ? value[c] : rintf(fminf(fmaxf(value[c], 0), full));
 }
 
-/* The neighbour (y + j, x + i) of (y, x) into the sums of a row, weights last. */
+/* Adds the neighbour (y + j, x + i) of (y, x) to the sums of a row; the weights come last. */
 static void add(const struct joint *s, float *sums, int y, int x, int j, int i)
 {
     const struct gi_bilateral *spec = &s->spec;
@@ -118,7 +119,7 @@ static void check_queue(struct gi_queue *queue, const struct joint *s, int way)
     guard_free(&got);
 }
 
-/* A disk, and weights that fall with the distance. */
+/* Draws a disk and weights that decrease with the distance. */
 static void fill_tables(struct joint *s, uint64_t *seed)
 {
     const struct gi_image *guide = &s->guide.image;
@@ -196,7 +197,7 @@ static void every_shape(void **state)
 
 int main(void)
 {
-    (void)walk_check_all; /* test_ways.c */
+    (void)walk_check_all; /* only test_ways.c uses it */
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_shape)};
     return cmocka_run_group_tests(tests, walk_open, walk_close);
 }

@@ -1,4 +1,5 @@
-/* Cached memory of images: what is reused, what is given back, and the maximum.
+/* The cache of image memory: which blocks are reused, which are returned to the system, and the
+ * maximum of the cache.
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <pthread.h>
@@ -30,13 +31,13 @@ static void is_taken_again(void **state)
     assert_int_equal((uintptr_t)first % GI_ROW_ALIGN, 0);
     memset(first, 1, 3 * MIB);
     a->free(a->self, first);
-    /* A little smaller fits, half as large does not. */
+    /* A slightly smaller size fits, half the size does not. */
     void *third = a->alloc(a->self, 5 * MIB / 2);
     assert_ptr_equal(third, first);
     a->free(a->self, third);
     void *half = a->alloc(a->self, MIB);
     assert_ptr_not_equal(half, first);
-    /* The smallest that fits. */
+    /* The smallest block that fits is taken. */
     void *large = a->alloc(a->self, 4 * MIB);
     a->free(a->self, large);
     a->free(a->self, half);
@@ -48,7 +49,7 @@ static void is_taken_again(void **state)
     assert_null(kept);
 }
 
-/* Whether the address is still mapped: large blocks are maps of their own. */
+/* Returns whether the address is still mapped: large blocks have mappings of their own. */
 static bool is_mapped(void *at)
 {
     char line[256];
@@ -64,7 +65,8 @@ static bool is_mapped(void *at)
     return found;
 }
 
-/* The maximum lent at one time is the limit: another size replaces idle blocks. */
+/* The limit of the cache is the maximum lent at one time: blocks of another size replace idle ones.
+ */
 static void never_more_than_was_lent(void **state)
 {
     (void)state;
@@ -83,7 +85,7 @@ static void never_more_than_was_lent(void **state)
     void *third = a->alloc(a->self, 20 * MIB);
     a->free(a->self, other);
     a->free(a->self, third);
-    /* 52 of 64 MiB are idle: 8 more have room, and then 10 more have not. */
+    /* 52 of 64 MiB are idle: there is room for 8 more, and then none for 10 more. */
     void *fourth = a->alloc(a->self, 8 * MIB);
     assert_true(is_mapped(other));
     assert_true(is_mapped(third));
@@ -128,7 +130,7 @@ static void threads_share_it(void **state)
     gi_kept_free(&kept);
 }
 
-/* The CPU's device caches memory if it is asked to, and results are in it. */
+/* The CPU's device caches memory if it is told to, and results are in cached memory. */
 static void a_device_keeps_it(void **state)
 {
     (void)state;

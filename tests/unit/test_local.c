@@ -1,4 +1,5 @@
-/* Local thresholds on every level of the CPU and on CUDA, against a plain definition.
+/* Adaptive (local) thresholds on every level of the CPU and on CUDA, against a definition in plain
+ * loops.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
@@ -7,7 +8,7 @@ static uint64_t seed = 20261123;
 
 __extension__ typedef unsigned __int128 wide;
 
-/* The windows' sums at one sample, and its own level. */
+/* The sums of the window at one sample, and the sample's own level. */
 struct plain {
     uint64_t v, s;
     wide q;
@@ -54,7 +55,8 @@ static double spread_of(const struct plain *p, uint64_t n)
     return (double)(uint64_t)(d >> 64) * 0x1p64 + (double)(uint64_t)d;
 }
 
-/* e^-x, of which the one under test may differ in its last places. */
+/* Returns whether the sample exceeds its threshold. The last digits of the exponential may differ
+ * from those of the code under test. */
 static bool above(const struct gi_local *spec, const struct plain *p)
 {
     uint64_t n = (uint64_t)spec->k * (uint64_t)spec->k;
@@ -79,7 +81,7 @@ static void put(const struct gi_image *image, int y, size_t i, double v)
         ((float *)row)[i] = (float)v;
 }
 
-/* The mask, and the greatest D of the rows that count. */
+/* Computes the mask, and returns the maximum spread D over the rows that count. */
 static double define(const struct gi_image *dst, const struct gi_image *src,
                      const struct gi_local *spec)
 {
@@ -143,8 +145,8 @@ static void check(const struct gi_image *host, const struct gi_local *spec)
     gi_image_free(&want);
 }
 
-/* A rule of each kind: of the mean, with the deviation below and above it, times the mean, and with
- * the exponential. */
+/* Returns a rule of each kind: the mean, with the deviation below or above it, times the mean, and
+ * with the exponential. */
 static struct gi_local random_rule(int kind, int k, enum gi_border border, enum gi_type type)
 {
     double n = (double)k * k, full = type == GI_F32 ? GI_LOCAL_LEVELS : gi_type_full_scale(type);
@@ -176,7 +178,7 @@ static void make(int width, int height, int channels, enum gi_type type, int k, 
     struct guard g;
     guard_alloc(&g, width, height, channels, type, 16);
     case_fill(&g.image, &seed);
-    if (case_between(&seed, 0, 3) == 0) /* where nothing deviates, as on much of a page */
+    if (case_between(&seed, 0, 3) == 0) /* half the image is constant, as on a blank page */
         for (int y = 0; y < height; y++)
             for (size_t i = 0; i < gi_row_samples(&g.image) / 2; i++)
                 put(&g.image, y, i, (double)gi_type_full_scale(type));
@@ -206,7 +208,8 @@ static void test_shapes(void **state)
         make(1100, 9, 1, kind % 2 ? GI_U8 : GI_U16, 3, kind, kind);
 }
 
-/* Bytes as devices cut them: several threads, warps and bands, each rule and border. */
+/* Bytes in widths that devices divide: several threads, warps and bands, each rule and border mode.
+ */
 static void test_bytes(void **state)
 {
     (void)state;
@@ -216,7 +219,7 @@ static void test_bytes(void **state)
             make(1100 - 37 * kind, 20 + ks[i], 1, GI_U8, ks[i], kind, (i + kind) % CASE_BORDERS);
 }
 
-/* Sums of squares that just fit, or don't, around black with a few white samples. */
+/* Sums of squares that just fit, or don't, in black images with a few white samples. */
 static void test_black(void **state)
 {
     (void)state;
@@ -230,7 +233,8 @@ static void test_black(void **state)
                     put(&g.image, y, x, case_between(&seed, 0, 99) || y < 200 ? 0 : 255);
             struct gi_local spec = random_rule(kind, ks[i], GI_BORDER_VALUE, GI_U8);
             spec.edge.value[0] = 0;
-            if (kind == 3 && i == 0) { /* no threshold of black is above it, nor at -0 */
+            if (kind == 3 &&
+                i == 0) { /* the threshold of black must not be below black, not even with -0 */
                 spec.part = -spec.part;
                 spec.slope = -spec.slope;
                 spec.shift = 0;
@@ -242,7 +246,8 @@ static void test_black(void **state)
         }
 }
 
-/* Windows whose sums don't fit in 32 bits, in 2^53, in 64 bits; wider than the image. */
+/* Windows whose sums don't fit in 32 bits, in 2^53 or in 64 bits, and windows wider than the image.
+ */
 static void test_wide(void **state)
 {
     (void)state;
@@ -256,7 +261,7 @@ static void test_wide(void **state)
     make(1, 1, 1, GI_U16, 1001, 1, GI_BORDER_WRAP);
 }
 
-/* ---- Bernsen: halfway between extremes ---- */
+/* ---- Bernsen: midway between minimum and maximum ---- */
 
 static bool half_way(double v, double l, double g, double full, const struct gi_bernsen *spec)
 {
@@ -302,7 +307,7 @@ static void check_bernsen(const struct gi_image *v, const struct gi_image *l,
     gi_image_free(&want);
 }
 
-/* Any three images, ties among them. */
+/* Random images for all three sources, with ties among them. */
 static void test_bernsen(void **state)
 {
     (void)state;

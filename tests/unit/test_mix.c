@@ -1,5 +1,6 @@
-/* A pixel's channels made of each other: matrices are their definition to the bit, curves and hues
- * near it in double; every way of every backend gives the same bytes, in place too.
+/* Colour transforms of a pixel's channels: matrices equal their definition to the bit, and curves
+ * and hues are close to it in double. Every way of every backend gives the same bytes, also in
+ * place.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
@@ -8,7 +9,7 @@ enum { SEED = 20261123, KINDS = 9 };
 
 static struct gi_power powers[2];
 
-/* What only floats can hold, here and there. */
+/* Sets some samples to values that only floats can hold. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
     static const float odd[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f};
@@ -64,7 +65,7 @@ static struct gi_mix random_mix(int kind, const struct gi_image *src, uint64_t *
     return mix;
 }
 
-/* ---- what is meant, in double ---- */
+/* ---- the definition in double ---- */
 
 static double bent(const struct gi_bend *bend, double x)
 {
@@ -76,7 +77,7 @@ static double bent(const struct gi_bend *bend, double x)
     return bend->odd && x < 0 ? -y : y;
 }
 
-/* By cases, as textbooks have it. */
+/* Converts hues by cases, like textbooks. */
 static void hues(enum gi_mix_kind kind, double v[3], double full)
 {
     double a = v[0] / full, b = v[1] / full, c = v[2] / full;
@@ -111,7 +112,7 @@ static void meant(const struct gi_mix_step *step, double v[4], bool alpha_too)
         hues(step->kind, v, (double)step->full);
     } else {
         for (int i = 0; i < (alpha_too ? 4 : 3); i++) {
-            float f = step->offset[i]; /* to the bit, where it comes first */
+            float f = step->offset[i]; /* the first step is exact to the bit */
             for (int j = 0; j < (alpha_too ? 4 : 3); j++)
                 f = fmaf(step->matrix[i][j], (float)in[j], f);
             v[i] = (double)f;
@@ -124,7 +125,7 @@ static double get(const struct gi_image *image, int y, size_t i)
     return gi_sample(gi_row(image, y), i, image->type);
 }
 
-/* Fails where `got` is not what is meant. */
+/* Fails if `got` differs too much from the definition in double. */
 static void check_meaning(const struct gi_mix *mix, const struct gi_image *src,
                           const struct gi_image *got, const char *what)
 {
@@ -148,9 +149,9 @@ static void check_meaning(const struct gi_mix *mix, const struct gi_image *src,
         }
 }
 
-/* ---- the walk ---- */
+/* ---- all ways ---- */
 
-/* Way i of a queue into another image, or over the source. */
+/* Runs way i of a queue into another image, or in place. */
 static bool make(struct gi_queue *queue, int i, const struct gi_mix *mix, struct guard *got,
                  const struct gi_image *src, bool over)
 {

@@ -1,4 +1,5 @@
-/* The most frequent sample of a window on every level of the CPU and on CUDA, against counting.
+/* The mode filter (most frequent sample of a window) on every level of the CPU and on CUDA, against
+ * counting.
  * SPDX-License-Identifier: MIT */
 #include "walk_image.h"
 
@@ -31,7 +32,7 @@ static unsigned most_frequent(const struct gi_image *src, const struct gi_median
     static unsigned counts[65536];
     unsigned best = 0;
     bool counted = false;
-    for (int turn = 0; turn < 3; turn++) /* counts, looks, and clears */
+    for (int turn = 0; turn < 3; turn++) /* counts, compares, and clears */
         for (int j = -spec->height / 2; j < spec->height - spec->height / 2; j++)
             for (int i = -spec->width / 2; i < spec->width - spec->width / 2; i++) {
                 if (!counts_in(spec, j, i))
@@ -89,7 +90,7 @@ struct shape {
     const struct gi_run *runs; /* NULL: a rectangle */
 };
 
-/* Has few different samples if `values` is not 0. */
+/* `values`: the number of different samples; 0: any samples. */
 static void make(const int *size, int channels, enum gi_type type, const struct shape *window,
                  int border, unsigned values)
 {

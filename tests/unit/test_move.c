@@ -1,5 +1,6 @@
-/* Every way of the primitives that move samples, on every level of the CPU and on CUDA, against the
- * plain definition. SPDX-License-Identifier: MIT */
+/* Layout primitives (copy with border, turns, channel permutation, bounds): every way, on every
+ * level of the CPU and on CUDA, against a definition in plain loops.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -7,7 +8,7 @@ enum { SEED = 20261123 };
 
 static uint64_t seed = SEED;
 
-/* What a primitive is asked for; run() does it, define() says what must come out. */
+/* A primitive with its spec: run() computes it, define() gives the expected result. */
 struct move {
     const char *primitive;
     enum { WINDOW, TURN, SHUFFLE } which;
@@ -29,14 +30,14 @@ static enum gi_status run(struct gi_queue *queue, const struct move *move, struc
     }
 }
 
-/* Sample c of pixel x in row y. */
+/* Returns the address of sample c of pixel x in row y. */
 static void *at(const struct gi_image *image, int y, int x, int c)
 {
     size_t i = (size_t)x * (size_t)image->channels + (size_t)c;
     return (char *)gi_row(image, y) + i * gi_type_nbytes(image->type);
 }
 
-/* A sample of the edge's value, as kernels.h rounds. */
+/* Stores the constant of a border, rounded as kernels.h defines. */
 static void put_value(void *to, float v, enum gi_type type)
 {
     double full = gi_type_full_scale(type), whole = !(v > 0) ? 0 : v > full ? full : rint(v);
@@ -67,7 +68,7 @@ static void define_window(const struct gi_window *w, struct gi_image *dst,
             }
 }
 
-/* Any bits: floats that are NaN too. */
+/* Fills with random bits, so that floats may be NaN. */
 static void fill(struct gi_image *image)
 {
     for (int y = 0; y < image->height; y++)
@@ -96,7 +97,7 @@ static void check_way(struct gi_queue *queue, const struct move *move, int way,
     guard_free(&got);
 }
 
-/* `move` on n sources, on every queue, by every way. */
+/* Runs `move` on n sources, on every queue, by every way. */
 static void check_all(const struct move *move, const struct guard *srcs, int n,
                       const struct gi_image *want)
 {
@@ -122,7 +123,7 @@ static void check(const struct move *move, const struct guard *src, const struct
     check_all(move, src, 1, want);
 }
 
-/* A place for a window of n pixels: inside, across an end, far outside. */
+/* Draws the position of a window of n pixels: inside the image, across an end, or far outside. */
 static int place(int image, int n)
 {
     switch (case_between(&seed, 0, 5)) {
@@ -172,7 +173,7 @@ static void windows(void **state)
                                  (enum gi_type)type, (enum gi_border)border);
 }
 
-/* Rows of a higher image serve windows whose rows they hold. */
+/* A band of a higher image serves all windows whose rows it holds. */
 static void windows_on_bands(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void windows_on_bands(void **state)
         }
 }
 
-/* ---- turns ---- */
+/* ---- turns and flips ---- */
 
 static void define_turn(int turn, struct gi_image *dst, const struct gi_image *src)
 {
@@ -249,7 +250,8 @@ static void turns(void **state)
             }
 }
 
-/* A turn and its inverse, and the orientations' ones, as EXIF tells them by its letter F. */
+/* Each turn and its inverse give the source, and the orientations give the letter F of EXIF's
+ * figure. */
 static void orientations(void **state)
 {
     (void)state;
@@ -323,7 +325,7 @@ static void shuffles(void **state)
                     check_shuffle(i < CASE_SIZES ? case_sizes[i] : wide, made, (enum gi_type)type);
 }
 
-/* ---- bounds ---- */
+/* ---- bounding boxes ---- */
 
 static float sample(const struct gi_image *image, int y, int x, int c)
 {
@@ -354,7 +356,8 @@ static struct gi_bounds define_bounds(const struct gi_image *image,
     return bounds.bottom ? bounds : (struct gi_bounds){0};
 }
 
-/* An image of the pixel with a few others in it, some of them within the tolerance. */
+/* Finds the bounds in an image of one colour with a few other pixels, some of them within the
+ * tolerance. */
 static void check_bounds(const int *size, int channels, enum gi_type type)
 {
     struct gi_bounds_spec spec = {.tolerance = type == GI_F32 ? 0.01f : 3};

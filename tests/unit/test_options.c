@@ -1,4 +1,4 @@
-/* Option values: what is accepted, what is refused, and with which message.
+/* Option values: the texts that are accepted, those that are refused, and their messages.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 
@@ -320,7 +320,7 @@ static void test_colour(void **unused)
         "transparent, #rgb, #rgba, #rrggbb or #rrggbbaa");
 }
 
-/* What gi_option_print() makes of what was read. */
+/* Checks the text that gi_option_print() gives for a value that was read. */
 static void check_printed(const char *name, const char *text, const char *want)
 {
     char printed[128] = "";

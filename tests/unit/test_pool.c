@@ -1,4 +1,5 @@
-/* The thread pool: every job runs once, for any caller, at any depth, with scratch of its own.
+/* The thread pool runs every job once, for any caller and at any depth, with separate scratch
+ * memory.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +19,7 @@
 
 enum { JOBS_MAX = 64, CALLERS = 6, ROUNDS = 200 };
 
-/* A run that counts. Asserts are for the main thread alone: others count what is wrong. */
+/* The counts of a run. Only the main thread may assert: the others count errors. */
 struct tally {
     atomic_int hits[JOBS_MAX], wrong, now, most;
     size_t scratch_nbytes;
@@ -54,7 +55,7 @@ static void count_job(void *arg, int index, void *scratch)
     atomic_fetch_sub(&tally->now, 1);
 }
 
-/* Returns the number of errors in a run of this many jobs. */
+/* Returns the number of errors in a run of `njobs` jobs. */
 static int count(struct gi_pool *pool, int njobs, size_t scratch_nbytes, int depth)
 {
     struct tally tally = {.scratch_nbytes = scratch_nbytes, .pool = pool, .depth = depth};
@@ -98,7 +99,7 @@ static void runs_in_runs(void **state)
     gi_pool_free(&pool);
 }
 
-/* The workers end with the last share and come again with the next. */
+/* The workers exit with the last share and are started again for the next one. */
 static void pools_come_and_go(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void several_callers(void **state)
         assert_int_equal(callers[i].wrong, 0);
 }
 
-/* One share, used by several threads at once. */
+/* Several threads use one share at the same time. */
 static void *call_shared(void *arg)
 {
     intptr_t wrong = 0;
@@ -172,7 +173,7 @@ static void shared_share(void **state)
     gi_pool_free(&pool);
 }
 
-/* Jobs that meet: each waits for all of them, so that as many threads must be at it. */
+/* Jobs that each wait for all others, so that all of them must run at the same time. */
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t all_here;
@@ -214,7 +215,7 @@ static void as_many_threads_as_asked(void **state)
     gi_pool_free(&many);
 }
 
-/* Sanitizers end a program that asks for the impossible, unless told that it is meant. */
+/* Sanitizers abort at an impossible allocation unless this option allows it. */
 const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
 const char *__asan_default_options(void)

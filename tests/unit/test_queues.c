@@ -1,5 +1,5 @@
-/* Several queues of a device at work at once, on threads of their own, and several devices: the
- * bytes are those of one queue with one thread. And copies under way: tickets, pinned memory.
+/* Several queues of a device, and several devices, work at once on threads of their own and give
+ * the bytes of one queue with one thread. Also copies in progress: tickets and pinned memory.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 
@@ -9,7 +9,7 @@ enum { SEED = 20261122, QUEUES = 8, CASES = 24, ROUNDS = 2, DEVICES_MAX = 2, TIC
 
 enum work { GAUSSIAN, BOX, HISTOGRAM, LABEL, COPY, WORKS };
 
-/* A piece of work and its result as bytes. */
+/* An operation on an image, and its result as bytes. */
 struct piece {
     enum work work;
     int k;
@@ -22,7 +22,7 @@ struct piece {
 
 static struct piece pieces[CASES];
 
-/* The result's samples, row after row, freed by the caller. */
+/* Returns the result's samples without gaps between rows; the caller frees them. */
 static char *packed(struct gi_image *image, size_t *nbytes)
 {
     size_t row = gi_row_nbytes(image);
@@ -52,7 +52,7 @@ static enum gi_status filter(struct gi_queue *queue, const struct piece *piece,
                               : queue->k->convolve_separable(queue, dst, src, &separable, err);
 }
 
-/* The image that a filter or label makes of `src`; `out` is in host memory. */
+/* Runs a filter or the labelling on `src`; `out` is in host memory. */
 static enum gi_status image_work(struct gi_queue *queue, const struct piece *piece,
                                  struct gi_image *out, const struct gi_image *src,
                                  struct gi_err *err)
@@ -77,7 +77,7 @@ static enum gi_status image_work(struct gi_queue *queue, const struct piece *pie
     return status;
 }
 
-/* NULL where it failed. */
+/* Returns the result as bytes, or NULL if the operation failed. */
 static char *result(struct gi_queue *queue, const struct piece *piece, size_t *nbytes)
 {
     const struct gi_kernels *k = queue->k;
@@ -105,7 +105,7 @@ static char *result(struct gi_queue *queue, const struct piece *piece, size_t *n
     return bytes;
 }
 
-/* Works of every kind on images of many shapes, the results by one thread of the CPU. */
+/* Makes work of every kind on images of many shapes; one thread of the CPU computes the results. */
 static int make_pieces(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static int free_pieces(void **state)
     return 0;
 }
 
-/* A thread with a queue of its own. Asserts are for the main thread: others note what is wrong. */
+/* A thread with a queue of its own. Only the main thread may assert: the others record errors. */
 struct hand {
     pthread_t thread;
     struct gi_device *device;
@@ -221,7 +221,8 @@ static void queues_of_the_cpu(void **state)
     close_device(two[1]);
 }
 
-/* How many CUDA devices there are; says so where fewer than wanted. */
+/* Returns the number of CUDA devices, and prints that tests are skipped if fewer than `want` exist.
+ */
 static int cuda_devices(int want)
 {
     const struct gi_kernels *k = gi_kernels_cuda();
@@ -266,8 +267,8 @@ static struct gi_image image_of(const struct gi_allocator *allocator, int side, 
     return image;
 }
 
-/* Two uploads under way, then what they brought comes back, both again under way; from pageable
- * memory, small and by way of staging, and from pinned. */
+/* Two uploads are in progress at once, then two downloads of the same images: from pageable memory,
+ * small and through staging buffers, and from pinned memory. */
 static void two_in_flight(struct gi_queue *queue, const struct gi_allocator *allocator, int side,
                           uint64_t *seed)
 {
@@ -293,7 +294,7 @@ static void two_in_flight(struct gi_queue *queue, const struct gi_allocator *all
     }
 }
 
-/* More tickets than a queue tells apart, and the first is waited for last. */
+/* More tickets than a queue distinguishes, of which the first is waited for last. */
 static void many_tickets(struct gi_queue *queue, const struct gi_allocator *allocator,
                          uint64_t *seed)
 {
@@ -316,7 +317,7 @@ static void many_tickets(struct gi_queue *queue, const struct gi_allocator *allo
     }
 }
 
-/* Rows of a larger image, whose other rows stay. */
+/* Downloads into some rows of a larger image, whose other rows are unchanged. */
 static void into_rows(struct gi_queue *queue, uint64_t *seed)
 {
     const struct gi_kernels *k = queue->k;
@@ -361,7 +362,7 @@ static void copies(const struct gi_kernels *k)
     struct gi_queue *queue;
     assert_int_equal(k->queue_open(&queue, device, NULL), GI_OK);
     const struct gi_allocator *pinned = k->host_allocator(device);
-    for (int i = 0; i < 2; i++) { /* the second time with what the first has left */
+    for (int i = 0; i < 2; i++) { /* the second time with the first one's memory */
         two_in_flight(queue, NULL, 333, &seed);
         two_in_flight(queue, pinned, 333, &seed);
         many_tickets(queue, NULL, &seed);
@@ -389,7 +390,7 @@ static void copies_on_a_gpu(void **state)
     copies(gi_kernels_cuda());
 }
 
-/* Pinned memory is pinned once, also where it comes back on another thread's image. */
+/* Memory is pinned once, also if another thread's image reuses it. */
 static void pinned_is_kept(void **state)
 {
     (void)state;
@@ -409,7 +410,7 @@ static void pinned_is_kept(void **state)
     close_device(device);
 }
 
-/* An image that no device holds: nothing is made, and the memory is as free as before. */
+/* An image that fits on no device is refused, and as much memory is free as before. */
 static void failed_upload(void **state)
 {
     (void)state;
@@ -432,7 +433,7 @@ static void failed_upload(void **state)
     struct gi_image dst = {.data = &sample};
     uint64_t seed = SEED;
     case_open(&queue, k, 1);
-    two_in_flight(queue, NULL, 50, &seed); /* what the driver takes for itself, it has now */
+    two_in_flight(queue, NULL, 50, &seed); /* the driver allocates its own memory now */
     k->limits(queue, &before);
     assert_int_equal(k->upload(queue, &dst, &host, &ticket, &err), GI_E_DEVICE_MEMORY);
     assert_null(dst.data);

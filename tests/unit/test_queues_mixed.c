@@ -1,7 +1,7 @@
-/* Every operation on 8 queues of one device at once, each with another image: sizes, sample types,
- * channels and option values differ between the threads, so that a kernel is launched with
- * different shared memory, grids and tables at the same time. The results are those of one queue of
- * the CPU. A test with equal shapes has hidden a race before.
+/* Every operation runs on 8 queues of one device at once, each with another image: sizes, sample
+ * types, channels and option values differ between the threads, so that a kernel is launched with
+ * different shared memory, grids and tables at the same time. The results equal those of one queue
+ * of the CPU. A test with equal shapes once hid a race.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <time.h>
@@ -13,10 +13,10 @@
 enum {
     SEED = 20261124,
     THREADS = 8,
-    CASES = 24, /* of an operation */
-    TRIES = 60, /* of random options, until they go together */
+    CASES = 24, /* per operation */
+    TRIES = 60, /* of random options, until they are compatible */
     SIDE_MAX = 400,
-    WORK_MAX = 40000000, /* of a case: gi_cost.other and multiply-adds of all samples */
+    WORK_MAX = 40000000, /* per case: gi_cost.other and multiply-adds of all samples */
     USES_MAX = 256,
     PRIMITIVES_MAX = 96,
 };
@@ -26,8 +26,8 @@ struct piece {
     void *params;
     struct gi_image srcs[GI_SOURCES_MAX];
     struct gi_pipeline *pipeline;
-    struct gi_image want; /* of an operation that makes an image */
-    void *result;         /* of one that measures */
+    struct gi_image want; /* if the operation makes an image */
+    void *result;         /* if it measures */
 };
 
 static const struct gi_filter *filter; /* the operation under test */
@@ -40,7 +40,7 @@ static int nseen;
 static unsigned long compared;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Choices and flags change from case to case by `turn`, so that all of them come. */
+/* Choices and flags change with `turn` from case to case, so that all of them occur. */
 static void set_random(void *params, const struct gi_option *row, uint64_t *seed, int turn)
 {
     char text[64] = "";
@@ -52,7 +52,7 @@ static void set_random(void *params, const struct gi_option *row, uint64_t *seed
     case GI_OPT_REAL:
         if (!ranged)
             return;
-        high = low >= 0 && high > 60 ? fmax(low, 60) : high; /* what users ask for, mostly */
+        high = low >= 0 && high > 60 ? fmax(low, 60) : high; /* the values that are mostly used */
         low += part * part * (high - low);
         low = row->type == GI_OPT_REAL  ? low
               : row->type == GI_OPT_ODD ? 2 * floor(low / 2) + 1
@@ -80,8 +80,8 @@ static void set_random(void *params, const struct gi_option *row, uint64_t *seed
     gi_option_read(params, row, text, NULL);
 }
 
-/* Random options beside those of the example, a random image; NULL pipeline: they do not go
- * together, or are too much work. */
+/* Draws random options in addition to those of the example, and a random image; the pipeline is
+ * NULL if the options are incompatible or the work is too heavy. */
 static void try_piece(struct piece *piece, uint64_t *seed, int tries)
 {
     *piece = (struct piece){.params = calloc(1, filter->params_nbytes)};
@@ -137,7 +137,7 @@ static void free_piece(struct piece *piece)
     *piece = (struct piece){0};
 }
 
-/* Fills `pieces` for the operation; `cases` of them at most. */
+/* Fills `pieces` for the operation, with at most `cases` of them. */
 static void make_pieces(struct gi_queue *cpu, int cases, uint64_t *seed)
 {
     for (npieces = 0; npieces < cases; npieces++) {
@@ -172,8 +172,8 @@ static void note_primitives(struct gi_queue *queue)
     pthread_mutex_unlock(&lock);
 }
 
-/* A thread with a queue of its own. cmocka's assertions are for the main thread: the first
- * difference is noted. */
+/* A thread with a queue of its own. Only the main thread may use cmocka's assertions: the others
+ * record their first difference. */
 struct worker {
     pthread_t thread;
     struct gi_device *device;
@@ -219,7 +219,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* All operations, on queues of one device. */
+/* Runs all operations on queues of one device. */
 static void run_mixed(struct gi_device *device, int cases, int rounds)
 {
     struct gi_queue *cpu;
@@ -297,7 +297,7 @@ static void mixed_on_a_gpu(void **state)
                                                    : "no CUDA device");
         skip();
     }
-    const char *rounds = getenv("GPUIMG_TEST_ROUNDS"); /* compute-sanitizer wants few */
+    const char *rounds = getenv("GPUIMG_TEST_ROUNDS"); /* few under compute-sanitizer */
     struct gi_device *device = open_device(k);
     run_mixed(device, CASES, rounds ? atoi(rounds) : 3);
     device->k->device_close(&device);

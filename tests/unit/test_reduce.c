@@ -1,5 +1,6 @@
-/* Sums and extremes on every level of the CPU and on CUDA, whole and in parts, against a plain
- * definition. SPDX-License-Identifier: MIT */
+/* Sums, sums of squares, minima and maxima on every level of the CPU and on CUDA, whole and in
+ * parts, against a definition in plain loops.
+ * SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +18,10 @@ enum { SIZES = sizeof sizes / sizeof *sizes, QUICK_SIZES = 5 };
 
 enum pattern {
     EVEN,     /* integers of all values, floats -1 to 2 */
-    CONSTANT, /* everywhere the same */
-    WIDE,     /* floats of all exponents, no odd ones */
-    ODD,      /* as EVEN with NaN, infinities, -0, the largest and smallest floats here and there */
-    STEPS,    /* floats of three ranges far apart, each for hundreds of samples, and zeros */
+    CONSTANT, /* all samples are equal */
+    WIDE,     /* floats of all exponents, without special values */
+    ODD,      /* EVEN with some NaN, infinities, -0, and the largest and smallest floats */
+    STEPS,    /* floats of three distant ranges, each for hundreds of samples, and zeros */
     PATTERNS
 };
 
@@ -65,7 +66,7 @@ static void fill(struct gi_image *image, enum pattern pattern)
         }
 }
 
-/* ---- the definition: digits of 8 bits, each a sum of signed ones ---- */
+/* ---- the definition: digits of 8 bits, each with a signed sum ---- */
 
 enum { DIGITS = 8 * GI_EXACT_WORDS };
 
@@ -76,7 +77,7 @@ struct plain {
 /* digits += whole * 2^shift. */
 static void plain_add(int64_t *digits, uint64_t whole, int shift, bool minus)
 {
-    uint64_t bits = whole << shift % 8; /* wholes have 48 bits */
+    uint64_t bits = whole << shift % 8; /* `whole` has at most 48 bits */
     for (int i = shift / 8; bits; i++, bits >>= 8)
         digits[i] += minus ? -(int64_t)(bits & 255) : (int64_t)(bits & 255);
 }
@@ -111,7 +112,7 @@ static void note(struct gi_reduction *want, struct plain *plain, double v, uint6
     want->n++;
     int e = 0, shift = 0;
     double whole = fabs(v);
-    if (is_float) { /* a whole number times 2^(shift - 149) */
+    if (is_float) { /* an integer times 2^(shift - 149) */
         whole = ldexp(frexp(fabs(v), &e), 24);
         shift = e - 24 + 149;
         while (shift < 0) {
@@ -146,9 +147,9 @@ static void oracle(struct gi_reduction *want, const struct gi_image *image, bool
     }
 }
 
-/* ---- the walk ---- */
+/* ---- all ways ---- */
 
-/* Rows top to bottom of `host`, added to `got`. */
+/* Adds the rows from top to bottom of `host` to `got`. */
 static bool part(struct gi_queue *queue, int way, struct gi_reduction *got,
                  const struct gi_image *host, int top, int bottom, bool opaque)
 {
@@ -220,7 +221,7 @@ static void test_patterns(void **state)
                 }
 }
 
-/* Rows that fill lanes of 32 bits, and lanes of doubles at the edge of what they hold. */
+/* Rows that fill lanes of 32 bits, and lanes of doubles at the limit of their precision. */
 static void test_full(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void test_full(void **state)
             guard_alloc(&g, width, 1, 1, (enum gi_type)type, 0);
             memset(g.image.data, 0xff, gi_row_nbytes(&g.image));
             for (int x = 0; x < width && type == GI_F32; x++) {
-                /* all bits of a float, and now and then as many as fit 20 places below */
+                /* floats with all bits set; every third has an exponent that is 20 less */
                 uint32_t bits = (uint32_t)(k == 0 ? 254 : k == 1 ? 21 : 127) << 23 | 0x7fffff;
                 bits -= x % 3 == 2 ? 20u << 23 : 0;
                 memcpy((char *)g.image.data + (size_t)x * 4, &bits, 4);
@@ -241,7 +242,7 @@ static void test_full(void **state)
         }
 }
 
-/* Halves between two doubles go to the even one, unless there is anything below. */
+/* A sum midway between two doubles is rounded to the even one, unless it has any lower bits. */
 static void test_rounding(void **state)
 {
     (void)state;

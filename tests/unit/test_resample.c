@@ -1,4 +1,5 @@
-/* The primitive resample, every way at every level and on CUDA, against its plain definition.
+/* The primitive resample, by every way, at every level and on CUDA, against its definition in plain
+ * loops.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
@@ -7,7 +8,7 @@ enum { SEED = 20261123, TAPS_MAX = 150, RESULTS_MAX = 700 };
 
 static uint64_t seed = SEED;
 
-/* Tables of one side. */
+/* The tables of one direction. */
 struct side {
     int32_t first[RESULTS_MAX], phase[RESULTS_MAX], integers[RESULTS_MAX * TAPS_MAX];
     float weights[RESULTS_MAX * TAPS_MAX], sums[RESULTS_MAX];
@@ -50,7 +51,7 @@ static const float *row_of(const struct gi_resample_side *side, int i)
     return side->weights + (size_t)side->phase[i] * (size_t)side->taps;
 }
 
-/* One pixel of sums f, in place. */
+/* Applies the alpha rule to the sums f of one pixel, in place. */
 static void finish(float *f, int channels, bool weigh)
 {
     float a = f[channels - 1];
@@ -148,7 +149,7 @@ static void define_integer(struct gi_image *dst, const struct gi_image *src,
     free(v);
 }
 
-/* ---- random sides ---- */
+/* ---- random tables of one direction ---- */
 
 static void random_weights(struct side *s, const struct gi_resample_side *side, bool whole)
 {
@@ -165,7 +166,8 @@ static void random_weights(struct side *s, const struct gi_resample_side *side, 
     }
 }
 
-/* From n samples to m. `regular`: one row of weights but at the ends, as whole ratios have. */
+/* Draws tables from n samples to m. `regular`: all samples except those at the ends have the same
+ * weights, as for integer ratios. */
 static struct gi_resample_side random_side(struct side *s, int n, int m, int taps, bool regular,
                                            bool whole)
 {
@@ -192,8 +194,6 @@ static struct gi_resample_side random_side(struct side *s, int n, int m, int tap
     random_weights(s, &side, whole);
     return side;
 }
-
-/* ---- */
 
 static void spoil(struct gi_image *image)
 {
@@ -256,7 +256,7 @@ static void check(const struct gi_resample *spec, int width, int height, int cha
     guard_free(&want);
 }
 
-/* A source and a result, many to one, one to many, or a whole ratio. */
+/* Draws sizes of source and result: reduced, enlarged, or an integer ratio. */
 static void random_shape(int *n, int *m)
 {
     static const int ratios[] = {1, 2, 2, 3, 4, 8};
@@ -303,7 +303,7 @@ static void random_cases(void **state)
     }
 }
 
-/* Whole ratios on images that several blocks and strips share. */
+/* Integer ratios on images that several blocks and strips share. */
 static void large_cases(void **state)
 {
     static const int cases[][2] = {{2, 2},  {2, 4},  {2, 8},  {2, 12}, {4, 4},
@@ -321,7 +321,7 @@ static void large_cases(void **state)
     }
 }
 
-/* The inner weights of the box and of the triangle, whole numbers over a power of two. */
+/* Sets the inner weights of the box and of the triangle, integers over a power of two. */
 static void set_whole(struct side *s, int ratio, int taps)
 {
     for (int t = 0; t < taps; t++) {
@@ -347,7 +347,7 @@ static void whole_cases(void **state)
     }
 }
 
-/* Enlarged by a whole number, or as to rows a band of that. */
+/* The image is enlarged by an integer, whole or in a band of its rows. */
 static void enlarged_cases(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void enlarged_cases(void **state)
     }
 }
 
-/* Rows of a higher source serve the rows of the result that need no others. */
+/* A band of the source's rows serves those rows of the result that need no others. */
 static void bands(void **state)
 {
     (void)state;

@@ -1,11 +1,12 @@
-/* Running sums on every level of the CPU and on CUDA, against a plain definition.
+/* Prefix sums along rows and columns on every level of the CPU and on CUDA, against a definition in
+ * plain loops.
  * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
 static uint64_t seed = 20261123;
 
-/* What a sample counts for; floats of the images here times 2^40 are whole, or are not finite. */
+/* Returns a sample as an integer; floats of these images times 2^40 are integers or not finite. */
 static int64_t value(double v, const struct gi_scan *spec, enum gi_type type)
 {
     if (type == GI_F32)
@@ -13,7 +14,7 @@ static int64_t value(double v, const struct gi_scan *spec, enum gi_type type)
     return (int64_t)(spec->squares ? v * v : v);
 }
 
-/* sums[y * n + i] for the n samples of a row, each from its own neighbours. */
+/* Computes sums[y * n + i] for the n samples of a row, each from its neighbours. */
 static void define(int64_t *sums, const struct gi_image *src, const struct gi_scan *spec)
 {
     size_t n = gi_row_samples(src), c = (size_t)src->channels;
@@ -119,7 +120,7 @@ static void test_shapes(void **state)
                 }
 }
 
-/* Sums beyond 32 bits, in one row and down the rows. */
+/* Sums beyond 32 bits, along one row and down the columns. */
 static void test_full(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Scattering values, at every level of the CPU and on CUDA: the last place that names a pixel has
- * it. SPDX-License-Identifier: MIT */
+/* Scattering values to places, at every level of the CPU and on CUDA: if several places name a
+ * pixel, the last one determines it.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -31,7 +32,7 @@ static void put(struct gi_image *image, int y, size_t i, float v)
         ((uint16_t *)gi_row(image, y))[i] = (uint16_t)v;
 }
 
-/* What kernels/scatter.h says, one place after the other. */
+/* Computes the definition of kernels/scatter.h, one place after the other. */
 static void define(struct scatter *s)
 {
     struct gi_image *want = &s->want.image;
@@ -82,7 +83,7 @@ static void check_queue(struct gi_queue *queue, const struct scatter *s, int way
     guard_free(&got);
 }
 
-/* Places on the image and about it; many of them twice, and some that are none. */
+/* Draws places inside the image and around it; many are repeated, and some are invalid. */
 static void fill_places(struct gi_image *places, const struct gi_image *src, int y0, uint64_t *seed)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.25f, -1, 3e9f, 2147483648.0f};
@@ -106,7 +107,7 @@ static void check(const int *size, int channels, enum gi_type type, uint64_t *se
     enum gi_type place_type = case_between(seed, 0, 2) ? GI_F32 : GI_U16;
     enum gi_type value_type = kind == 1 ? place_type : (enum gi_type)case_between(seed, 0, 2);
     int nvalues = case_between(seed, 1, colours == 3 ? 4 : 2), place_channels = 2;
-    if (kind == 1) { /* with the places */
+    if (kind == 1) { /* values are channels of the places */
         nvalues = case_between(seed, 1, 2);
         place_channels = 2 + nvalues;
     }

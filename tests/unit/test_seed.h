@@ -1,4 +1,4 @@
-/* What random tests start from: the same each time, or SEED of the environment.
+/* The seed of random tests: constant, or the variable SEED of the environment.
  * SPDX-License-Identifier: MIT */
 #ifndef TEST_SEED_H
 #define TEST_SEED_H
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Printed, for whoever tries many: for n in $(seq 1000); do SEED=$n test_chains || echo $n; done */
+/* Prints the seed, for loops over many: for n in $(seq 1000); do SEED=$n test_chains || echo $n;
+ * done */
 static inline uint64_t test_seed(void)
 {
     const char *given = getenv("SEED");

@@ -1,4 +1,5 @@
-/* The rows themselves: what a new operation must have right before any pixel is touched.
+/* The rows of all operations: options, ranges, help, plan and hooks must be consistent before any
+ * pixel is processed.
  * SPDX-License-Identifier: MIT */
 #include "filter_cases.h"
 
@@ -51,8 +52,7 @@ static void check_choices(const char *where, const struct gi_choice *choices)
     }
 }
 
-/* The help says in words what the columns don't: a number of theirs in it would be a second place.
- */
+/* The help must not repeat a number that a column of the row gives. */
 static void check_help(const char *where, const struct gi_option *row)
 {
     if (!row->help || strlen(row->help) < 10 || !isupper((unsigned char)row->help[0]) ||
@@ -85,7 +85,7 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     const char *example = row->type == GI_OPT_FLAG ? NULL : row->example;
     if (row->example && gi_option_read(params, row, example, &err))
         fail_msg("%s: example: %s", where, err.text);
-    if (row->example && row->default_text) { /* then defaults alone are refused */
+    if (row->example && row->default_text) { /* defaults alone are refused */
         gi_options_default(params, filter->options);
         if (!filter->check || !filter->check(params, &err))
             fail_msg("%s: example beside a default", where);
@@ -105,7 +105,7 @@ static void check_option(const struct gi_filter *filter, const struct gi_option 
     check_help(where, row);
 }
 
-/* The plan for a small image of each type: what its numbers ask for is there. */
+/* Plans for a small image of each type: everything that the plan's numbers announce exists. */
 static void check_plan(const struct gi_filter *filter)
 {
     void *params = fc_params(filter, NULL);
@@ -119,14 +119,14 @@ static void check_plan(const struct gi_filter *filter)
         struct gi_plan plan;
         int n = 1 + gi_filter_others(filter, params);
         enum gi_status status = gi_plan_make(&plan, filter, params, sources, n, NULL);
-        if (type != GI_U8 && status == GI_E_UNSUPPORTED) /* looks values up */
+        if (type != GI_U8 && status == GI_E_UNSUPPORTED) /* the operation uses lookup tables */
             continue;
         assert_int_equal(status, GI_OK);
         assert_true(plan.cost.fmas + plan.cost.other > 0);
         assert_int_equal(plan.passes + plan.band_passes > 0, plan.state_nbytes > 0);
         assert_true(plan.passes + plan.band_passes == 0 || filter->measure);
         assert_true(plan.reach != GI_REACH_MAPPED || filter->needs);
-        /* An operation on neighbourhoods has a border. */
+        /* An operation with a halo has a border mode. */
         if (filter->run && plan.halo > 0)
             assert_non_null(fc_option(filter, "border"));
         gi_plan_free(&plan);
@@ -218,7 +218,7 @@ static void test_border_values(void **unused)
     p.value = (struct gi_colour){.n = 4, .v = {1, 2, 3, 4}};
     assert_true(gi_edge_from(&p, &rgba).value[3] == 4);
     assert_true(gi_edge_from(&p, &gray).value[0] == 1);
-    /* A named colour is parts of full scale: red's luma is 0.2126, of 255 54.2. */
+    /* A named colour is a fraction of full scale: red's luma is 0.2126, of 255 that is 54.2. */
     p.value = (struct gi_colour){.named = true, .n = 4, .v = {1, 0, 0, 0.5}};
     edge = gi_edge_from(&p, &rgba);
     assert_true(edge.value[0] == 255 && edge.value[1] == 0 && edge.value[3] == 128);

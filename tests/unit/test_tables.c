@@ -1,4 +1,4 @@
-/* What the tables and pictures of analyses are made of: numbers as text, .npy heads, overlays.
+/* The parts of analyses' tables and pictures: numbers as text, headers of .npy files, overlays.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void test_numbers(void **unused)
     check_real(-INFINITY, "null");
 }
 
-/* Every float comes back from its text. */
+/* Every float is the same after printing and parsing. */
 static void test_floats_return(void **unused)
 {
     (void)unused;
@@ -86,8 +86,8 @@ static void test_npy(void **unused)
     assert_true(gi_npy_is("a.NPY") && !gi_npy_is("npy") && !gi_npy_is("a.npy.png"));
 }
 
-/* Gray with alpha becomes RGBA; the pixels of the region are unchanged; the frame surrounds them.
- */
+/* Gray with alpha becomes RGBA, the pixels of the region are unchanged, and the frame surrounds
+ * them. */
 static void test_overlay(void **unused)
 {
     (void)unused;
@@ -118,14 +118,15 @@ static void test_overlay(void **unused)
     }
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 39], samples[2 * (39 * SIDE + 39)]);
     gi_image_free(&dst);
-    /* As large as the image: frame and number step in. */
+    /* The region fills the image: frame and number are drawn inside. */
     region = (struct gi_region_sums){.area = 1, .max_x = SIDE - 1, .max_y = SIDE - 1};
     assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
     assert_int_equal(((uint16_t *)gi_row(&dst, 39))[4 * 20], 65535);
     gi_image_free(&dst);
 }
 
-/* An image narrower than the number: what does not fit spills nowhere, not into the next row. */
+/* The image is narrower than the number: the excess is clipped and does not continue in the next
+ * row. */
 static void test_overlay_narrow(void **unused)
 {
     (void)unused;
@@ -140,7 +141,8 @@ static void test_overlay_narrow(void **unused)
     struct gi_extract extract = {.n = 1, .found = 1, .regions = &region};
     assert_int_equal(gi_overlay(&dst, &src, &extract, NULL), GI_OK);
     for (int y = 0; y < 20; y++)
-        assert_true(*(float *)gi_row(&dst, y) == (y < 9 ? 1.0f : 0.0f)); /* the plate is 9 high */
+        assert_true(*(float *)gi_row(&dst, y) ==
+                    (y < 9 ? 1.0f : 0.0f)); /* the number's background is 9 high */
     gi_image_free(&dst);
 }
 

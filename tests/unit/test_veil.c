@@ -1,5 +1,6 @@
-/* The veil over fully transparent pixels, put on and taken off, at every level of the CPU and on
- * CUDA. SPDX-License-Identifier: MIT */
+/* Ignoring transparent pixels: the values that replace them are set and undone, at every level of
+ * the CPU and on CUDA.
+ * SPDX-License-Identifier: MIT */
 #include "image_cases.h"
 #include "ways_walk.h"
 
@@ -7,7 +8,7 @@ enum { SEED = 20261123, SIZES = CASE_SIZES + 1 };
 
 static const int wide[] = {1300, 3};
 
-/* Copies pixel (x, y) except alpha, or alpha alone. */
+/* Copies pixel (x, y) without alpha, or alpha alone. */
 static void copy(struct gi_image *to, const struct gi_image *from, int x, int y, bool alpha)
 {
     size_t nbytes = gi_type_nbytes(to->type), n = (size_t)to->channels;
@@ -25,7 +26,7 @@ static double alpha_of(const struct gi_image *image, int x, int y)
     return gi_sample(gi_row(image, y), (size_t)((x + 1) * image->channels - 1), image->type);
 }
 
-/* Alpha that is 0 often, and what floats may be besides. */
+/* Draws alpha that is often 0, and unusual floats. */
 static void fill(struct gi_image *image, float hidden, uint64_t *seed)
 {
     static const float odd[] = {0, -0.0f, NAN, -INFINITY, INFINITY, -1, 1e-42f, 0.5f};
@@ -45,7 +46,7 @@ static void fill(struct gi_image *image, float hidden, uint64_t *seed)
         }
 }
 
-/* `in_place`: the result is made over `picked`. */
+/* `in_place`: the result overwrites `picked`. */
 static void check_queue(struct gi_queue *queue, struct gi_veil spec, const struct gi_image *src,
                         const struct gi_image *picked, const struct gi_image *want, bool in_place,
                         int way)

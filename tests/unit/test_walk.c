@@ -1,11 +1,12 @@
-/* A random walk over chains of all operations with random options on random images: every
- * instruction level of the CPU, other numbers of threads, every CUDA device, whole and in bands,
- * and primitives by other ways than their first choice give the bytes, the results, the status and
- * the message that plain C on one thread gives.
+/* Runs random chains of all operations with random options on random images. Every instruction
+ * level of the CPU, other numbers of threads, every CUDA device, runs in bands, and primitives
+ * forced to other ways must give the bytes, the results, the status and the message of plain C on
+ * one thread.
  *
- * Without more it does WALK_CASES cases from a fixed seed. SEED=N begins elsewhere, WALK_SECONDS=N
- * goes on for so long, WALK_CASE=N does one case alone. A difference prints two command lines that
- * show it, and their files are kept. SPDX-License-Identifier: MIT */
+ * By default it runs WALK_CASES cases from a fixed seed. SEED=N sets the seed, WALK_SECONDS=N runs
+ * for N seconds, WALK_CASE=N runs one case. A difference prints two command lines that reproduce
+ * it, and their files are kept.
+ * SPDX-License-Identifier: MIT */
 #include <glob.h>
 #include <time.h>
 
@@ -34,7 +35,7 @@ struct backend {
     char level[16];   /* of GPUIMG_CPU; "cuda" */
     char options[64]; /* of the command line */
     struct gi_queue *queue;
-    bool may_be_full; /* its memory is capped: it may say that a case does not fit */
+    bool may_be_full; /* its memory is capped, so that it may refuse a case for lack of memory */
 };
 
 /* Backend 0 is the reference. */
@@ -81,7 +82,7 @@ static char folder[512];
 static unsigned walked[256]; /* how often each operation ran */
 static int differences, ran, forced;
 
-/* ---- what a case gives ---- */
+/* ---- the outcome of a case ---- */
 
 struct outcome {
     enum gi_status status;
@@ -133,7 +134,7 @@ static bool outcomes_differ(char what[160], const struct walk_case *c, const str
     return !want->status && want->image.data && gi_selftest_differ(what, &want->image, &got->image);
 }
 
-/* ---- what is told of a difference ---- */
+/* ---- the report of a difference ---- */
 
 static void print_command(const struct walk_case *c, const struct backend *backend, const char *way,
                           const char *output)
@@ -175,10 +176,10 @@ static void tell_difference(const struct walk_case *c, const struct backend *bac
     differences++;
 }
 
-/* ---- the walk ---- */
+/* ---- all cases ---- */
 
-/* Another way of a primitive that has run on the queue, as GPUIMG_WAY names it; "" where none has
- * another. */
+/* Chooses another way of a primitive that has run on the queue, named as in GPUIMG_WAY; "" if none
+ * of them has another way. */
 static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed)
 {
     struct gi_way_use uses[USES_MAX];
@@ -194,8 +195,8 @@ static void draw_way(char text[96], const struct gi_queue *queue, uint64_t *seed
             }
 }
 
-/* The case on one backend, by its own choice of ways (`way` is "") or with one forced; false where
- * it differs. */
+/* Runs the case on one backend, with its own choice of ways (`way` is "") or with one forced;
+ * returns false if the outcome differs. */
 static bool check_on(const struct walk_case *c, const struct backend *backend, const char *way,
                      const struct outcome *want)
 {
@@ -204,7 +205,7 @@ static bool check_on(const struct walk_case *c, const struct backend *backend, c
     char what[160] = "";
     gi_queue_ways_close(queue);
     assert_int_equal(gi_queue_ways_open(queue, NULL),
-                     GI_OK); /* the list of those that ran is empty */
+                     GI_OK); /* clears the list of primitives that ran */
     if (*way)
         assert_int_equal(gi_queue_force_ways(queue, way, NULL), GI_OK);
     run_case(&got, c, queue);
@@ -257,7 +258,7 @@ static void test_walk(void **unused)
     assert_int_equal(differences, 0);
 }
 
-/* ---- a backend that is wrong ---- */
+/* ---- a backend with an error ---- */
 
 static struct gi_kernels wrong;
 
@@ -271,7 +272,7 @@ static enum gi_status wrong_download(struct gi_queue *queue, struct gi_image *ho
     return status;
 }
 
-/* The walk finds one wrong bit, and keeps the image that shows it. */
+/* The walk finds a single wrong bit and keeps the image that shows it. */
 static void test_difference(void **unused)
 {
     (void)unused;
@@ -328,7 +329,7 @@ static int close_backends(void **unused)
     (void)unused;
     for (int i = 0; i < nbackends; i++)
         gi_queue_close_alone(&backends[i].queue);
-    rmdir(folder); /* it stays where files of a difference are in it */
+    rmdir(folder); /* fails if it holds the files of a difference, which are kept */
     return 0;
 }
 

@@ -1,4 +1,5 @@
-/* Warping by random maps: every way, level and backend gives what kernels.h defines, to the bit.
+/* The primitive that remaps pixels by random coordinate maps: every way, level and backend gives
+ * what kernels.h defines, to the bit.
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static float chain(const float *w, const float *v)
     return sum;
 }
 
-/* Sample c at (x, y), anywhere; *inside becomes true where that is in the image. */
+/* Returns sample c at any (x, y); *inside is set to true if that is in the image. */
 static float at(const struct gi_image *src, const struct gi_warp *spec, bool weigh, int64_t x,
                 int64_t y, int c, bool *inside)
 {
@@ -115,7 +116,7 @@ static void define(struct gi_image *dst, const struct gi_image *src, const struc
         }
 }
 
-/* ---- every way ---- */
+/* ---- all ways ---- */
 
 static void check_way(struct gi_queue *queue, const struct gi_warp *spec, int way,
                       const struct gi_image *src, const struct gi_image *want, size_t pad)
@@ -211,7 +212,8 @@ static void random_rest(struct gi_warp *spec, uint64_t *seed, const struct gi_im
     spec->height = shape->height;
 }
 
-/* Turned and scaled a little or anyhow, often about the middle; now and then in whole pixels. */
+/* Draws a matrix with a small or any rotation and scale, often about the centre; sometimes it moves
+ * by whole pixels. */
 static void random_matrix(double *m, uint64_t *seed, const struct gi_image *shape, int width,
                           int height)
 {
@@ -254,7 +256,7 @@ static void test_projective(void **unused)
         struct gi_image shape = random_shape(&seed, i);
         struct gi_warp spec = {.map.kind = GI_MAP_PROJECTIVE};
         int width = case_between(&seed, 1, 90), height = case_between(&seed, 1, 70);
-        double steep = i % 4 ? 0.005 : 0.05; /* with a horizon often within the result */
+        double steep = i % 4 ? 0.005 : 0.05; /* often with a horizon within the result */
         if (i % 25 == 0)
             *(case_between(&seed, 0, 1) ? &height : &width) = SIDE_MAX;
         random_matrix(spec.map.m, &seed, &shape, width, height);
@@ -266,7 +268,7 @@ static void test_projective(void **unused)
     }
 }
 
-/* Every kind of map, at its odd places too. */
+/* Every other kind of map, also at its singular places. */
 static void test_other_maps(void **unused)
 {
     (void)unused;

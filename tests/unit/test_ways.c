@@ -1,5 +1,6 @@
-/* Every way of the image primitives gives what the primitive is defined to give; tables of ways
- * are sound; forcing a way says what is wrong. SPDX-License-Identifier: MIT */
+/* Every way of the image primitives gives the result that defines the primitive; tables of ways are
+ * consistent; forcing an unknown or unsuitable way gives a message.
+ * SPDX-License-Identifier: MIT */
 #include "operation.h"
 #include "ways_walk.h"
 
@@ -8,8 +9,8 @@ enum { SEED = 20261122 };
 static const char *const image_primitives[] = {
     "convolve_separable", "convolve_2d", "box",      "extreme",   "median",
     "bilateral",          "nlmeans",     "gradient", "threshold", "luma"};
-/* Those that other tests walk, each a family, and test_cpu_point.c and test_cuda_point.c: one way
- * only. */
+/* Primitives of other tests, a test per family, and of test_cpu_point.c and test_cuda_point.c,
+ * which have a single way. */
 static const char *const elsewhere[] = {"histogram",     "moments",   "select",   "label",
                                         "region_stats",  "pointwise", "window",   "turn",
                                         "shuffle",       "bounds",    "resample", "warp",
@@ -17,7 +18,7 @@ static const char *const elsewhere[] = {"histogram",     "moments",   "select", 
                                         "count_colours", "recolour",  "paint",    "local_threshold",
                                         "local_spread",  "scan",      "scatter",  "bernsen",
                                         "mode",          "ball",      "veil",     "flood"};
-/* Infinities and NaN among floats; the sign of a zero. */
+/* Sets some floats to infinity, NaN and -0. */
 static void fill_odd(struct gi_image *image, uint64_t *seed)
 {
     static const float odd[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f, 3e38f};
@@ -27,7 +28,7 @@ static void fill_odd(struct gi_image *image, uint64_t *seed)
     }
 }
 
-/* One way, or none forced; the result starts as 0x5a everywhere. */
+/* Checks one way, or the default with none forced; the result starts as 0x5a everywhere. */
 static void check_way(struct gi_queue *queue, const struct operation *op, int way,
                       const struct gi_image *src, const struct gi_image *want, size_t pad)
 {
@@ -51,7 +52,7 @@ static void check_way(struct gi_queue *queue, const struct operation *op, int wa
     guard_free(&got);
 }
 
-/* `op` on a random image of the shape, by every way of every queue. */
+/* Runs `op` on a random image of the shape, by every way of every queue. */
 static void check(const struct operation *op, const int *size, int channels, enum gi_type type,
                   uint64_t *seed)
 {
@@ -85,7 +86,7 @@ static void check(const struct operation *op, const int *size, int channels, enu
 typedef void next_fn(struct operation *op, uint64_t *seed, enum gi_border border, enum gi_type type,
                      bool large);
 
-/* Every type, number of channels, border and size, each with a new operation. */
+/* Runs every type, number of channels, border mode and size, each with a new operation. */
 static void walk(const char *name, int which, next_fn *next)
 {
     static struct operation op;
@@ -112,7 +113,7 @@ static void next_separable(struct operation *op, uint64_t *seed, enum gi_border 
     random_separable(op, seed, border, type, !large);
 }
 
-/* As many taps each way, with the anchor in the middle. */
+/* The same number of taps in each direction, with the anchor in the middle. */
 static void next_square(struct operation *op, uint64_t *seed, enum gi_border border,
                         enum gi_type type, bool large)
 {
@@ -147,7 +148,7 @@ static void next_dense(struct operation *op, uint64_t *seed, enum gi_border bord
     random_dense(op, seed, border, type);
 }
 
-/* Square ones of 1, 3, 5 ... 15, and 33, of both signs. */
+/* Square kernels of 1, 3, 5 ... 15, and 33 taps per side, with weights of both signs. */
 static void next_dense_square(struct operation *op, uint64_t *seed, enum gi_border border,
                               enum gi_type type, bool large)
 {
@@ -315,7 +316,7 @@ static void forcing_says_what_there_is(void **state)
         return;
     }
     char text[100];
-    const struct gi_ways *ways = cuda->ways[0]; /* names of the other backend are none of ours */
+    const struct gi_ways *ways = cuda->ways[0]; /* the CPU refuses names of the other backend */
     snprintf(text, sizeof text, "cuda/%s:%s", ways->primitive, gi_way_at(ways, 0)->name);
     check_force(text, GI_OK, "");
     check_force("cuda/box:walking", GI_E_USAGE, "(cuda)");

@@ -1,10 +1,10 @@
-/* Every way of the measuring primitives gives what plain oracles say.
+/* Every way of the measuring primitives gives the result of oracles in plain loops.
  * SPDX-License-Identifier: MIT */
 #include "guard.h"
 #include "measure_oracle.h"
 #include "ways_walk.h"
 
-/* The last one is large enough for ways that want many samples. */
+/* The last one is large enough for ways that need many samples. */
 static const int sizes[][2] = {{1, 1},  {1, 17},    {17, 1},    {31, 33},
                                {67, 5}, {257, 129}, {1537, 517}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -57,7 +57,7 @@ static void check_histogram(const struct gi_image *host, const struct gi_histogr
     size_t n = histogram_counters(host, spec);
     uint64_t *want = malloc(n * sizeof *want);
     for (size_t i = 0; i < n; i++)
-        want[i] = i % 3; /* counts add up over bands */
+        want[i] = i % 3; /* counts are added over bands */
     histogram_oracle(want, host, spec);
     for (int q = 0; q < WALK_QUEUES; q++) {
         struct gi_queue *queue = walk_queues[q];
@@ -161,7 +161,7 @@ static void select_by(struct gi_queue *queue, int way, const struct gi_predicate
     gi_points_free(&points);
 }
 
-/* What flood() and region_oracle() say of a predicate. */
+/* The labels and sums that flood() and region_oracle() give for a predicate. */
 struct regions {
     uint32_t *labels, n;
     struct gi_region_sums *sums;
@@ -251,7 +251,7 @@ static void regions(void **state)
         }
 }
 
-/* ---- what is no sample ---- */
+/* ---- labels are not samples ---- */
 
 static void labels_are_no_samples(void **state)
 {

@@ -1,5 +1,5 @@
-/* A case of the random walk over operations: a random image and a random chain of steps that go
- * together, with the files of the images that they name.
+/* A case of the random walk over operations: a random image, a random chain of compatible steps,
+ * and the files of the images that the steps name.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_WALK_CASE_H
 #define GI_TESTS_WALK_CASE_H
@@ -12,7 +12,7 @@
 #include "imgio/imgio.h"
 
 enum { STEPS_MAX = 4, SIDE_MAX = 400, TRIES = 12 };
-/* Estimated seconds of a case on one thread, more or less: what takes longer is drawn again. */
+/* Estimated seconds of a case on one thread; a case that takes longer is drawn again. */
 static const double SECONDS_MAX = 0.01;
 
 struct walk_case {
@@ -24,12 +24,12 @@ struct walk_case {
     struct gi_chain chains[STEPS_MAX]; /* of one step each */
     struct gi_step steps[STEPS_MAX];
     struct gi_pipeline *pipeline; /* of all steps */
-    struct gi_image pair;         /* the second image of an operation that is in no chain */
+    struct gi_image pair;         /* the second image of an operation that can't be in a chain */
 };
 
 /* ---- further images ---- */
 
-/* Samples for the image that `row` names, beside a first source of that shape. */
+/* Draws samples for the image that `row` names, for a first source of that shape. */
 static inline void draw_other(const struct gi_option *row, const char *path,
                               const struct gi_image *shape, uint64_t *seed)
 {
@@ -62,7 +62,7 @@ static inline void draw_other(const struct gi_option *row, const char *path,
     gi_image_free(&other);
 }
 
-/* Points for paste, as CSV. */
+/* Writes points for paste as CSV. */
 static inline void draw_points(const char *path, const struct gi_image *shape, uint64_t *seed)
 {
     FILE *out = fopen(path, "w");
@@ -106,8 +106,8 @@ static inline struct gi_io_params quiet_io(void)
     return io;
 }
 
-/* Reads the text as step n of the case, and loads its images; false where the command line would
- * refuse it. */
+/* Parses the text as step n of the case and loads its images; returns false if the command line
+ * would refuse it. */
 static inline bool read_step(struct walk_case *c, const char *text, const struct gi_image *shape)
 {
     struct gi_chain *chain = &c->chains[c->n];
@@ -128,8 +128,8 @@ static inline bool read_step(struct walk_case *c, const char *text, const struct
     return !gi_cli_check_levels(c->steps, c->n + 1, &c->src, &info, &io, &err);
 }
 
-/* Whether there is a plan for the steps so far and it does not take long; *pipeline is it. Callers
- * that want no message get the same status. */
+/* Plans the steps so far in *pipeline; returns whether that succeeds and the estimated time is
+ * short. Callers that want no message get the same status. */
 static inline bool plan_steps(struct gi_pipeline **pipeline, const struct walk_case *c)
 {
     struct gi_err err = {0};
@@ -153,8 +153,8 @@ static inline void drop_step(struct walk_case *c)
     free(c->texts[c->n]);
 }
 
-/* Adds a step of this operation with random options; false if these do not fit each other, the
- * images or the steps before, or if it takes long. */
+/* Adds a step of this operation with random options; returns false if these are incompatible with
+ * each other, with the images or with the steps before, or if it takes long. */
 static inline bool add_step(struct walk_case *c, const struct gi_filter *filter)
 {
     struct gi_pipeline *longer;
@@ -174,7 +174,7 @@ static inline bool add_step(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
-/* compare, which takes two images without a name and so is in no chain. */
+/* Adds compare, which takes two images without a name and so can't be in a chain. */
 static inline bool add_pair(struct walk_case *c, const struct gi_filter *filter)
 {
     static char no_params[1];
@@ -191,7 +191,7 @@ static inline bool add_pair(struct walk_case *c, const struct gi_filter *filter)
     return true;
 }
 
-/* Sides are halved where no operation can be drawn for the image. */
+/* Draws a case; its sides are halved if no operation can be drawn for the image. */
 static inline void draw_case(struct walk_case *c, int number, uint64_t seed)
 {
     int nfilters = 0, steps, side = SIDE_MAX;

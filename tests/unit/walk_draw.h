@@ -1,5 +1,5 @@
-/* What the random walk over operations draws: samples of images, and the text of a step of
- * `gpuimg run` with random options from the rows of its operation.
+/* Random draws of the walk over operations: samples of images, and the text of a step of `gpuimg
+ * run` with random options from the rows of its operation.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_WALK_DRAW_H
 #define GI_TESTS_WALK_DRAW_H
@@ -25,8 +25,8 @@ static inline double draw_between(uint64_t *seed, double low, double high)
 
 /* ---- images ---- */
 
-/* A side of 1 to `most` pixels; two of three are drawn by their logarithm, so that short sides are
- * frequent. */
+/* Draws a side of 1 to `most` pixels; two of three are drawn by their logarithm, so that short
+ * sides are frequent. */
 static inline int draw_side(uint64_t *seed, int most)
 {
     double by_logarithm = exp(draw_between(seed, 0, log(most + 0.999)));
@@ -41,7 +41,8 @@ static inline struct gi_image draw_shape(uint64_t *seed, int most)
                              .type = (enum gi_type)case_between(seed, GI_U8, GI_F32)};
 }
 
-/* Some samples of a float image become values that are no ordinary light. */
+/* Sets some samples of a float image to unusual values, such as NaN, infinities and negative ones.
+ */
 static inline void draw_odd_floats(struct gi_image *image, uint64_t *seed)
 {
     static const float odd[] = {NAN,   INFINITY, -INFINITY, -0.0f, 1e-40f, -1e30f,
@@ -52,7 +53,8 @@ static inline void draw_odd_floats(struct gi_image *image, uint64_t *seed)
     }
 }
 
-/* Fills with noise, few values or one value and specks; alpha is often at the ends of its range. */
+/* Fills with noise, few values, or one value and specks; alpha is often at the ends of its range.
+ */
 static inline void draw_samples(struct gi_image *image, uint64_t *seed)
 {
     int values = draw_one_of(seed, 3) ? case_between(seed, 1, 4) : 0;
@@ -167,9 +169,9 @@ static inline void draw_colour(FILE *out, const struct gi_image *shape, uint64_t
     }
 }
 
-/* Values of options that are text. R becomes a small number, T a length up to the image's side, P a
- * very small number, I a whole number up to the side, B 0 or 1, C a letter of a channel, H the 256
- * counts of a histogram, a row each. */
+/* Templates of options whose values are text. R becomes a small number, T a length up to the
+ * image's side, P a very small number, I an integer up to the side, B 0 or 1, C a letter of a
+ * channel, H the 256 counts of a histogram, one per row. */
 static const struct {
     const char *option, *text;
 } draw_texts[] = {
@@ -247,8 +249,8 @@ static inline void draw_text(FILE *out, const struct gi_option *row, const struc
 
 /* ---- the text of a step ---- */
 
-/* The value of one option; nothing for a flag and for options that are not drawn. Images get names
- * that begin with `prefix`. */
+/* Prints the value of one option; nothing for a flag and for options that are not drawn. The names
+ * of images begin with `prefix`. */
 static inline void draw_value(FILE *out, const struct gi_option *row, const struct gi_image *shape,
                               const char *prefix, uint64_t *seed)
 {
@@ -293,8 +295,7 @@ static inline void draw_value(FILE *out, const struct gi_option *row, const stru
     }
 }
 
-/* Writes " --name=value"; a backslash is put before each character that has a meaning in a chain.
- */
+/* Prints " --name=value" with a backslash before each character that has a meaning in a chain. */
 static inline void draw_option(FILE *out, const struct gi_option *row, const struct gi_image *shape,
                                const char *prefix, uint64_t *seed)
 {
@@ -311,8 +312,8 @@ static inline void draw_option(FILE *out, const struct gi_option *row, const str
     free(value);
 }
 
-/* The operation's name and random ones of its options, for a source of that shape; freed by the
- * caller. The options need not go together. */
+/* Returns the operation's name with random options for a source of that shape; the caller frees it.
+ * The options may be incompatible. */
 static inline char *draw_step(const struct gi_filter *filter, const struct gi_image *shape,
                               const char *prefix, uint64_t *seed)
 {

@@ -1,4 +1,5 @@
-/* A primitive from one image to another of its shape, by every way on every queue.
+/* Compares a primitive from one image to another of the same shape, by every way on every queue,
+ * with an expected image.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_WALK_IMAGE_H
 #define GI_TESTS_WALK_IMAGE_H
@@ -6,7 +7,7 @@
 #include "image_cases.h"
 #include "ways_walk.h"
 
-/* Holds what run() makes of `host` against `want`. No way of `primitive` may refuse it. */
+/* Compares the result of run() for `host` with `want`. No way of `primitive` may refuse it. */
 static inline void walk_image(const char *primitive, const struct gi_image *host,
                               const struct gi_image *want, const void *spec,
                               enum gi_status (*run)(struct gi_queue *queue, struct gi_image *dst,

@@ -1,4 +1,5 @@
-/* Every way of every primitive, on every level of the CPU and on CUDA where there is a device.
+/* Loops over every way of every primitive, on every level of the CPU and on CUDA if there is a
+ * device.
  * SPDX-License-Identifier: MIT */
 #ifndef GI_TESTS_WAYS_WALK_H
 #define GI_TESTS_WAYS_WALK_H
@@ -16,12 +17,12 @@
 
 enum { WALK_WAYS = 16, WALK_TABLES = 64, WALK_CPU_LEVELS = 4 };
 
-/* The last one is CUDA; NULL: not here. */
+/* The last one is CUDA; NULL: it is not available. */
 static struct gi_queue *walk_queues[WALK_CPU_LEVELS + 1];
 static const char *const walk_names[] = {"scalar", "avx2", "avx512", "neon", "cuda"};
 enum { WALK_QUEUES = WALK_CPU_LEVELS + 1 };
 
-/* How often a way ran; [1] on CUDA. */
+/* Counts the runs of each way; [1] on CUDA. */
 static struct {
     const char *primitive;
     unsigned ran[WALK_WAYS];
@@ -63,8 +64,8 @@ static const struct gi_ways *walk_ways(const struct gi_kernels *k, const char *p
     return *ways;
 }
 
-/* For loops over the ways of a primitive and once more with none forced: forces way i and returns
- * whether there is such a one, -1 being none. */
+/* For loops over the ways of a primitive, with -1 for none forced: forces way i and returns whether
+ * it exists. */
 static bool walk_force(struct gi_queue *queue, const char *primitive, int i)
 {
     const struct gi_ways *ways = walk_ways(queue->k, primitive);
@@ -77,8 +78,8 @@ static bool walk_force(struct gi_queue *queue, const char *primitive, int i)
     return true;
 }
 
-/* What the primitive has returned: whether there is a result to look at. A forced way may refuse
- * the work, and must say so; without one the work is done. */
+/* Returns whether the primitive, which returned `status`, has a result to compare. A forced way may
+ * refuse the work with a message; without one the work must be done. */
 static bool walk_ran(const struct gi_queue *queue, const char *primitive, int i,
                      enum gi_status status, const struct gi_err *err)
 {
@@ -97,7 +98,7 @@ static bool walk_ran(const struct gi_queue *queue, const char *primitive, int i,
     return true;
 }
 
-/* The primitive was given an image of labels: it says so, once. Clears `err`. */
+/* The primitive was given an image of labels, and must refuse it with one message. Clears `err`. */
 static void walk_refused(const char *primitive, enum gi_status status, struct gi_err *err)
 {
     char want[64];
@@ -108,7 +109,7 @@ static void walk_refused(const char *primitive, enum gi_status status, struct gi
     *err = (struct gi_err){0};
 }
 
-/* Every queue's primitive refuses images of labels, which `call` gives it. */
+/* On every queue the primitive refuses images of labels, which `call` passes to it. */
 static inline void walk_refuses(const char *primitive,
                                 enum gi_status (*call)(struct gi_queue *queue, struct gi_image *dst,
                                                        const struct gi_image *labels,
@@ -139,7 +140,7 @@ static const char *walk_what(const struct gi_queue *queue, const char *primitive
     return text;
 }
 
-/* Whether all instructions that some way of the CPU wants are here. */
+/* Returns whether this machine has all instructions that some way of the CPU needs. */
 static bool walk_whole_machine(void)
 {
 #ifdef __x86_64__
@@ -149,7 +150,7 @@ static bool walk_whole_machine(void)
 #endif
 }
 
-/* Fails where a way of the primitives that were walked never ran. */
+/* Fails if a way of the primitives that were checked never ran. */
 static void walk_check_all(void **state)
 {
     (void)state;
